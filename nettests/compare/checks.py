@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nettests.compare.accounts import Why
+from nettests.compare.explanation import Why
 from nettests.compare.members import MemberChange, member_changes
 from nettests.compare.nodes import JoinedNodes
 from nettests.compare.reasons import why

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from nettests.compare.absent import OnlyCheck, only_in
-from nettests.compare.accounts import Explained
 from nettests.compare.checks import CheckChange, Kind, check_changes
+from nettests.compare.explanation import Explained
 from nettests.compare.fact_changes import FactChange, fact_changes
 from nettests.compare.incidents import IncidentChange, incident_changes
 from nettests.compare.limitations import LimitationChange, limitation_changes
-from nettests.compare.nodes import join_nodes
+from nettests.compare.nodes import JoinedNodes, join_nodes
 from nettests.compare.paces import PaceChange, pace_changes
 from nettests.compare.recorded import RecordedRun
 from nettests.model.exit_code import ExitCode
@@ -104,7 +104,7 @@ def difference(
     return Difference(
         before=_compared(before, names[0]),
         after=_compared(after, names[1]),
-        warnings=tuple(_warnings(before, after)),
+        warnings=(*_warnings(before, after), *_pools(nodes)),
         facts=fact_changes(before, after, nodes),
         checks=checks,
         only_before=tuple(only_in(before, after)),
@@ -137,6 +137,19 @@ def _warnings(before: RecordedRun, after: RecordedRun) -> Iterator[str]:
             yield f"the {which} run could not start: {one.error}"
         elif not one.complete:
             yield f"the {which} run broke off: what it had not judged is unknown"
+
+
+def _pools(nodes: JoinedNodes) -> Iterator[str]:
+    """Yield that pools hold other nodes than before: checks are joined by pools, and compare other nodes then."""
+    moved = [
+        f"{new.name}: {old.pool} → {new.pool}" for old, new in nodes.pairs if old.pool != new.pool
+    ]
+    if moved:
+        more = f", … and {len(moved) - 1} more" if len(moved) > 1 else ""
+        yield (
+            f"nodes are in other node pools than before ({moved[0]}{more}), and checks are joined by"
+            " pools: pin nodePools in the cluster profile to compare the same nodes"
+        )
 
 
 def _host(server: str) -> str:

@@ -6,8 +6,8 @@ that it names where it decides a check.
 
 from collections.abc import Iterable, Sequence
 
-from nettests.compare.accounts import Why, by_manifests, explained, unexplained
 from nettests.compare.dependencies import Cause, Dependency, Ends, causes, of_limitation
+from nettests.compare.explanation import Why, by_manifests, explained, unexplained
 from nettests.compare.members import MemberChange
 from nettests.compare.nodes import PAIR
 from nettests.compare.recorded import End, RecordedCheck, RecordedRun

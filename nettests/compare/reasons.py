@@ -9,8 +9,8 @@ a check that behaves otherwise is ``unexplained``, whatever else changed meanwhi
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nettests.compare.accounts import Explained, Why, by_manifests, explained, unexplained
 from nettests.compare.dependencies import Cause, causes, dependencies
+from nettests.compare.explanation import Explained, Why, by_manifests, explained, unexplained
 from nettests.compare.member_reasons import why_of_members
 from nettests.compare.members import MemberChange
 from nettests.compare.recorded import Expecting, RecordedCheck, RecordedRun

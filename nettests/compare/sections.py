@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from nettests.compare.absent import OnlyCheck
-from nettests.compare.accounts import Explained
 from nettests.compare.checks import CheckChange, Kind
 from nettests.compare.dependencies import Cause
 from nettests.compare.difference import Compared, Difference
+from nettests.compare.explanation import Explained
 from nettests.compare.incidents import IncidentChange, Stays
 from nettests.compare.limitations import LimitationChange, Moved
 from nettests.compare.members import MemberChange

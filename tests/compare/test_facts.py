@@ -155,6 +155,14 @@ def test_a_node_that_changed_its_pool_stays_the_node_of_its_name() -> None:
     ]
 
 
+def test_nodes_in_other_pools_are_warned_of() -> None:
+    """Ids name pools: a check of windows-1 is one of other nodes then."""
+    moved = nodes(lambda n: replace(n, pool="windows-2"), "win-1", "win-2")
+    (warning,) = [one for one in difference(RUN, of(moved)).warnings if "pools" in one]
+    assert "win-1: windows-1 → windows-2, … and 1 more" in warning
+    assert not [one for one in difference(RUN, RUN).warnings if "pools" in one]
+
+
 def test_nodes_are_joined_once_each() -> None:
     """No node of either run is joined twice, and the mirror joins the same."""
     other = nodes(renamed, "win-1")

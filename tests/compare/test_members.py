@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from nettests.compare import Difference, RecordedRun, difference
-from nettests.compare.accounts import Explained
 from nettests.compare.checks import CheckChange, Kind
+from nettests.compare.explanation import Explained
 from nettests.compare.members import MemberChange, member_changes
 from nettests.compare.nodes import PAIR, JoinedNodes
 from nettests.compare.recorded import DeviatingMember, Members, OtherMembers, RecordedCheck

@@ -6,8 +6,8 @@ from itertools import permutations
 import pytest
 
 from nettests.compare import RecordedRun, difference
-from nettests.compare.accounts import Explained
 from nettests.compare.checks import Kind
+from nettests.compare.explanation import Explained
 from nettests.model.exit_code import ExitCode
 from nettests.model.facts import known
 from nettests.model.versions import KubernetesVersion, WindowsBuild

@@ -5,8 +5,8 @@ import re
 from importlib.resources import files
 
 from nettests.compare import noise
-from nettests.compare.accounts import Explained
 from nettests.compare.checks import MIRROR, Kind
+from nettests.compare.explanation import Explained
 from nettests.model.verdict import ACCEPTED
 from tests.docs.documents import rows, text_of
 
@@ -51,7 +51,7 @@ def test_every_sentence_of_the_guide_is_one_that_is_said() -> None:
     """What the guide explains is what the code says."""
     said = "".join(
         files("nettests.compare").joinpath(name).read_text("utf-8")
-        for name in ("reasons.py", "accounts.py")
+        for name in ("reasons.py", "explanation.py")
     )
     table = rows(GUIDE, "| said | meaning |")
     assert len(table) == 5
