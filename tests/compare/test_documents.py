@@ -277,6 +277,18 @@ def test_the_page_has_everything(upgraded: Difference) -> None:
     assert headline(upgraded) in page.findtext(".//h1/span")
 
 
+def test_warnings_are_on_the_page_and_in_markdown() -> None:
+    """Whoever reads either learns that two clusters may have been compared."""
+    run = run_of(check("pass"))
+    other = replace(run, run=replace(run.run, server="https://other.test"))
+    found = difference(run, other)
+    assert any("different API servers" in one for one in found.warnings)
+    page = html.document_fromstring(render_page(found))
+    said = [" ".join(" ".join(one.itertext()).split()) for one in page.xpath("//p[@class='error']")]
+    assert said == [*found.warnings]
+    assert render_markdown(found).count("- ⚠ ") == len(found.warnings)
+
+
 def test_kinds_that_have_no_mirror_of_their_own_are_their_own() -> None:
     """The words of the schema are those of the code."""
     assert set(SCHEMA["$defs"]["kind"]["enum"]) == {kind.value for kind in Kind}
