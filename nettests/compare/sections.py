@@ -227,7 +227,7 @@ def _paces(changes: Iterable[PaceChange]) -> Iterator[Item]:
             yield Item(head=head, names=(one.subject,), verdict=colour, lines=(_WHOLE,))
         else:
             unit = "MiB/s" if one.what == THROUGHPUT else "s"
-            answers = "Services" if one.what == CONVERGENCE else "answers"
+            answers = {CONVERGENCE: "Services", THROUGHPUT: "transfers"}.get(one.what, "answers")
             lines = (
                 f"{one.what}, median of {one.answers_before} and {one.answers_after} {answers}",
             )

@@ -22,11 +22,12 @@ from nettests.compare import (
     sections,
 )
 from nettests.compare.checks import Kind
-from nettests.compare.recorded import RecordedCheck
+from nettests.compare.recorded import DeviatingMember, Members, OtherMembers, RecordedCheck
 from nettests.model.journal_records import Convergence, Event
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Outcome, Verdict
 from nettests.report import Results, build_results, render_json
+from nettests.report.results import Latency
 from tests.compare.runs import but, quiet_run, recorded, results
 from tests.facts import cluster_facts
 from tests.report.hostile import LABEL, NASTY, hostile_records
@@ -227,13 +228,81 @@ def test_markdown_is_bounded_and_keeps_its_tables(hostile: Difference) -> None:
 
 
 def test_markdown_says_how_much_it_leaves_out() -> None:
-    """More than thirty different items are counted."""
-    verdicts = [each.value for each in Verdict if each is not Verdict.PASS]
-    before = run_of(*(check("pass", f"f/{number}") for number in range(40)))
-    after = run_of(*(check(verdicts[number % 3], f"f/{number}") for number in range(40)))
-    text = render_markdown(difference(before, after))
-    assert text.startswith("## Worse: ")
-    assert "… and " in text
+    """More than thirty different items are counted, and more than four names of one."""
+    names = [f"f/{number}" for number in range(40)]
+    before = run_of(*(check("pass", name) for name in names))
+    steps = [replace(check("fail", name), next_step=f"look at {name}") for name in names]
+    assert "\n… and 10 more items.\n" in render_markdown(difference(before, run_of(*steps)))
+    alike = run_of(*(check("fail", name) for name in names))
+    assert "<br>… and 36 more |" in render_markdown(difference(before, alike))
+
+
+def lines_of(found: Difference, title: str) -> list[str]:
+    """What a section says, an item a line."""
+    (section,) = [one for one in sections(found) if one.title == title]
+    return [" | ".join((item.head, *item.names, *item.lines)) for item in section.items]
+
+
+def test_times_are_told_with_their_unit_and_how_many_answers_they_stand_on() -> None:
+    """Seconds of latencies and of convergence, and the pace of a whole run."""
+    flows = [f"flow-{number}" for number in range(9)]
+
+    def of(seconds: float, first: float) -> tuple[Latency, ...]:
+        return tuple(
+            Latency(
+                flow=flow,
+                node="win-1",
+                answers=7,
+                median=first if flow == flows[0] else seconds,
+                p99=9.0,
+                worst=9.0,
+            )
+            for flow in flows
+        )
+
+    run = run_of(check("pass"))
+    found = difference(replace(run, latencies=of(0.2, 0.2)), replace(run, latencies=of(0.6, 8.0)))
+    whole, slow = lines_of(found, "Slower, faster")
+    assert whole.startswith("all answers took 3.0 times as long | 9 medians of flows | ")
+    assert slow == "0.2 → 8.0 s | flow-0 from win-1 | latency, median of 7 and 7 answers"
+
+
+def test_services_that_never_converge_are_told_by_probe() -> None:
+    """Forty lines of one probe would hide what is said."""
+    services = [f"svc-{number}" for number in range(6)]
+
+    def of(*, converged: bool) -> tuple[Convergence, ...]:
+        return tuple(
+            Convergence(service=name, probe="probe-1", seconds=1.0, converged=converged)
+            for name in services
+        )
+
+    good, bad = (
+        replace(run_of(check("pass")), convergence=of(converged=is_)) for is_ in (True, False)
+    )
+    (worse,) = lines_of(difference(good, bad), "Slower, faster")
+    assert worse == (
+        "no longer converge in time | 6 Services at probe-1"
+        " | svc-0, svc-1, svc-2, svc-3, … and 2 more Services"
+    )
+    (better,) = lines_of(difference(bad, good), "Slower, faster")
+    assert better.startswith("converge in time now | 6 Services at probe-1")
+
+
+def test_a_member_is_told_with_what_became_of_it() -> None:
+    """Members that changed alike are named together, and where one run lacks a member that is said."""
+    before = replace(check("fail"), members=Members(others=(of_members("pass", "a", "b", "c"),)))
+    bad = tuple(DeviatingMember(member=name, verdict=Verdict.FAIL) for name in "ab")
+    after = replace(
+        check("fail"), members=Members(deviating=bad, others=(of_members("pass", "d"),))
+    )
+    (told,) = lines_of(difference(run_of(before), run_of(after)), "New failures")
+    assert told.startswith("fail | f/a | members pass → fail: a, b | members pass → no member: c")
+    assert "members not a member → pass: d" in told
+
+
+def of_members(verdict: str, *labels: str) -> OtherMembers:
+    return OtherMembers(verdict=Verdict(verdict), members=labels)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from nettests.compare.checks import CheckChange
 from nettests.compare.explanation import Explained
 from nettests.compare.recorded import (
     DeviatingMember,
+    End,
     Expecting,
     Members,
     OtherMembers,
@@ -16,8 +17,9 @@ from nettests.compare.recorded import (
     Seen,
 )
 from nettests.model.expectation import AppliedLimitation, Source
-from nettests.model.versions import KubernetesVersion
-from nettests.model.words import Category, Verdict
+from nettests.model.facts import known
+from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.model.words import OS, Category, Verdict
 from tests.compare.runs import quiet_run
 from tests.facts import cluster_facts
 
@@ -156,6 +158,32 @@ def test_a_fact_of_another_node_explains_nothing() -> None:
         run(mine), replace(after, checks=(replace(passed, source=mine.source),))
     ).changed
     assert reason(one) == ("explained", ["source DSR: off → on"])
+
+
+@pytest.mark.parametrize(
+    "target",
+    [End(role="windows-1", os=OS.WINDOWS), End(os=OS.WINDOWS)],
+    ids=["a Service over a node pool", "every node of a system"],
+)
+def test_an_end_without_a_node_has_the_facts_of_all_that_it_stands_for(target: End) -> None:
+    """One of its nodes changed, and its fact has one value more."""
+    entry = replace(ENTRY, because=("target build in <20348: 17763.1339 (kernelVersion)",))
+    limited = replace(LIMITED, limitation=entry, target=target)
+    patched = tuple(
+        replace(node, build=known(WindowsBuild(20348, 1), "test")) if node.name == "win-2" else node
+        for node in FACTS.nodes
+    )
+    after = replace(run(replace(PASS, target=target)), facts=replace(FACTS, nodes=patched))
+    (one,) = difference(run(limited), after).changed
+    cause = "target build: 17763.1339 → 17763.1339, 20348.1"
+    assert reason(one) == ("explained", [cause])
+
+
+def test_without_facts_nothing_is_explained_by_them() -> None:
+    """A document whose facts are missing is compared, and blames none."""
+    after = replace(run(PASS), facts=None)
+    (one,) = difference(run(LIMITED), after).changed
+    assert reason(one) == ("unexplained", [])
 
 
 def swept(verdict: str, limitation: str | None, label: str = "win-1 → linux-1") -> Members:
