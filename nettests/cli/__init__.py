@@ -21,6 +21,7 @@ HOMES = {
     "explain": "nettests.cli.explain_command",
     "diagnose": "nettests.cli.diagnose_command",
     "rejudge": "nettests.cli.rejudge_command",
+    "diff": "nettests.cli.diff_command",
     "catalogue": "nettests.cli.catalogue_commands",
     "lint": "nettests.cli.catalogue_commands",
     "gc": "nettests.cli.gc_command",

@@ -1,13 +1,11 @@
 """``Results`` → ``report.html``: one file for people, which needs no network.
 
 The templates lay out; what they show is prepared here. Every text is made visible and escaped on its
-way out (``finalize`` and autoescape), and the page's own policy lets only its own style and script
+way out (``harmless``), and the page's own policy lets only its own style and script
 act, and no script parse a text as markup, so that a text from a cluster stays a text. Verdicts, messages
 and matrices are read without a script; evidence is packed (``packed``) until somebody opens its check.
 """
 
-import base64
-import hashlib
 import re
 import shlex
 from collections.abc import Iterable, Sequence
@@ -16,21 +14,21 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from nettests.model.expectation import Source
 from nettests.model.observation import Raw
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
-from nettests.report import summary
+from nettests.report import harmless, summary
 from nettests.report.headline import convergence_line, exercised_line, headline, leading
 from nettests.report.heat_map import heat_maps
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
 from nettests.report.members import member_line
 from nettests.report.packed import pack, tree
 from nettests.report.results import CheckResult, Incident, Results
-from nettests.report.text import plural, visible
+from nettests.report.text import plural
 
 _PURPOSES = {
     "check": "the question itself",
@@ -77,10 +75,9 @@ def render_html(results: Results) -> str:
         verdicts=[v for v in SUMMARY_ORDER if results.counts.get(v)],
         style=Markup(style),  # noqa: S704 - shipped with the package
         script=Markup(script),  # noqa: S704 - shipped with the package
-        policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)};"
-        " require-trusted-types-for 'script'; trusted-types 'none'",
+        policy=harmless.policy(style=style, script=script),
     )
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return harmless.as_utf8(text)
 
 
 def _members(results: Results, incident: Incident) -> list[CheckResult]:
@@ -92,14 +89,7 @@ def _members(results: Results, incident: Incident) -> list[CheckResult]:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("nettests.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
+    environment = harmless.environment("nettests.report")
     environment.globals.update(
         Verdict=Verdict,
         exchanges=exchanges,
@@ -133,21 +123,11 @@ def _environment() -> Environment:
     return environment
 
 
-def _finalize(value: object) -> object:
-    """Make every text that a template puts out visible; markup of our own passes."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
 @lru_cache(maxsize=2)
 def _source(name: str) -> str:
     environment = _environment()
     assert environment.loader is not None  # set above
     return environment.loader.get_source(environment, name)[0]
-
-
-def _digest(source: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
 
 
 _INSIDE = re.compile(

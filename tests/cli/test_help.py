@@ -58,6 +58,7 @@ def test_each_command_ends_with_one_example_that_it_understands(name: str) -> No
         ("explain", ["Options", "Cluster", "Checks", "Example"]),
         ("render", ["Options", "Cluster", "Images", "Checks", "Example"]),
         ("rejudge", ["Options", "Example"]),
+        ("diff", ["Options", "Example"]),
         ("lint", ["Options", "Example"]),
         ("catalogue", ["Options", "Example"]),
     ],

@@ -1,0 +1,136 @@
+"""On which facts an expectation depends: those that the conditions of its deciding limitation name. Pure.
+
+``results.json`` has a sentence for each part of a condition (``because``), made by ``expect.condition``, and for what is
+undecided; each begins with the name of a fact. A test makes a sentence of every part of a condition, and finds it here.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from nettests.compare.known_facts import (
+    BACKEND,
+    EXTERNAL_TARGET,
+    KUBE_PROXY,
+    KUBERNETES,
+    LOOPBACK_DSR,
+    MODE,
+    NAT_EXCEPTIONS,
+    OF_CLUSTER,
+    OF_NODE,
+    PLATFORM,
+    PLUGIN,
+    RUNTIME_VERSION,
+    text_of,
+)
+from nettests.compare.recorded import End, RecordedCheck
+from nettests.model.expectation import AppliedLimitation
+from nettests.model.facts import ClusterFacts, NodeFacts
+
+Ends = tuple[End, End]
+"""Source and target."""
+DRIVER = "network driver"
+CONDITIONED = (
+    *("build", "kubelet", KUBE_PROXY, MODE, "DSR", DRIVER, "runtime", RUNTIME_VERSION),
+    *("HostProcess", "firewall", "NodePorts at loopback"),
+)
+"""The facts of a node that a condition can name."""
+# samples: "source build in <20348: 17763.1339 (nodeInfo.kernelVersion)", "target DSR: off (log of Pod kube-proxy-x)",
+# "source build 17763 has no known patch level, and >=17763.1432 needs it"
+_OF_END = re.compile(
+    r"(?P<side>source|target) (?P<name>{})(?= in |:| \S+ has no known)".format(
+        "|".join(sorted(map(re.escape, CONDITIONED), key=len, reverse=True))
+    )
+)
+# samples: "Kubernetes in >=1.24 <1.25: 1.24.17 (the API server)", "loopbackDSR: on (cluster profile)"
+_OF_CLUSTER = re.compile(
+    rf"(?P<name>{KUBERNETES}|{PLATFORM}|{PLUGIN}|{BACKEND}|{LOOPBACK_DSR})(?= in |:)"
+)
+_EXCEPTED = "target in OutBoundNAT's exceptions:"
+_BY_SKEW = "version skew policy"
+"""A version that nobody shows is decided by that of the API server."""
+_BY_PLUGIN = " makes "
+"""A driver that nobody shows is decided by what the plugin may make."""
+_UNDECIDED = "depends on what is not known: "
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Dependency:
+    """A fact by its name, of the cluster or (``side`` ``source`` or ``target``) of an end of the check."""
+
+    name: str
+    side: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """A fact that an expectation depends on and that differs between two runs."""
+
+    fact: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.fact}: {self.before} → {self.after}"
+
+
+def dependencies(check: RecordedCheck) -> tuple[Dependency, ...]:
+    """Return the facts that the expectation of a check depends on, as far as its document says."""
+    undecided = (check.expected.undecided or "").partition(_UNDECIDED)[2].split("; ")
+    named = dict.fromkeys(one for sentence in undecided for one in named_in(sentence))
+    return tuple(dict.fromkeys((*of_limitation(check.limitation), *named)))
+
+
+def of_limitation(limitation: AppliedLimitation | None) -> tuple[Dependency, ...]:
+    """Return the facts that the condition of a limitation names."""
+    told = limitation.because if limitation else ()
+    return tuple(dict.fromkeys(one for sentence in told for one in named_in(sentence)))
+
+
+def named_in(sentence: str) -> Iterator[Dependency]:
+    """Yield the facts by which the part of a condition was decided; of what no cluster changes, none."""
+    if sentence.startswith(_EXCEPTED):
+        yield Dependency(NAT_EXCEPTIONS)
+        yield Dependency(EXTERNAL_TARGET)
+    elif found := _OF_CLUSTER.match(sentence):
+        yield Dependency(found["name"])
+    elif found := _OF_END.match(sentence):
+        yield Dependency(found["name"], found["side"])
+        if found["name"] == KUBE_PROXY and _BY_SKEW in sentence:
+            yield Dependency(KUBERNETES)
+        if found["name"] == DRIVER and _BY_PLUGIN in sentence:
+            yield Dependency(PLUGIN)
+
+
+def causes(
+    facts: tuple[ClusterFacts | None, ClusterFacts | None],
+    ends: tuple[Ends, Ends],
+    named: Iterable[Dependency],
+) -> tuple[Cause, ...]:
+    """Return what of the named facts differs between two runs for these ends, the earlier run's first."""
+    before, after = facts
+    if before is None or after is None:
+        return ()
+    found = []
+    for one in dict.fromkeys(named):
+        was, now = value_of(one, ends[0], before), value_of(one, ends[1], after)
+        if was != now:
+            found.append(Cause(fact=f"{one.side} {one.name}".lstrip(), before=was, after=now))
+    return tuple(found)
+
+
+def value_of(one: Dependency, ends: Ends, facts: ClusterFacts) -> str:
+    """Return the value of a fact for a pair of ends: of the nodes of one of them, all that differ."""
+    if not one.side:
+        return text_of(OF_CLUSTER[one.name](facts))
+    nodes = nodes_of(ends[0] if one.side == "source" else ends[1], facts)
+    return ", ".join(sorted({text_of(OF_NODE[one.name](node)) for node in nodes})) or "no node"
+
+
+def nodes_of(end: End, facts: ClusterFacts) -> list[NodeFacts]:
+    """Return the nodes that an end stands for: its own, those of its pool, or of the fleet those of its system."""
+    if end.node is not None:
+        return [node for node in facts.nodes if node.name == end.node]
+    if end.role is not None:
+        return [node for node in facts.nodes if node.pool == end.role]
+    return [node for node in facts.nodes if node.os is end.os]

@@ -1,0 +1,57 @@
+"""``Difference`` → the document for machines, published as ``difference.schema.json``. Keys are the vocabulary's own."""
+
+from typing import Any
+
+from nettests.compare.checks import CheckChange
+from nettests.compare.difference import Compared, Difference
+from nettests.compare.sections import headline
+from nettests.model.codec import to_data
+from nettests.model.labels import document_version
+
+API_VERSION = document_version("v1alpha1")
+KIND = "Difference"
+
+
+def document(found: Difference) -> dict[str, Any]:
+    """Return the document as plain data; checks that stayed as they were are counted, and not listed."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "headline": headline(found),
+        "exit_code": int(found.exit_code),
+        "worse": list(found.worse),
+        "lost_sight": list(found.lost_sight),
+        "unexplained": [one.id for one in found.unexplained],
+        "before": _run(found.before),
+        "after": _run(found.after),
+        "warnings": list(found.warnings),
+        "counts": {kind.value: count for kind, count in sorted(found.kinds.items())},
+        "facts": to_data(found.facts),
+        "checks": [_check(one) for one in found.changed],
+        "only_before": to_data(found.only_before),
+        "only_after": to_data(found.only_after),
+        "incidents": [{**to_data(one), "traits": dict(one.traits)} for one in found.incidents],
+        "limitations": to_data(found.limitations),
+        "paces": [{**to_data(one), "worse": one.worse} for one in found.paces],
+    }
+
+
+def _run(which: Compared) -> dict[str, Any]:
+    run = which.run
+    return {
+        "name": which.name,
+        "run_id": run.run_id,
+        "started": run.started,
+        "nettests": run.nettests,
+        "context": run.context,
+        "server": run.server,
+        "complete": run.complete,
+        "exit_code": run.exit_code,
+        "error": run.error,
+        "counts": {verdict.value: count for verdict, count in which.counts.items()},
+    }
+
+
+def _check(one: CheckChange) -> dict[str, Any]:
+    data: dict[str, Any] = to_data(one)
+    return data

@@ -1,0 +1,59 @@
+"""Incidents that are new, gone or still there, joined by their cause and traits. Pure."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nettests.compare.recorded import RecordedRun
+from nettests.report.results import Incident
+
+
+class Stays(StrEnum):
+    """What became of an incident."""
+
+    NEW = "new"
+    GONE = "gone"
+    SAME = "same"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentChange:
+    """One incident, with how many checks it explains in each run."""
+
+    what: Stays
+    cause: str
+    traits: tuple[tuple[str, str], ...]
+    next_step: str
+    explained: bool
+    checks_before: tuple[str, ...] = ()
+    checks_after: tuple[str, ...] = ()
+
+
+def incident_changes(before: RecordedRun, after: RecordedRun) -> tuple[IncidentChange, ...]:
+    """Return the later run's incidents in its order, then those that are gone."""
+    old = {_key(one): one for one in before.incidents}
+    new = {_key(one): one for one in after.incidents}
+    return (
+        *(_change(one, old.get(key), one) for key, one in new.items()),
+        *(_change(one, one, None) for key, one in old.items() if key not in new),
+    )
+
+
+def _key(one: Incident) -> Hashable:
+    """Return what makes an incident the same one; what nothing explains is that of its checks, in whatever words."""
+    if not one.explained:
+        return tuple(sorted(one.checks))
+    return one.cause, tuple(sorted(one.traits.items()))
+
+
+def _change(one: Incident, was: Incident | None, now: Incident | None) -> IncidentChange:
+    both = was is not None and now is not None
+    return IncidentChange(
+        what=Stays.SAME if both else Stays.NEW if now is not None else Stays.GONE,
+        cause=one.cause,
+        traits=tuple(sorted(one.traits.items())),
+        next_step=one.next_step,
+        explained=one.explained,
+        checks_before=was.checks if was else (),
+        checks_after=now.checks if now else (),
+    )

@@ -1,0 +1,72 @@
+"""Why a check with members changed: each member has an expectation of its own, by the facts of its own nodes. Pure.
+
+``results.json`` tells of a member its verdict and its limitation; the facts that this limitation depends on are those
+that it names where it decides a check.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from nettests.compare.dependencies import Cause, Dependency, Ends, causes, of_limitation
+from nettests.compare.explanation import Why, by_manifests, explained, unexplained
+from nettests.compare.members import MemberChange
+from nettests.compare.nodes import PAIR
+from nettests.compare.recorded import End, RecordedCheck, RecordedRun
+from nettests.model.verdict import ACCEPTED, DEVIATING
+from nettests.report.text import plural
+
+Runs = tuple[RecordedRun, RecordedRun]
+
+
+def why_of_members(
+    runs: Runs, checks: tuple[RecordedCheck, RecordedCheck], changes: Sequence[MemberChange]
+) -> Why:
+    """Return why a check with members is not what it was."""
+    deviating = [one for one in changes if one.before is None and one.after in DEVIATING]
+    if deviating:
+        count = plural(len(deviating), "member")
+        return unexplained(f"{count} that the other run does not have deviate")
+    shared = [one for one in changes if one.in_both]
+    if not shared:
+        sizes = tuple(str(len(one.members.each)) for one in checks)
+        return explained(
+            "members came or went with their nodes",
+            (Cause(fact="members", before=sizes[0], after=sizes[1]),),
+        )
+    found: list[Cause] = []
+    for one in shared:
+        reasons = _of_member(runs, checks, one)
+        if not reasons:
+            return unexplained(f"the expectation of {one.label} did not change, or not by a fact")
+        found += reasons
+    return explained(
+        "the expectation of these members changed, and it is met", tuple(dict.fromkeys(found))
+    )
+
+
+def _of_member(
+    runs: Runs, checks: tuple[RecordedCheck, RecordedCheck], one: MemberChange
+) -> tuple[Cause, ...]:
+    """Return the facts by which the expectation of a member changed, none where it did not, or is not met."""
+    names = (one.limitation_before, one.limitation_after)
+    if names[0] == names[1] or one.after not in ACCEPTED:
+        return ()
+    named = [
+        *_named_by(names[0], runs[0].checks),
+        *_named_by(names[1], runs[1].checks),
+    ]
+    ends = (_ends(one.earlier), _ends(one.label))
+    found = causes((runs[0].facts, runs[1].facts), ends, named)
+    return found or by_manifests(*runs, *checks)
+
+
+def _named_by(limitation: str | None, checks: Iterable[RecordedCheck]) -> tuple[Dependency, ...]:
+    """Return the facts that a limitation names in a run, where it decides a check there."""
+    for check in checks:
+        if limitation is not None and check.limitation_id == limitation:
+            return of_limitation(check.limitation)
+    return ()
+
+
+def _ends(label: str) -> Ends:
+    source, _, target = label.partition(PAIR)
+    return End(node=source), End(node=target or source)

@@ -1,0 +1,65 @@
+"""The text of a ``results.json`` → ``RecordedRun``; an error that a person can act on for what is none.
+
+The other direction of ``report.results_json``. Keys that this version does not know are left alone: they come with
+a newer one of the same ``apiVersion``. Where the text came from is only a name here.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cattrs.errors import BaseValidationError
+
+from nettests.compare.recorded import RecordedRun
+from nettests.errors import PathError
+from nettests.model.codec import from_data
+from nettests.model.json_text import read_json
+from nettests.model.limits import TooMuchError
+from nettests.model.nearest import nearest
+from nettests.report.results import API_VERSION
+
+KIND = "Results"
+AGAIN = "make it again from the journal beside it: nettests rejudge RUN_DIR"
+
+
+def read_results(text: str | bytes, name: str) -> RecordedRun:
+    """Return the run in the text of a document; ``PathError`` for everything else."""
+    data = _document(text, name)
+    try:
+        return from_data(data, RecordedRun)
+    except (BaseValidationError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise PathError(f"{name} is not as runs write it: {_first(error)}", hint=AGAIN) from error
+
+
+def _document(text: str | bytes, name: str) -> Mapping[str, Any]:
+    try:
+        data = read_json(text)
+    except TooMuchError as error:
+        raise PathError(f"{name} is not read: {error}") from error
+    except ValueError as error:
+        raise PathError(
+            f"{name} cannot be read: {error}; it is cut off, or no JSON", hint=AGAIN
+        ) from error
+    kind = data.get("kind") if isinstance(data, dict) else None
+    version = data.get("apiVersion") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or kind != KIND:
+        told = f": its kind is {kind!r}" if kind is not None else ""
+        raise PathError(
+            f"{name} holds no results of a run{told}",
+            hint="name a run's folder or its results.json",
+        )
+    if version != API_VERSION:
+        hint = nearest(str(version), [API_VERSION], otherwise=f"this version reads {API_VERSION}")
+        raise PathError(
+            f"{name} has apiVersion {version!r}, which this version of nettests does not read",
+            hint=f"{hint}; compare with the version of nettests that wrote it, or a newer one",
+        )
+    return data
+
+
+def _first(error: BaseException) -> str:
+    """Return the innermost reason of an error that may be a tree of them."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, KeyError):
+        return f"{error.args[0]} is missing"
+    return str(error) or type(error).__name__

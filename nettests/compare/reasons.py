@@ -1,0 +1,67 @@
+"""Why a check changed: a fact that its expectation depends on, the manifests, or nothing that anybody can see. Pure.
+
+``explained`` is what documents and facts account for: the expectation of the check changed together with a fact that a
+condition of its deciding limitation names (or with the manifests), and the cluster does what is expected now, or does
+what it always did. That a fact changed is no explanation by itself: where documents expected the same before and after,
+a check that behaves otherwise is ``unexplained``, whatever else changed meanwhile.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nettests.compare.dependencies import Cause, causes, dependencies
+from nettests.compare.explanation import Explained, Why, by_manifests, explained, unexplained
+from nettests.compare.member_reasons import why_of_members
+from nettests.compare.members import MemberChange
+from nettests.compare.recorded import Expecting, RecordedCheck, RecordedRun
+from nettests.model.verdict import ACCEPTED
+from nettests.model.words import Verdict
+
+Of = tuple[RecordedRun, RecordedCheck]
+"""A check in its run."""
+_NOT_JUDGED = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
+
+
+def why(before: Of, after: Of, members: Sequence[MemberChange] = ()) -> Why:
+    """Return why a check that both runs have is not what it was; ``members`` are those of its members that are not."""
+    old, new = before[1], after[1]
+    blind = [one for one in (old, new) if one.verdict in _NOT_JUDGED]
+    if blind:
+        reason = blind[-1].message or "no reason is told"
+        return Why(explained=Explained.NOT_JUDGED, text=f"{blind[-1].verdict.value}: {reason}")
+    if old.members.each and new.members.each:
+        return why_of_members((before[0], after[0]), (old, new), members)
+    changed = causes(
+        (before[0].facts, after[0].facts),
+        ((old.source, old.target), (new.source, new.target)),
+        (*dependencies(old), *dependencies(new)),
+    )
+    if _expected(old) == _expected(new):
+        return _without_another_expectation(old, changed)
+    changed = changed or by_manifests(before[0], after[0], old, new)
+    if not changed:
+        return unexplained("the expectation changed, and no recorded fact or manifest tells why")
+    if new.verdict in ACCEPTED:
+        return explained("the expectation changed, and it is met", changed)
+    if old.observed.outcome == new.observed.outcome and Verdict.FLAKY not in {
+        old.verdict,
+        new.verdict,
+    }:
+        return explained("the expectation changed, and the cluster did not", changed)
+    return unexplained(
+        "the expectation changed, and neither the old nor the new outcome was observed"
+    )
+
+
+def _without_another_expectation(old: RecordedCheck, changed: tuple[Cause, ...]) -> Why:
+    """Return why something else came where the same is expected: what documents leave open may depend on a fact."""
+    if not old.expected.open:
+        return unexplained("the expectation did not change")
+    if not changed:
+        return unexplained("the documents leave it open, and no fact that they name changed")
+    return explained("the documents leave it open, and a fact that they name changed", changed)
+
+
+def _expected(check: RecordedCheck) -> tuple[Expecting, str | None]:
+    """Return what decides of an expectation, without its words."""
+    return replace(check.expected, text=""), check.limitation_id

@@ -1,0 +1,87 @@
+"""Where finished runs are on disk: a run's folder, its ``results.json``, or ``latest`` and those before it. Reads only."""
+
+import re
+from pathlib import Path
+
+from nettests.errors import PathError
+from nettests.model.journal_lines import decode_only
+from nettests.model.journal_records import Begin
+from nettests.model.run_folder import JOURNAL, LATEST, RESULTS
+
+# samples: "latest", "latest~1"
+_BACK = re.compile(rf"{LATEST}(?:~(?P<back>\d{{1,4}}))?")
+
+
+def results_of(word: str, reports: Path) -> Path:
+    """Return the ``results.json`` that a word of the command line means; ``PathError`` where there is none."""
+    found = _BACK.fullmatch(word)
+    if found is not None and not Path(word).exists():
+        return _in(_back(int(found["back"] or 0), reports))
+    path = Path(word)
+    if path.is_dir():
+        return _in(path)
+    if not path.exists():
+        raise PathError(
+            f"there is no run {word}",
+            hint=f"name a run's folder, its {RESULTS}, or {LATEST}, {LATEST}~1 … (--report-dir)",
+        )
+    if path.name == JOURNAL:
+        raise PathError(
+            f"{path} is a journal, and documents are compared", hint=_again(path.parent)
+        )
+    return path
+
+
+def read_document(path: Path) -> bytes:
+    """Return what is in a document; ``PathError`` where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PathError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def runs_in(reports: Path) -> list[Path]:
+    """Return the folders of runs in a folder of reports, in the order in which the runs started."""
+    if not reports.is_dir():
+        return []
+    folders = [one for one in reports.iterdir() if one.is_dir() and not one.is_symlink()]
+    began = {one: _start(one) for one in folders}
+    return sorted(
+        (one for one in folders if began[one]), key=lambda one: (str(began[one]), one.name)
+    )
+
+
+def _back(steps: int, reports: Path) -> Path:
+    runs = runs_in(reports)
+    if steps >= len(runs):
+        held = f"{len(runs)} runs" if runs else "no run"
+        raise PathError(
+            f"{reports} holds {held}, and no run {steps} before the latest",
+            hint="name the folder of reports with --report-dir",
+        )
+    return runs[-1 - steps]
+
+
+def _start(folder: Path) -> str | None:
+    """Return when a run started, by the first record of its journal; ``None`` for what is no run's folder."""
+    try:
+        with (folder / JOURNAL).open("rb") as file:
+            begin = decode_only(file.readline(), Begin)
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return begin.started if begin else None
+
+
+def _in(folder: Path) -> Path:
+    document = folder / RESULTS
+    if document.is_file():
+        return document
+    if (folder / JOURNAL).is_file():
+        raise PathError(
+            f"{folder} has no {RESULTS}: its run is going on, or was killed", hint=_again(folder)
+        )
+    raise PathError(f"{folder} is no run's folder: it has neither {RESULTS} nor {JOURNAL}")
+
+
+def _again(folder: Path) -> str:
+    return f"make its documents with `nettests rejudge {folder}`, and name {folder / 'rejudged'}"

@@ -1,0 +1,56 @@
+"""The page of a difference in a real browser: it fits any window, loads nothing, and a hostile text does nothing."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nettests.compare import difference, read_results, render_page
+from nettests.report import Results, build_results, render_json
+from tests.report.browser import PROGRAM, Page, browsing
+from tests.report.hostile import hostile_records
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
+WIDTHS = (360, 768, 1400)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """One browser for the tests of this module."""
+    with browsing(tmp_path_factory.mktemp("browser")) as page:
+        yield page
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, eventful_run: Results) -> Path:
+    """The page of two runs, of which the later one's cluster attacks wherever it may choose a text."""
+    before = read_results(render_json(eventful_run), "before")
+    after = read_results(render_json(build_results(hostile_records())), "after")
+    file = tmp_path / "difference.html"
+    file.write_text(render_page(difference(before, replace(after, incidents=()))), "utf-8")
+    return file
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_fits_into_a_window(browser: Page, hostile: Path, width: int) -> None:
+    """Nothing sticks out at the side, on a telephone as on a desk, with every list of checks open."""
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    browser.open(hostile)
+    browser.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true; })')
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_loads_nothing_and_nothing_acts(browser: Page, hostile: Path) -> None:
+    """One request, for the page itself; no script ran and none was forbidden, for there is none."""
+    browser.open(hostile)
+    assert browser.requested == [hostile.as_uri()]
+    assert browser.complaints == []
+    assert browser.evaluate("document.scripts.length") == 0
+    assert browser.evaluate("document.querySelectorAll('section').length") > 3
