@@ -38,6 +38,8 @@ def overheard(kubeconfig: str, folder: Path) -> Iterator[Overheard]:
     """Stand between the cluster of a kubeconfig and whoever uses the one that is written to ``folder``."""
     with config.new_client_from_config(kubeconfig) as api:
         trust = ssl.create_default_context(cafile=str(api.configuration.ssl_ca_cert))
+        # Tickets of 1.3 come after the handshake: a socket that is ready for them alone has nothing to receive.
+        trust.maximum_version = ssl.TLSVersion.TLSv1_2
         server = urlsplit(api.configuration.host)
     found = Overheard(str(folder / "overheard-kubeconfig"))
 

@@ -85,6 +85,9 @@ class FinishedRun:
 HASTY = "timing: {convergence: 30, failures: 1}\n"
 """Less patience: 30 s to converge, as Services of a few flows do on slow cores; one negative answer."""
 
+BROKEN = "timing: {convergence: 10, failures: 1}\n"
+"""For runs in which a Service never converges, and which wait for it: the others took 1.3 s at most."""
+
 
 def merged(profile: str, changes: str) -> str:
     """Return a cluster profile with changes: sections that both have keep the keys of both."""

@@ -30,7 +30,7 @@ def test_new_pods_without_network_at_first_fail_on_their_node_alone(
     mended: UpLab, tmp_path: Path
 ) -> None:
     """Each check of new Pods on that node is red, no other, and the incident says for how long."""
-    mended.fault("inject", "late-pod-network", "--node", "win-1", "--seconds", "6")
+    mended.fault("inject", "late-pod-network", "--node", "win-1", "--seconds", "4")
     run = run_on(mended, tmp_path, "--flow=new-pod-first-packets", "--flow=pod-to-pod-ip")
     red = {one for one, verdict in run.verdicts.items() if verdict not in {"pass", "skipped"}}
     there = {
@@ -42,7 +42,7 @@ def test_new_pods_without_network_at_first_fail_on_their_node_alone(
     assert {run.verdicts[one] for one in red} == {"fail"}
     (incident,) = run.results["incidents"]
     assert re.fullmatch(
-        r"New Pods on win-1 reach nothing for their first [678] s", incident["cause"]
+        r"New Pods on win-1 reach nothing for their first [456] s", incident["cause"]
     ), incident["cause"]
 
 

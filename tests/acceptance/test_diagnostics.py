@@ -11,7 +11,7 @@ from nettests.model.cluster_profile import DiagnosticsLimits
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.objects import connect
-from tests.acceptance.runs import HASTY, FinishedRun, run_on
+from tests.acceptance.runs import BROKEN, HASTY, FinishedRun, run_on
 from tests.report.opened import opened, unpacked
 
 SERVICE = "svc-server-windows-1-2"
@@ -32,7 +32,7 @@ def broken(up_lab: UpLab, tmp_path_factory: pytest.TempPathFactory) -> FinishedR
     annotate(up_lab, "win-1", {"vault.test/token": SECRET, "note": f"password={SECRET}"})
     up_lab.fault("inject", "service-rules-missing", "--service", SERVICE, "--node", "win-1")
     try:
-        return run_on(up_lab, tmp_path_factory.mktemp("broken"), *FLOWS)
+        return run_on(up_lab, tmp_path_factory.mktemp("broken"), *FLOWS, timing=BROKEN)
     finally:
         up_lab.fault("clear")
 

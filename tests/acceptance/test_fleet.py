@@ -15,7 +15,7 @@ from nettests.plan import load
 from nettests.resources import suites_path
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
-from tests.acceptance.runs import FinishedRun, run_on
+from tests.acceptance.runs import BROKEN, FinishedRun, run_on
 
 pytestmark = pytest.mark.lab
 
@@ -160,7 +160,7 @@ def test_what_is_broken_on_the_second_node_is_named(
     """What only the second node of a pool lacks is red, and the first incident names that node."""
     enemy = ENEMIES[name]
     with enemy.breaks(small):
-        run = run_on(small, tmp_path, *FLOWS, timing=TIMING)
+        run = run_on(small, tmp_path, *FLOWS, timing=BROKEN)
     assert run.exit_code == 1, run.printed
     cause = run.results["incidents"][0]["cause"]
     assert all(word in cause for word in enemy.named), cause

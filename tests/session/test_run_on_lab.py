@@ -9,6 +9,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -85,10 +86,20 @@ def test_stopping_in_the_middle_leaves_nothing(lab: Lab) -> None:
     run.finish(exit_code=2, counts={})
 
 
-def test_what_a_killed_run_leaves_is_found_by_its_label(lab: Lab) -> None:
+@pytest.fixture
+def soon_expired(lab: Lab) -> Path:
+    """A cluster profile of runs whose lease nobody waits for."""
+    profile = lab.directory / "lease.yaml"
+    profile.write_text(
+        "{apiVersion: nettests.dev/v1alpha1, kind: ClusterProfile, timing: {lease: 2}}"
+    )
+    return profile
+
+
+def test_what_a_killed_run_leaves_is_found_by_its_label(lab: Lab, soon_expired: Path) -> None:
     """After ``kill -9`` the namespace stands, owned and dated, and its marks are all that is needed."""
     harness = subprocess.Popen(
-        [sys.executable, "-c", RUN, str(lab.kubeconfig), str(lab.directory)],
+        [sys.executable, "-c", RUN, str(lab.kubeconfig), str(lab.directory), str(soon_expired)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -113,15 +124,11 @@ def test_what_a_killed_run_leaves_is_found_by_its_label(lab: Lab) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_run_killed_at_any_moment_leaves_nothing_that_is_not_collected(
-    lab: Lab, seed: int
+    lab: Lab, soon_expired: Path, seed: int
 ) -> None:
     """After ``kill -9`` and collection no namespace of the run stands (scripts/killing.py: 30 times)."""
-    profile = lab.directory / "lease.yaml"
-    profile.write_text(
-        "{apiVersion: nettests.dev/v1alpha1, kind: ClusterProfile, timing: {lease: 2}}"
-    )
     harness = subprocess.Popen(
-        [sys.executable, "-c", RUN, str(lab.kubeconfig), str(lab.directory), str(profile)],
+        [sys.executable, "-c", RUN, str(lab.kubeconfig), str(lab.directory), str(soon_expired)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
