@@ -31,11 +31,15 @@ class Held:
     """What the check targets."""
     raws: list[Raw] = field(default_factory=list)
     """The answers so far, in the order in which they came."""
+    told: threading.Event = field(default_factory=threading.Event)
+    """Set when the first answer has come, or none will."""
     _done: Mapping[str, str | None] = field(default_factory=dict)
 
     def raw(self, raw: Raw) -> object:
         """Keep one question and its answer."""
         self.raws.append(raw)
+        if raw.purpose == "check" and raw.attempt == 1:
+            self.told.set()
         return raw
 
     def done(
@@ -109,6 +113,9 @@ class Early:
     doubted: bool = False
     """Whether something has converged meanwhile: then only an answer shows that the Service served before."""
 
+    def __post_init__(self) -> None:
+        self.probed.add_done_callback(lambda _: self.held.told.set())
+
     def doubt(self) -> None:
         """Take note that something of ``awaited`` has converged."""
         self.doubted = True
@@ -116,7 +123,15 @@ class Early:
             self.void.set()
 
     def counts(self) -> bool:
-        """Wait until the check was run; return whether its answers count."""
+        """Wait until the check was run, or its first answer shows that nothing of it counts; return whether it does.
+
+        What it still waits for may take a resolver's 40 s.
+        """
+        if self.doubted:
+            self.held.told.wait()
+            if self.held.refuted:
+                self.void.set()
+                return False
         self.probed.result()
         return not self.doubted or self.held.proven
 

@@ -197,6 +197,32 @@ def test_a_first_answer_that_comes_after_the_convergence_decides(bench: Bench) -
         assert early.counts() is counts
 
 
+def test_what_does_not_count_is_not_waited_for(
+    bench: Bench, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """Its first answer was negative, and is known: its controls may wait for a resolver for 40 s."""
+    held = held_with(bench, question=Question.REACH)
+    under_way: Future[None] = Future()
+    early = Early(frozenset({ONE}), held, under_way, threading.Event())
+    early.doubt()
+    told: list[bool] = []
+    waiting = threading.Thread(target=lambda: told.append(early.counts()), daemon=True)
+    waiting.start()
+    for raw in held_with(bench, LOST, question=Question.REACH).raws:
+        held.raw(raw)
+    eventually(lambda: told == [False])
+    assert early.void.is_set()
+    waiting.join(10)
+
+
+def test_what_ends_without_an_answer_is_not_waited_for(bench: Bench) -> None:
+    """A check that could not be run has no first answer, and is run again."""
+    held = held_with(bench, question=Question.REACH)
+    early = Early(frozenset({ONE}), held, finished(), threading.Event())
+    early.doubt()
+    assert not early.counts()
+
+
 def finished() -> Future[None]:
     """Return what has been run to its end."""
     done: Future[None] = Future()
