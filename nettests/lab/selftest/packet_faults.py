@@ -16,9 +16,6 @@ from nettests.lab.selftest.places import (
     names_from,
 )
 
-_SOURCE = "only the first node of each node pool queries"
-
-
 _BETWEEN_NODES = (
     NamedFault(
         name="node-cut-off",
@@ -69,26 +66,28 @@ _BETWEEN_NODES = (
     ),
     NamedFault(
         name="pair-of-second-nodes",
-        summary="packets from win-2 to linux-2 are lost, of which neither queries",
+        summary="packets from win-2 to linux-2 are lost, neither of which is the first of its pool",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", source="win-2", target="linux-2"),
-        # No check goes this way; Services are waited for from every node's probe.
-        must=(Checks(flow="nodeport-*", service="*-windows-1-2"),),
+        must=(Checks(flow="fleet-pod-to-pod"),),
         may=(
             *between("win-2", "linux-2"),
             *between("linux-2", "win-2"),
+            # Services are waited for from every node's probe.
+            Checks(flow="*nodeport-*", service="*-windows-1-2"),
             Checks(flow="etp-*", service="*-windows-1-2"),
-            Checks(flow="nodeport-*", service="*-linux-1-2"),
+            Checks(flow="*nodeport-*", service="*-linux-1-2"),
         ),
-        names=("linux-2",),
+        names=("win-2", "linux-2"),
     ),
     NamedFault(
         name="second-node-outwards",
         summary="packets from win-2 to the gateway are lost",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", source="win-2", target="gateway"),
+        must=(Checks(flow="fleet-external"),),
         may=(Checks(source="win-2"), Checks(target="win-2", placement="outside")),
-        blind=_SOURCE,
+        names=("external|outside|out of the cluster", "win-2"),
     ),
 )
 
@@ -118,7 +117,12 @@ _BY_KIND = (
             Checks(flow="pod-to-pod-ip", source="linux-1", target="linux-2", protocol="udp"),
             Checks(flow="node-to-pod", source="linux-1", target="linux-2", protocol="udp"),
         ),
-        may=(*between("linux-1", "linux-2"), *between("linux-2", "linux-1")),
+        # The DNS runs on linux-1.
+        may=(
+            *between("linux-1", "linux-2"),
+            *between("linux-2", "linux-1"),
+            *names_from("linux-2"),
+        ),
         names=("udp", "linux-1", "linux-2"),
     ),
     NamedFault(
@@ -147,7 +151,7 @@ _BY_KIND = (
             Checks(flow="nodeport-from-external", target="win-1"),
         ),
         may=(
-            Checks(flow="nodeport-*", target="win-1"),
+            Checks(flow="*nodeport*", target="win-1"),
             Checks(flow="etp-local-*", target="win-1"),
             *UNPROVEN,
         ),
@@ -225,7 +229,12 @@ _ROUTES_AND_TUNNELS = (
             Checks(flow="pod-to-pod-ip", source="linux-1", target="linux-2"),
             Checks(flow="node-to-pod", source="linux-1", target="linux-2"),
         ),
-        may=(*between("linux-1", "linux-2"), *between("linux-2", "linux-1")),
+        # The DNS runs on linux-1.
+        may=(
+            *between("linux-1", "linux-2"),
+            *between("linux-2", "linux-1"),
+            *names_from("linux-2"),
+        ),
         names=("linux-1", "linux-2"),
     ),
     NamedFault(
