@@ -1,6 +1,6 @@
 """The fleet sweep: every node that takes part, as a source and as a target; one check, and each node or pair a member of it."""
 
-from nettests.model.dns_names import KUBERNETES_FQDN, SERVICE_FQDN
+from nettests.model.dns_names import KUBERNETES_FQDN
 from nettests.model.expectation import Source
 from nettests.model.words import (
     Distribution,
@@ -134,16 +134,16 @@ def test_fleet_nodeport_own() -> None:
 @flow(
     "fleet-service-name",
     source=VantageKind.POD,
-    target=TargetKind.SERVICE_FQDN,
+    target=TargetKind.SERVICE_PQDN,
     matrix=Matrix.FLEET_OWN_POOL,
     protocols=(Protocol.TCP,),
-    names=(NameForm(template=SERVICE_FQDN),),
-    alike="pod-to-service-fqdn",
-    facts=("flow-pod-svc-fqdn",),
+    names=(NameForm(template="{service}"),),
+    alike="pod-to-service-pqdn",
+    facts=("flow-pod-svc-pqdn", "dns-short-same-ns"),
     sources=(NETWORKING, NAMES),
 )
 def test_fleet_service_name() -> None:
-    """Pods of every node reach a Service by its fully qualified name, which their own resolver looks up."""
+    """Pods of every node reach a Service by its name alone: their resolver knows the DNS server and the search list."""
 
 
 @flow(

@@ -117,8 +117,9 @@ _LIES = (
         summary="win-2's kubelet gives Pods the suffixes of another cluster domain",
         profiles=(BRIDGE,),
         injections=inject("wrong-cluster-domain", node="win-2"),
+        must=(Checks(flow="fleet-service-name"),),
         may=(Checks(node="win-2"),),
-        blind="only the first node of each node pool queries",
+        names=("search list|dns", "win-2"),
     ),
     NamedFault(
         name="suffixes-wrong-on-linux",
