@@ -19,8 +19,11 @@ NODE_FAULTS = (
         profiles=(BRIDGE, OVERLAY),
         injections=inject("late-pod-network", node="win-1", seconds=6),
         must=(Checks(flow="new-pod-first-packets", source="win-1"),),
-        may=(Checks(flow="kubectl-to-pod", node="win-1"), Checks(flow="pod-*", node="win-1")),
-        names=("New Pods on win-1", "nothing", "first 6 s"),
+        may=(
+            *(Checks(flow=flow, node="win-1") for flow in ("kubectl-to-pod", "pod-*")),
+            Checks(flow="fleet-new-pod", source="win-1"),
+        ),
+        names=("New Pods on win-1", "nothing", "first 6 s|first 7 s|first 8 s"),
     ),
     NamedFault(
         name="registry-down",

@@ -86,7 +86,7 @@ _BETWEEN_NODES = (
         profiles=(BRIDGE,),
         injections=inject("packet-loss", source="win-2", target="gateway"),
         must=(Checks(flow="fleet-external"),),
-        may=(Checks(source="win-2"), Checks(target="win-2", placement="outside")),
+        may=(Checks(source="win-2"), Checks(target="win-2", placement="outside"), *UNPROVEN),
         names=("external|outside|out of the cluster", "win-2"),
     ),
 )

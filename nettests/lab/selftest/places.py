@@ -47,7 +47,7 @@ _NEGATIVE = (
     *("etp-local-no-local-backend", "itp-local-no-local-backend", "service-no-endpoints"),
     *("nodeport-no-endpoints", "nodeport-localhost", "icmp-pod-to-service", "icmp-egress"),
     *("service-terminating-backends", "service-unready-backend", "service-two-target-ports"),
-    *("service-topology-hints", "service-host-process-backend", "session-affinity"),
+    *("service-topology-hints", "service-host-process-backend", "*session-affinity"),
     # Documented limitations of Windows nodes: the silence counts only where another node's question was answered.
     *("node-to-service-*", "nodeport-from-local-node", "nodeport-from-node-source-address"),
     *(
