@@ -12,6 +12,7 @@ from rich.text import Text
 
 from nettests import terminal
 from nettests.cli.help import Command
+from nettests.cli.options import report_dir_option
 from nettests.compare import (
     Difference,
     Section,
@@ -42,14 +43,7 @@ NAMED = 4
 @click.command(cls=Command, example="nettests diff latest~1 latest --html diff.html")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
-@click.option(
-    "--report-dir",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("reports"),
-    show_default=True,
-    metavar="DIR",
-    help="Where `latest` and `latest~1` are looked for.",
-)
+@report_dir_option("Where `latest` and `latest~1` are looked for.")
 @click.option(
     "--output",
     type=click.Choice(["text", "json", "markdown"]),

@@ -66,6 +66,18 @@ def suite_option(option: Callable[..., Decorator] = click.option) -> Decorator:
     )
 
 
+def report_dir_option(what: str) -> Decorator:
+    """Return ``--report-dir``, the folder of runs; ``what`` says what it is for."""
+    return click.option(
+        "--report-dir",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=Path("reports"),
+        show_default=True,
+        metavar="DIR",
+        help=what,
+    )
+
+
 def limitations_option(option: Callable[..., Decorator] = click.option) -> Decorator:
     """Return ``--limitations``, for commands that need no cluster too."""
     return option(

@@ -9,7 +9,15 @@ import click
 import pytest
 
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, CommonOptions, cluster_options
+from nettests.cli.options import (
+    CHECKS,
+    CLUSTER,
+    IMAGES,
+    PULL,
+    CommonOptions,
+    cluster_options,
+    report_dir_option,
+)
 from nettests.judge.exit_status import FailOn
 
 _OWN_PYTEST = (
@@ -26,14 +34,7 @@ _OWN_PYTEST = (
 
 @click.command(cls=Command, example="nettests run --kubeconfig ~/.kube/config --enable=costly")
 @cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
-@click.option(
-    "--report-dir",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("reports"),
-    show_default=True,
-    metavar="DIR",
-    help="Where reports go.",
-)
+@report_dir_option("Where reports go.")
 @click.option("-n", "workers", metavar="N", help="Judge in N processes (pytest-xdist).")
 @click.option(
     "--keep", is_flag=True, help="Keep the objects; print how to inspect and remove them."

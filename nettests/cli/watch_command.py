@@ -14,7 +14,15 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, CommonOptions, cluster_options
+from nettests.cli.options import (
+    CHECKS,
+    CLUSTER,
+    IMAGES,
+    PULL,
+    CommonOptions,
+    cluster_options,
+    report_dir_option,
+)
 from nettests.errors import NettestsError
 from nettests.judge.exit_status import of_watch
 from nettests.model.journal_records import Limitations, Round
@@ -66,14 +74,7 @@ def _duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> fl
     metavar="DURATION",
     help="When to end: no round begins after that.",
 )
-@click.option(
-    "--report-dir",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("reports"),
-    show_default=True,
-    metavar="DIR",
-    help="Where reports go.",
-)
+@report_dir_option("Where reports go.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
 def watch(
     *, common: CommonOptions, every: float, seconds: float, report_dir: Path, quiet: bool
