@@ -52,6 +52,8 @@ class PodWorker:
         self._sent: Json = {}
         self._start_time = pod.get("status", {}).get("startTime") or timestamp()
         self._taken_up = False
+        self._attached = False
+        """Whether a network was requested: one that comes after a cancellation has to go, too."""
         self._stopped = False
         if "deletionTimestamp" in pod["metadata"]:
             self._leaving.set()
@@ -154,7 +156,7 @@ class PodWorker:
                 raise
 
     async def _take_down(self) -> None:
-        if self.sandbox is not None and not self.sandbox.on_host and not self._stopped:
+        if self._attached and not self._stopped:
             await self._node.network.detach_pod(self.uid)
         self._stopped = True
 
@@ -194,6 +196,7 @@ class PodWorker:
             ipv6 = node.spec.ipv6.address if node.spec.ipv6 else None
             gateway = node.profile.node_network[1]
         else:
+            self._attached = True
             network = await node.network.attach_pod(self.uid, port_mappings(self.pod))
             namespace, address, gateway = network.namespace, network.address, network.gateway
             ipv6 = network.ipv6

@@ -53,12 +53,16 @@ class Network:
     attached: dict[str, Sequence[PortMapping]] = field(default_factory=dict)
     failures: list[Exception] = field(default_factory=list)
     """What attaching fails with, one after the other."""
+    takes: float = 0
+    """Seconds of attaching; a pod is attached whether or not somebody still waits for it, as on a thread."""
 
     async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
         """Give the pod an address."""
         if self.failures:
             raise self.failures.pop(0)
         self.attached[uid] = mappings
+        if self.takes:
+            await asyncio.sleep(self.takes)
         return PodNetwork(
             namespace=Nowhere(),
             address=IPv4Address("10.244.1.2"),
@@ -66,8 +70,8 @@ class Network:
         )
 
     async def detach_pod(self, uid: str) -> None:
-        """Take its address away."""
-        del self.attached[uid]
+        """Take its address away, if it has one."""
+        self.attached.pop(uid, None)
 
     async def program_services(self, table: ServiceTable) -> None:
         """Do nothing."""

@@ -199,6 +199,14 @@ def test_a_pod_without_a_network_is_tried_again() -> None:
     assert lone.phases == [(0, "Pending"), (10, "Running")]
 
 
+def test_a_pod_that_is_gone_while_it_is_attached_keeps_no_network() -> None:
+    """A kubelet that was silent hears at once that a pod came and went: what is under way for it must not stay."""
+    lone = Lone()
+    lone.network.takes = 2
+    lone.live(1)
+    assert lone.network.attached == {}
+
+
 def test_a_pod_that_waits_for_its_network_can_go() -> None:
     """It is removed at once, not at the next try."""
     lone = Lone(failures=(OSError("no"),) * 9).live(7, _delete)
