@@ -201,11 +201,8 @@ _BY_RATE = (
         summary="one of three new TCP connections to Pods of win-2 is never answered",
         profiles=(BRIDGE, OVERLAY),
         injections=inject("connection-loss", node="win-2", every=3, protocol="tcp"),
-        must=(
-            Checks(flow="pod-to-*", target="win-2", protocol="tcp"),
-            Checks(flow="nodeport-*", protocol="tcp"),
-        ),
-        may=answering("win-2"),
+        must=(Checks(flow="pod-to-*", target="win-2", protocol="tcp"),),
+        may=(*answering("win-2"), Checks(flow="*nodeport*", protocol="tcp")),
         names=("win-2|now and then",),
     ),
 )
@@ -239,11 +236,12 @@ _ROUTES_AND_TUNNELS = (
     ),
     NamedFault(
         name="route-missing-unasked",
-        summary="win-1 has no route to the Pods of linux-2, of which it queries none by themselves",
+        summary="win-1 has no route to the Pods of linux-2, which is no first node of a pool",
         profiles=(BRIDGE, OVERLAY),
         injections=inject("route-missing", node="win-1", peer="linux-2"),
-        must=(Checks(flow="nodeport-*", node="linux-2", service="*-windows-1-1"),),
+        must=(Checks(flow="fleet-pod-to-pod"),),
         may=(
+            Checks(flow="nodeport-*", node="linux-2", service="*-windows-1-1"),
             *between("win-1", "linux-2"),
             *between("linux-2", "win-1"),
             # Controls of other nodes' checks target from win-1 too: all wait for the Service there.
