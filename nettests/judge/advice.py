@@ -217,6 +217,18 @@ def unready_node(why: str) -> str | None:
     return found[1] if found else None
 
 
+AFTER_LOST = (
+    "see whether a container of its Pod was restarted (its events, and the memory of its node), and whether the API "
+    "server reaches the kubelet there; then run again"
+)
+
+
+def lost_channel(why: str) -> bool:
+    """Whether nothing can be trusted because the probe itself was not reached."""
+    # sample: control channel port-forward: port-forward to probe-windows-1-1: error forwarding port 8080 …
+    return re.search(r"\bcontrol channel \S+: ", why) is not None
+
+
 AFTER_ADDRESSES = (
     "compare the addresses in the node's status (`kubectl get node -o yaml`) with those of its interfaces, and "
     "--node-ip of its kubelet"

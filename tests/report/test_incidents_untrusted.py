@@ -1,7 +1,10 @@
 """Incidents of checks whose answers nobody trusts: they name why, and claim nothing of the network."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from nettests.model.check import Check
+from nettests.model.observation import ControlResult
 from nettests.model.words import Verdict
 from nettests.report import Results
 from tests.report.test_incidents import WIN, broken, holding, without_dns
@@ -62,3 +65,76 @@ def test_a_node_that_was_not_ready_is_the_cause(quiet: Results) -> None:
     assert incident.traits == {"unready-node": WIN}
     assert "kubectl describe node" in incident.next_step
     assert len({name.split("/")[0] for name in incident.checks}) > 3
+
+
+LOST = "control channel port-forward: port-forward to {}: error forwarding port 8080: connection refused"
+
+
+def untrusted(quiet: Results, at: Callable[[Check], str]) -> Results:
+    """Return the run in which what ``at`` names a reason for cannot be judged."""
+    checks = [
+        replace(
+            one,
+            verdict=Verdict.UNKNOWN,
+            observation=replace(one.observation, trusted=False, distrust=why),
+            distrust=why,
+        )
+        if one.observation and one.check and (why := at(one.check))
+        else one
+        for one in quiet.checks
+    ]
+    return holding(quiet, checks)
+
+
+def test_a_probe_that_was_lost_for_a_while_is_the_cause(quiet: Results) -> None:
+    """Its container was restarted: whatever its checks were about, it is named once, with its node, and no network is blamed."""
+    probes = {one.check.source.probe for one in quiet.checks if one.check}
+    (lost,) = (one for one in probes if one == "probe-windows-1-1")
+    found = untrusted(
+        quiet, lambda check: LOST.format(lost) if check.source.probe == lost else ""
+    ).incidents
+    assert found[0].cause == f"Probe {lost} on {WIN} did not answer over its control channel"
+    assert len({name.split("/")[0] for name in found[0].checks}) > 3
+    assert "restarted" in found[0].next_step
+    assert not any("affinity" in one.cause for one in found)
+
+
+def test_probes_of_one_node_that_are_lost_are_one_cause(quiet: Results) -> None:
+    """The API server does not reach its kubelet: not each of its probes is told apart."""
+    (incident,) = untrusted(
+        quiet,
+        lambda check: LOST.format(check.source.probe) if check.source.node == WIN else "",
+    ).incidents
+    assert incident.cause == f"Probes on {WIN} did not answer over their control channels"
+    assert incident.traits == {"lost-probes": WIN}
+
+
+def test_a_control_whose_probe_was_lost_names_it_too(quiet: Results) -> None:
+    """The check's own answers came; that its control's did not is no silence of the network."""
+    at = "probe-windows-1-1"
+    checks = []
+    for one in quiet.checks:
+        leaning = one.check and [
+            control for control in one.check.controls if control.action.source.probe == at
+        ]
+        if (
+            not leaning
+            or one.observation is None
+            or one.check is None
+            or one.check.source.probe == at
+        ):
+            checks.append(one)
+            continue
+        failed = tuple(
+            ControlResult(proves=control.proves, ok=False, detail=LOST.format(at))
+            for control in leaning
+        )
+        checks.append(
+            replace(
+                one,
+                verdict=Verdict.UNKNOWN,
+                observation=replace(one.observation, controls=failed),
+            )
+        )
+    (incident,) = holding(quiet, checks).incidents
+    assert incident.cause == f"Probe {at} on {WIN} did not answer over its control channel"

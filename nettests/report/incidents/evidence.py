@@ -8,7 +8,13 @@ reached was up.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nettests.judge.advice import Late, late_service, misaddressed_node, unready_node
+from nettests.judge.advice import (
+    Late,
+    late_service,
+    lost_channel,
+    misaddressed_node,
+    unready_node,
+)
 from nettests.judge.message import last_detail
 from nettests.judge.not_started import not_started
 from nettests.model.check import Action, Check, Target, Vantage
@@ -264,9 +270,29 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         return frozenset({Trait(Kind.ADDRESSES, node)})
     if result.verdict is Verdict.UNKNOWN and (node := _without_pod(result, nodes)):
         return frozenset({Trait(Kind.NOT_STARTED, node)})
+    if result.verdict is Verdict.UNKNOWN and (lost := _lost_probe(result)):
+        found = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
+        return frozenset({*found, Trait(Kind.LOST_PROBES, lost.node or "")})
     if result.verdict is Verdict.LIFTED and result.limitation_id:
         return frozenset({Trait(Kind.LIMITATION, result.limitation_id)})
     return frozenset()
+
+
+def _lost_probe(result: CheckResult) -> Vantage | None:
+    """Return the Pod, or the node's own probe, that was not reached itself, by the check or one of its controls."""
+    check, seen = result.check, result.observation
+    if check is None or seen is None:
+        return None
+    failed = {one.proves: one.detail for one in seen.controls if not one.ok}
+    sources = [
+        *([check.source] if lost_channel(result.distrust) else []),
+        *(
+            control.action.source
+            for control in check.controls
+            if lost_channel(failed.get(control.proves, ""))
+        ),
+    ]
+    return next((one for one in sources if one.node), None)
 
 
 def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:

@@ -33,6 +33,8 @@ _HAPPENED = {
 _OF_ONE = {
     Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
     Kind.UNREADY: "Node {} was not Ready while it was probed",
+    Kind.LOST_PROBE: "Probe {} did not answer over its control channel",
+    Kind.LOST_PROBES: "Probes on {} did not answer over their control channels",
     Kind.ADDRESSES: "Node {} is not found at the addresses in its status",
     Kind.WRONG_ANSWER: "Cluster DNS answers wrongly: names resolve to {}, which is none of their targets",
     Kind.LIMITATION: "The documented limitation {} no longer shows",

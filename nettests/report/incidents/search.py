@@ -18,6 +18,8 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.UNDECIDED,),
     (Kind.UNREADY,),
     (Kind.NOT_STARTED,),
+    (Kind.LOST_PROBE,),
+    (Kind.LOST_PROBES,),
     (Kind.ADDRESSES,),
     (Kind.LIMITATION,),
     (Kind.WRONG_ANSWER,),

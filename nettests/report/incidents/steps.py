@@ -8,7 +8,13 @@ node runs Windows. Sources: Kubernetes documentation, "Windows debugging tips" a
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from nettests.judge.advice import AFTER_ADDRESSES, AFTER_MISLEADING, AFTER_UNDECIDED, AFTER_UNREADY
+from nettests.judge.advice import (
+    AFTER_ADDRESSES,
+    AFTER_LOST,
+    AFTER_MISLEADING,
+    AFTER_UNDECIDED,
+    AFTER_UNREADY,
+)
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Protocol
 from nettests.report.incidents.phrases import limits_of
@@ -18,6 +24,8 @@ from nettests.report.results import CheckResult
 _WHATEVER_ELSE = {
     Kind.UNDECIDED: AFTER_UNDECIDED,
     Kind.UNREADY: AFTER_UNREADY,
+    Kind.LOST_PROBE: AFTER_LOST,
+    Kind.LOST_PROBES: AFTER_LOST,
     Kind.ADDRESSES: AFTER_ADDRESSES,
     Kind.WRONG_ANSWER: AFTER_MISLEADING,
     Kind.NAMES_OUTSIDE: (
