@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nettests.model.check import Check
 from nettests.model.observation import ControlResult
-from nettests.model.words import Verdict
+from nettests.model.words import Question, Verdict
 from nettests.report import Results
 from tests.report.test_incidents import WIN, broken, holding, without_dns
 
@@ -138,3 +138,33 @@ def test_a_control_whose_probe_was_lost_names_it_too(quiet: Results) -> None:
         )
     (incident,) = holding(quiet, checks).incidents
     assert incident.cause == f"Probe {at} on {WIN} did not answer over its control channel"
+
+
+def test_affinity_that_cannot_be_judged_is_no_second_cause(quiet: Results) -> None:
+    """Its control shows that connections reach one backend: they are not distributed, and affinity is not blamed."""
+    checks = []
+    for one in quiet.checks:
+        distributed = one.check and [
+            control
+            for control in one.check.controls
+            if control.action.question is Question.DISTRIBUTE
+        ]
+        if one.observation is None or one.check is None:
+            checks.append(one)
+        elif distributed:
+            failed = tuple(
+                ControlResult(proves=control.proves, ok=False, detail="1 backends answered")
+                for control in distributed
+            )
+            seen = replace(one.observation, controls=failed)
+            checks.append(replace(one, verdict=Verdict.UNKNOWN, observation=seen))
+        elif one.check.flow == "service-distribution":
+            checks.append(replace(one, verdict=Verdict.FAIL))
+        else:
+            checks.append(one)
+    incident, *others = holding(quiet, checks).incidents
+    assert incident.traits == {"property": "distribution"}
+    assert {"session-affinity", "service-distribution"} <= {
+        name.split("/")[0] for name in incident.checks
+    }
+    assert [one.cause for one in others if "affinity" in one.cause] == []

@@ -33,6 +33,7 @@ from nettests.parse.slow import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
+    DISTRIBUTED,
     Kind,
     Trait,
     looks_names_up,
@@ -94,7 +95,10 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
             name = f"{result.id} ({control.proves} control)"
             yield Evidence(check=name, traits=_reached(probed, nodes), green=True)
         elif result.verdict is Verdict.UNKNOWN and result.observation.trusted:
-            yield Evidence(check=result.id, traits=_elsewhere(probed, result, nodes), red=True)
+            traits = _elsewhere(probed, result, nodes)
+            if control.action.question is Question.DISTRIBUTE:
+                traits |= {Trait(Kind.PROPERTY, DISTRIBUTED)}
+            yield Evidence(check=result.id, traits=traits, red=True)
     if waited_for(result, nodes) and _answered_well(result):
         # That rules were there in the end says nothing of when; packets got through all the same.
         crossed = traits_of(result.check) | frozenset(

@@ -111,6 +111,8 @@ class Trait:
     value: str
 
 
+DISTRIBUTED = "distribution"
+"""The property of new connections that reach all backends."""
 _OWN_SERVERS = {"Default"}
 """Values of ``dnsPolicy`` with which a Pod does not query the cluster's DNS; with ``None`` a probe is given its address."""
 
@@ -285,6 +287,6 @@ def _asserted(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.SEEN_AS, claim.source_seen.value
     if claim.distribution is not None:
         sticky = settings is not None and settings.session_affinity
-        yield Kind.PROPERTY, "session affinity" if sticky else "distribution"
+        yield Kind.PROPERTY, "session affinity" if sticky else DISTRIBUTED
     if check.action.size is not None or check.action.question is Question.PATH_MTU:
         yield Kind.SIZE, "large"
