@@ -47,6 +47,10 @@ _LACKED = re.compile(
     # sample: "it reached no Service by its name: Pod after 103 ms, ClusterIP after 103 ms, Service by its name never …"
     r"\bit reached (nothing|no [^:]+?)(?: for its first \d+\.\d s)?: "
 )
+_LOST = re.compile(
+    # sample: "14 of 14 requests to ClusterIP failed after a first answer: Pod after 4 ms, …"
+    r"\b\d+ of \d+ requests to ([^:]+?) failed after a first answer: "
+)
 NO_NAME = "no Service by its name"
 """What it says of a Pod that got answers by address alone."""
 
@@ -164,6 +168,12 @@ def lateness(detail: str) -> Lateness | None:
 def lacked(detail: str) -> str:
     """Return what the detail of an answer says that a new Pod reached late or never; nothing where it says no such thing."""
     found = _LACKED.search(detail)
+    return found[1] if found else ""
+
+
+def lost_later(detail: str) -> str:
+    """Return to what the detail of an answer says that many requests failed after the first; nothing where it does not."""
+    found = _LOST.search(detail)
     return found[1] if found else ""
 
 
