@@ -24,12 +24,12 @@ BEFORE_SECONDS = 30.0
 """As long as a Service of Linux has to converge by default, the shortest such deadline."""
 FEWEST = 12
 """So many answers show overload. Of the answers over a path that loses 40 % of its packets, which delays more than two of
-three, so many are all late once in twenty times; an overloaded probe brought 17 and more in that time (measured)."""
+three, so many are all late once in twenty times (calculated); an overloaded probe brought 17 and more in that time (measured)."""
 FEWEST_CHECKS = 3
 """Of so many other checks at least: one slow target makes all answers of its own check late."""
 PROMPT_ONE_IN = 20
-"""At most one of so many came at once: none did as a rule on an overloaded probe, and at 20 % of loss every third
-(measured)."""
+"""At most one of so many came at once: none did as a rule on an overloaded probe, and one of ten at least on
+lossy paths (measured)."""
 REQUESTS = frozenset({"dial", "http"})
 """Tools that answer in milliseconds; a process takes a second or two to start on Windows, and ``ping`` its echoes."""
 
