@@ -82,7 +82,7 @@ def after_failure(check: Check, observation: Observation) -> str:
         return _WENT_WELL[observation.outcome]
     if observation.outcome.positive:
         return (
-            _of_distribution(check, observation)
+            of_distribution(check, observation)
             or "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
         )
     if observation.outcome is Outcome.FAILS_TO_START and OS.WINDOWS in {
@@ -105,7 +105,7 @@ def after_disagreement(check: Check, observation: Observation) -> str:
     return f"{AFTER_LOSS}; or one backend of several is silent" if several else AFTER_LOSS
 
 
-def _of_distribution(check: Check, observation: Observation) -> str:
+def of_distribution(check: Check, observation: Observation) -> str:
     """Say what to look at where other backends answered than were claimed, or nothing."""
     claimed, seen = check.claim.distribution, observation.distribution
     if claimed is None or seen in {None, claimed}:

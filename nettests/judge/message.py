@@ -43,8 +43,12 @@ def sentence(check: Check, expected: str, observed: str, why: str) -> str:
 
 
 def last_detail(observation: Observation) -> str:
-    """Return the text of the last attempt that did not go well, for a negative result."""
-    negative = [attempt for attempt in observation.attempts if not attempt.outcome.positive]
+    """Return the text of the last attempt that did not go well, for a negative result; not of one that is left out."""
+    negative = [
+        attempt
+        for attempt in observation.attempts
+        if not (attempt.outcome.positive or attempt.overloaded)
+    ]
     return negative[-1].detail if negative else ""
 
 

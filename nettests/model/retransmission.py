@@ -11,3 +11,11 @@ PROMPT_SECONDS = 0.25
 """Seconds within which answers come where nothing is slow or lost; what was sent again may take that much longer, too."""
 QUERY_SECONDS = 5.0
 """How long a resolver waits for a name server before it queries again (resolv.conf(5), ``timeout``)."""
+SENT_AGAIN_SECONDS = 0.1
+"""How much longer than a client waits, at most, what was sent again takes over a path that is prompt otherwise; a busy
+machine's answers take any time, so that few of them are taken for such a one."""
+
+
+def after_a_lost_syn(seconds: float) -> bool:
+    """Whether an answer took as long as one whose first SYN, or first two, were lost on a path that is prompt otherwise."""
+    return any(0 <= seconds - again <= SENT_AGAIN_SECONDS for again in SYN_AGAIN)

@@ -8,6 +8,7 @@ seconds after a container's first attempt, before which its Pod's network has to
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from statistics import median
 
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
@@ -16,6 +17,15 @@ from nettests.parse.reading import Reading, one_line, probe_failed
 
 LATE_SECONDS = SYN_AGAIN[1]
 """By then a second SYN was lost too: the initial retransmission time-out and its first doubling (RFC 6298, 2.1 and 5.5)."""
+LOST = 3
+"""From so many failed requests after the first answer on, each of a second as a rule, a path lost many …"""
+LOST_ONE_IN = 3
+"""… where these are one of so many at least; ``path-loss`` measures smaller shares."""
+SLOW_SECONDS = 2 * PROMPT_SECONDS
+"""What was late by itself shows a busy node by answers that take longer than that."""
+FEWEST_ANSWERS = 3
+"""So many later answers tell how long a path takes."""
+BUSY = "its node was busy: what answered did so slowly to the end"
 NOTHING = "nothing"
 _PATHS = {"pod": "Pod", "service": "ClusterIP", "name": "Service by its name"}
 """The kinds of path by the names of their containers, as people call what they lead to."""
@@ -37,6 +47,10 @@ _LACKED = re.compile(
     # sample: "it reached no Service by its name: Pod after 103 ms, ClusterIP after 103 ms, Service by its name never …"
     r"\bit reached (nothing|no [^:]+?)(?: for its first \d+\.\d s)?: "
 )
+_LOST = re.compile(
+    # sample: "14 of 14 requests to ClusterIP failed after a first answer: Pod after 4 ms, …"
+    r"\b\d+ of \d+ requests to ([^:]+?) failed after a first answer: "
+)
 NO_NAME = "no Service by its name"
 """What it says of a Pod that got answers by address alone."""
 
@@ -51,29 +65,65 @@ class Lateness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Path:
-    """When a kind of path first worked, ``None`` for never, and how long it was tried."""
+    """When a kind of path first worked, ``None`` for never, how long it was tried, and how it went on."""
 
     name: str
     answered: float | None
     tried: float
     complaint: str
-    slow: bool
-    """Whether later requests were slow too: that is a busy node, not a network that comes late."""
+    later: int = 0
+    """Requests after the first that was answered."""
+    failed: int = 0
+    """How many of these were not answered."""
+    typical: float = 0.0
+    """How long later answers took in the median, where there were some."""
     times: tuple[tuple[float, float], ...] = ()
     """When each answered request was sent, and how long it took."""
+    busy: bool = False
+    """Whether other paths were slow meanwhile, and lost nothing: that is a busy node, not a network that comes late."""
 
     @property
     def late(self) -> bool:
-        return self.answered is not None and self.answered >= LATE_SECONDS and not self.slow
+        return self.answered is not None and self.answered >= LATE_SECONDS and not self.busy
+
+    @property
+    def lossy(self) -> bool:
+        many = self.failed >= LOST and self.failed * LOST_ONE_IN >= self.later
+        return many and not self.busy
+
+    @property
+    def mostly_failed(self) -> bool:
+        return self.failed >= LOST and 2 * self.failed > self.later
+
+    @property
+    def slow(self) -> bool:
+        return self.typical > PROMPT_SECONDS
+
+    @property
+    def shows_a_busy_node(self) -> bool:
+        """Whether it was slow to the end and lost nothing once it worked: where packets are lost, requests fail as well.
+
+        What came late itself has to be slower: answers of 0.3 s explain no seconds without any.
+        """
+        came_late = self.answered is not None and self.answered >= LATE_SECONDS
+        return self.typical > (SLOW_SECONDS if came_late else PROMPT_SECONDS) and not self.failed
 
     def __str__(self) -> str:
+        return f"{self._first()}{self._then()}"
+
+    def _first(self) -> str:
         if self.answered is None:
             return f"{self.name} never in {self.tried:.1f} s ({self.complaint or 'no answer'})"
-        if self.slow:
+        if self.slow or (self.busy and self.answered >= LATE_SECONDS):
             return f"{self.name} after {self.answered:.1f} s, and slowly"
         if not self.late:
             return f"{self.name} after {self.answered * 1000:.0f} ms"
         return f"{self.name} after {self.answered:.1f} s"
+
+    def _then(self) -> str:
+        if not self.failed:
+            return ""
+        return f", then {self.failed} of {self.later} requests failed ({self.complaint or 'no answer'})"
 
 
 def told(logs: Mapping[str, str]) -> bool:
@@ -91,13 +141,21 @@ def read(logs: Mapping[str, str]) -> Reading:
     never = [one for one in paths if one.answered is None]
     late = [one for one in paths if one.late]
     answered = [one for one in paths if one.answered is not None]
-    if never and answered and all(one.slow for one in answered):
-        return probe_failed(f"its node was busy: what answered did so slowly to the end: {each}")
+    if never and answered and all(one.shows_a_busy_node for one in answered):
+        return probe_failed(f"{BUSY}: {each}")
     if never:
         return _deviates(f"it reached {_none_of(never)}: {each}")
     if late:
         seconds = max(one.answered or 0 for one in late)
         return _deviates(f"it reached {_none_of(late)} for its first {seconds:.1f} s: {each}")
+    if any(one.busy and one.mostly_failed for one in paths):
+        return probe_failed(f"{BUSY}: {each}")
+    if lossy := [one for one in paths if one.lossy]:
+        failed, later = sum(one.failed for one in lossy), sum(one.later for one in lossy)
+        to = " and ".join(one.name for one in lossy)
+        return _deviates(
+            f"{failed} of {later} requests to {to} failed after a first answer: {each}"
+        )
     return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"from its first moment on: {each}"))
 
 
@@ -113,18 +171,32 @@ def lacked(detail: str) -> str:
     return found[1] if found else ""
 
 
+def lost_later(detail: str) -> str:
+    """Return to what the detail of an answer says that many requests failed after the first; nothing where it does not."""
+    found = _LOST.search(detail)
+    return found[1] if found else ""
+
+
 def _beside_each_other(paths: list[_Path]) -> list[_Path]:
-    """Return the paths; one that came late beside others that were slow meanwhile is slow like them: the node was busy."""
-    prompt = [one for one in paths if one.answered is not None and not one.late]
+    """Return the paths, and whether others show that their node was busy."""
     return [
-        replace(one, slow=True) if one.late and _slow_before(one.answered or 0, prompt) else one
-        for one in paths
+        replace(one, busy=_busy(one, [two for two in paths if two is not one])) for one in paths
     ]
 
 
-def _slow_before(answered: float, others: list[_Path]) -> bool:
-    meanwhile = [took for one in others for sent, took in one.times if sent < answered]
-    return bool(meanwhile) and median(meanwhile) > PROMPT_SECONDS
+def _busy(path: _Path, others: list[_Path]) -> bool:
+    """Whether another path that lost nothing was slow to the end, or as long as this one was not answered."""
+    if any(one.shows_a_busy_node for one in others):
+        return True
+    before = path.answered or 0.0
+    return any(_slow_before(before, one) for one in others if not (one.failed or one.late))
+
+
+def _slow_before(moment: float, other: _Path) -> bool:
+    """Whether most of another path's answers until then were slow, or these took half of that time."""
+    meanwhile = [took for sent, took in other.times if sent < moment]
+    waited = sum(took for took in meanwhile if took > PROMPT_SECONDS)
+    return bool(meanwhile) and (median(meanwhile) > PROMPT_SECONDS or 2 * waited >= moment)
 
 
 def _deviates(detail: str) -> Reading:
@@ -138,28 +210,24 @@ def _none_of(paths: list[_Path]) -> str:
 
 
 def _path(name: str, log: str) -> _Path:
-    """Return when the first attempt was answered: the time of all before it, and its own."""
-    waited, answered = 0.0, None
-    later: list[float] = []
-    times: list[tuple[float, float]] = []
+    """Return when the first attempt was answered, the time of all before it and its own, and how it went on."""
     now = 0.0
+    times: list[tuple[float, float, bool]] = []
     for code, text in _ATTEMPT.findall(log):
         seconds = float(text.replace(",", "."))
-        if code != "000":
-            times.append((now, seconds))
+        times.append((now, seconds, code != "000"))
         now += seconds
-        if answered is not None:
-            later.append(seconds)
-            continue
-        waited += seconds
-        if code != "000":
-            answered = waited
+    later = list(dropwhile(lambda one: not one[2], times))
+    first = later.pop(0) if later else None
+    answers = [seconds for _, seconds, answered in later if answered]
     complaints = _COMPLAINT.findall(log)
     return _Path(
         name=_PATHS[name],
-        answered=answered,
-        tried=waited,
+        answered=first[0] + first[1] if first else None,
+        tried=now,
         complaint=complaints[-1] if complaints else "",
-        slow=bool(later) and median(later) > PROMPT_SECONDS,
-        times=tuple(times),
+        later=len(later),
+        failed=len(later) - len(answers),
+        typical=median(answers) if len(answers) >= FEWEST_ANSWERS else 0.0,
+        times=tuple((sent, seconds) for sent, seconds, answered in times if answered),
     )

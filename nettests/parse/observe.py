@@ -48,14 +48,16 @@ def observe(check: Check, raws: Sequence[Raw], overloaded: Collection[int] = ())
         replace(one, overloaded=one.number in overloaded) for one in (read(raw) for raw in own)
     )
     seen = _sources(check, own, attempts)
+    told = tuple(one for one in telling(own, attempts) if one.number not in overloaded)
     distrust = (
-        _lost_origin(check, raws) or _unusable(attempts) or _too_few_connections(check, attempts)
+        _lost_origin(check, raws)
+        or _unusable(attempts)
+        or _too_few_connections(check, told, left_out=len(attempts) - len(told))
     )
     ports = differing_ports(attempts) if len(set(seen)) <= 1 else ()
-    told = tuple(one for one in telling(own, attempts) if one.number not in overloaded)
     outcome = _outcome(told, failed=bool(ports))
     outcomes = {attempt.outcome for attempt in told}
-    distribution = _distribution(check, attempts)
+    distribution = _distribution(check, told)
     if distribution is Distribution.SOME_REFUSED:
         outcomes = outcomes - {Outcome.REFUSED}
         (outcome,) = outcomes
@@ -184,15 +186,20 @@ def _unusable(attempts: Sequence[Attempt]) -> str | None:
     return None
 
 
-def _too_few_connections(check: Check, attempts: Sequence[Attempt]) -> str | None:
-    """Say why a distribution cannot be read from these answers; negative ones need none."""
-    if check.action.question is not Question.DISTRIBUTE or not _all_positive(attempts):
+def _too_few_connections(check: Check, told: Sequence[Attempt], left_out: int) -> str | None:
+    """Say why a distribution cannot be read from these answers; negative ones need none.
+
+    Two backends that answered are several, however few connections told of them; that it is one takes all of them
+    whose silence was not ``left_out``.
+    """
+    if check.action.question is not Question.DISTRIBUTE or not _all_positive(told):
         return None
-    named = [attempt for attempt in attempts if attempt.backend is not None]
-    if len(named) < check.action.connections:
+    named = [attempt for attempt in told if attempt.backend is not None]
+    one_backend = len({attempt.backend for attempt in named}) <= 1
+    if one_backend and len(named) < check.action.connections - left_out:
         return f"{len(named)} of {check.action.connections} connections said which backend answered"
-    ports = [attempt.source_port for attempt in attempts if attempt.source_port is not None]
-    if not ports and len({attempt.backend for attempt in named}) == 1:
+    ports = [attempt.source_port for attempt in told if attempt.source_port is not None]
+    if not ports and one_backend:
         # Several backends cannot answer over one connection that was kept open; one can.
         return "no connection told its client's port: nothing shows that they were new"
     repeated = len(ports) - len(set(ports))
@@ -201,17 +208,16 @@ def _too_few_connections(check: Check, attempts: Sequence[Attempt]) -> str | Non
     return None
 
 
-def _distribution(check: Check, attempts: Sequence[Attempt]) -> Distribution | None:
-    backends = _distinct(attempt.backend for attempt in attempts)
-    if some_may_refuse(check.target) and _some_refused(attempts):
+def _distribution(check: Check, told: Sequence[Attempt]) -> Distribution | None:
+    """Return how many backends share connections: several are proven by two, one only where all others answered."""
+    backends = _distinct(attempt.backend for attempt in told)
+    if some_may_refuse(check.target) and _some_refused(told):
         return Distribution.SOME_REFUSED
-    if (
-        check.action.question is not Question.DISTRIBUTE
-        or not _all_positive(attempts)
-        or not backends
-    ):
+    if check.action.question is not Question.DISTRIBUTE or not backends:
         return None
-    return Distribution.ONE_BACKEND if len(backends) == 1 else Distribution.SEVERAL_BACKENDS
+    if len(backends) > 1:
+        return Distribution.SEVERAL_BACKENDS
+    return Distribution.ONE_BACKEND if _all_positive(told) else None
 
 
 def some_may_refuse(target: Target) -> bool:

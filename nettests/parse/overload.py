@@ -3,7 +3,8 @@
 Used by ``resent`` and ``slow``, whose findings need other answers that came at once meanwhile, and by ``session`` to
 leave out a time-out that an overloaded probe explains where another attempt was answered. A probe, its node or the
 machine that runs nettests may be short of CPU time: all answers over its channel are late then, whatever was probed,
-whereas lost packets delay some answers and not the others. It judges nothing.
+whereas lost packets delay some answers and not the others, each by what a client waits before it sends again. Only
+what takes milliseconds where all is well can show that: requests of other checks, to addresses. It judges nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +13,7 @@ from statistics import median
 
 from nettests.model.check import Check
 from nettests.model.observation import OVERLOADED, Raw
-from nettests.model.retransmission import PROMPT_SECONDS
+from nettests.model.retransmission import PROMPT_SECONDS, after_a_lost_syn
 from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
 
@@ -21,8 +22,16 @@ OVERLOADED_SECONDS = 0.5
 and 0.2 s at most where all questions of a run begin at once (measured)."""
 BEFORE_SECONDS = 30.0
 """As long as a Service of Linux has to converge by default, the shortest such deadline."""
-FEWEST = 3
-"""So many answers make a median."""
+FEWEST = 12
+"""So many answers show overload. Of the answers over a path that loses 40 % of its packets, which delays more than two of
+three, so many are all late once in twenty times (calculated); an overloaded probe brought 17 and more in that time (measured)."""
+FEWEST_CHECKS = 3
+"""Of so many other checks at least: one slow target makes all answers of its own check late."""
+PROMPT_ONE_IN = 20
+"""At most one of so many came at once: none did as a rule on an overloaded probe, and one of ten at least on
+lossy paths (measured)."""
+REQUESTS = frozenset({"dial", "http"})
+"""Tools that answer in milliseconds; a process takes a second or two to start on Windows, and ``ping`` its echoes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +42,22 @@ class Carried:
     elapsed: float
     answered: bool = True
     """Whether the target answered: what is silent takes as long as its time-out, on any probe."""
+    of: str = ""
+    """The check that it was sent for."""
+    plain: bool = True
+    """Whether nothing but the path and the probe makes it late: no process starts, no name is looked up, no payload sent."""
 
 
-def carried(raw: Raw) -> Carried:
-    """Return what one raw answer says of its channel."""
-    return Carried(raw.started, raw.elapsed, read_raw(raw).outcome.positive)
+def carried(raw: Raw, check: Check | None = None) -> Carried:
+    """Return what one raw answer says of its channel, and what its check says of the question."""
+    quick = check is None or not (check.target.descriptor.by_name or check.action.size)
+    return Carried(
+        raw.started,
+        raw.elapsed,
+        answered=read_raw(raw).outcome.positive,
+        of=raw.check,
+        plain=quick and raw.tool in REQUESTS,
+    )
 
 
 def during(one: Carried, raw: Raw) -> bool:
@@ -53,60 +73,103 @@ def beside(one: Carried, raw: Raw) -> bool:
 def prompt_beside(raw: Raw, others: Iterable[Carried], within: float = PROMPT_SECONDS) -> int:
     """Return how many other questions were answered at once while ``raw`` was on its way.
 
-    None count where most of what was answered meanwhile was late as well.
+    None count where most of what was answered meanwhile was late as well, and not by a SYN that was sent again.
     """
     others = [one for one in others if one.answered and one.started != raw.started]
-    answered = [one.elapsed for one in others if beside(one, raw)]
+    answered = [one.elapsed for one in others if beside(one, raw) and not _sent_again(one)]
     prompt = [one for one in others if one.elapsed <= within and during(one, raw)]
     return len(prompt) if answered and median(answered) <= within else 0
 
 
-def overloaded(raws: Sequence[Raw], others: Iterable[Carried]) -> tuple[int, ...]:
+def overloaded(
+    raws: Sequence[Raw], others: Iterable[Carried], everybody: Iterable[Carried] = ()
+) -> tuple[int, ...]:
     """Return the attempts that were silent while the probe answered everything else late, in order.
 
-    Only beside an attempt that was answered, or refused: without one, silence is what the target brought.
+    Only beside attempts that were answered, or refused, and as many of these: what is silent for the most part is so
+    for what the target brought. ``others`` are the answers over the same channel, ``everybody`` those of all probes,
+    which are looked at where these are too few, as they are beside processes.
     """
     read = [
         (raw, read_raw(raw).outcome) for raw in raws if raw.purpose == "check" and raw.error is None
     ]
-    if not any(outcome.positive or outcome is Outcome.REFUSED for _, outcome in read):
-        return ()
+    answers = sum(_answer(outcome) for _, outcome in read)
     silent = [raw for raw, outcome in read if outcome is Outcome.TIMED_OUT]
-    if not silent:
+    if not silent or not answers:
         return ()
-    others = [one for one in others if one.answered]
-    return tuple(raw.attempt for raw in silent if _late_beside(raw, others))
+    others, everybody = _shows_overload(others), _shows_overload(everybody)
+    explained = tuple(raw.attempt for raw in silent if _late_beside(raw, others, everybody))
+    return explained if len(explained) <= answers else ()
 
 
 def overloaded_before(moment: float, others: Iterable[Carried]) -> bool:
-    """Whether what all probes were answered in the time before a moment came late for the most part.
+    """Whether what all probes were answered in the time before a moment came late.
 
     Services are polled over the same channels: where those are slow, a deadline that passed says nothing of rules.
     """
     since = moment - BEFORE_SECONDS
-    recent = [one.elapsed for one in others if one.answered and since <= one.started < moment]
-    return len(recent) >= FEWEST and median(recent) > OVERLOADED_SECONDS
+    recent = [one for one in _shows_overload(others) if since <= one.started < moment]
+    return _late_throughout(recent)
 
 
-def too_busy(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
+def too_busy(
+    check: Check, raws: Sequence[Raw], others: Iterable[Carried], everybody: Iterable[Carried] = ()
+) -> str | None:
     """Return why the silence of a large transfer proves nothing: the probe answered everything else late, each time.
 
     A transfer has a fixed time, 5 s in agnhost, and needs the CPU of both ends for as long as it lasts; small questions
-    that are never answered say what they say on a busy probe too.
+    that are never answered say what they say on a busy probe too. Where most transfers came through, ``overloaded``
+    leaves out the others.
     """
-    if check.action.size is None or not check.action.protocol.retransmitted or not raws:
+    if check.action.size is None or not check.action.protocol.retransmitted:
         return None
-    silent = all(raw.error is None and read_raw(raw).outcome is Outcome.TIMED_OUT for raw in raws)
-    answered = [one for one in others if one.answered]
-    if not silent or not all(_late_beside(raw, answered) for raw in raws):
+    outcomes = [Outcome.PROBE_FAILED if raw.error else read_raw(raw).outcome for raw in raws]
+    silent = [raw for raw, one in zip(raws, outcomes, strict=True) if one is Outcome.TIMED_OUT]
+    answers = sum(map(_answer, outcomes))
+    if len(silent) <= answers or len(silent) + answers < len(raws):
         return None
-    meanwhile = [one.elapsed for one in answered if any(beside(one, raw) for raw in raws)]
+    others, everybody = _shows_overload(others), _shows_overload(everybody)
+    if not all(_late_beside(raw, others, everybody) for raw in silent):
+        return None
+    meanwhile = [one.elapsed for raw in silent for one in _told_beside(raw, others, everybody)]
     return (
         f"{OVERLOADED}: its other answers took {median(meanwhile):.1f} s in the median while "
         "nothing came of this transfer"
     )
 
 
-def _late_beside(raw: Raw, answered: Iterable[Carried]) -> bool:
-    meanwhile = [one.elapsed for one in answered if beside(one, raw)]
-    return len(meanwhile) >= FEWEST and median(meanwhile) > OVERLOADED_SECONDS
+def _answer(outcome: Outcome) -> bool:
+    return outcome.positive or outcome is Outcome.REFUSED
+
+
+def _shows_overload(answers: Iterable[Carried]) -> list[Carried]:
+    """Return the answers that come at once where nothing is slow, but for those that a lost packet delayed."""
+    return [one for one in answers if one.answered and one.plain and not _sent_again(one)]
+
+
+def _told_beside(
+    raw: Raw, others: Sequence[Carried], everybody: Sequence[Carried]
+) -> list[Carried]:
+    """Return what other checks were answered while ``raw`` was on its way, by all probes where its own tells too little."""
+    own, all_probes = (
+        [one for one in answers if one.of != raw.check and beside(one, raw)]
+        for answers in (others, everybody)
+    )
+    return own if len(own) >= FEWEST else all_probes
+
+
+def _late_beside(raw: Raw, others: Sequence[Carried], everybody: Sequence[Carried]) -> bool:
+    return _late_throughout(_told_beside(raw, others, everybody))
+
+
+def _late_throughout(told: Sequence[Carried]) -> bool:
+    """Whether so many answers, of several checks, came late, and hardly any at once."""
+    if len(told) < FEWEST or len({one.of for one in told}) < FEWEST_CHECKS:
+        return False
+    prompt = sum(one.elapsed <= PROMPT_SECONDS for one in told)
+    late = median(one.elapsed for one in told) > OVERLOADED_SECONDS
+    return late and prompt * PROMPT_ONE_IN <= len(told)
+
+
+def _sent_again(one: Carried) -> bool:
+    return one.plain and after_a_lost_syn(one.elapsed)

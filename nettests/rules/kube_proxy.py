@@ -85,10 +85,13 @@ def proxy_of(evidence: Evidence) -> Proxy:
 
 
 def network_of(evidence: Evidence) -> str:
-    """Return the name of the HNS network that kube-proxy is given; empty if there is none."""
+    """Return the name of the HNS network that kube-proxy is given; empty if there is none.
+
+    Not readable where nothing gives one and its flags are not known.
+    """
     proxy = proxy_of(evidence)
     given = proxy.flags.get("network-name", "")
-    if given:
+    if given and not proxy.flags.get("config"):
         return given
     for entry in proxy.container.get("env") or []:
         if entry.get("name") == "KUBE_NETWORK" and entry.get("value"):
@@ -100,7 +103,7 @@ def network_of(evidence: Evidence) -> str:
     found = re.search(r"KUBE_NETWORK\s*=\s*['\"]?([\w.-]+)", words)
     if found is None and CALICO_IMAGE in str(proxy.container.get("image", "")):
         return CALICO_NETWORK
-    return found[1] if found else ""
+    return found[1] if found else proxy.flag("network-name")
 
 
 @rule(
@@ -133,7 +136,8 @@ def proxy_mode(evidence: Evidence) -> Finding:
 def hostname_override(evidence: Evidence) -> Finding:
     """kube-proxy knows the node by the name that the API server knows it by."""
     proxy, node = proxy_of(evidence), evidence.fact("node")
-    given = proxy.flags.get("hostname-override", "")
+    # The one flag that holds beside a configuration file, too (cmd/kube-proxy, ``processHostnameOverrideFlag``).
+    given = proxy.flags.get("hostname-override", "") or proxy.flag("hostname-override")
     found = f"--hostname-override={given} ({proxy.origin})" if given else "no --hostname-override"
     return finding(given.strip().lower() == node.lower(), found, f"the node's name, {node}", of=1)
 

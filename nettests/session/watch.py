@@ -9,6 +9,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Protocol
 
 from nettests.judge import judge, judge_members
@@ -92,7 +93,7 @@ class Watch:
         """Remember when a probe was busy with a question, also of a check whose answers are kept back for now."""
         if raw.error is not None or raw.tool == "train":  # a train is many questions in a row
             return
-        seen = carried(raw)
+        seen = carried(raw, self._checks.get(raw.check))
         with self._lock:
             self._carried[raw.probe, raw.channel].append(seen)
 
@@ -196,14 +197,15 @@ class Watch:
             return done
         with self._lock:
             others = tuple(self._carried[own[-1].probe, own[-1].channel])
+            everybody = tuple(self._carried.values())
         done = self._without_overload(done, min(raw.started for raw in own))
         of = self._checks[done.check]
         return replace(
             done,
-            distrust=done.distrust or too_busy(of, own, others),
+            distrust=done.distrust or too_busy(of, own, others, chain.from_iterable(everybody)),
             resent=resent(of, raws, others),
             slow=slow(of, raws, others),
-            overloaded=overloaded(own, others),
+            overloaded=overloaded(own, others, chain.from_iterable(everybody)),
         )
 
     def _without_overload(self, done: Done, began: float) -> Done:

@@ -1,5 +1,7 @@
 """One line is enough to act on."""
 
+from dataclasses import replace
+
 import pytest
 
 from nettests.judge import judge, judge_run
@@ -127,6 +129,16 @@ def test_addresses_and_backends_are_told() -> None:
     assert told(expects(CLAIM), spread).observed == (
         "connected, several-backends (server-1, server-2)"
     )
+
+
+def test_the_reason_of_a_failure_is_no_silence_that_is_left_out() -> None:
+    """What an overloaded probe explains is seen among the attempts, and is not why the check failed."""
+    seen = observed(Outcome.REFUSED, Outcome.TIMED_OUT, agreed=True, outcome=Outcome.REFUSED)
+    first, silent = seen.attempts
+    left_out = replace(seen, attempts=(first, replace(silent, overloaded=True)))
+    found = told(expects(CLAIM), left_out)
+    assert found.verdict is Verdict.FAIL
+    assert found.message.endswith(first.detail)
 
 
 @pytest.mark.parametrize(

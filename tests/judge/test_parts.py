@@ -1,5 +1,7 @@
 """Source address, distribution and backends are part of what is expected, exactly."""
 
+from dataclasses import replace
+
 import pytest
 
 from nettests.judge import judge
@@ -60,6 +62,33 @@ def test_distributions(
         controls=(control("vantage", ok=True), control("target", ok=several_reachable)),
     )
     assert judge(check(), expects(expected, claim=STICKY), observation).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("expected", "seen", "verdict"),
+    [
+        (STICKY, SEVERAL, Verdict.FAIL),
+        (STICKY, None, Verdict.FLAKY),
+        (SPREAD, SEVERAL, Verdict.FLAKY),
+    ],
+)
+def test_backends_that_answered_are_seen_beside_silence(
+    expected: Expected, seen: Distribution | None, verdict: Verdict
+) -> None:
+    """Lost affinity is proven by two backends that answered; what a silent connection would have met is not known."""
+    observation = observed(
+        Outcome.CONNECTED,
+        Outcome.TIMED_OUT,
+        Outcome.CONNECTED,
+        distribution=seen,
+        backends=("server-1", "server-2"),
+    )
+    one = replace(check(), claim=expected)
+    found = judge(one, expects(expected, claim=expected), observation)
+    assert found.verdict is verdict
+    if verdict is Verdict.FAIL:
+        assert "server-1 and server-2 answered one client" in found.message
+        assert "session affinity is lost" in (found.next_step or "")
 
 
 def test_one_backend_without_any_control_is_not_believed() -> None:

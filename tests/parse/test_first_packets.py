@@ -7,7 +7,7 @@ import pytest
 from nettests.model.observation import Attempt
 from nettests.model.words import Outcome
 from nettests.parse import read_raw
-from nettests.parse.first_packets import lateness
+from nettests.parse.first_packets import lacked, lateness
 from tests.parse.raws import raw
 
 AT_ONCE = "server-windows-1-2\nfirst-packets 200 0.004100\n"
@@ -15,6 +15,7 @@ TIMED_OUT = (
     "curl: (28) Connection timed out after 1001 milliseconds\n\nfirst-packets 000 1.001000\n"
 )
 UNREACHABLE = "curl: (7) Couldn't connect to server\n\nfirst-packets 000 0.000200\n"
+SLOWLY = "server-windows-1-2\nfirst-packets 200 0.900000\n"
 ENDED = {"phase": "Succeeded"}
 FAILED = {"phase": "Failed"}
 
@@ -91,6 +92,86 @@ def test_a_node_that_is_slow_from_then_on_is_not_late() -> None:
     assert attempt(prompt, prompt, AT_ONCE).outcome is Outcome.DEVIATES
 
 
+@pytest.mark.parametrize(
+    ("log", "seconds", "then"),
+    [
+        (TIMED_OUT * 13 + AT_ONCE + TIMED_OUT, 13.0, "1 of 1"),
+        (TIMED_OUT * 8 + AT_ONCE + TIMED_OUT * 4 + AT_ONCE * 2, 8.0, "4 of 6"),
+        (TIMED_OUT * 3 + AT_ONCE + TIMED_OUT * 4 + SLOWLY * 7, 3.0, "4 of 11"),
+    ],
+    ids=["at the end", "and twice more", "and slowly from then on"],
+)
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_a_path_that_fails_again_is_late_all_the_same(
+    log: str, seconds: float, then: str, everywhere: bool
+) -> None:
+    """How long failed requests took says nothing of a busy node: answers do, of other paths, which fail no more."""
+    seen = attempt(log if everywhere else AT_ONCE * 15, log, log if everywhere else AT_ONCE * 15)
+    told = lateness(seen.detail)
+    assert seen.outcome is Outcome.DEVIATES
+    assert told is not None
+    assert (told.what, told.seconds) == ("nothing" if everywhere else "no ClusterIP", seconds)
+    assert f"then {then} requests failed (curl: (28)" in seen.detail
+
+
+def test_a_path_that_answers_slowly_alone_is_late() -> None:
+    """A busy node is slow on the other paths, too."""
+    seen = attempt(AT_ONCE * 15, TIMED_OUT * 8 + SLOWLY * 7, AT_ONCE * 15)
+    assert seen.outcome is Outcome.DEVIATES
+    assert seen.detail.startswith("it reached no ClusterIP for its first 8.9 s")
+
+
+def test_slow_answers_explain_no_silence_that_is_longer_than_they() -> None:
+    """Where all paths are silent for six seconds alike, answers of 0.3 s show no busy node."""
+    log = TIMED_OUT * 6 + "host\nfirst-packets 200 0.300000\n" * 9
+    assert attempt(log, log, log).outcome is Outcome.DEVIATES
+
+
+@pytest.mark.parametrize(("answered", "failed"), [(0, 14), (5, 9), (9, 5), (6, 3)])
+def test_many_failures_after_the_first_answer_deviate(answered: int, failed: int) -> None:
+    """A path that goes away again, or loses every third request, is said with how many of how many."""
+    seen = attempt(AT_ONCE * 15, AT_ONCE + AT_ONCE * answered + TIMED_OUT * failed, AT_ONCE * 15)
+    of = answered + failed
+    assert (seen.outcome, lateness(seen.detail), lacked(seen.detail)) == (
+        Outcome.DEVIATES,
+        None,
+        "",
+    )
+    assert seen.detail.startswith(
+        f"{failed} of {of} requests to ClusterIP failed after a first answer:"
+    )
+
+
+@pytest.mark.parametrize(("answered", "failed"), [(12, 2), (11, 3)])
+def test_single_failures_are_told_and_are_other_checks_matter(answered: int, failed: int) -> None:
+    """``path-loss`` measures how much a path loses; here each failure is named."""
+    log = AT_ONCE + TIMED_OUT * failed + AT_ONCE * answered
+    seen = attempt(log, log, log)
+    assert seen.outcome is Outcome.CONFORMS
+    assert f"Pod after 4 ms, then {failed} of 14 requests failed" in seen.detail
+
+
+def test_failures_beside_paths_that_lose_nothing_and_are_slow_are_a_busy_nodes() -> None:
+    """Recorded on a lab beside two others: names were looked up for more than a second, and each Pod answered slowly."""
+    slow = "host\nfirst-packets 200 0.340000\n" * 15
+    some = attempt(slow, slow, AT_ONCE + TIMED_OUT * 3 + SLOWLY + TIMED_OUT * 3 + SLOWLY * 7)
+    assert some.outcome is Outcome.CONFORMS
+    most = attempt(slow, slow, AT_ONCE + TIMED_OUT * 12)
+    assert most.outcome is Outcome.PROBE_FAILED
+    assert "its node was busy" in most.detail
+    lossy = "host\nfirst-packets 200 0.340000\n" * 10 + TIMED_OUT * 5
+    assert attempt(lossy, lossy, AT_ONCE + TIMED_OUT * 12).outcome is Outcome.DEVIATES
+
+
+def test_a_node_that_was_busy_at_first_makes_no_path_late() -> None:
+    """Recorded: slow answers of the other paths took most of the time until a name was there, and few were slow then."""
+    took = (0.54, 0.28, 0.22, 0.31, 0.21, 0.2, 0.58, 0.34, *(0.2,) * 7)
+    other = "".join(f"host\nfirst-packets 200 {one:.6f}\n" for one in took)
+    name = TIMED_OUT * 2 + "host\nfirst-packets 200 1.104000\n" + SLOWLY * 11
+    assert attempt(other, other, name).outcome is Outcome.CONFORMS
+    assert attempt(AT_ONCE * 15, AT_ONCE * 15, name).outcome is Outcome.DEVIATES
+
+
 @pytest.mark.parametrize("log", [TIMED_OUT * 15, UNREACHABLE * 15])
 def test_what_never_worked_has_no_seconds_of_lateness(log: str) -> None:
     """A path that no attempt reached is broken, not late: it deviates, in curl's own words."""
@@ -120,3 +201,5 @@ def test_what_never_worked_on_a_busy_node_is_not_judged() -> None:
     assert seen.outcome is Outcome.PROBE_FAILED
     assert "its node was busy" in seen.detail
     assert attempt(AT_ONCE, slowly, TIMED_OUT * 15).outcome is Outcome.DEVIATES
+    losing = (AT_ONCE + TIMED_OUT * 2) * 5
+    assert attempt(losing, TIMED_OUT * 15, TIMED_OUT * 15).outcome is Outcome.DEVIATES

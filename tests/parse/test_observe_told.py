@@ -7,6 +7,7 @@ import pytest
 from nettests.model.journal_records import Done
 from nettests.model.observation import Attempt, ControlResult, Observation, Raw
 from nettests.model.words import (
+    Distribution,
     Outcome,
     Protocol,
     Question,
@@ -207,3 +208,35 @@ def test_ports_that_differ_are_told_also_where_a_server_told_whom_it_saw() -> No
     assert [one.port for one in observe(check(), [*told, *lost]).differing_ports] == [80, 82]
     other = [told[0], at(80, says("172.30.0.13:2", 2))]
     assert observe(check(), [*other, *lost]).differing_ports == ()
+
+
+def left_out(*backends: str) -> Observation:
+    """Return the observation of connections beside one whose silence an overloaded probe explains."""
+    one = check(question=Question.DISTRIBUTE, connections=COUNT)
+    answers = [says(name, number) for number, name in enumerate(backends, 1)]
+    ports = [says(f"10.244.3.2:{4000 + n}", COUNT + n) for n in range(1, 9)]
+    return observe(one, [*answers, fails(number=99), *ports], overloaded=(99,))
+
+
+def test_a_distribution_is_read_from_what_is_told() -> None:
+    """A silence that is left out hides neither a distribution nor a deviation from it."""
+    kept = left_out(*["server-1"] * (COUNT - 1))
+    assert (kept.distribution, kept.agreed, kept.distrust) == (Distribution.ONE_BACKEND, True, None)
+    lost = left_out(*["server-1"] * (COUNT - 2), "server-2")
+    assert (lost.distribution, lost.agreed, lost.distrust) == (
+        Distribution.SEVERAL_BACKENDS,
+        True,
+        None,
+    )
+    assert left_out(*["server-1"] * (COUNT - 2)).distrust == (
+        f"{COUNT - 2} of {COUNT} connections said which backend answered"
+    )
+
+
+def test_two_backends_are_several_whatever_else_was_silent() -> None:
+    """That there is but one takes all connections; that there are two takes two."""
+    few = distributed(["server-1", "server-2"])
+    assert (few.distribution, few.trusted) == (Distribution.SEVERAL_BACKENDS, True)
+    beside = distributed(["server-1"] * 3 + ["server-2"], [1], fails(number=99))
+    assert beside.distribution is Distribution.SEVERAL_BACKENDS
+    assert not beside.agreed

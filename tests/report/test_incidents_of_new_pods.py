@@ -62,3 +62,13 @@ def test_what_never_worked_is_not_called_late(quiet: Results) -> None:
     """A path that new Pods never had is no lateness."""
     ((cause, _),) = incidents(quiet, "it reached nothing: Pod never in 15.0 s (no answer)")
     assert "for their first" not in cause
+
+
+def test_requests_that_failed_later_are_no_lateness(quiet: Results) -> None:
+    """A path that goes away again is said to be one, not to be late."""
+    said = "14 of 14 requests to ClusterIP failed after a first answer: Pod after 4 ms, …"
+    ((together, _),) = incidents(quiet, said, said)
+    assert together == f"New Pods on {WIN} lose requests to ClusterIP"
+    ((alone, _),) = incidents(quiet, said)
+    assert said in alone
+    assert "for their first" not in alone

@@ -33,7 +33,9 @@ def test_kernelspace_is_stated_or_the_only_mode(version: str, mode: str, conform
         ({"hostname_override": "win-1"}, True),
         ({"hostname_override": "WIN-1"}, True),
         ({"hostname_override": "win-2"}, False),
-        ({"v": "6"}, False),
+        ({"hostname_override": ""}, False),
+        ({"hostname_override": "win-1", "config": "C:/k/config.conf"}, True),
+        ({"hostname_override": "win-2", "config": "C:/k/config.conf"}, False),
     ],
 )
 def test_kube_proxy_knows_its_node_by_name(flags: dict[str, str], conforms: bool) -> None:
@@ -63,7 +65,12 @@ def test_a_name_from_the_environment_is_the_nodes() -> None:
             {"v": "6"},
             "Calico",
         ),
-        ({}, {"v": "6"}, ""),
+        ({}, {"network_name": "", "proxy_mode": "kernelspace"}, ""),
+        (
+            {"env": [{"name": "KUBE_NETWORK", "value": "cbr0"}]},
+            {"config": "C:/k/config.conf"},
+            "cbr0",
+        ),
     ],
 )
 def test_kube_proxy_is_told_its_network(
@@ -129,6 +136,24 @@ def test_flags_say_nothing_beside_a_configuration_file() -> None:
     readings = settings(config="C:/k/config.conf", proxy_mode="kernelspace")
     with pytest.raises(UnreadableError):
         found("proxy-mode", readings)
+
+
+UNKNOWN_FLAGS = {
+    "no log": {"node-pods": pods(args=["$env:CONTAINER_SANDBOX_MOUNT_POINT/kube-proxy/start.ps1"])},
+    "a log without flags": {"node-pods": pods(), "kube-proxy-log": ""},
+    "a configuration file": settings(config="/var/lib/kube-proxy/config.conf"),
+    "a file beside a flag that it overrides": settings(
+        config="/var/lib/kube-proxy/config.conf", network_name="cbr0"
+    ),
+}
+
+
+@pytest.mark.parametrize("readings", UNKNOWN_FLAGS.values(), ids=UNKNOWN_FLAGS)
+@pytest.mark.parametrize("rule", ["hostname-override", "network-name", "proxy-mode"])
+def test_what_is_not_known_is_not_called_missing(rule: str, readings: dict[str, str]) -> None:
+    """Where neither log nor arguments tell a flag, or a file on the node has it, nothing is said of it."""
+    with pytest.raises(UnreadableError):
+        found(rule, readings)
 
 
 def test_a_node_without_a_kube_proxy_pod_cannot_be_judged() -> None:

@@ -61,6 +61,13 @@ def hear(watch: Watch, raw: Raw) -> None:
     watch.carried(raw)
 
 
+def answer_others(watch: Watch, since: float, elapsed: float, tool: str = "dial") -> None:
+    """Take note of twelve answers to as many other checks of the probe, within 3 s."""
+    for number in range(12):
+        one = answer(BUSY, number, since + number / 4, elapsed)
+        watch.carried(replace(one, check=f"other-{number}", tool=tool, exit_code=0))
+
+
 def tell(watch: Watch, busy: float) -> Verdict | None:
     """Write a check whose second attempt took 1.01 s, beside another check that was answered in ``busy`` s."""
     hear(watch, answer(SLOW, 1, 5.0, 0.01))
@@ -100,8 +107,7 @@ def test_an_answer_that_is_kept_back_shows_something(watch: Watch) -> None:
 
 def test_silence_of_an_overloaded_probe_is_not_judged(watch: Watch) -> None:
     """An attempt without an answer is left out where another was answered and all else was late; the journal says which."""
-    for number in range(3):
-        watch.carried(answer(BUSY, number, 5.5 + number, 1.5))
+    answer_others(watch, 5.5, 1.5)
     told = json.dumps({"errors": ["dial tcp 10.244.2.5:80: i/o timeout"]})
     watch.raw(replace(answer(SLOW, 1, 5.0, 5.0), stdout=told))
     watch.raw(answer(SLOW, 2, 15.0, 0.9))
@@ -112,13 +118,43 @@ def test_silence_of_an_overloaded_probe_is_not_judged(watch: Watch) -> None:
     assert done.judgement.verdict is Verdict.PASS
 
 
+@pytest.mark.parametrize(
+    ("elapsed", "tool"), [(1.005, "dial"), (3.01, "dial"), (1.5, "curl"), (0.02, "dial")]
+)
+def test_silence_on_a_lossy_path_is_judged(watch: Watch, elapsed: float, tool: str) -> None:
+    """Others that were late by a SYN that was sent again, or as processes are, excuse no silence: the check is flaky."""
+    answer_others(watch, 5.5, elapsed, tool)
+    told = json.dumps({"errors": ["dial tcp 10.244.2.5:80: i/o timeout"]})
+    watch.raw(replace(answer(SLOW, 1, 5.0, 5.0), stdout=told))
+    watch.raw(answer(SLOW, 2, 15.0, 0.01))
+    watch.done(SLOW.id)
+    assert watch._verdicts[SLOW.id] is Verdict.FLAKY
+
+
+def test_silent_processes_are_compared_with_the_requests_of_all_probes(watch: Watch) -> None:
+    """A process takes a second where all is well; what other probes were requested meanwhile tells an overloaded machine."""
+    answer_others(watch, 5.5, 1.5)
+    silent = replace(
+        answer(SLOW, 1, 5.0, 5.0),
+        probe="host-windows-1-1",
+        tool="curl",
+        channel="exec",
+        exit_code=28,
+        stdout="",
+        stderr="curl: (28) Connection timed out after 5001 milliseconds",
+    )
+    watch.raw(silent)
+    watch.raw(replace(silent, attempt=2, started=15.0, exit_code=0, stdout="server-linux-1-1"))
+    watch.done(SLOW.id)
+    assert Follower(journal_of(watch).path).wait(SLOW.id, timeout=1).overloaded == (1,)
+
+
 def test_a_deadline_that_an_overloaded_probe_missed_is_no_failure(watch: Watch) -> None:
     """Polls take as long as everything else; where that is late, a Service that was late says nothing of its rules."""
     late = "Service s did not answer probe-linux-1-1 on linux-1 within 30 s"
 
     def verdict(busy: float) -> Verdict | None:
-        for number in range(3):
-            watch.carried(answer(BUSY, number, 2.0 + number, busy))
+        answer_others(watch, 2.0, busy)
         hear(watch, answer(SLOW, 1, 6.0, 0.01))
         hear(watch, answer(SLOW, 2, 7.0, 0.01))
         watch.done(SLOW.id, late=late)
@@ -133,8 +169,7 @@ def test_a_deadline_that_an_overloaded_probe_missed_is_no_failure(watch: Watch) 
 
 def test_a_deadline_that_a_prompt_probe_missed_is_a_failure(watch: Watch) -> None:
     """Where everything else is answered at once, rules that came late came late."""
-    for number in range(3):
-        watch.carried(answer(BUSY, number, 2.0 + number, 0.02))
+    answer_others(watch, 2.0, 0.02)
     hear(watch, answer(SLOW, 1, 6.0, 0.01))
     watch.done(SLOW.id, late="Service s did not answer probe-linux-1-1 on linux-1 within 30 s")
     assert watch._verdicts[SLOW.id] is Verdict.FAIL

@@ -12,7 +12,7 @@ from nettests.model.check import Check
 from nettests.model.observation import Observation
 from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen, Verdict
-from nettests.parse.first_packets import Lateness, lacked, lateness
+from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents.directions import told
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.settings import rules_of
@@ -129,8 +129,10 @@ def _first_packets(node: str, results: Sequence[CheckResult]) -> str:
     details = [last_detail(one.observation) for one in results if one.observation]
     told = [one for one in map(lateness, details) if one]
     if not told:
-        never = Counter(filter(None, map(lacked, details))).most_common(1)
-        return f"New Pods on {node} reach {never[0][0]}" if never else ""
+        if never := Counter(filter(None, map(lacked, details))).most_common(1):
+            return f"New Pods on {node} reach {never[0][0]}"
+        lost = Counter(filter(None, map(lost_later, details))).most_common(1)
+        return f"New Pods on {node} lose requests to {lost[0][0]}" if lost else ""
     what = Counter(one.what for one in told).most_common(1)[0][0]
     seconds = max(one.seconds for one in told)
     return _of_new_pods(node, Lateness(what=what, seconds=seconds))
