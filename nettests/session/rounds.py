@@ -141,6 +141,7 @@ class Rounds(Run):
             expectations=self.watch.expectations,
             nodes_of=self.watch.nodes_of,
             nodes=self.watch.nodes,
+            began=began - self._began,
         )
         lost = ""
         try:
