@@ -146,7 +146,12 @@ def _carry_out(rounds: Rounds, chosen: Collection[str], reporter: Reporter) -> i
     except KeyboardInterrupt:
         rounds.end_rounds()
     verdicts = rounds.verdicts()
-    code = of_watch(verdicts, completed=rounds.completed, mostly_lost=rounds.mostly_lost)
+    code = of_watch(
+        verdicts,
+        completed=rounds.completed,
+        mostly_lost=rounds.mostly_lost,
+        members=rounds.of_members,
+    )
     counted = Counter(one.value for one in verdicts.values())
     try:
         rounds.finish(exit_code=code, counts={one.value: counted[one.value] for one in Verdict})

@@ -16,6 +16,8 @@ from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from nettests.session.journal import Journal
 
+_NOTHING_SAID = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
+
 
 @dataclass(slots=True)
 class RoundSheet:
@@ -67,7 +69,7 @@ class RoundSheet:
     def lost(self, checks: Sequence[Check]) -> str:
         """Return why nothing at all was judged in this round; nothing where something was."""
         judged = [self.judgement(check) for check in checks]
-        if any(one is not None and one.verdict is not Verdict.UNKNOWN for one in judged):
+        if any(one and _judged(check, one) for check, one in zip(checks, judged, strict=True)):
             return ""
         return next(
             (one.message for one in judged if one is not None), "no check was run to its end"
@@ -84,3 +86,11 @@ class RoundSheet:
             self.journal.finish(self._done[check.id])
         if judgement := self.judgement(check):
             self.journal.write(Judged(judgement=judgement))
+
+
+def _judged(check: Check, told: Judgement) -> bool:
+    """Whether a check was judged, or any of its members: those that passed are not named."""
+    if told.verdict is not Verdict.UNKNOWN:
+        return True
+    nothing = [one for one in told.members if one.verdict in _NOTHING_SAID]
+    return sum(len(one.labels) for one in nothing) < len(check.members)

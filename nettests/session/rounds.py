@@ -40,6 +40,8 @@ class _Kept:
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     """By check: of the first round in which it was red, else a known bug, else of the last one, ``unknown`` too: what stopped answering
     must not end as documented."""
+    members: set[Verdict] = field(default_factory=set)
+    """What members were written with: a check that is ``unknown`` may have some that are ``flaky``."""
     _written: set[str] = field(default_factory=set)
 
     def take(self, checks: Collection[Check], sheet: RoundSheet) -> list[Check]:
@@ -50,11 +52,12 @@ class _Kept:
                 continue
             judgement = sheet.judgement(check)
             verdict = judgement.verdict if judgement else Verdict.SKIPPED
+            deviates = judgement is not None and judgement.deviation is not None
             known_bug = self.verdicts.get(check.id) is Verdict.KNOWN_BUG
-            if known_bug and verdict not in DEVIATING:
+            if known_bug and not deviates:
                 continue  # once is enough: it comes and goes
             self.last[check.id], self.verdicts[check.id] = sheet, verdict
-            if verdict in DEVIATING:
+            if deviates:
                 self._write(check)
                 red.append(check)
         return red
@@ -66,8 +69,11 @@ class _Kept:
                 self._write(check)
 
     def _write(self, check: Check) -> None:
-        self.last[check.id].write(check)
+        sheet = self.last[check.id]
+        sheet.write(check)
         self._written.add(check.id)
+        if judgement := sheet.judgement(check):
+            self.members |= judgement.shown
 
 
 class Rounds(Run):
@@ -103,6 +109,11 @@ class Rounds(Run):
     def verdicts(self) -> Mapping[str, Verdict]:
         """Return what the checks came to, by id: what the journal holds of them."""
         return dict(self._kept.verdicts)
+
+    @property
+    def of_members(self) -> Collection[Verdict]:
+        """What the members of checks came to."""
+        return frozenset(self._kept.members)
 
     @property
     def mostly_lost(self) -> bool:
@@ -185,8 +196,12 @@ class Rounds(Run):
 
 
 def _not_as_documented(plan: Plan, sheet: RoundSheet, watch: Watch) -> dict[str, Verdict]:
-    """Return what was red or unknown in a round: checks, and members by ids of their own."""
+    """Return what was red or unknown in a round: checks, and members by ids of their own.
+
+    A check is red as soon as a member is, also where others could not be judged.
+    """
     told = {check.id: sheet.judgement(check) for check in plan.checks}
-    whole = {name: one.verdict for name, one in told.items() if one and one.verdict in ATTENTION}
+    worst = {name: one.deviation or one.verdict for name, one in told.items() if one}
+    whole = {name: verdict for name, verdict in worst.items() if verdict in ATTENTION}
     members = {one.id: verdict for one, verdict in watch.failing()}
     return dict(sorted((members | whole).items()))

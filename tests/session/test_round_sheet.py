@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from nettests.judge.exit_status import of_watch
 from nettests.model.check import Check, Plan
+from nettests.model.exit_code import ExitCode
 from nettests.model.expectation import Expectation
 from nettests.model.history import History
 from nettests.model.journal_records import Discovered, Planned
@@ -60,19 +63,31 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 
 def round_of(
-    journal: Journal, *, failing: int = 0, distrust: str | None = None, first: bool = False
+    journal: Journal,
+    *,
+    failing: int = 0,
+    flaky: int = 0,
+    distrust: str | None = None,
+    distrusted: int | None = None,
+    first: bool = False,
 ) -> RoundSheet:
-    """Return the sheet of a round in which so many members fail; with ``distrust`` none is trusted."""
+    """Return the sheet of a round in which the first members fail, or are flaky.
+
+    With ``distrust`` none is trusted, or so many of the last ones.
+    """
     sheet = RoundSheet(journal, first=first)
     claim = Expectation(claim=CHECK.claim, expected=CHECK.claim)
     expected = {one.id: claim for one in (CHECK, *CHECK.each)}
     watch = Watch(journal=sheet, plan=PLAN, expectations=expected)
     for number, one in enumerate(CHECK.each):
-        said = "dial tcp 10.1.1.1:80: i/o timeout" if number < failing else ""
+        said = "dial tcp 10.1.1.1:80: i/o timeout" if number < failing + flaky else ""
         watch.raw(answer(one, said))
+        if number < flaky:
+            watch.raw(replace(answer(one, ""), attempt=2))
         for control in one.controls:
             watch.raw(answer(one, "", f"control:{control.proves}"))
-        watch.done(one.id, distrust=distrust)
+        trusted = distrusted is not None and number < len(CHECK.each) - distrusted
+        watch.done(one.id, distrust=None if trusted else distrust)
     return sheet
 
 
@@ -117,6 +132,29 @@ def test_what_stopped_answering_does_not_end_as_documented(journal: Journal) -> 
     assert kept.verdicts == {CHECK.id: Verdict.PASS}
     kept.take(PLAN.checks, round_of(journal, failing=1))
     assert kept.verdicts == {CHECK.id: Verdict.FAIL}
+
+
+def test_one_that_could_not_be_judged_hides_no_flaky_one(journal: Journal) -> None:
+    """A check with flaky members is written in that round, though one more could not be judged; the watch ends with 1."""
+    kept, dead = _Kept(), "exec: probe-windows-1-2 does not answer"
+    assert kept.take(PLAN.checks, round_of(journal)) == []
+    sheet = round_of(journal, flaky=2, distrust=dead, distrusted=1)
+    assert kept.take(PLAN.checks, sheet) == [CHECK]
+    assert kept.take(PLAN.checks, round_of(journal)) == []
+    kept.write_rest(PLAN.checks)
+    judgement = history(journal).judged[CHECK.id]
+    assert (judgement.verdict, judgement.deviation) == (Verdict.UNKNOWN, Verdict.FLAKY)
+    seen = {one.verdict: len(one.labels) for one in judgement.members}
+    assert seen == {Verdict.FLAKY: 1, Verdict.UNKNOWN: 1}
+    ended = of_watch(kept.verdicts, completed=True, mostly_lost=False, members=kept.members)
+    assert ended == ExitCode.TESTS_FAILED
+
+
+def test_a_round_in_which_most_members_were_judged_is_not_lost(journal: Journal) -> None:
+    """One member of each check that cannot be judged costs no round; none that was judged does."""
+    dead = "exec: probe-windows-1-2 does not answer"
+    assert round_of(journal, distrust=dead, distrusted=1).lost(PLAN.checks) == ""
+    assert dead in round_of(journal, distrust=dead, distrusted=len(CHECK.each)).lost(PLAN.checks)
 
 
 def test_a_lost_round_names_its_reason(journal: Journal) -> None:
