@@ -84,7 +84,8 @@ def watch(
     in how many rounds each check, node and pair of nodes was red. Rounds in which the API server is away are lost and
     counted. Ctrl-C ends it with a report.
 
-    Exit code: that of `nettests run`, over all rounds; 6 also where more rounds were lost than judged.
+    Exit code: that of `nettests run`, over all rounds; 6 also where more rounds were lost than judged, or a check was
+    unknown in more rounds than it was judged in.
     """
     with common.cluster() as options, ending_signals():
         require_writable(report_dir)

@@ -6,14 +6,17 @@ that anybody reads, so answers stay in memory and ``rounds`` decides which check
 
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from nettests.judge import judge_run
 from nettests.model.check import Check
+from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Done, Judged
 from nettests.model.observation import Raw
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
+from nettests.parse import observation_of
 from nettests.session.journal import Journal
 
 _NOTHING_SAID = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
@@ -65,6 +68,31 @@ class RoundSheet:
         """Return what a check came to in this round; ``None`` where it was not judged."""
         done = self._done.get(check.id)
         return done.judgement if done else None
+
+    def distrust(
+        self, check: Check, why: Mapping[str, str], expectations: Mapping[str, Expectation]
+    ) -> Judgement:
+        """Judge a check again of which, or of whose members, nothing can be trusted, each by its id and its reason.
+
+        By the records that are written of it, so that whoever judges the journal again finds the same.
+        """
+        for one in check.each:
+            if one.id in why:
+                done = self._done.get(one.id) or Done(check=one.id)
+                self._done[one.id] = self.without_secrets(replace(done, distrust=why[one.id]))
+        done_of = {one: self._done[one.id] for one in check.each if one.id in self._done}
+        (judgement,) = judge_run(
+            [check],
+            expectations,
+            {
+                one.id: observation_of(one, done, self._raws.get(one.id, ()))
+                for one, done in done_of.items()
+                if done.skip is None
+            },
+            {one.id: done.skip for one, done in done_of.items() if done.skip is not None},
+        )
+        self._done[check.id] = replace(self._done[check.id], judgement=judgement)
+        return judgement
 
     def lost(self, checks: Sequence[Check]) -> str:
         """Return why nothing at all was judged in this round; nothing where something was."""

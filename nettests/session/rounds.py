@@ -13,12 +13,14 @@ from datetime import UTC, datetime
 from nettests import probes
 from nettests.errors import NettestsError
 from nettests.model.check import Check, Plan
+from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Round
 from nettests.model.verdict import ATTENTION, DEVIATING
 from nettests.model.words import Verdict
 from nettests.session.blueprint import Blueprint
 from nettests.session.prepare import Prepared
 from nettests.session.round_sheet import RoundSheet
+from nettests.session.round_tally import RoundTally
 from nettests.session.run import STOP_SECONDS, Run, Standing
 from nettests.session.run_options import Progress
 from nettests.session.watch import Watch
@@ -42,6 +44,7 @@ class _Kept:
     must not end as documented."""
     members: set[Verdict] = field(default_factory=set)
     """What members were written with: a check that is ``unknown`` may have some that are ``flaky``."""
+    _tally: RoundTally = field(default_factory=RoundTally)
     _written: set[str] = field(default_factory=set)
 
     def take(self, checks: Collection[Check], sheet: RoundSheet) -> list[Check]:
@@ -53,6 +56,8 @@ class _Kept:
             judgement = sheet.judgement(check)
             verdict = judgement.verdict if judgement else Verdict.SKIPPED
             deviates = judgement is not None and judgement.deviation is not None
+            if judgement is not None:
+                self._tally.take(check, judgement)
             known_bug = self.verdicts.get(check.id) is Verdict.KNOWN_BUG
             if known_bug and not deviates:
                 continue  # once is enough: it comes and goes
@@ -62,11 +67,21 @@ class _Kept:
                 red.append(check)
         return red
 
-    def write_rest(self, checks: Collection[Check]) -> None:
-        """Write the last that is known of every check that was as documented all the time."""
+    def write_rest(
+        self, checks: Collection[Check], expectations: Mapping[str, Expectation]
+    ) -> None:
+        """Write the last that is known of every check that was never red.
+
+        One that was ``unknown`` in more rounds than it was judged in, or has such a member, ends so: of most of the
+        time nothing is known.
+        """
         for check in checks:
-            if check.id not in self._written and check.id in self.last:
-                self._write(check)
+            if check.id in self._written or check.id not in self.last:
+                continue
+            sheet, why = self.last[check.id], self._tally.mostly_unknown(check)
+            if why and sheet.judgement(check) is not None:
+                self.verdicts[check.id] = sheet.distrust(check, why, expectations).verdict
+            self._write(check)
 
     def _write(self, check: Check) -> None:
         sheet = self.last[check.id]
@@ -128,7 +143,7 @@ class Rounds(Run):
             for number in self._due():
                 self._round(plan, standing, number)
         finally:
-            self._kept.write_rest(plan.checks)
+            self._kept.write_rest(plan.checks, self.watch.expectations)
 
     def _due(self) -> Iterator[int]:
         """Yield the number of each round at its time."""

@@ -12,13 +12,14 @@ from nettests.model.check import Check, Plan
 from nettests.model.exit_code import ExitCode
 from nettests.model.expectation import Expectation
 from nettests.model.history import History
-from nettests.model.journal_records import Discovered, Planned
+from nettests.model.journal_records import Discovered, Done, Planned
 from nettests.model.observation import Raw
 from nettests.model.words import Verdict
 from nettests.plan import build, load
 from nettests.redaction import REDACTED, Redactor
 from nettests.resources import suites_path
 from nettests.session.journal import Journal, read_journal
+from nettests.session.rejudge import read_recorded, rejudged
 from nettests.session.round_sheet import RoundSheet
 from nettests.session.rounds import _Kept
 from nettests.session.watch import Watch
@@ -28,6 +29,10 @@ FACTS = mixed()
 FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to-pod"]
 CHECK = next(
     one for one in build(FACTS, FLOWS).checks if one.id == "fleet-pod-to-pod/windows/linux/tcp"
+)
+EXPECTED = dict.fromkeys(
+    (CHECK.id, *(one.id for one in CHECK.each)),
+    Expectation(claim=CHECK.claim, expected=CHECK.claim),
 )
 PLAN = Plan(checks=(CHECK,), skips=(), pods=(), services=())
 
@@ -76,9 +81,7 @@ def round_of(
     With ``distrust`` none is trusted, or so many of the last ones.
     """
     sheet = RoundSheet(journal, first=first)
-    claim = Expectation(claim=CHECK.claim, expected=CHECK.claim)
-    expected = {one.id: claim for one in (CHECK, *CHECK.each)}
-    watch = Watch(journal=sheet, plan=PLAN, expectations=expected)
+    watch = Watch(journal=sheet, plan=PLAN, expectations=EXPECTED)
     for number, one in enumerate(CHECK.each):
         said = "dial tcp 10.1.1.1:80: i/o timeout" if number < failing + flaky else ""
         watch.raw(answer(one, said))
@@ -102,7 +105,7 @@ def test_what_is_always_as_documented_is_written_once(journal: Journal) -> None:
     for _ in range(3):
         assert kept.take(PLAN.checks, round_of(journal)) == []
     assert history(journal).raws == {}
-    kept.write_rest(PLAN.checks)
+    kept.write_rest(PLAN.checks, EXPECTED)
     found = history(journal)
     assert found.judged[CHECK.id].verdict is Verdict.PASS
     assert {len(raws) for raws in found.raws.values()} == {1 + len(CHECK.each[0].controls)}
@@ -115,7 +118,7 @@ def test_the_first_red_round_is_kept(journal: Journal) -> None:
     kept = _Kept()
     taken = [kept.take(PLAN.checks, round_of(journal, failing=failing)) for failing in (0, 1, 2, 0)]
     assert taken == [[], [CHECK], [], []]
-    kept.write_rest(PLAN.checks)
+    kept.write_rest(PLAN.checks, EXPECTED)
     found = history(journal)
     assert found.judged[CHECK.id].verdict is Verdict.FAIL
     assert f"1 of {len(CHECK.each)} members" in found.judged[CHECK.id].message
@@ -141,13 +144,56 @@ def test_one_that_could_not_be_judged_hides_no_flaky_one(journal: Journal) -> No
     sheet = round_of(journal, flaky=2, distrust=dead, distrusted=1)
     assert kept.take(PLAN.checks, sheet) == [CHECK]
     assert kept.take(PLAN.checks, round_of(journal)) == []
-    kept.write_rest(PLAN.checks)
+    kept.write_rest(PLAN.checks, EXPECTED)
     judgement = history(journal).judged[CHECK.id]
     assert (judgement.verdict, judgement.deviation) == (Verdict.UNKNOWN, Verdict.FLAKY)
     seen = {one.verdict: len(one.labels) for one in judgement.members}
     assert seen == {Verdict.FLAKY: 1, Verdict.UNKNOWN: 1}
     ended = of_watch(kept.verdicts, completed=True, mostly_lost=False, members=kept.members)
     assert ended == ExitCode.TESTS_FAILED
+
+
+DEAD = "exec: probe-windows-1-2 does not answer"
+
+
+@pytest.mark.parametrize(("unknown", "verdict"), [(3, Verdict.UNKNOWN), (2, Verdict.PASS)])
+def test_what_was_unknown_for_most_of_the_time_ends_so(
+    journal: Journal, unknown: int, verdict: Verdict
+) -> None:
+    """A member that was judged in two rounds of five is not as documented because the last one was; figures say why."""
+    kept, member = _Kept(), CHECK.members[-1].label
+    for _ in range(unknown):
+        kept.take(PLAN.checks, round_of(journal, distrust=DEAD, distrusted=1))
+    for _ in range(2):
+        kept.take(PLAN.checks, round_of(journal))
+    kept.write_rest(PLAN.checks, EXPECTED)
+    found = history(journal)
+    assert kept.verdicts == {CHECK.id: verdict}
+    assert found.judged[CHECK.id].verdict is verdict
+    if verdict is Verdict.UNKNOWN:
+        (group,) = found.judged[CHECK.id].members
+        assert group.labels == (member,)
+        assert found.judged[CHECK.id].message.endswith(f"{DEAD} (unknown in 3 of 5 rounds)")
+    code = of_watch(kept.verdicts, completed=True, mostly_lost=False, members=kept.members)
+    assert code == (ExitCode.UNKNOWN if verdict is Verdict.UNKNOWN else ExitCode.OK)
+    (again,) = rejudged(read_recorded(journal.path), ())
+    assert again == found.judged[CHECK.id]
+
+
+def test_a_check_without_members_that_was_mostly_unknown_ends_so(journal: Journal) -> None:
+    """It is counted by its own id, with the reason of the last round in which it could not be judged."""
+    alone, claim = CHECK.each[0], Expectation(claim=CHECK.claim, expected=CHECK.claim)
+    kept, expected = _Kept(), {alone.id: claim}
+    for distrust in (DEAD, "no answer", "no answer", None):
+        sheet = RoundSheet(journal, first=False)
+        sheet.raw(answer(alone, ""))
+        sheet.finish(Done(check=alone.id, distrust=distrust))
+        sheet.distrust(alone, {alone.id: distrust} if distrust else {}, expected)
+        kept.take([alone], sheet)
+    kept.write_rest([alone], expected)
+    judgement = history(journal).judged[alone.id]
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert judgement.message.endswith(": not trusted: no answer (unknown in 3 of 4 rounds)")
 
 
 def test_a_round_in_which_most_members_were_judged_is_not_lost(journal: Journal) -> None:
