@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 
 from nettests.judge import judge_run
 from nettests.model.check import Check
+from nettests.model.check_id import member_id, parent_of
 from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Done, Judged
 from nettests.model.observation import Raw
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
+from nettests.probes.sending import STOPPED
 from nettests.session.journal import Journal
 
 _NOTHING_SAID = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
@@ -30,6 +32,8 @@ class RoundSheet:
     first: bool
     _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
     _done: dict[str, Done] = field(default_factory=dict)
+    _stopped: set[str] = field(default_factory=set)
+    """Checks that were broken off, or one of whose members was."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def raw(self, raw: Raw) -> Raw:
@@ -43,6 +47,8 @@ class RoundSheet:
         """Keep that a check was run to its end."""
         with self._lock:
             self._done[done.check] = done
+            if (done.distrust or "").startswith(STOPPED):
+                self._stopped.add(parent_of(done.check))
 
     def without_secrets(self, done: Done) -> Done:
         """Return what would be written of a check that is done."""
@@ -61,13 +67,25 @@ class RoundSheet:
             )
 
     def over(self, check: Check) -> bool:
-        """Whether a check was run to its end in this round, or is known not to apply."""
-        return check.id in self._done
+        """Whether a check was run to its end in this round, or is known not to apply; one that was stopped was not."""
+        return check.id in self._done and check.id not in self._stopped
 
     def judgement(self, check: Check) -> Judgement | None:
         """Return what a check came to in this round; ``None`` where it was not judged."""
         done = self._done.get(check.id)
         return done.judgement if done else None
+
+    def told(self, check: Check) -> dict[str, Verdict]:
+        """Return what a check, and each member that did not simply pass, came to in this round, by id."""
+        judgement = self.judgement(check)
+        if judgement is None:
+            return {}
+        members = {
+            member_id(check.id, label): group.verdict
+            for group in judgement.members
+            for label in group.labels
+        }
+        return {check.id: judgement.verdict, **members}
 
     def distrust(
         self, check: Check, why: Mapping[str, str], expectations: Mapping[str, Expectation]

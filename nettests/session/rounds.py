@@ -6,12 +6,13 @@ round's answers do. A round in which the API server is away is lost, and the nex
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from nettests import probes
-from nettests.errors import NettestsError
+from nettests.errors import ClusterError, NettestsError
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Round
@@ -106,6 +107,8 @@ class Rounds(Run):
         self._on_round = on_round
         self._kept = _Kept()
         self._learned: Blueprint | None = None
+        self._latest: probes.Deployment | None = None
+        """What stood at the beginning of the last round."""
         self._diagnosed = False
         self._rounds_lost = self._rounds_judged = 0
         self.completed = False
@@ -171,14 +174,16 @@ class Rounds(Run):
         )
         lost = ""
         try:
-            self._observe_once(plan, standing, watch)
+            now = self._still_standing(standing)
+            self._observe_once(plan, now, watch)
+            self._excuse(plan, standing, now, sheet)
         except (NettestsError, OSError) as error:
             lost = str(error)
         if self._stopped.is_set() and not all(map(sheet.over, plan.checks)):
             return  # broken off: half a round says nothing of the checks that it did not come to
         lost = lost or sheet.lost(plan.checks)
         new = self._kept.take(plan.checks, sheet) if not lost else []
-        not_as_documented = {} if lost else _not_as_documented(plan, sheet, watch)
+        not_as_documented = {} if lost else _not_as_documented(plan, sheet)
         self._rounds_lost += bool(lost)
         self._rounds_judged += not lost
         done = Round(
@@ -194,7 +199,24 @@ class Rounds(Run):
         self._on_round(done)
         if new and not self._diagnosed:
             self._diagnosed = True
-            self._diagnose(plan, [one for one in watch.failing() if one[1] in DEVIATING])
+            self._diagnose(plan, [one for one in watch.failing() if one[0].id in done.red])
+
+    def _still_standing(self, standing: Standing) -> Standing:
+        """Return what stands now of what was deployed, and tell what changed since the last look."""
+        now = probes.still_standing(standing.access, standing.deployment, standing.blank.labels)
+        for told in probes.changes(self._latest or standing.deployment, now):
+            self.journal.event(told, notable=True)
+        self._latest = now
+        return replace(standing, deployment=now)
+
+    def _excuse(self, plan: Plan, standing: Standing, now: Standing, sheet: RoundSheet) -> None:
+        """Look for what a Pod explains that was started again during the round; where the API does not say, nothing."""
+        if not any(told and told.deviation for told in map(sheet.judgement, plan.checks)):
+            return
+        labels = standing.blank.labels
+        with suppress(ClusterError):
+            after = probes.still_standing(standing.access, standing.deployment, labels)
+            _excuse(plan.checks, sheet, self.watch.expectations, now.deployment, after)
 
     def _learn(
         self,
@@ -210,13 +232,31 @@ class Rounds(Run):
         return self._learned
 
 
-def _not_as_documented(plan: Plan, sheet: RoundSheet, watch: Watch) -> dict[str, Verdict]:
+def _excuse(
+    checks: Iterable[Check],
+    sheet: RoundSheet,
+    expectations: Mapping[str, Expectation],
+    before: probes.Deployment,
+    after: probes.Deployment,
+) -> None:
+    """Trust nothing that deviates and was run with a Pod that was started again meanwhile, or went."""
+    for check in checks:
+        red = {name for name, verdict in sheet.told(check).items() if verdict in DEVIATING}
+        each = (one for one in check.each if one.id in red) if red else ()
+        touched = {one.id: probes.touched(one, before, after) for one in each}
+        if why := {name: told for name, told in touched.items() if told}:
+            sheet.distrust(check, why, expectations)
+
+
+def _not_as_documented(plan: Plan, sheet: RoundSheet) -> dict[str, Verdict]:
     """Return what was red or unknown in a round: checks, and members by ids of their own.
 
     A check is red as soon as a member is, also where others could not be judged.
     """
-    told = {check.id: sheet.judgement(check) for check in plan.checks}
-    worst = {name: one.deviation or one.verdict for name, one in told.items() if one}
-    whole = {name: verdict for name, verdict in worst.items() if verdict in ATTENTION}
-    members = {one.id: verdict for one, verdict in watch.failing()}
-    return dict(sorted((members | whole).items()))
+    found: dict[str, Verdict] = {}
+    for check in plan.checks:
+        judgement = sheet.judgement(check)
+        found |= sheet.told(check)
+        if judgement is not None and judgement.deviation:
+            found[check.id] = judgement.deviation
+    return {name: found[name] for name in sorted(found) if found[name] in ATTENTION}

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,15 @@ from nettests.model.journal_records import Discovered, Done, Planned
 from nettests.model.observation import Raw
 from nettests.model.words import Verdict
 from nettests.plan import build, load
+from nettests.probes import Deployment
+from nettests.probes.deployment import StandingPod
+from nettests.probes.sending import STOPPED
 from nettests.redaction import REDACTED, Redactor
 from nettests.resources import suites_path
 from nettests.session.journal import Journal, read_journal
 from nettests.session.rejudge import read_recorded, rejudged
 from nettests.session.round_sheet import RoundSheet
-from nettests.session.rounds import _Kept
+from nettests.session.rounds import _excuse, _Kept, _not_as_documented
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
 
@@ -209,6 +213,59 @@ def test_a_lost_round_names_its_reason(journal: Journal) -> None:
     assert dead in round_of(journal, distrust=dead).lost(PLAN.checks)
     assert round_of(journal).lost(PLAN.checks) == ""
     assert RoundSheet(journal, first=True).lost(PLAN.checks) == "no check was run to its end"
+
+
+def test_a_check_that_was_broken_off_is_not_over(journal: Journal) -> None:
+    """Who ends a watch in the middle of a round learns nothing of what that round did not come to."""
+    stopped = f"{STOPPED} before it was probed"
+    sheet = round_of(journal, distrust=stopped, distrusted=1)
+    assert not sheet.over(CHECK)
+    kept = _Kept()
+    kept.take(PLAN.checks, round_of(journal))
+    kept.take(PLAN.checks, sheet)
+    assert kept.verdicts == {CHECK.id: Verdict.PASS}
+
+
+def standing(address: str) -> Deployment:
+    """Return a deployment in which each Pod of the check stands, the first member's target at this address."""
+    names = {name for one in CHECK.each for name in (one.source.probe, one.target.pod or "")}
+    first = CHECK.each[0].target.pod or ""
+    at = {name: ip_address("10.1.1.1") for name in names} | {first: ip_address(address)}
+    pods = {
+        name: StandingPod(
+            name=name, node="n", purpose="server", addresses=(at[name],), host_addresses=()
+        )
+        for name in names
+    }
+    return Deployment(namespace="ns", pods=pods, services={})
+
+
+def test_what_a_pod_missed_that_was_started_again_is_no_failure(journal: Journal) -> None:
+    """A node that reboots in the middle of a round: what was sent to its Pod's old address says nothing, all else does."""
+    target = CHECK.each[0].target.pod
+    sheet = round_of(journal, failing=len(CHECK.each))
+    _excuse(PLAN.checks, sheet, EXPECTED, standing("10.1.1.7"), standing("10.1.1.7"))
+    assert set(sheet.told(CHECK).values()) == {Verdict.FAIL}
+    _excuse(PLAN.checks, sheet, EXPECTED, standing("10.1.1.7"), standing("10.1.1.8"))
+    told = sheet.told(CHECK)
+    excused = {one.id for one in CHECK.each if one.target.pod == target}
+    assert {name for name, one in told.items() if one is Verdict.UNKNOWN} == excused
+    assert excused < told.keys() - {CHECK.id}
+    assert told[CHECK.id] is Verdict.FAIL
+    judgement = sheet.judgement(CHECK)
+    assert judgement is not None
+    messages = [one.message for one in judgement.members if one.verdict is Verdict.UNKNOWN]
+    assert all(f"pod {target} was started again while this was run" in one for one in messages)
+    red = _not_as_documented(PLAN, sheet)
+    assert {name for name, one in red.items() if one is Verdict.FAIL} == told.keys() - excused
+
+
+def test_a_check_is_red_in_a_round_as_soon_as_a_member_is(journal: Journal) -> None:
+    """It is unknown because of another member, and counts as flaky in that round, as the member does."""
+    sheet = round_of(journal, flaky=1, distrust=DEAD, distrusted=1)
+    found = _not_as_documented(PLAN, sheet)
+    first, last = CHECK.each[0].id, CHECK.each[-1].id
+    assert found == {CHECK.id: Verdict.FLAKY, first: Verdict.FLAKY, last: Verdict.UNKNOWN}
 
 
 def test_what_every_round_says_again_is_written_once(journal: Journal) -> None:
