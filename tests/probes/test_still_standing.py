@@ -166,3 +166,17 @@ def test_without_an_answer_nothing_is_said(before: Deployment) -> None:
         still_standing(Away(before), before, LABELS)
     nothing = Deployment(namespace=NAMESPACE, pods={}, services={})
     assert still_standing(Away(before), nothing, LABELS) is nothing
+
+
+@pytest.mark.parametrize("named", ["pod", "service"])
+def test_a_new_pod_is_not_started_to_reach_what_does_not_stand(
+    cluster: Pods, before: Deployment, named: str
+) -> None:
+    """A Pod of a check's own dials by itself: that nobody is there any more would look like a broken path."""
+    kind = TargetKind.POD_IP if named == "pod" else TargetKind.SERVICE_CLUSTERIP
+    target = action("probe-windows-1-1", kind).target
+    Directory(facts=FACTS, deployment=still_standing(cluster, before, LABELS)).require(target)
+    cluster.why = {SERVER: "it is no longer in the API"}
+    gone = Directory(facts=FACTS, deployment=still_standing(cluster, before, LABELS))
+    with pytest.raises(NotStandingError, match="no longer in the API"):
+        gone.require(target)
