@@ -85,7 +85,8 @@ def watch(
     in how many rounds each check, node and pair of nodes was red. Rounds in which the API server is away are lost and
     counted. Ctrl-C ends it with a report.
 
-    Exit code: that of `nettests run`, over all rounds; 6 also where more rounds were lost than judged.
+    Exit code: that of `nettests run`, over all rounds; 6 also where more rounds were lost than judged, or a check was
+    unknown in more rounds than it was judged in.
     """
     with common.cluster() as options, ending_signals():
         require_writable(report_dir)
@@ -147,7 +148,12 @@ def _carry_out(rounds: Rounds, chosen: Collection[str], reporter: Reporter) -> i
     except KeyboardInterrupt:
         rounds.end_rounds()
     verdicts = rounds.verdicts()
-    code = of_watch(verdicts, completed=rounds.completed, mostly_lost=rounds.mostly_lost)
+    code = of_watch(
+        verdicts,
+        completed=rounds.completed,
+        mostly_lost=rounds.mostly_lost,
+        members=rounds.of_members,
+    )
     counted = Counter(one.value for one in verdicts.values())
     try:
         rounds.finish(exit_code=code, counts={one.value: counted[one.value] for one in Verdict})

@@ -20,6 +20,7 @@ from nettests.cluster.execute import Exec
 from nettests.cluster.follow import delete_pod, follow_pod, log_of, wait_gone
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.port_forward import PortForward
+from nettests.cluster.standing_pods import standing_pods
 from nettests.cluster.undo import Made
 from nettests.cluster.wait import events_of, wait_for_addresses, wait_for_pods
 from nettests.errors import ClusterError
@@ -95,6 +96,12 @@ class Access:
         return wait_for_pods(
             self.connection, namespace, names, ready=ready, stuck=stuck, on_change=on_change
         )
+
+    def standing_pods(
+        self, namespace: str, names: Collection[str], *, selector: str
+    ) -> tuple[dict[str, Object], dict[str, str]]:
+        """Return those of these Pods that are Ready now, and why the others are not."""
+        return standing_pods(self.connection, namespace, names, selector=selector)
 
     def wait_for_endpoints(
         self, namespace: str, ready: Mapping[str, frozenset[str]], *, seconds: float

@@ -74,7 +74,7 @@ class PodWait:
         self._latest[name] = pod
         if deleted:
             self.problems[name] = "was deleted while it was waited for"
-        elif is_ready(pod) or _runs_unready(pod):
+        elif is_standing(pod):
             self.ready[name] = pod
         elif pod.get("status", {}).get("phase") in {"Failed", "Succeeded"}:
             self.problems[name] = problem_of(pod)
@@ -161,6 +161,11 @@ def _node_of(pod: Object | None) -> str:
 def is_ready(pod: Object) -> bool:
     """Whether the pod's Ready condition is True."""
     return _condition(pod, "Ready").get("status") == "True"
+
+
+def is_standing(pod: Object) -> bool:
+    """Whether the pod is as it was meant to be: Ready, or running where it is never to be Ready."""
+    return is_ready(pod) or _runs_unready(pod)
 
 
 def _runs_unready(pod: Object) -> bool:

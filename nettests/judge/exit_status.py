@@ -20,16 +20,18 @@ def of_run(
     required: Mapping[str, Collection[str]],
     *,
     others_failed: bool,
+    members: Collection[Verdict] = (),
     fail_on: Collection[FailOn] = (),
 ) -> int:
     """Return the exit code of a run that pytest ended with ``status``.
 
     ``verdicts`` are by check id, ``required`` the check ids of each required flow that was planned;
-    ``others_failed`` says that a test failed which is no check.
+    ``others_failed`` says that a test failed which is no check. ``members`` are verdicts of members: their check has
+    the worst by the order of a summary, in which ``unknown`` hides ``flaky``.
     """
     if status not in {ExitCode.OK, ExitCode.TESTS_FAILED}:
         return int(status)
-    seen = set(verdicts.values())
+    seen = {*verdicts.values(), *members}
     bugs = Verdict.KNOWN_BUG in seen
     if others_failed or seen & DEVIATING or (bugs and FailOn.KNOWN_BUGS in fail_on):
         return ExitCode.TESTS_FAILED
@@ -41,14 +43,20 @@ def of_run(
     return ExitCode.KNOWN_BUGS if bugs else ExitCode.OK
 
 
-def of_watch(verdicts: Mapping[str, Verdict], *, completed: bool, mostly_lost: bool) -> int:
+def of_watch(
+    verdicts: Mapping[str, Verdict],
+    *,
+    completed: bool,
+    mostly_lost: bool,
+    members: Collection[Verdict] = (),
+) -> int:
     """Return the exit code of a watch: that of a run, but no good end of one that saw too little of its time.
 
     ``completed`` is whether its schedule ended; ``mostly_lost`` whether it lost more rounds than it judged.
     """
-    if not set(verdicts.values()) & DEVIATING:
+    if not {*verdicts.values(), *members} & DEVIATING:
         if not completed:
             return ExitCode.INTERRUPTED
         if mostly_lost:
             return ExitCode.UNKNOWN
-    return of_run(ExitCode.OK, verdicts, {}, others_failed=False)
+    return of_run(ExitCode.OK, verdicts, {}, others_failed=False, members=members)

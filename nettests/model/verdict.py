@@ -80,6 +80,16 @@ class Judgement:
         """Whether it keeps a run green."""
         return self.verdict in ACCEPTED
 
+    @property
+    def shown(self) -> frozenset[Verdict]:
+        """Its verdict and those of its members: one that could not be judged hides no ``flaky`` one."""
+        return frozenset({self.verdict, *(one.verdict for one in self.members)})
+
+    @property
+    def deviation(self) -> Verdict | None:
+        """The worst that it, or a member, was observed to deviate in; ``None`` where nothing does."""
+        return next((one for one in MERGE_ORDER if one in DEVIATING & self.shown), None)
+
 
 def merge(verdicts: Iterable[Verdict]) -> Verdict:
     """Merge verdicts: ``unknown`` only when nothing was trusted, ``skipped`` only when nothing ran."""

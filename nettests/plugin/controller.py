@@ -62,6 +62,7 @@ class Controller:
         self.reporter = Reporter(config.option.nettests_output, self.known.redactor)
         self.run: Run | None = None
         self._verdicts: dict[str, Verdict] = {}
+        self._of_members: set[Verdict] = set()
         self._selected: frozenset[str] = frozenset()
         self._others_failed = False
         self._closing = ExitStack()
@@ -205,6 +206,7 @@ class Controller:
         if judgement.check in self._verdicts:
             return
         self._verdicts[judgement.check] = judgement.verdict
+        self._of_members |= judgement.shown
         self.reporter.verdict(judgement.verdict)
         if self.run is not None and judgement.check in self.run.prepared.blueprint.expectations:
             self.run.journal.write(Judged(judgement=judgement))
@@ -228,6 +230,7 @@ class Controller:
             verdicts,
             required,
             others_failed=self._others_failed,
+            members=self._of_members,
             fail_on=[FailOn(word) for word in self.config.option.fail_on],
         )
         counts = {verdict.value: 0 for verdict in Verdict}

@@ -21,6 +21,7 @@ from nettests.probes.open import close_probes, open_probes
 from nettests.probes.passing import passing
 from nettests.probes.pulling import pull_images
 from nettests.probes.sending import Probe, Sender, StoppedError
+from nettests.probes.still_standing import changes, still_standing, touched
 
 __all__ = [
     "Arrivals",
@@ -34,6 +35,7 @@ __all__ = [
     "Probe",
     "Sender",
     "StoppedError",
+    "changes",
     "close_probes",
     "deploy",
     "examiners",
@@ -46,4 +48,6 @@ __all__ = [
     "read_host_facts",
     "rendered",
     "standing",
+    "still_standing",
+    "touched",
 ]

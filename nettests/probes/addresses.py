@@ -290,6 +290,13 @@ class Directory:
             self.pod(found.backends[0])
         return found
 
+    def require(self, target: Target) -> None:
+        """Raise where the target names a Pod or a Service of the run that does not stand: who dials it by other means."""
+        if target.pod in self.deployment.problems:
+            self.pod(target.pod)
+        if target.service in {*self.deployment.problems, *self.deployment.services}:
+            self.service(target.service)
+
     def deserted(self, name: str) -> bool:
         """Whether ``name`` is a Service none of whose backends stand: nothing will ever answer there."""
         found = self.deployment.services.get(name)

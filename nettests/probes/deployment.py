@@ -24,6 +24,9 @@ class StandingPod:
     purpose: str
     addresses: tuple[Address, ...]
     host_addresses: tuple[Address, ...]
+    uid: str = ""
+    containers: tuple[str, ...] = ()
+    """Ids of its containers: other ones after it was started again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,10 @@ def standing_pod(pod: Object, purpose: str) -> StandingPod:
         addresses=_addresses(item["ip"] for item in status.get("podIPs") or []),
         host_addresses=_addresses(
             item["ip"] for item in status.get("hostIPs") or [{"ip": status["hostIP"]}]
+        ),
+        uid=pod["metadata"].get("uid") or "",
+        containers=tuple(
+            sorted(one.get("containerID") or "" for one in status.get("containerStatuses") or ())
         ),
     )
 

@@ -27,6 +27,15 @@ class Reads(Protocol):
         """Read an object, a list or a log; return status and body. ``ChannelError`` without an answer."""
 
 
+class ShowsPods(Protocol):
+    """Whatever knows how a run's Pods are now."""
+
+    def standing_pods(
+        self, namespace: str, names: Collection[str], *, selector: str
+    ) -> tuple[dict[str, Object], dict[str, str]]:
+        """Return those of these Pods that are Ready now, and why the others are not; ``ClusterError`` without an answer."""
+
+
 class Executes(Protocol):
     """Whatever starts processes in containers."""
 

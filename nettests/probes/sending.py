@@ -163,6 +163,7 @@ class Sender:
         examiner = self.examiners.get(action.question)
         if examiner is None:
             raise CannotProbeError(f"nobody here can {action.question.value}")
+        self.directory.require(action.target)
         started = time.monotonic()
         done = examiner.examine(action)
         elapsed = time.monotonic() - started

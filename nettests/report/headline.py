@@ -75,12 +75,13 @@ def _without_cause(results: Results, alone: list[str]) -> str:
 
 def _kind(results: Results) -> str:
     """Return what the worst verdict says; empty if all is well."""
-    counts = results.counts
-    if counts[Verdict.FAIL] or counts[Verdict.FLAKY]:
+    seen = {verdict for verdict, count in results.counts.items() if count}
+    seen |= {member.verdict for check in results.checks for member in check.members}
+    if seen & {Verdict.FAIL, Verdict.FLAKY}:
         return "Something does not behave as documented"
-    if counts[Verdict.LIFTED]:
+    if Verdict.LIFTED in seen:
         return "A documented limitation no longer shows"
-    if counts[Verdict.UNKNOWN]:
+    if Verdict.UNKNOWN in seen:
         return "Not everything could be judged"
     return "" if results.coverage.ran else "Nothing was judged"
 

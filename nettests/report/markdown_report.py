@@ -55,8 +55,8 @@ def _head(results: Results) -> str:
 
 
 def _rounds(results: Results) -> list[str]:
-    """Return which checks, nodes and pairs of nodes were red in how many rounds of a watch."""
-    if results.rounds is None or not results.rounds.checks:
+    """Return which checks, nodes and pairs of nodes were red in how many rounds of a watch, and which nodes unknown."""
+    if results.rounds is None or not (results.rounds.checks or results.rounds.unknown_nodes):
         return []
     of = results.rounds.judged
     rows = [
@@ -68,7 +68,15 @@ def _rounds(results: Results) -> list[str]:
         )
         for one in rates[:ATTENTION_LIMIT]
     ]
-    return ["", "### Rounds", "", _table(["", "name", "red rounds", "first", "last"], rows)]
+    unknown = [
+        ["node", code(one.name), f"{one.unknown} of {of}", moment(one.first), moment(one.last)]
+        for one in results.rounds.unknown_nodes[:ATTENTION_LIMIT]
+    ]
+    found = ["", "### Rounds"]
+    for which, told in (("red", rows), ("unknown", unknown)):
+        if told:
+            found += ["", _table(["", "name", f"{which} rounds", "first", "last"], told)]
+    return found
 
 
 def _attention(results: Results) -> str:

@@ -25,6 +25,16 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownRate:
+    """In how many rounds a check, or a member, that a node has part in could not be judged, and when first and last."""
+
+    name: str
+    unknown: int
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lost:
     """Why rounds judged nothing, and how many."""
 
@@ -48,6 +58,8 @@ class Rounds:
     checks: tuple[Rate, ...] = ()
     nodes: tuple[Rate, ...] = ()
     pairs: tuple[Rate, ...] = ()
+    unknown_nodes: tuple[UnknownRate, ...] = ()
+    """Nodes of which, in some rounds, something is not known: a rate of red rounds says nothing of those."""
     lost: tuple[Lost, ...] = ()
 
     def __str__(self) -> str:
@@ -73,6 +85,10 @@ def rounds_of(rounds: Sequence[Round], checks: Mapping[str, Check]) -> Rounds | 
         checks=_rates(judged, lambda red: red),
         nodes=_rates(judged, lambda red: _nodes(red, checks)),
         pairs=_rates(judged, lambda red: _pairs(red, checks)),
+        unknown_nodes=tuple(
+            UnknownRate(name=name, unknown=len(at), first=at[0], last=at[-1])
+            for name, at in _frequent(judged, lambda one: _nodes(one.unknown, checks))
+        ),
         lost=tuple(Lost(reason=reason, rounds=count) for reason, count in lost.most_common()),
     )
 
@@ -80,12 +96,26 @@ def rounds_of(rounds: Sequence[Round], checks: Mapping[str, Check]) -> Rounds | 
 def _rates(
     rounds: Iterable[Round], names: Callable[[Mapping[str, Verdict]], Iterable[str]]
 ) -> tuple[Rate, ...]:
+    found = _frequent(rounds, lambda one: names(one.red))
+    return tuple(Rate(name=name, red=len(at), first=at[0], last=at[-1]) for name, at in found)
+
+
+def _frequent(
+    rounds: Iterable[Round], names: Callable[[Round], Iterable[str]]
+) -> list[tuple[str, list[str]]]:
+    """Return what is named in rounds with when these began, the most frequent first.
+
+    Of two that are named in as many rounds that one comes first which is named more often in them: a node that is
+    down has part in all that its peers miss, and each of them in less.
+    """
     began: dict[str, list[str]] = defaultdict(list)
+    often: Counter[str] = Counter()
     for one in rounds:
-        for name in dict.fromkeys(names(one.red)):
+        named = Counter(iter(names(one)))  # of a mapping: its keys
+        often.update(named)
+        for name in named:
             began[name].append(one.started)
-    found = [Rate(name=name, red=len(at), first=at[0], last=at[-1]) for name, at in began.items()]
-    return tuple(sorted(found, key=lambda rate: (-rate.red, rate.name)))
+    return sorted(began.items(), key=lambda each: (-len(each[1]), -often[each[0]], each[0]))
 
 
 def _nodes(red: Iterable[str], checks: Mapping[str, Check]) -> Iterable[str]:

@@ -88,7 +88,8 @@ def _again(
     judgements = tuple(judge_run(observed, expectations, run.observations, run.not_run))
     now = {told.check: told.verdict for told in judgements}
     verdicts = verdicts_of([check.id for check in run.checks], history.skipped, now)
-    code = of_run(ExitCode.OK, verdicts, _required(history), others_failed=False)
+    shown = frozenset[Verdict]().union(*(told.shown for told in judgements))
+    code = of_run(ExitCode.OK, verdicts, _required(history), others_failed=False, members=shown)
     make_folder(target)
     (target / JOURNAL).unlink(missing_ok=True)
     with Journal(target / JOURNAL) as journal:

@@ -6,15 +6,22 @@ that anybody reads, so answers stay in memory and ``rounds`` decides which check
 
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from nettests.judge import judge_run
 from nettests.model.check import Check
+from nettests.model.check_id import member_id, parent_of
+from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Done, Judged
 from nettests.model.observation import Raw
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
+from nettests.parse import observation_of
+from nettests.probes.sending import STOPPED
 from nettests.session.journal import Journal
+
+_NOTHING_SAID = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 
 @dataclass(slots=True)
@@ -25,6 +32,8 @@ class RoundSheet:
     first: bool
     _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
     _done: dict[str, Done] = field(default_factory=dict)
+    _stopped: set[str] = field(default_factory=set)
+    """Checks that were broken off, or one of whose members was."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def raw(self, raw: Raw) -> Raw:
@@ -38,6 +47,8 @@ class RoundSheet:
         """Keep that a check was run to its end."""
         with self._lock:
             self._done[done.check] = done
+            if (done.distrust or "").startswith(STOPPED):
+                self._stopped.add(parent_of(done.check))
 
     def without_secrets(self, done: Done) -> Done:
         """Return what would be written of a check that is done."""
@@ -56,18 +67,55 @@ class RoundSheet:
             )
 
     def over(self, check: Check) -> bool:
-        """Whether a check was run to its end in this round, or is known not to apply."""
-        return check.id in self._done
+        """Whether a check was run to its end in this round, or is known not to apply; one that was stopped was not."""
+        return check.id in self._done and check.id not in self._stopped
 
     def judgement(self, check: Check) -> Judgement | None:
         """Return what a check came to in this round; ``None`` where it was not judged."""
         done = self._done.get(check.id)
         return done.judgement if done else None
 
+    def told(self, check: Check) -> dict[str, Verdict]:
+        """Return what a check, and each member that did not simply pass, came to in this round, by id."""
+        judgement = self.judgement(check)
+        if judgement is None:
+            return {}
+        members = {
+            member_id(check.id, label): group.verdict
+            for group in judgement.members
+            for label in group.labels
+        }
+        return {check.id: judgement.verdict, **members}
+
+    def distrust(
+        self, check: Check, why: Mapping[str, str], expectations: Mapping[str, Expectation]
+    ) -> Judgement:
+        """Judge a check again of which, or of whose members, nothing can be trusted, each by its id and its reason.
+
+        By the records that are written of it, so that whoever judges the journal again finds the same.
+        """
+        for one in check.each:
+            if one.id in why:
+                done = self._done.get(one.id) or Done(check=one.id)
+                self._done[one.id] = self.without_secrets(replace(done, distrust=why[one.id]))
+        done_of = {one: self._done[one.id] for one in check.each if one.id in self._done}
+        (judgement,) = judge_run(
+            [check],
+            expectations,
+            {
+                one.id: observation_of(one, done, self._raws.get(one.id, ()))
+                for one, done in done_of.items()
+                if done.skip is None
+            },
+            {one.id: done.skip for one, done in done_of.items() if done.skip is not None},
+        )
+        self._done[check.id] = replace(self._done[check.id], judgement=judgement)
+        return judgement
+
     def lost(self, checks: Sequence[Check]) -> str:
         """Return why nothing at all was judged in this round; nothing where something was."""
         judged = [self.judgement(check) for check in checks]
-        if any(one is not None and one.verdict is not Verdict.UNKNOWN for one in judged):
+        if any(one and _judged(check, one) for check, one in zip(checks, judged, strict=True)):
             return ""
         return next(
             (one.message for one in judged if one is not None), "no check was run to its end"
@@ -84,3 +132,11 @@ class RoundSheet:
             self.journal.finish(self._done[check.id])
         if judgement := self.judgement(check):
             self.journal.write(Judged(judgement=judgement))
+
+
+def _judged(check: Check, told: Judgement) -> bool:
+    """Whether a check was judged, or any of its members: those that passed are not named."""
+    if told.verdict is not Verdict.UNKNOWN:
+        return True
+    nothing = [one for one in told.members if one.verdict in _NOTHING_SAID]
+    return sum(len(one.labels) for one in nothing) < len(check.members)

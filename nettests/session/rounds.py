@@ -6,19 +6,22 @@ round's answers do. A round in which the API server is away is lost, and the nex
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from nettests import probes
-from nettests.errors import NettestsError
+from nettests.errors import ClusterError, NettestsError
 from nettests.model.check import Check, Plan
+from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Round
 from nettests.model.verdict import ATTENTION, DEVIATING
 from nettests.model.words import Verdict
 from nettests.session.blueprint import Blueprint
 from nettests.session.prepare import Prepared
 from nettests.session.round_sheet import RoundSheet
+from nettests.session.round_tally import RoundTally
 from nettests.session.run import STOP_SECONDS, Run, Standing
 from nettests.session.run_options import Progress
 from nettests.session.watch import Watch
@@ -40,6 +43,9 @@ class _Kept:
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     """By check: of the first round in which it was red, else a known bug, else of the last one, ``unknown`` too: what stopped answering
     must not end as documented."""
+    members: set[Verdict] = field(default_factory=set)
+    """What members were written with: a check that is ``unknown`` may have some that are ``flaky``."""
+    _tally: RoundTally = field(default_factory=RoundTally)
     _written: set[str] = field(default_factory=set)
 
     def take(self, checks: Collection[Check], sheet: RoundSheet) -> list[Check]:
@@ -50,24 +56,40 @@ class _Kept:
                 continue
             judgement = sheet.judgement(check)
             verdict = judgement.verdict if judgement else Verdict.SKIPPED
+            deviates = judgement is not None and judgement.deviation is not None
+            if judgement is not None:
+                self._tally.take(check, judgement)
             known_bug = self.verdicts.get(check.id) is Verdict.KNOWN_BUG
-            if known_bug and verdict not in DEVIATING:
+            if known_bug and not deviates:
                 continue  # once is enough: it comes and goes
             self.last[check.id], self.verdicts[check.id] = sheet, verdict
-            if verdict in DEVIATING:
+            if deviates:
                 self._write(check)
                 red.append(check)
         return red
 
-    def write_rest(self, checks: Collection[Check]) -> None:
-        """Write the last that is known of every check that was as documented all the time."""
+    def write_rest(
+        self, checks: Collection[Check], expectations: Mapping[str, Expectation]
+    ) -> None:
+        """Write the last that is known of every check that was never red.
+
+        One that was ``unknown`` in more rounds than it was judged in, or has such a member, ends so: of most of the
+        time nothing is known.
+        """
         for check in checks:
-            if check.id not in self._written and check.id in self.last:
-                self._write(check)
+            if check.id in self._written or check.id not in self.last:
+                continue
+            sheet, why = self.last[check.id], self._tally.mostly_unknown(check)
+            if why and sheet.judgement(check) is not None:
+                self.verdicts[check.id] = sheet.distrust(check, why, expectations).verdict
+            self._write(check)
 
     def _write(self, check: Check) -> None:
-        self.last[check.id].write(check)
+        sheet = self.last[check.id]
+        sheet.write(check)
         self._written.add(check.id)
+        if judgement := sheet.judgement(check):
+            self.members |= judgement.shown
 
 
 class Rounds(Run):
@@ -85,6 +107,8 @@ class Rounds(Run):
         self._on_round = on_round
         self._kept = _Kept()
         self._learned: Blueprint | None = None
+        self._latest: probes.Deployment | None = None
+        """What stood at the beginning of the last round."""
         self._diagnosed = False
         self._rounds_lost = self._rounds_judged = 0
         self.completed = False
@@ -105,6 +129,11 @@ class Rounds(Run):
         return dict(self._kept.verdicts)
 
     @property
+    def of_members(self) -> Collection[Verdict]:
+        """What the members of checks came to."""
+        return frozenset(self._kept.members)
+
+    @property
     def mostly_lost(self) -> bool:
         """Whether fewer rounds were judged than lost: too little was seen of the time to say how it was."""
         return self._rounds_lost > self._rounds_judged
@@ -117,7 +146,7 @@ class Rounds(Run):
             for number in self._due():
                 self._round(plan, standing, number)
         finally:
-            self._kept.write_rest(plan.checks)
+            self._kept.write_rest(plan.checks, self.watch.expectations)
 
     def _due(self) -> Iterator[int]:
         """Yield the number of each round at its time."""
@@ -141,17 +170,20 @@ class Rounds(Run):
             expectations=self.watch.expectations,
             nodes_of=self.watch.nodes_of,
             nodes=self.watch.nodes,
+            began=began - self._began,
         )
         lost = ""
         try:
-            self._observe_once(plan, standing, watch)
+            now = self._still_standing(standing)
+            self._observe_once(plan, now, watch)
+            self._excuse(plan, standing, now, sheet)
         except (NettestsError, OSError) as error:
             lost = str(error)
         if self._stopped.is_set() and not all(map(sheet.over, plan.checks)):
             return  # broken off: half a round says nothing of the checks that it did not come to
         lost = lost or sheet.lost(plan.checks)
         new = self._kept.take(plan.checks, sheet) if not lost else []
-        not_as_documented = {} if lost else _not_as_documented(plan, sheet, watch)
+        not_as_documented = {} if lost else _not_as_documented(plan, sheet)
         self._rounds_lost += bool(lost)
         self._rounds_judged += not lost
         done = Round(
@@ -167,7 +199,24 @@ class Rounds(Run):
         self._on_round(done)
         if new and not self._diagnosed:
             self._diagnosed = True
-            self._diagnose(plan, [one for one in watch.failing() if one[1] in DEVIATING])
+            self._diagnose(plan, [one for one in watch.failing() if one[0].id in done.red])
+
+    def _still_standing(self, standing: Standing) -> Standing:
+        """Return what stands now of what was deployed, and tell what changed since the last look."""
+        now = probes.still_standing(standing.access, standing.deployment, standing.blank.labels)
+        for told in probes.changes(self._latest or standing.deployment, now):
+            self.journal.event(told, notable=True)
+        self._latest = now
+        return replace(standing, deployment=now)
+
+    def _excuse(self, plan: Plan, standing: Standing, now: Standing, sheet: RoundSheet) -> None:
+        """Look for what a Pod explains that was started again during the round; where the API does not say, nothing."""
+        if not any(told and told.deviation for told in map(sheet.judgement, plan.checks)):
+            return
+        labels = standing.blank.labels
+        with suppress(ClusterError):
+            after = probes.still_standing(standing.access, standing.deployment, labels)
+            _excuse(plan.checks, sheet, self.watch.expectations, now.deployment, after)
 
     def _learn(
         self,
@@ -183,9 +232,31 @@ class Rounds(Run):
         return self._learned
 
 
-def _not_as_documented(plan: Plan, sheet: RoundSheet, watch: Watch) -> dict[str, Verdict]:
-    """Return what was red or unknown in a round: checks, and members by ids of their own."""
-    told = {check.id: sheet.judgement(check) for check in plan.checks}
-    whole = {name: one.verdict for name, one in told.items() if one and one.verdict in ATTENTION}
-    members = {one.id: verdict for one, verdict in watch.failing()}
-    return dict(sorted((members | whole).items()))
+def _excuse(
+    checks: Iterable[Check],
+    sheet: RoundSheet,
+    expectations: Mapping[str, Expectation],
+    before: probes.Deployment,
+    after: probes.Deployment,
+) -> None:
+    """Trust nothing that deviates and was run with a Pod that was started again meanwhile, or went."""
+    for check in checks:
+        red = {name for name, verdict in sheet.told(check).items() if verdict in DEVIATING}
+        each = (one for one in check.each if one.id in red) if red else ()
+        touched = {one.id: probes.touched(one, before, after) for one in each}
+        if why := {name: told for name, told in touched.items() if told}:
+            sheet.distrust(check, why, expectations)
+
+
+def _not_as_documented(plan: Plan, sheet: RoundSheet) -> dict[str, Verdict]:
+    """Return what was red or unknown in a round: checks, and members by ids of their own.
+
+    A check is red as soon as a member is, also where others could not be judged.
+    """
+    found: dict[str, Verdict] = {}
+    for check in plan.checks:
+        judgement = sheet.judgement(check)
+        found |= sheet.told(check)
+        if judgement is not None and judgement.deviation:
+            found[check.id] = judgement.deviation
+    return {name: found[name] for name in sorted(found) if found[name] in ATTENTION}

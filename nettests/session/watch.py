@@ -58,6 +58,8 @@ class Watch:
     nodes_of: Callable[[Check], Collection[str]] = lambda _check: ()
     """The nodes that a check depends on."""
     nodes: NodeWatch | None = None
+    began: float = 0.0
+    """When all this began that is judged here, in the run's own time: a run's beginning, or that of one round of a watch."""
     observations: dict[str, Observation] = field(default_factory=dict)
     """What was judged, by check."""
     skipped: set[str] = field(default_factory=set)
@@ -226,8 +228,8 @@ class Watch:
         """
         if self.nodes is None or verdict is Verdict.PASS:
             return ""
-        # A Service is waited for before its checks are run.
+        # A Service is waited for before its checks are run, and not before the run or the round began.
         probed = () if done.late else raws
-        since = min((raw.started for raw in probed), default=0.0)
+        since = min((raw.started for raw in probed), default=self.began)
         concerned = self.nodes_of(self._checks[done.check])
         return self.nodes.why_unready(concerned, since, fresh=verdict in ATTENTION)

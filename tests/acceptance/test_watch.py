@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from nettests.cluster import connect
+from nettests.model.exit_code import ExitCode
+from nettests.model.labels import RUN_LABEL
 from tests.acceptance.command import COMMAND
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.runs import HASTY, merged
@@ -123,3 +126,32 @@ def test_what_fails_for_a_while_is_kept(tmp_path: Path) -> None:
     kept = [one for one in results["checks"] if one["verdict"] == "pass"]
     assert kept
     assert all(one["attempts"] or one.get("members") for one in kept)
+
+
+def test_a_pod_that_is_deleted_is_no_failure_of_a_path(tmp_path: Path) -> None:
+    """Somebody deletes a server in the middle of a watch: what needs it is unknown for that reason, also in that round.
+
+    All else is judged, and the node is named that it stood on.
+    """
+    with lab(PROFILE) as up, watching(up, tmp_path) as watch:
+        watch.wait_for(2)
+        connection = connect(Path(up.kubeconfig), None)
+        (pod,) = (
+            one
+            for one in connection.items("/api/v1/pods", labelSelector=RUN_LABEL)
+            if one["metadata"]["name"].startswith("server-windows-")
+            and one["spec"]["nodeName"] == "win-2"
+        )
+        name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+        connection.delete(f"/api/v1/namespaces/{namespace}/pods/{name}")
+        watch.wait_for(4)
+        code, printed, results = watch.end()
+    rounds = results["rounds"]
+    assert (code, rounds["red"], rounds["lost"]) == (ExitCode.INTERRUPTED, 0, []), printed
+    assert rounds["unknown"] >= 3
+    assert rounds["unknown_nodes"][0]["name"] == "win-2"
+    told = [one["text"] for one in results["events"] if one.get("notable")]
+    assert any(f"on win-2 no longer stands: pod {name}" in one for one in told), told
+    verdicts = {one["id"]: one for one in results["checks"]}
+    assert {one["verdict"] for one in verdicts.values()} == {"pass", "unknown"}
+    assert "no longer stands" in verdicts["fleet-pod-to-pod/linux/windows/tcp"]["message"]

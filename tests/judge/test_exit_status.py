@@ -26,6 +26,18 @@ def test_deviations_are_one(bad: Verdict) -> None:
     assert code(FAILED, Verdict.PASS, Verdict.UNKNOWN, bad) == 1
 
 
+@pytest.mark.parametrize("bad", [Verdict.FLAKY, Verdict.FAIL])
+def test_a_flaky_member_of_an_unknown_check_is_one(bad: Verdict) -> None:
+    """A check of which one member could not be judged is unknown; what its other members showed counts all the same."""
+    checks, members = {"fleet": Verdict.UNKNOWN}, {Verdict.UNKNOWN, Verdict.PASS}
+    assert of_run(FAILED, checks, {}, others_failed=False, members=members) == 6
+    assert of_run(FAILED, checks, {}, others_failed=False, members=members | {bad}) == 1
+    for completed, mostly_lost in ((True, False), (False, True)):
+        seen = members | {bad}
+        code = of_watch(checks, completed=completed, mostly_lost=mostly_lost, members=seen)
+        assert code == 1
+
+
 def test_unknown_alone_is_six() -> None:
     """When nothing is worse than unknown, the code says that something could not be judged."""
     assert code(FAILED, Verdict.PASS, Verdict.UNKNOWN) == 6

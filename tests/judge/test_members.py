@@ -65,6 +65,14 @@ def test_the_worst_member_decides(verdicts: Mapping[str, Verdict], expected: Ver
     assert of(**verdicts).verdict is expected
 
 
+def test_an_unknown_member_hides_no_flaky_one() -> None:
+    """The check is unknown, and says what its members deviate in; accepted ones deviate in nothing."""
+    judgement = of(win3=Verdict.FLAKY, win4=Verdict.UNKNOWN)
+    assert judgement.shown == {Verdict.UNKNOWN, Verdict.FLAKY}
+    assert judgement.deviation is Verdict.FLAKY
+    assert of(win3=Verdict.UNKNOWN, win4=Verdict.KNOWN_BUG).deviation is None
+
+
 def test_the_message_counts_and_names_the_members_that_deviate() -> None:
     """How many of how many, which, and what the first of them showed."""
     judgement = of(win3=Verdict.FAIL, win7=Verdict.FAIL)

@@ -10,8 +10,11 @@ import pytest
 
 from nettests.bounds import Slots
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
+from nettests.model.check import Action
 from nettests.model.words import Outcome, Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.parse.read import read_raw
+from nettests.probes.addresses import NotStandingError
+from nettests.probes.examine import Examination
 from nettests.probes.pace import Pace
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
@@ -145,3 +148,25 @@ def test_a_ping_waits_ahead_of_other_processes(bench: Bench) -> None:
             threading.Event().wait(0.005)
         assert len(slots.first) == 1
     waiting.join(60)
+
+
+def test_nobody_examines_what_does_not_stand(bench: Bench) -> None:
+    """A Pod that a check starts would dial the name of a server that is gone, and call that a failure."""
+
+    class Never:
+        def examine(self, _action: Action) -> Examination:
+            raise AssertionError("it was examined")
+
+    starting = replace(action(PROBE, TargetKind.POD_IP), question=Question.START)
+    probed = check(starting)
+    sender = bench.observer([probed]).sender
+    gone = replace(
+        sender.directory.deployment, pods={}, problems={"server-linux-1-1": "it was deleted"}
+    )
+    sender = replace(
+        sender,
+        directory=replace(sender.directory, deployment=gone),
+        examiners={Question.START: Never()},
+    )
+    with pytest.raises(NotStandingError, match="it was deleted"):
+        sender.send(probed.id, "check", 1, probed.action)

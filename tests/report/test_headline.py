@@ -176,6 +176,20 @@ def test_the_worst_verdict_leads(quiet: Results, verdict: Verdict, said: str) ->
     assert leading(results) is verdict
 
 
+def test_an_unknown_check_does_not_hide_its_flaky_members(quiet: Results) -> None:
+    """A check is unknown because of one member, and what another one showed is not as documented."""
+    first, *others = (one for one in quiet.checks if one.ran)
+    members = tuple(replace(first, verdict=one) for one in (Verdict.FLAKY, Verdict.UNKNOWN))
+    whole = replace(first, verdict=Verdict.UNKNOWN, members=members)
+    results = replace(
+        quiet,
+        checks=(whole, *others),
+        counts={**quiet.counts, Verdict.UNKNOWN: 1},
+        exercised=WHOLE,
+    )
+    assert headline(results) == "Something does not behave as documented"
+
+
 DNS = Incident(
     cause="Cluster DNS does not answer",
     traits={"dns": "cluster"},

@@ -1,6 +1,10 @@
 """What the documents of a watch say of its rounds."""
 
+import json
 from dataclasses import replace
+from importlib.resources import files
+
+from jsonschema import Draft202012Validator
 
 from nettests.model.check import Check
 from nettests.model.journal_records import Round
@@ -17,6 +21,7 @@ CHECK = next(
 )
 CHECKS: dict[str, Check] = {one.id: one for one in (CHECK, *CHECK.each)}
 FIRST, SECOND = CHECK.each[:2]
+SCHEMA = json.loads(files("nettests.report").joinpath("results.schema.json").read_text("utf-8"))
 AWAY = "the API server does not answer: connection refused"
 
 
@@ -71,7 +76,36 @@ def test_what_has_no_usable_answer_is_no_failure() -> None:
     assert found is not None
     assert (found.red, found.unknown) == (0, 1)
     assert [*found.checks, *found.nodes, *found.pairs] == []
+    began = half.started
+    source, target = FIRST.source.node, FIRST.target.node
+    assert {one.name for one in found.unknown_nodes} == {source, target}
+    assert {(one.unknown, one.first, one.last) for one in found.unknown_nodes} == {
+        (1, began, began)
+    }
     assert str(found) == "2 rounds: none with failures, 1 with unknown checks"
+
+
+def test_the_node_that_is_down_comes_first() -> None:
+    """Its peers were unknown in as many rounds, and each of them in fewer checks."""
+    source = FIRST.source.node
+    of_it = tuple(one.id for one in CHECK.each if one.source.node == source)
+    assert len(of_it) > 1
+    found = rounds_of([replace(at(1), unknown=of_it), at(2)], CHECKS)
+    assert found is not None
+    assert found.unknown_nodes[0].name == source
+
+
+def test_documents_of_a_watch_tell_unknown_rounds(quiet: Results) -> None:
+    """By node, beside what was red; results.json keeps to its schema."""
+    half = replace(at(2), unknown=(CHECK.id, FIRST.id))
+    watched = replace(quiet, rounds=rounds_of([*ROUNDS, half, replace(half, number=6)], CHECKS))
+    row = f"| node | `{FIRST.source.node}` | 2 of 6 |"
+    text = render_markdown(watched)
+    assert row in text[text.index("| unknown rounds |") :]
+    assert "Unknown rounds" in render_html(watched)
+    told = json.loads(render_json(watched))
+    Draft202012Validator(SCHEMA).validate(told)
+    assert {one["unknown"] for one in told["rounds"]["unknown_nodes"]} == {2}
 
 
 def test_every_document_tells_of_rounds(quiet: Results) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nettests.cluster.readiness import Readiness
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Expectation
 from nettests.model.history import History
@@ -16,6 +17,7 @@ from nettests.model.words import TargetKind, Verdict
 from nettests.probes.sending import STOPPED
 from nettests.redaction import REDACTED, Redactor
 from nettests.session.journal import Follower, Journal, read_journal
+from nettests.session.node_watch import NodeWatch
 from nettests.session.rejudge import read_recorded
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
@@ -173,6 +175,29 @@ def test_a_deadline_that_a_prompt_probe_missed_is_a_failure(watch: Watch) -> Non
     hear(watch, answer(SLOW, 1, 6.0, 0.01))
     watch.done(SLOW.id, late="Service s did not answer probe-linux-1-1 on linux-1 within 30 s")
     assert watch._verdicts[SLOW.id] is Verdict.FAIL
+
+
+@pytest.mark.parametrize(("began", "expected"), [(0.0, Verdict.UNKNOWN), (40_000.0, Verdict.FAIL)])
+def test_a_reboot_of_long_ago_excuses_no_late_service(
+    watch: Watch, began: float, expected: Verdict
+) -> None:
+    """A node that was not Ready in a former round of a watch is no reason why a Service is late in this one."""
+    ready = Readiness(ready=True, since="10:00:00")
+    lost = Readiness(ready=False, since="10:00:30", why="it reboots")
+    now, held = [0.0], {"win-2": ready}
+    watch.nodes = NodeWatch(
+        names=["win-2"],
+        read=lambda: dict(held),
+        tell=lambda _text: None,
+        began=0.0,
+        clock=lambda: now[0],
+    )
+    watch.nodes_of, watch.began = lambda _check: ["win-2"], began
+    for now[0], held["win-2"] in ((100.0, ready), (105.0, lost), (160.0, ready), (40_002.0, ready)):
+        watch.nodes.look()
+    hear(watch, answer(SLOW, 1, 40_001.0, 0.01))
+    watch.done(SLOW.id, late="Service s did not answer probe-windows-1-1 on win-2 within 30 s")
+    assert watch._verdicts[SLOW.id] is expected
 
 
 def test_what_was_stopped_is_nobodys_failure(watch: Watch) -> None:

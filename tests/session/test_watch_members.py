@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from nettests.judge import judge_members
 from nettests.model.check import Check, Plan
 from nettests.model.check_id import member_id
+from nettests.model.exit_code import ExitCode
 from nettests.model.expectation import Expectation
 from nettests.model.history import History
 from nettests.model.journal_records import Discovered, Judged, OfMembers, Planned
@@ -22,6 +24,7 @@ from nettests.report import build_results
 from nettests.resources import suites_path
 from nettests.session.journal import Follower, Journal, read_journal
 from nettests.session.rejudge import read_recorded, rejudged
+from nettests.session.rejudged_journal import judge_again
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
 from tests.session.journals import journal_of
@@ -31,6 +34,7 @@ FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to
 PLAN = build(FACTS, FLOWS)
 CHECK = next(one for one in PLAN.checks if one.id == "fleet-pod-to-pod/windows/linux/tcp")
 EACH = CHECK.each
+TODAY = date(2026, 1, 1)
 
 
 def answer(of: Check, *, well: bool = True, purpose: str = "check", attempt: int = 1) -> Raw:
@@ -131,6 +135,24 @@ def test_rejudging_finds_the_same(watch: Watch, silent: int | None) -> None:
     done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
     (again,) = rejudged(read_recorded(journal_of(watch).path), ())
     assert again == done.judgement
+
+
+def test_a_flaky_member_beside_an_unknown_one_ends_a_rejudged_run_with_1(
+    watch: Watch, tmp_path: Path
+) -> None:
+    """The check is unknown; its exit code is that of what another member showed."""
+    watch.raw(answer(EACH[0], well=False))
+    for control in EACH[0].controls:
+        watch.raw(answer(EACH[0], purpose=f"control:{control.proves}"))
+    watch.raw(answer(EACH[0], attempt=2))
+    watch.done(EACH[0].id)
+    for member in EACH[1:-1]:
+        carry_out(watch, member)
+    watch.done(EACH[-1].id, distrust="exec: it does not answer")
+    again = judge_again(journal_of(watch).path.parent, tmp_path / "again", (), (), today=TODAY)
+    (judgement,) = again.judgements
+    assert (judgement.verdict, judgement.deviation) == (Verdict.UNKNOWN, Verdict.FLAKY)
+    assert again.exit_code == ExitCode.TESTS_FAILED
 
 
 def test_a_report_is_made_of_the_journal_alone(watch: Watch) -> None:

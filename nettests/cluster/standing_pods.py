@@ -1,0 +1,36 @@
+"""Look once which of a run's Pods stand: one list, by the label of the run. What it means is the caller's business.
+
+``wait`` is for Pods that are still to come; here they were Ready before, and a node that reboots, a drain or somebody's
+hand may have taken them since.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from nettests.cluster.connection import Connection
+from nettests.cluster.wait import is_standing, problem_of
+
+Object = dict[str, Any]
+
+
+def standing_pods(
+    connection: Connection, namespace: str, names: Collection[str], *, selector: str
+) -> tuple[dict[str, Object], dict[str, str]]:
+    """Return those of these Pods that are Ready now, and why the others are not; ``ClusterError`` without an answer."""
+    listed = connection.items(f"/api/v1/namespaces/{namespace}/pods", labelSelector=selector)
+    pods = {one["metadata"]["name"]: one for one in listed}
+    why = {name: _why_not(pods.get(name)) for name in names}
+    return (
+        {name: pods[name] for name in names if not why[name]},
+        {name: told for name, told in why.items() if told},
+    )
+
+
+def _why_not(pod: Object | None) -> str:
+    if pod is None:
+        return "it is no longer in the API"
+    if "deletionTimestamp" in pod["metadata"]:
+        return "it is being deleted"
+    if is_standing(pod):
+        return ""
+    return f"it is not Ready ({problem_of(pod)})"

@@ -1,0 +1,114 @@
+"""Look again at what a run has deployed, before each round of a watch: Pods that are gone, and new addresses.
+
+A node that reboots starts its Pods in new sandboxes: the Pod is the same, its address is not. Whoever dialled the old
+one would call every path to that node broken. A Pod that is not Ready, or not the run's any more, does not stand, with
+the reason; it stands again as soon as it is Ready.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from nettests.model.check import Check
+from nettests.model.labels import RUN_LABEL
+from nettests.probes.deployment import Deployment, StandingPod, StandingService, standing_pod
+from nettests.probes.seams import ShowsPods
+
+GONE = "no longer stands"
+
+
+def still_standing(
+    cluster: ShowsPods, deployed: Deployment, labels: Mapping[str, str]
+) -> Deployment:
+    """Return what stands now of what was ``deployed``; ``ClusterError`` when the API does not say."""
+    if not deployed.pods:
+        return deployed
+    ready, why = cluster.standing_pods(
+        deployed.namespace, deployed.pods.keys(), selector=f"{RUN_LABEL}={labels[RUN_LABEL]}"
+    )
+    now = {name: standing_pod(pod, deployed.pods[name].purpose) for name, pod in ready.items()}
+    others = {name: pod for name, pod in now.items() if pod.uid != deployed.pods[name].uid}
+    why = {**why, **dict.fromkeys(others, "another Pod has its name")}
+    pods = {name: pod for name, pod in now.items() if name not in others}
+    stale = dict(_stale(deployed, pods))
+    return replace(
+        deployed,
+        pods=pods,
+        services={name: one for name, one in deployed.services.items() if name not in stale},
+        problems={
+            **deployed.problems,
+            **{name: f"pod {name} {GONE}: {reason}" for name, reason in why.items()},
+            **stale,
+        },
+    )
+
+
+def _stale(deployed: Deployment, pods: Mapping[str, StandingPod]) -> Iterator[tuple[str, str]]:
+    """Yield Services whose EndpointSlices were made by hand of addresses that their Pods do not have any more."""
+    for name, service in deployed.services.items():
+        if service.settings is None or service.settings.by_hand is None:
+            continue
+        moved = next(_moved(service, deployed.pods, pods), None)
+        if moved is not None:
+            yield name, f"its EndpointSlices have the address that {moved} had before"
+
+
+def _moved(
+    service: StandingService, before: Mapping[str, StandingPod], now: Mapping[str, StandingPod]
+) -> Iterator[str]:
+    for name in service.backends:
+        if name in before and name in now and before[name].addresses != now[name].addresses:
+            yield name
+
+
+def changes(before: Deployment, now: Deployment) -> Iterator[str]:
+    """Yield for people what became of the Pods between two looks, by node."""
+    names = [*before.pods, *(name for name in now.pods if name not in before.pods)]
+    both = [name for name in names if name in before.pods and name in now.pods]
+
+    def moved(name: str) -> bool:
+        return before.pods[name].addresses != now.pods[name].addresses
+
+    def restarted(name: str) -> bool:
+        return before.pods[name].containers != now.pods[name].containers
+
+    def addresses(name: str) -> str:
+        old, new = before.pods[name].addresses, now.pods[name].addresses
+        return f"{name} from {', '.join(map(str, old))} to {', '.join(map(str, new))}"
+
+    known = {**before.pods, **now.pods}
+    for told, found, say in (
+        (f"{GONE}:", (name for name in names if name not in now.pods), now.problems.__getitem__),
+        ("stands again:", (name for name in names if name not in before.pods), str),
+        ("changed its address:", filter(moved, both), addresses),
+        (
+            "was started again:",
+            (name for name in both if restarted(name) and not moved(name)),
+            str,
+        ),
+    ):
+        yield from _by_node(told, found, say, known)
+
+
+def _by_node(
+    told: str,
+    names: Iterable[str],
+    say: Callable[[str], str],
+    pods: Mapping[str, StandingPod],
+) -> Iterator[str]:
+    nodes: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        nodes[pods[name].node].append(say(name))
+    for node, found in sorted(nodes.items()):
+        yield f"on {node} {told} {'; '.join(found)}"
+
+
+def touched(check: Check, before: Deployment, now: Deployment) -> str:
+    """Return which Pod that a check was run with was started again, or went, between two looks, or nothing."""
+    for name in (check.source.probe, check.target.pod or "", *check.target.backends):
+        was, is_now = before.pods.get(name), now.pods.get(name)
+        if was is not None and is_now is None:
+            return now.problems[name]
+        if was is not None and was != is_now:
+            return f"pod {name} was started again while this was run"
+    return ""

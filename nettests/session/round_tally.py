@@ -1,0 +1,68 @@
+"""In how many rounds of a watch each check, and each member of one, was judged, and in how many it was not.
+
+Beside ``rounds``, which ends a watch by it: what was seen in a few of its rounds is not known for all of its time. A
+lost round counts for nobody, and what did not apply is neither.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from nettests.model.check import Check
+from nettests.model.check_id import member_id
+from nettests.model.verdict import Judgement, MembersJudged
+from nettests.model.words import Verdict
+
+
+@dataclass(slots=True)
+class _Count:
+    judged: int = 0
+    unknown: int = 0
+    why: str = ""
+    """Why it could not be judged the last time."""
+
+
+@dataclass(slots=True)
+class RoundTally:
+    """Counts rounds by check and by member, by their ids."""
+
+    _counts: defaultdict[str, _Count] = field(default_factory=lambda: defaultdict(_Count))
+
+    def take(self, check: Check, told: Judgement) -> None:
+        """Count a round in which a check came to this."""
+        for name, verdict, why in _each(check, told):
+            count = self._counts[name]
+            count.judged += verdict not in {Verdict.UNKNOWN, Verdict.SKIPPED}
+            if verdict is Verdict.UNKNOWN:
+                count.unknown += 1
+                count.why = why
+
+    def mostly_unknown(self, check: Check) -> Mapping[str, str]:
+        """Return the check or its members, by id, that were unknown in more rounds than judged, and why, with figures."""
+        counts = {one.id: self._counts[one.id] for one in check.each if one.id in self._counts}
+        return {
+            name: f"{one.why} (unknown in {one.unknown} of {one.unknown + one.judged} rounds)"
+            for name, one in counts.items()
+            if one.unknown > one.judged
+        }
+
+
+def _each(check: Check, told: Judgement) -> Iterator[tuple[str, Verdict, str]]:
+    """Yield what the check came to, or each of its members: those that passed are not named."""
+    if not check.members:
+        yield check.id, told.verdict, _why(told)
+        return
+    named = {label: group for group in told.members for label in group.labels}
+    for member in check.members:
+        name, group = member_id(check.id, member.label), named.get(member.label)
+        if group is None:
+            yield name, Verdict.PASS, ""
+        else:
+            yield name, group.verdict, _why(group)
+
+
+def _why(told: Judgement | MembersJudged) -> str:
+    """Return why something was not judged, without what was expected and observed."""
+    # sample: … - fleet - expected connected, observed probe_failed: not trusted: node win-2 was not Ready …
+    why = told.message.rpartition(f"observed {told.observed}: ")[2]
+    return why.removeprefix("not trusted: ")
