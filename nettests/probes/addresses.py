@@ -16,21 +16,26 @@ from nettests.model.target_kinds import Location, Naming, Owner
 from nettests.model.words import OS, Family, Question, VantageKind
 from nettests.plan.node_pools import host_probe, server
 from nettests.probes.deployment import Deployment, StandingPod, StandingService
-from nettests.probes.endpoint import CLIENT_IP, WHOAMI, Endpoint, of_host_port, of_pod, of_service
+from nettests.probes.endpoint import (
+    CLIENT_IP,
+    WHOAMI,
+    Endpoint,
+    of_host_port,
+    of_pod,
+    of_service,
+    port_of_name,
+)
 from nettests.probes.objects import (
     HOSTPORT_BOUND,
     NODE_CLOSED,
     NODE_UDP,
     POD_CLOSED,
-    SERVER_HOSTNAME,
     SERVICE_HOSTNAME,
     SERVICE_UDP,
 )
 
 SUBDOMAIN = "servers"
 """The headless Service by which server pods have names."""
-HTTPS = 443
-"""Where the Service ``kubernetes`` answers; what it says to plain HTTP does not matter."""
 
 
 class NotStandingError(NettestsError):
@@ -47,7 +52,6 @@ _OfService = Literal[
     Location.LOAD_BALANCER,
     Location.SERVICE_EXTERNAL_IP,
 ]
-_NameAlone = Literal[Location.HEADLESS_NAME, Location.KUBERNETES_NAME, Location.NO_NAME]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +87,7 @@ class Directory:
                 service, host = self._at(location, target, family)
                 return self._of_service(service, host)
             case (Location.HEADLESS_NAME | Location.KUBERNETES_NAME | Location.NO_NAME) as location:
-                return Endpoint(host=self.name(target), hostname_port=_dialled(location))
+                return Endpoint(host=self.name(target), hostname_port=port_of_name(location))
             case (Location.DNS_SERVICE | Location.DNS_POD) as location:
                 return Endpoint(host=self.name(target), server=str(self._name_server(location)))
             case Location.EXTERNAL_ADDRESS | Location.EXTERNAL_NAME:
@@ -349,17 +353,6 @@ class Directory:
         if external is None or not host:
             raise NotStandingError("the cluster profile declares no such external target")
         return Endpoint(host=str(host), clientip_port=external.tcp_port, udp_port=external.udp_port)
-
-
-def _dialled(location: _NameAlone) -> int:
-    """Return the port at which a name is dialled that only a resolver is queried for, to make it look."""
-    match location:
-        case Location.HEADLESS_NAME:
-            return SERVER_HOSTNAME
-        case Location.KUBERNETES_NAME:
-            return HTTPS
-        case Location.NO_NAME:
-            return SERVICE_HOSTNAME
 
 
 def _loopback(family: Family) -> str:

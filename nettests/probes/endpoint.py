@@ -4,8 +4,9 @@ Used by ``addresses``, which finds the host; here are the ports of what a run de
 """
 
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Literal, assert_never
 
+from nettests.model.target_kinds import Location
 from nettests.model.words import Protocol
 from nettests.parse.answers import HEALTH
 from nettests.probes.deployment import StandingPod
@@ -25,6 +26,10 @@ from nettests.probes.objects import (
     SERVICE_UDP,
 )
 
+HTTPS = 443
+"""Where the Service ``kubernetes`` answers; what it says to plain HTTP does not matter."""
+NameAlone = Literal[Location.HEADLESS_NAME, Location.KUBERNETES_NAME, Location.NO_NAME]
+"""Names that only a resolver is queried for."""
 CLIENT_IP = "clientip"
 """Where ``agnhost netexec`` tells whom it saw."""
 HEALTH_PATH = "healthz"
@@ -123,3 +128,14 @@ def _endpoint(host: str, ports: Ports, client_path: str) -> Endpoint:
         udp_port=udp,
         client_path=client_path,
     )
+
+
+def port_of_name(location: NameAlone) -> int:
+    """Return the port at which a name is dialled that only a resolver is queried for, to make it look."""
+    match location:
+        case Location.HEADLESS_NAME:
+            return SERVER_HOSTNAME
+        case Location.KUBERNETES_NAME:
+            return HTTPS
+        case Location.NO_NAME:
+            return SERVICE_HOSTNAME
