@@ -48,9 +48,9 @@ _OF_CLUSTER = re.compile(
 )
 _EXCEPTED = "target in OutBoundNAT's exceptions:"
 _BY_SKEW = "version skew policy"
-"""A version that nobody shows is decided by that of the API server."""
+"""A version that no node reports is decided by that of the API server."""
 _BY_PLUGIN = " makes "
-"""A driver that nobody shows is decided by what the plugin may make."""
+"""A driver that no node reports is decided by what the plugin may make."""
 _UNDECIDED = "depends on what is not known: "
 
 

@@ -15,6 +15,7 @@ LATENCY, PATH, THROUGHPUT = "latency", "path latency", "throughput"
 CONVERGENCE, NEVER, WHOLE = "convergence", "convergence deadline", "pace of the whole run"
 
 K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +144,6 @@ def _convergence(before: RecordedRun, after: RecordedRun, common: float) -> Iter
                 answers_before=len(both),
                 answers_after=len(both),
             )
-
-
-V = TypeVar("V")
 
 
 def _both(old: Mapping[K, V], new: Mapping[K, V]) -> Iterator[tuple[K, V, V]]:

@@ -95,7 +95,6 @@ def _judged(
     return judge_members(check, told)
 
 
-ONE_BACKEND, SEVERAL_BACKENDS = Distribution.ONE_BACKEND, Distribution.SEVERAL_BACKENDS
 LOSS_PROVEN = "a path in order would lose as much once in a million times"
 _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})
 """What an answer leads to that came too late, or that a lost packet delayed."""
@@ -215,7 +214,8 @@ def _disagreement(
     torn = bool(sources) and wanted.source_seen is not None
     if len(outcomes) == 1 and not torn:
         return None
-    if wanted.distribution is ONE_BACKEND and observation.distribution is SEVERAL_BACKENDS:
+    one, several = Distribution.ONE_BACKEND, Distribution.SEVERAL_BACKENDS
+    if (wanted.distribution, observation.distribution) == (one, several):
         # Two backends that answered are proven, whatever became of other connections.
         why = f"{' and '.join(observation.backends)} answered one client"
         return _Ruling(Verdict.FAIL, why, advice.of_distribution(check, observation))

@@ -172,7 +172,7 @@ def test_without_an_answer_nothing_is_said(before: Deployment) -> None:
 def test_a_new_pod_is_not_started_to_reach_what_does_not_stand(
     cluster: Pods, before: Deployment, named: str
 ) -> None:
-    """A Pod of a check's own dials by itself: that nobody is there any more would look like a broken path."""
+    """A Pod of a check's own dials by itself: a target that has gone would look like a broken path."""
     kind = TargetKind.POD_IP if named == "pod" else TargetKind.SERVICE_CLUSTERIP
     target = action("probe-windows-1-1", kind).target
     Directory(facts=FACTS, deployment=still_standing(cluster, before, LABELS)).require(target)
