@@ -22,10 +22,11 @@ LOST = 3
 LOST_ONE_IN = 3
 """… where these are one of so many at least; ``path-loss`` measures smaller shares."""
 SLOW_SECONDS = 2 * PROMPT_SECONDS
-"""What was late by itself shows a busy node by answers that take longer than that."""
+"""What was late by itself shows a busy node by answers that take longer than that, and a second is little more."""
 FEWEST_ANSWERS = 3
 """So many later answers tell how long a path takes."""
 BUSY = "its node was busy: what answered did so slowly to the end"
+SLOWLY = "its answers took so long that what failed within a second may have been slow, too"
 NOTHING = "nothing"
 _PATHS = {"pod": "Pod", "service": "ClusterIP", "name": "Service by its name"}
 """The kinds of path by the names of their containers, as people call what they lead to."""
@@ -88,8 +89,16 @@ class _Path:
 
     @property
     def lossy(self) -> bool:
-        many = self.failed >= LOST and self.failed * LOST_ONE_IN >= self.later
-        return many and not self.busy
+        return self.failed_often and not (self.busy or self.may_be_slow)
+
+    @property
+    def failed_often(self) -> bool:
+        return self.failed >= LOST and self.failed * LOST_ONE_IN >= self.later
+
+    @property
+    def may_be_slow(self) -> bool:
+        """Whether answers took about as long as a request may take at all: what failed may have been a little slower."""
+        return self.typical > SLOW_SECONDS
 
     @property
     def mostly_failed(self) -> bool:
@@ -156,6 +165,8 @@ def read(logs: Mapping[str, str]) -> Reading:
         return _deviates(
             f"{failed} of {later} requests to {to} failed after a first answer: {each}"
         )
+    if any(one.may_be_slow and one.failed_often and not one.busy for one in paths):
+        return probe_failed(f"{SLOWLY}: {each}")
     return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"from its first moment on: {each}"))
 
 

@@ -12,7 +12,7 @@ from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
 from nettests.model.words import OS, Outcome, Question, VantageKind
-from nettests.parse.overload import Carried, during
+from nettests.parse.overload import Carried, during, prompt_beside
 from nettests.parse.read import read_answer, read_raw
 from nettests.parse.resent import FEWEST_REFERENCES, LOOKUP, REFERENCE
 
@@ -121,11 +121,13 @@ def _by_itself(raws: Sequence[Raw], own: Sequence[Raw]) -> str | None:
 def _by_others(own: Sequence[Raw], others: Iterable[Carried]) -> str | None:
     """Return how many other commands a probe carried out at once meanwhile, where nslookup took long.
 
-    Microsoft's queries the server's own name first, and PowerShell starts slowly: neither is measured.
+    On a busy machine one of them may be quick: some have to be, beside each answer. Microsoft's nslookup queries the
+    server's own name first, and PowerShell starts slowly: neither is measured.
     """
     if any(raw.tool != "nslookup" or raw.client_os == OS.WINDOWS for raw in own):
         return None
-    prompt = [
-        one for one in others if one.elapsed <= LOOKUP and any(during(one, raw) for raw in own)
-    ]
-    return f"the probe carried out {len(prompt)} other commands meanwhile" if prompt else None
+    others = tuple(others)
+    beside_each = [prompt_beside(raw, others, LOOKUP) for raw in own]
+    if not all(beside_each) or sum(beside_each) < FEWEST_REFERENCES:
+        return None
+    return f"the probe carried out {sum(beside_each)} other commands meanwhile"

@@ -47,6 +47,7 @@ ANSWERING_SECONDS = 2 * QUERY_SECONDS
 """What good answers in one protocol took is no time of the next one's, up to so much: names of a DNS that loses two queries
 of three take longer and longer, and are late."""
 UNDER_WAY = Bounds().polls_per_service
+"""So many questions wait at the same time: a resolver whose queries are lost keeps silent for ten seconds."""
 PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 """Both handlers of a server, and its UDP."""
 _IN_QUESTION = {ByHand.MIXED_TARGET_PORTS, ByHand.TERMINATING}
@@ -106,8 +107,10 @@ def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
     nodes = {action.source.node, action.target.node}
     settings = action.target.settings
     local = settings is not None and settings.internal_local
-    at_target = action.target.descriptor.owner is Owner.NODE_PORT
-    if not at_target and action.source.node in probe_on and not local:
+    if action.target.descriptor.owner is Owner.NODE_PORT:
+        if action.target.kind is not TargetKind.HEALTH_CHECK_PORT:
+            nodes = {action.target.node}  # no other node translates its addresses
+    elif action.source.node in probe_on and not local:
         nodes = {action.source.node}
     probes = {probe_on[node] for node in nodes if node in probe_on}
     return probes or set(sorted(probe_on.values())[:1])
@@ -233,7 +236,7 @@ class _Polls:
         mine: Pending[bool] | None = None
         began = self.waited
         while not self.over() and not any(one.over and one.result() for one in kept):
-            if mine is None and len(self._under_way) < self._most:
+            if mine is None and len(self._under_way) < UNDER_WAY:
                 mine = begin(lambda _: _answers(sender, pair, names, protocol, turn))
                 kept.append(mine)
             if mine is not None and (mine.over or self._left_to_itself(mine)):
@@ -248,13 +251,9 @@ class _Polls:
         return [one for probed in self._probed.values() for one in probed if not one.over]
 
     def _left_to_itself(self, one: Pending[bool]) -> bool:
-        silent = time.monotonic() - one.began >= DIAL_PATIENCE
-        return silent and len(self._under_way) < self._most
-
-    @property
-    def _most(self) -> int:
-        """How many questions wait at the same time: a resolver repeats a lost query by itself."""
-        return 1 if descriptor(self._pair.kind).by_name else UNDER_WAY
+        by_name = descriptor(self._pair.kind).by_name  # a lost query is sent again after that time
+        silent = time.monotonic() - one.began >= (QUERY_SECONDS if by_name else DIAL_PATIENCE)
+        return silent and len(self._under_way) < UNDER_WAY
 
     def _wait_a_moment(self) -> None:
         """Wait until a question is answered, but no longer than until something may be due."""

@@ -21,6 +21,7 @@ from nettests.model.payload import folded
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.kept_back import ICMP, SPENT
 from nettests.parse.read import positive, read_raw
+from nettests.parse.resent import REFERENCE
 from nettests.probes.addresses import Directory
 from nettests.probes.beside import queries_resolver
 from nettests.probes.commands import CannotProbeError, Command, command
@@ -129,7 +130,11 @@ class Sender:
         reserved = self.pace.reserve(action.source.probe, now) if paced else None
         if reserved is not None:
             self.stopped.wait(max(0.0, reserved.since - now))
-        with self._slot(wanted, action):  # waiting for a turn is no part of the answer's time
+        slot = self._slot(wanted, action)
+        # What a reference is compared with is under way: after that it would show nothing.
+        with (
+            ahead(slot) if purpose == REFERENCE else slot
+        ):  # waiting for a turn is no part of the answer's time
             self._go_on()
             started = time.monotonic()
             if reserved is not None:
@@ -150,7 +155,7 @@ class Sender:
             elif may_be_icmp(action):
                 self.pace.told(action.source.probe, started, ended)
         if positive(raw, action.question):
-            took(self._slot(wanted, action), elapsed / read_raw(raw).tries)
+            took(slot, elapsed / read_raw(raw).tries)
             if queries_resolver(action):
                 self.resolvers.told(action.source.probe, ended)
         return raw

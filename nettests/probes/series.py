@@ -10,13 +10,14 @@ from nettests.bounds import Bounds
 from nettests.model.check import Check
 from nettests.model.check_id import member_of
 from nettests.model.observation import Raw
+from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import Outcome
 from nettests.parse.observe import some_may_refuse
 from nettests.parse.read import positive, read_raw
 from nettests.probes.beside import Pending, begin, one_over
 from nettests.probes.sending import Sender
 
-BESIDE_SECONDS = 0.5
+BESIDE_SECONDS = PROMPT_SECONDS
 """A connection that is not answered by then is slow: two nodes need milliseconds."""
 UNDER_WAY = Bounds().connections_per_check
 

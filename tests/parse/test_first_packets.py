@@ -151,6 +151,18 @@ def test_single_failures_are_told_and_are_other_checks_matter(answered: int, fai
     assert f"Pod after 4 ms, then {failed} of 14 requests failed" in seen.detail
 
 
+def test_names_that_take_about_a_second_lose_nothing() -> None:
+    """Recorded on a lab whose DNS was busy: answers took 0.5 to 1.2 s, and others were given up after 1.1 s."""
+    took = (0.67, 0.66, 0.76, *[-1.1] * 5, 0.99, -1.13, 1.05, 0.41, 0.43, 0.36, 0.59)
+    late = "curl: (28) Resolving timed out after 1128 milliseconds\n\nfirst-packets 000 1.1\n"
+    names = "".join(late if one < 0 else f"host\nfirst-packets 200 {one}\n" for one in took)
+    seen = attempt(AT_ONCE * 15, AT_ONCE * 15, names)
+    assert seen.outcome is Outcome.PROBE_FAILED
+    assert "may have been slow, too" in seen.detail
+    quick = names.replace("200 0.", "200 0.0").replace("200 1.05", "200 0.05")
+    assert attempt(AT_ONCE * 15, AT_ONCE * 15, quick).outcome is Outcome.DEVIATES
+
+
 def test_failures_beside_paths_that_lose_nothing_and_are_slow_are_a_busy_nodes() -> None:
     """Recorded on a lab beside two others: names were looked up for more than a second, and each Pod answered slowly."""
     slow = "host\nfirst-packets 200 0.340000\n" * 15

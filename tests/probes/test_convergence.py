@@ -110,6 +110,16 @@ def test_a_health_check_port_is_waited_for_where_the_backend_is() -> None:
     }
 
 
+def test_a_nodeport_waits_for_the_node_at_which_it_is_dialled() -> None:
+    """Only the node whose address is dialled translates it: what the client's node knows does not matter."""
+    asked = action("probe-windows-1-1", TargetKind.NODEPORT, service="s")
+    of = check(replace(asked, target=replace(asked.target, node="windows-1-2")))
+    assert pairs_of(of, {**PROBES, "windows-1-2": "other"}, "last") == {
+        Pair(TargetKind.SERVICE_CLUSTERIP, "s", "other"),
+        Pair(TargetKind.SERVICE_CLUSTERIP, "last", "other"),
+    }
+
+
 @pytest.mark.parametrize("by_hand", [ByHand.MIXED_TARGET_PORTS, ByHand.TERMINATING])
 def test_whoever_is_in_question_is_not_waited_for(by_hand: ByHand) -> None:
     """The last Service shows that a node knows the others; whether they answer is what is tested."""

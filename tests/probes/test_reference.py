@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import TargetKind
@@ -58,3 +59,11 @@ def test_answers_in_time_need_no_reference(bench: Bench) -> None:
     """Nothing is sent beside what comes at once."""
     bench.observe(PATH)
     assert {raw.purpose for raw in bench.raws(PATH.id)} == {"check"}
+
+
+def test_a_probe_answers_for_itself_before_others_that_wait_for_its_channel(bench: Bench) -> None:
+    """Where all paths are late the channel is taken: a reference that waits in its queue comes when all is over."""
+    delaying(bench.dialling[PROBE], to_a_server)
+    checks = [replace(PATH, id=f"{PATH.id}/{number}") for number in range(16)]
+    bench.observe(*checks)
+    assert all(slow(one, bench.raws(one.id), ()) for one in checks)
