@@ -252,13 +252,11 @@ def test_patience_grows_where_answers_come_late(
         ([0.9] * 8, 1.0),
         ([0.2] * 9, 1.0),
         ([9.0] * 9, 3.0),
-        ([9.0] * 6 + [0.01] * 3, 1.0),
-        ([0.01] * 2 + [9.0] * 7, 3.0),
     ],
-    ids=["few", "prompt", "late", "late on some paths", "late but for two"],
+    ids=["few", "prompt", "late"],
 )
 def test_patience_keeps_to_its_bounds(answers: list[float], patience: float) -> None:
-    """A few answers tell nothing, and prompt ones among them that the channel has time; none makes it longer than forbearance."""
+    """A few answers tell nothing, prompt ones leave it as it is, and none makes it longer than forbearance."""
     slots = Slots(at_once=1, patience=1.0, ceiling=9, forbearance=3.0)
     for seconds in answers:
         slots.took(seconds)

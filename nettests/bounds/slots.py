@@ -12,14 +12,13 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from statistics import median
 from types import TracebackType
 
 from nettests.bounds.amounts import Bounds
 
 REMEMBERED = 9
-"""So many answers tell how long they take at present …"""
-QUICKEST = 3
-"""… by the slowest of so many that were quickest: all are late where a channel is busy, and some where a path is slow."""
+"""So many answers tell how long they take at present."""
 TIMES = 3.0
 """Who has waited so many times as long as answers take hardly gets one."""
 
@@ -138,8 +137,7 @@ class Slots:
 
     def _patience(self) -> float:
         """Return after how many seconds somebody inside only waits: several times as long as answers take."""
-        quickest = sorted(self._took)[:QUICKEST]
-        usual = quickest[-1] if len(self._took) == REMEMBERED else 0.0
+        usual = median(self._took) if len(self._took) == REMEMBERED else 0.0
         return max(self.patience, min(self.forbearance, TIMES * usual))
 
 

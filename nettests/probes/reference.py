@@ -8,12 +8,12 @@ probe and the machines at both ends of it. Nothing is judged here.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nettests.model.check import Action, Check, Target
+from nettests.model.check import Check
 from nettests.model.observation import Raw
-from nettests.model.words import Protocol, Question, TargetKind
 from nettests.parse.resent import REFERENCE
 from nettests.parse.slow import BY_REQUEST, late
 from nettests.probes.beside import Pending, all_over, begin
+from nettests.probes.own_time import itself
 from nettests.probes.sending import Sender
 
 REFERENCES = 4
@@ -38,7 +38,7 @@ def compare_if_late(sender: Sender, check: Check, raws: Sequence[Raw]) -> None:
     for reference in range(1, REFERENCES + 1):
         if again.answered(APART_SECONDS):
             break
-        sender.send(check.id, REFERENCE, reference, _itself(check.action))
+        sender.send(check.id, REFERENCE, reference, itself(check.action))
     again.result()
 
 
@@ -50,19 +50,6 @@ def beside_trains(
     apart = BEGIN_SECONDS
     while len(answered) < BESIDE_TRAINS and not all_over(trains, apart):
         number = first + len(answered)
-        answered.append(sender.send(check.id, REFERENCE, number, _itself(check.action)))
+        answered.append(sender.send(check.id, REFERENCE, number, itself(check.action)))
         apart = APART_BESIDE_TRAINS
     return answered
-
-
-def _itself(action: Action) -> Action:
-    """Return the question of the probe for its own name, at its own address."""
-    own = Target(kind=TargetKind.OWN_IP, pod=action.source.probe, node=action.source.node)
-    return replace(
-        action,
-        target=own,
-        question=Question.REACH,
-        protocol=Protocol.TCP,
-        resolver=None,
-        connections=1,
-    )

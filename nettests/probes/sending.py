@@ -4,6 +4,7 @@ A channel error is retried once over another channel: every question here may re
 twice without harm. If no channel brings an answer, the record carries the error and is not trusted.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Raw
 from nettests.model.payload import folded
+from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.kept_back import ICMP, SPENT
 from nettests.parse.read import positive, read_raw
@@ -27,6 +29,7 @@ from nettests.probes.beside import queries_resolver
 from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
+from nettests.probes.own_time import OwnTimes, itself
 from nettests.probes.pace import Pace, may_be_icmp
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.resolvers import Resolvers
@@ -97,6 +100,7 @@ class Sender:
     """Who answers the questions that take more than one command."""
     pace: Pace = field(default_factory=Pace)
     resolvers: Resolvers = field(default_factory=Resolvers)
+    own_times: OwnTimes = field(default_factory=OwnTimes)
     carried: Callable[[Raw], None] = lambda _raw: None
     """Hears of each answer at once, also where the recorder keeps it back."""
 
@@ -155,10 +159,26 @@ class Sender:
             elif may_be_icmp(action):
                 self.pace.told(action.source.probe, started, ended)
         if positive(raw, action.question):
-            took(slot, elapsed / read_raw(raw).tries)
+            took(slot, self._of_channel(wanted, action, elapsed / read_raw(raw).tries))
             if queries_resolver(action):
                 self.resolvers.told(action.source.probe, ended)
         return raw
+
+    def _of_channel(self, wanted: Command, action: Action, seconds: float) -> float:
+        """Return how many of an answer's seconds the channel may have taken: no more than the probe needs for itself."""
+        if wanted.means != "dial" or seconds <= PROMPT_SECONDS:
+            return seconds
+        return min(seconds, self.own_times.of(action.source.probe, lambda: self._own_time(action)))
+
+    def _own_time(self, action: Action) -> float:
+        of_itself = itself(action)
+        wanted = command(of_itself, self.directory.endpoint(of_itself), 0, self.timing)
+        with ahead(self._slot(wanted, of_itself)):
+            started = time.monotonic()
+            answer = self._answer(wanted, of_itself)
+        if answer.error is not None:
+            return math.inf
+        return time.monotonic() - started if answer.seconds is None else answer.seconds
 
     def _go_on(self) -> None:
         if self.stopped.is_set():

@@ -1,0 +1,54 @@
+"""How long a probe takes to answer for itself, which tells a slow path from a busy channel.
+
+Used by ``sending`` where an answer came late: what the probe's slots remember is how busy its channel is, and a path that
+delays each packet by a second says nothing of that. ``reference`` sends the same question as evidence of a check; here it
+is none, and no journal has it.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from nettests.model.check import Action, Target
+from nettests.model.words import Protocol, Question, TargetKind
+
+MEASURED_SECONDS = 2.0
+"""For so long it is believed: a machine is busy, or is not, for longer than that."""
+
+
+@dataclass(slots=True)
+class OwnTimes:
+    """What each probe needed lately to answer for itself, in seconds; safe for threads."""
+
+    clock: Callable[[], float] = time.monotonic
+    _known: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """By probe, when it was measured last, and the seconds."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def of(self, probe: str, measure: Callable[[], float]) -> float:
+        """Return the seconds, by ``measure`` where they are not known or were measured long ago; infinity where it is under way."""
+        now = self.clock()
+        with self._lock:
+            at, seconds = self._known.get(probe, (-math.inf, math.inf))
+            if now - at <= MEASURED_SECONDS:
+                return seconds
+            self._known[probe] = (now, seconds)  # by one thread
+        seconds = measure()
+        with self._lock:
+            self._known[probe] = (self.clock(), seconds)
+        return seconds
+
+
+def itself(action: Action) -> Action:
+    """Return the question of the probe for its own name, at its own address."""
+    own = Target(kind=TargetKind.OWN_IP, pod=action.source.probe, node=action.source.node)
+    return replace(
+        action,
+        target=own,
+        question=Question.REACH,
+        protocol=Protocol.TCP,
+        resolver=None,
+        connections=1,
+    )
