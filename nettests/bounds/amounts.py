@@ -56,7 +56,7 @@ class Bounds:
     and Services converge meanwhile. One that has had no answer for ``question_patience`` only waits."""
     waiting_members: int = 192
     """Members that are waited for at the same time, each by a thread: as many as questions may be open."""
-    question_patience: float = 1.0
+    question_patience: float = 0.5
     """Seconds after which a question that has no answer yet only waits: two nodes need milliseconds."""
     question_forbearance: float = 3.0
     """Seconds to which that grows where a probe answers late: on an overloaded one, more questions make all of them later."""

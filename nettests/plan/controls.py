@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from nettests.model.check import Action, Case, Control, Target
-from nettests.model.dns_names import KUBERNETES_FQDN
+from nettests.model.dns_names import KUBERNETES_FQDN, absolute, is_whole
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.payload import EVERY_PATH
 from nettests.model.service import ByHand
@@ -253,9 +253,19 @@ def _of_kind(topology: Topology, action: Action) -> Action | None:
             | ShownBy.KUBERNETES_NAME
             | ShownBy.SERVICE_PORT
         ):
-            return next(_from_elsewhere(topology, action), None)
+            return next(_from_elsewhere(topology, _without_search_list(action)), None)
         case shown:
             assert_never(shown)
+
+
+def _without_search_list(action: Action) -> Action:
+    """Return the question by a whole name, where it dials a name: search lists are not what its target answers for."""
+    target = action.target
+    if action.question is Question.RESOLVE or target.name_form is None:
+        return action
+    if target.service is not None and not is_whole(target.name_form):
+        target = targets.fully_qualified(target)
+    return replace(action, target=replace(target, name_form=absolute(target.name_form or "")))
 
 
 def _of_settings(topology: Topology, action: Action) -> Action | None:

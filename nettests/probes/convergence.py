@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from nettests.bounds import Bounds
 from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.check_id import member_of
-from nettests.model.dns_names import HEADLESS_FQDN, SERVICE_FQDN
+from nettests.model.dns_names import HEADLESS_FQDN, SERVICE_FQDN, absolute
 from nettests.model.observation import Raw
 from nettests.model.retransmission import QUERY_SECONDS
 from nettests.model.service import ByHand
@@ -313,15 +313,15 @@ def _answers(
 def _target(sender: Sender, pair: Pair, names: Mapping[str, str]) -> Target:
     reached = descriptor(pair.kind)
     if reached.owner is Owner.PODS:
-        return Target(kind=pair.kind, name_form=HEADLESS_FQDN)
+        return Target(kind=pair.kind, name_form=absolute(HEADLESS_FQDN))
     if reached.owner is Owner.POD:
-        return Target(kind=pair.kind, pod=pair.name, name_form=names.get(pair.name))
+        return Target(kind=pair.kind, pod=pair.name, name_form=absolute(names.get(pair.name, "")))
     if reached.owner is Owner.NODE_PORT:
         # Where a backend is: nothing tells that a node has heard that it has none.
         (backend, *_) = sender.directory.service(pair.name).backends
         node = sender.directory.pod(backend).node
         return Target(kind=pair.kind, service=pair.name, node=node)
-    form = SERVICE_FQDN if reached.by_name else None
+    form = absolute(SERVICE_FQDN) if reached.by_name else None
     return Target(kind=pair.kind, service=pair.name, name_form=form)
 
 
