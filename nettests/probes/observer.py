@@ -6,9 +6,10 @@ time-outs is most of the work, so there are many threads. Disruptive checks take
 """
 
 import threading
+import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
@@ -16,6 +17,7 @@ from itertools import zip_longest
 from nettests.bounds import Bounds, Slots, for_members
 from nettests.model.check import Check
 from nettests.model.check_id import member_of
+from nettests.model.target_kinds import descriptor
 from nettests.model.words import CheckClass
 from nettests.probes.arrivals import Arrivals
 from nettests.probes.attempts import Attempts
@@ -23,7 +25,7 @@ from nettests.probes.capabilities import Capabilities
 from nettests.probes.check_run import CheckRun
 from nettests.probes.churn import Churn
 from nettests.probes.controls import Controls
-from nettests.probes.convergence import Convergence, Pair, name_forms, pairs_of
+from nettests.probes.convergence import STALLED_SECONDS, Convergence, Pair, name_forms, pairs_of
 from nettests.probes.deadlines import Deadlines
 from nettests.probes.early import Early, Held, Waiting
 from nettests.probes.families import can_probe, why_lacking
@@ -100,14 +102,26 @@ class Observer:
             }
             for check in free:
                 self._queue(self._pool(check, senders), partial(self._observe, check))
-            # What members of the fleet send would be work beside that of all proxies.
-            wait(gates.values(), timeout=self.late)
-            self._settled.set()
+            late = time.monotonic() + self.late
+            self._settle([gates[pair] for pair in gates if not descriptor(pair.kind).by_name], late)
             if disruptive:
+                wait(gates.values(), timeout=max(0.0, late - time.monotonic()))
                 wait([gates[pair] for pair in before])
                 self._disrupt(disruptive)
             for gate in gates.values():
                 gate.result()
+
+    def _settle(self, services: Collection[Future[None]], late: float) -> None:
+        """Have members of the fleet begin when proxies have no more work that shows: none of their Services converges now.
+
+        What members send would be work beside that. Names are no work of proxies.
+        """
+        waiting = set(services)
+        while waiting and (left := late - time.monotonic()) > 0:
+            converged, waiting = wait(waiting, min(left, STALLED_SECONDS), FIRST_COMPLETED)
+            if not converged:
+                break
+        self._settled.set()
 
     @property
     def _bounds(self) -> Bounds:

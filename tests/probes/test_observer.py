@@ -276,3 +276,14 @@ def test_answers_are_in_the_journal_before_anything_reads_them(
     bench.observe(probed)
     assert len(bench.raws(probed.id)) == 1
     assert bench.done(probed.id)["distrust"] == "nettests failed: RuntimeError: a bug in a parser"
+
+
+def test_members_do_not_wait_for_names_that_do_not_resolve(bench: Bench) -> None:
+    """No proxy works on names: members begin when Services have converged, however long a DNS is silent."""
+    bench.timing = replace(bench.timing, convergence=2, convergence_linux=2)
+    bench.dialling[PROBE].hook = lambda path: TIMED_OUT if "svc-server-linux-1-1." in path else None
+    named = check(action(PROBE, TargetKind.SERVICE_FQDN, service="svc-server-linux-1-1"))
+    one = member(action(PROBE, TargetKind.POD_IP), "w1 → n1")
+    bench.observe(named, one)
+    (name,) = [record for record in bench.records("convergence") if not record["converged"]]
+    assert bench.raws(one.id)[0].started < name["seconds"]
