@@ -93,10 +93,14 @@ class Attempts:
         """Open many new connections for who answers, then some for the client's port.
 
         The controls are always run here: that several backends can be reached is what gives a
-        distribution its meaning.
+        distribution its meaning. Where they only wait, the connections are opened meanwhile.
         """
-        self.controls.send(sender, check)
-        Series(sender, check).run()
+        controls = begin(lambda silent: self.controls.send(sender, check, on_silence=silent))
+        controls.answered(0)
+        try:
+            Series(sender, check).run()
+        finally:
+            controls.result()
 
     def _after_churn(self, sender: Sender, check: Check) -> None:
         """Let the Service go and come, then open many new connections: a stale rule would take some."""
@@ -139,6 +143,12 @@ class _Ladder:
         return 1 if self.check.claim.source_seen is None else min(2, self.sender.timing.successes)
 
     @property
+    def _slow(self) -> bool:
+        """Whether a resolver's process waited to its end: the next one may take a quarter of a minute, too."""
+        of_resolver = self.check.action.is_process and queries_resolver(self.check.action)
+        return of_resolver and any(gave_up(self.check.action, raw) for raw in self.raws)
+
+    @property
     def proven(self) -> bool:
         """Whether all positive controls were run, and answered."""
         return self._controls is not None and self._controls.over and self._controls.result()
@@ -165,7 +175,7 @@ class _Ladder:
                 if raw.error is not None:
                     return
                 turn = self._take(of, raw)
-            if _disagree(self.seen) and (self._losing or self._controls_silent()):
+            if _disagree(self.seen) and (self._losing or self._controls_silent() or self._slow):
                 return
 
     def _asked_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:

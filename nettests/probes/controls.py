@@ -148,9 +148,10 @@ def _until_one(
     first = begin(lambda heard: send_once(1, first_sent(heard)))
     if first.answered(patience(control.action)) or not _worth_repeating(sender, control, first):
         raw = first.result()
-        if proves(raw, control.action) or (
+        said = control.action.question.examined or (
             one_try_tells(control.action) and gave_up(control.action, raw)
-        ):
+        )
+        if said or proves(raw, control.action):
             return (raw,)
     return _until_proven(control.action, (first, begin(lambda _: send_once(CONTROL_TRIES, sent))))
 
@@ -179,17 +180,22 @@ def _shared(raw: Raw, check: str, control: Control) -> Raw:
 
 
 def _until_several(sender: Sender, check: Check, control: Control) -> tuple[Raw, ...]:
-    """Run a control that has to reach several backends, until two have answered."""
-    found: list[Raw] = []
-    backends: set[str | None] = set()
-    failures = 0
+    """Run a control that has to reach several backends, until two have answered; silent ones wait beside each other."""
+    begun: list[Pending[Raw]] = []
     for number in range(1, control.action.connections + 1):
-        raw = sender.send(check.id, f"control:{control.proves}", number, control.action)
-        found.append(raw)
-        if proves(raw, control.action):
-            backends.add(read_raw(raw).backend)
-        else:
-            failures += 1
-        if len(backends) > 1 or failures >= sender.timing.failures:
+        begun.append(_connection(sender, check, control, number))
+        begun[-1].answered(patience(control.action))
+        while len(waiting := [one for one in begun if not one.over]) >= sender.timing.failures:
+            one_over(waiting)
+        over = tuple(one.result() for one in begun if one.over)
+        proven = [raw for raw in over if proves(raw, control.action)]
+        if len({read_raw(raw).backend for raw in proven}) > 1:
+            return over
+        if len(over) - len(proven) >= sender.timing.failures:
             break
-    return tuple(found)
+    return tuple(results(begun))
+
+
+def _connection(sender: Sender, check: Check, control: Control, number: int) -> Pending[Raw]:
+    purpose = f"control:{control.proves}"
+    return begin(lambda sent: sender.send(check.id, purpose, number, control.action, on_sent=sent))

@@ -14,7 +14,7 @@ from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import Outcome
 from nettests.parse.observe import some_may_refuse
 from nettests.parse.read import positive, read_raw
-from nettests.probes.beside import Pending, begin, one_over
+from nettests.probes.beside import DIAL_PATIENCE, Pending, begin, one_over
 from nettests.probes.sending import Sender
 
 BESIDE_SECONDS = PROMPT_SECONDS
@@ -39,7 +39,9 @@ class Series:
                 if number > 1 and turn == 0:  # who the client is can be probed at any time
                     self.sender.stopped.wait(action.pause)
                 self._begin(number, turn)
-                self._wait(alone=number == 1 or bool(action.pause))
+                if action.pause:
+                    self._begun[-1].wait()
+                self._wait(alone=number == 1)
                 if self._over():
                     return
         finally:
@@ -65,14 +67,21 @@ class Series:
         )
 
     def _wait(self, *, alone: bool) -> None:
-        """Wait until the next one may be opened; the first is alone: it tells a client's backend where one is kept."""
+        """Wait until the next one may be opened.
+
+        The first is alone, it tells a client's backend where one is kept, unless it is silent: that tells none.
+        """
         newest = self._begun[-1]
-        if alone:
-            newest.wait()
-            return
-        newest.answered(BESIDE_SECONDS)
-        while len(under_way := [one for one in self._begun if not one.over]) >= UNDER_WAY:
+        newest.answered(DIAL_PATIENCE if alone else BESIDE_SECONDS)
+        most = UNDER_WAY if self._answered else self.sender.timing.failures
+        while len(under_way := [one for one in self._begun if not one.over]) >= most:
             one_over(under_way)
+
+    @property
+    def _answered(self) -> bool:
+        """Whether any was answered so far: beside silent ones, as many are opened as say that nobody answers."""
+        question = self.check.action.question
+        return any(one.over and positive(one.result(), question) for one in self._begun)
 
     def _over(self) -> bool:
         """Whether no further one is worth opening: a channel failed, or too many connections did."""

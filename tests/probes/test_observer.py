@@ -12,6 +12,7 @@ import pytest
 from nettests.bounds import Bounds
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Action, Check
+from nettests.model.dns_names import SERVICE_FQDN
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.probes.observer import interleaved
 from tests.probes.conftest import Bench
@@ -282,7 +283,8 @@ def test_members_do_not_wait_for_names_that_do_not_resolve(bench: Bench) -> None
     """No proxy works on names: members begin when Services have converged, however long a DNS is silent."""
     bench.timing = replace(bench.timing, convergence=2, convergence_linux=2)
     bench.dialling[PROBE].hook = lambda path: TIMED_OUT if "svc-server-linux-1-1." in path else None
-    named = check(action(PROBE, TargetKind.SERVICE_FQDN, service="svc-server-linux-1-1"))
+    fqdn = action(PROBE, TargetKind.SERVICE_FQDN)
+    named = check(replace(fqdn, target=replace(fqdn.target, name_form=SERVICE_FQDN)))
     one = member(action(PROBE, TargetKind.POD_IP), "w1 → n1")
     bench.observe(named, one)
     (name,) = [record for record in bench.records("convergence") if not record["converged"]]

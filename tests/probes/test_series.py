@@ -96,6 +96,22 @@ def test_the_first_connection_is_alone(bench: Bench, eventually: Eventually) -> 
     probing.join(10)
 
 
+def test_beside_a_silent_first_one_as_many_are_opened_as_say_that_nobody_answers(
+    bench: Bench, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Silence tells no backend, and costs one time-out instead of one after the other."""
+    monkeypatch.setattr(series, "DIAL_PATIENCE", 0.01)
+    probed = distributing(bench)
+    bench.dialling[PROBE].hook = gate = Gate(0, TIMED_OUT)
+    probing = in_background(bench, probed)
+    eventually(lambda: gate.held == bench.timing.failures)
+    probing.join(0.1)
+    assert gate.held == bench.timing.failures
+    gate.opened.set()
+    probing.join(10)
+    assert len(bench.raws(probed.id)) == bench.timing.failures
+
+
 def test_connections_with_a_pause_between_them_are_opened_in_a_row(
     bench: Bench, eventually: Eventually
 ) -> None:
