@@ -143,12 +143,6 @@ class _Ladder:
         return 1 if self.check.claim.source_seen is None else min(2, self.sender.timing.successes)
 
     @property
-    def _slow(self) -> bool:
-        """Whether a resolver's process waited to its end: the next one may take a quarter of a minute, too."""
-        of_resolver = self.check.action.is_process and queries_resolver(self.check.action)
-        return of_resolver and any(gave_up(self.check.action, raw) for raw in self.raws)
-
-    @property
     def proven(self) -> bool:
         """Whether all positive controls were run, and answered."""
         return self._controls is not None and self._controls.over and self._controls.result()
@@ -175,7 +169,7 @@ class _Ladder:
                 if raw.error is not None:
                     return
                 turn = self._take(of, raw)
-            if _disagree(self.seen) and (self._losing or self._controls_silent() or self._slow):
+            if _disagree(self.seen) and (self._losing or self._controls_silent()):
                 return
 
     def _asked_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
