@@ -9,7 +9,8 @@ Outcomes have few words, so three choices are stated here: a connection that the
 closes without an answer is ``refused`` (it was turned away, not lost); what Go says of a name server that
 answers SERVFAIL or REFUSED alike, ``server misbehaving``, is ``servfail``, the usual one; a name without addresses (NODATA) is ``nxdomain``, as Go's
 resolver treats it. A datagram that a node's own netfilter turns away while it is sent fails with EPERM
-(kube-proxy's reject rules sit on its output hook too): ``refused``, for the node itself answered.
+(kube-proxy's reject rules sit on its output hook too): ``refused``, for the node itself answered. A route that says
+that nothing is to get there (blackhole, prohibit) is ``unreachable``, like one that is not there.
 """
 
 import re
@@ -92,6 +93,19 @@ TABLE: tuple[Row, ...] = (
         "network is unreachable",
         Outcome.UNREACHABLE,
         "lookup a.b on 10.96.0.10:53: dial udp 10.96.0.10:53: connect: network is unreachable",
+        OS.LINUX,
+    ),
+    _name(
+        # EINVAL and EACCES, as below.
+        "connect: invalid argument",
+        Outcome.UNREACHABLE,
+        "lookup a.b on 10.96.0.10:53: dial udp 10.96.0.10:53: connect: invalid argument",
+        OS.LINUX,
+    ),
+    _name(
+        "connect: permission denied",
+        Outcome.UNREACHABLE,
+        "lookup a.b on 10.96.0.10:53: dial udp 10.96.0.10:53: connect: permission denied",
         OS.LINUX,
     ),
     # Names, Windows (getaddrinfow and DnsQuery, texts of FormatMessage).
@@ -182,6 +196,26 @@ TABLE: tuple[Row, ...] = (
         "network is unreachable",
         Outcome.UNREACHABLE,
         "dial tcp 198.51.100.9:80: connect: network is unreachable",
+        OS.LINUX,
+    ),
+    _address(
+        # EINVAL: the node's own route to it is a blackhole (ip-route(8)), as Calico makes of each node's addresses.
+        "connect: invalid argument",
+        Outcome.UNREACHABLE,
+        "dial tcp 10.244.2.5:18080: connect: invalid argument",
+        OS.LINUX,
+    ),
+    _address(
+        # EACCES: a route of type prohibit, or over IPv6 a firewall that answers "administratively prohibited" (RFC 4443, 3.1).
+        "connect: permission denied",
+        Outcome.UNREACHABLE,
+        "dial tcp 10.244.2.5:18080: connect: permission denied",
+        OS.LINUX,
+    ),
+    _address(
+        "read: permission denied",
+        Outcome.UNREACHABLE,
+        "read udp [fd00::2]:5->[fd00:1::5]:18081: read: permission denied",
         OS.LINUX,
     ),
     _address(
