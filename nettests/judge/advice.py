@@ -217,6 +217,17 @@ def unready_node(why: str) -> str | None:
     return found[1] if found else None
 
 
+AFTER_GONE = "see who deleted, evicted or restarted it (`kubectl get events -A`, the memory and taints of its node), and run again"
+
+
+def gone_pod(why: str) -> str | None:
+    """Return the Pod of the run that went, or was started again, while this was probed, where nothing can be trusted for that."""
+    # sample: pod server-linux-1-2 no longer stands: it is being deleted
+    # sample: pod server-linux-1-2 was started again while this was run
+    found = re.match(r"pod (\S+) (?:no longer stands: |was started again\b)", why)
+    return found[1] if found else None
+
+
 AFTER_LOST = (
     "see whether a container of its Pod was restarted (its events, and the memory of its node), and whether the API "
     "server reaches the kubelet there; then run again"
@@ -265,6 +276,8 @@ def after_distrust(why: str) -> str:
     """Return what to do where nothing that was seen can be trusted."""
     if pod := not_started(why):
         return pod.next_step
+    if gone_pod(why):
+        return AFTER_GONE
     if OVERLOADED in why:
         return AFTER_OVERLOAD
     return AFTER_UNREADY if unready_node(why) else AFTER_DISTRUST

@@ -168,3 +168,36 @@ def test_affinity_that_cannot_be_judged_is_no_second_cause(quiet: Results) -> No
         name.split("/")[0] for name in incident.checks
     }
     assert [one.cause for one in others if "affinity" in one.cause] == []
+
+
+def test_a_server_that_was_deleted_in_the_middle_is_the_cause(quiet: Results) -> None:
+    """Whatever reached for it and failed: the Pod is named once, although others reached it before, and no network is blamed."""
+    pod = "server-windows-1-1"
+    met = [
+        one.id
+        for one in quiet.checks
+        if one.check and pod in (one.check.target.pod or "", *one.check.target.backends)
+    ]
+    late = frozenset(met[len(met) // 2 :])
+    why = f"pod {pod} no longer stands: it is being deleted"
+    found = untrusted(quiet, lambda check: why if check.id in late else "").incidents
+    assert (
+        found[0].cause
+        == f"Pod {pod} on {WIN} was deleted or started again in the middle of the run"
+    )
+    assert len(found) == 1
+    assert "deleted, evicted or restarted" in found[0].next_step
+
+
+def test_pods_of_one_node_that_went_are_one_cause(quiet: Results) -> None:
+    """A drain or a reboot takes all of them: the node is named."""
+    pods = ("server-windows-1-1", "probe-windows-1-1")
+
+    def at(check: Check) -> str:
+        used = (check.source.probe, check.target.pod or "", *check.target.backends)
+        found = next((one for one in pods if one in used), None)
+        return f"pod {found} was started again while this was run" if found else ""
+
+    found = untrusted(quiet, at).incidents
+    assert found[0].cause.startswith(f"Pods of the run on {WIN} were deleted or started again")
+    assert found[0].traits == {"gone-pods": WIN}

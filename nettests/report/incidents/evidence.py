@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from nettests.judge.advice import (
     Late,
+    gone_pod,
     late_service,
     lost_channel,
     misaddressed_node,
@@ -274,6 +275,10 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         return frozenset({Trait(Kind.ADDRESSES, node)})
     if result.verdict is Verdict.UNKNOWN and (node := _without_pod(result, nodes)):
         return frozenset({Trait(Kind.NOT_STARTED, node)})
+    if result.verdict is Verdict.UNKNOWN and (pod := gone_pod(result.distrust)):
+        node = _node_of(pod, result, nodes)
+        found = {Trait(Kind.GONE_POD, f"{pod} on {node}" if node else pod)}
+        return frozenset({*found, Trait(Kind.GONE_PODS, node)} if node else found)
     if result.verdict is Verdict.UNKNOWN and (lost := _lost_probe(result)):
         found = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
         return frozenset({*found, Trait(Kind.LOST_PROBES, lost.node or "")})
@@ -304,9 +309,15 @@ def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
     lacking, check = not_started(result.distrust), result.check
     if lacking is None or check is None:
         return None
-    if lacking.pod == check.source.probe:
-        return check.source.node
-    return nodes.get(lacking.pod) or check.target.node or check.source.node
+    return _node_of(lacking.pod, result, nodes) or check.source.node
+
+
+def _node_of(pod: str, result: CheckResult, nodes: Mapping[str, str]) -> str | None:
+    """Return the node of a Pod that a check was run with."""
+    assert result.check is not None
+    if pod == result.check.source.probe:
+        return result.check.source.node
+    return nodes.get(pod) or result.check.target.node
 
 
 def _looked_up_late(result: CheckResult) -> bool:

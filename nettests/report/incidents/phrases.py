@@ -33,6 +33,8 @@ _HAPPENED = {
 _OF_ONE = {
     Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
     Kind.UNREADY: "Node {} was not Ready while it was probed",
+    Kind.GONE_POD: "Pod {} was deleted or started again in the middle of the run",
+    Kind.GONE_PODS: "Pods of the run on {} were deleted or started again in the middle of it",
     Kind.LOST_PROBE: "Probe {} did not answer over its control channel",
     Kind.LOST_PROBES: "Probes on {} did not answer over their control channels",
     Kind.ADDRESSES: "Node {} is not found at the addresses in its status",

@@ -18,6 +18,8 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.UNDECIDED,),
     (Kind.UNREADY,),
     (Kind.NOT_STARTED,),
+    (Kind.GONE_POD,),
+    (Kind.GONE_PODS,),
     (Kind.LOST_PROBE,),
     (Kind.LOST_PROBES,),
     (Kind.ADDRESSES,),

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from nettests.judge.advice import (
     AFTER_ADDRESSES,
+    AFTER_GONE,
     AFTER_LOST,
     AFTER_MISLEADING,
     AFTER_UNDECIDED,
@@ -24,6 +25,8 @@ from nettests.report.results import CheckResult
 _WHATEVER_ELSE = {
     Kind.UNDECIDED: AFTER_UNDECIDED,
     Kind.UNREADY: AFTER_UNREADY,
+    Kind.GONE_POD: AFTER_GONE,
+    Kind.GONE_PODS: AFTER_GONE,
     Kind.LOST_PROBE: AFTER_LOST,
     Kind.LOST_PROBES: AFTER_LOST,
     Kind.ADDRESSES: AFTER_ADDRESSES,
