@@ -300,6 +300,23 @@ def lost_channel(why: str) -> bool:
     return re.search(r"\bcontrol channel \S+: ", why) is not None
 
 
+AFTER_LOST_API = (
+    "see why the API server was not reached from here for a while (its restarts and health, what stands between it and this "
+    "machine): control channels lead through it; then run again"
+)
+
+
+def lost_api(why: str) -> bool:
+    """Whether a probe was not reached because the API server itself was not: who only waits for an answer may wait for a node."""
+    # sample: control channel port-forward: …; pod-proxy: pod proxy to p: the API server https://10.0.0.1:6443 (context c)
+    #         cannot be reached: … Failed to establish a new connection: [Errno 111] Connection refused
+    # sample: control channel exec: exec in node-linux-1-1 was not opened: [Errno 111] Connection refused
+    return lost_channel(why) and bool(
+        re.search(r"the API server .{1,300}? cannot be reached: (?!.*Read timed out)", why)
+        or re.search(r"was not opened: \[Errno \d+\]", why)
+    )
+
+
 AFTER_ADDRESSES = (
     "compare the addresses in the node's status (`kubectl get node -o yaml`) with those of its interfaces, and "
     "--node-ip of its kubelet"
@@ -338,6 +355,8 @@ def after_distrust(why: str) -> str:
         return pod.next_step
     if gone_pod(why):
         return AFTER_GONE
+    if lost_api(why):
+        return AFTER_LOST_API
     if OVERLOADED in why:
         return AFTER_OVERLOAD
     return AFTER_UNREADY if unready_node(why) else AFTER_DISTRUST

@@ -201,3 +201,30 @@ def test_pods_of_one_node_that_went_are_one_cause(quiet: Results) -> None:
     found = untrusted(quiet, at).incidents
     assert found[0].cause.startswith(f"Pods of the run on {WIN} were deleted or started again")
     assert found[0].traits == {"gone-pods": WIN}
+
+
+REFUSED = (
+    "control channel port-forward: port-forward: port-forward to {0} was not opened: [Errno 111] Connection refused; "
+    "pod-proxy: pod proxy to {0}: the API server https://192.0.2.1:6443 (context kind) cannot be reached: "
+    "Failed to establish a new connection: [Errno 111] Connection refused"
+)
+
+
+def test_an_api_server_that_restarts_is_one_cause_on_all_nodes(quiet: Results) -> None:
+    """Probes of every node are lost at once: neither probes nor nodes are at fault, and the one door to them is named."""
+    found = untrusted(quiet, lambda check: REFUSED.format(check.source.probe)).incidents
+    assert found[0].cause.startswith("The API server was not reached for a while")
+    assert len(found) == 1
+    assert "its restarts" in found[0].next_step
+
+
+def test_a_probe_that_is_waited_for_in_vain_is_no_lost_api_server(quiet: Results) -> None:
+    """The proxy of an API server that is well waits for the node behind it."""
+    silent = (
+        "control channel pod-proxy: pod proxy to {}: the API server https://192.0.2.1:6443 (context kind) cannot be "
+        "reached: HTTPSConnectionPool(host='192.0.2.1', port=6443): Read timed out. (read timeout=5)"
+    )
+    found = untrusted(
+        quiet, lambda check: silent.format(check.source.probe) if check.source.node == WIN else ""
+    ).incidents
+    assert found[0].traits == {"lost-probes": WIN}

@@ -12,6 +12,7 @@ from nettests.judge.advice import (
     Late,
     gone_pod,
     late_service,
+    lost_api,
     lost_channel,
     misaddressed_node,
     unready_node,
@@ -279,6 +280,8 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         node = _node_of(pod, result, nodes)
         found = {Trait(Kind.GONE_POD, f"{pod} on {node}" if node else pod)}
         return frozenset({*found, Trait(Kind.GONE_PODS, node)} if node else found)
+    if result.verdict is Verdict.UNKNOWN and any(map(lost_api, _channels_lost(result))):
+        return frozenset({Trait(Kind.LOST_API, "The API server")})
     if result.verdict is Verdict.UNKNOWN and (lost := _lost_probe(result)):
         found = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
         return frozenset({*found, Trait(Kind.LOST_PROBES, lost.node or "")})
@@ -302,6 +305,13 @@ def _lost_probe(result: CheckResult) -> Vantage | None:
         ),
     ]
     return next((one for one in sources if one.node), None)
+
+
+def _channels_lost(result: CheckResult) -> Iterator[str]:
+    """Yield why a check cannot be judged, and why its controls failed."""
+    yield result.distrust
+    if result.observation is not None:
+        yield from (one.detail for one in result.observation.controls if not one.ok)
 
 
 def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:

@@ -35,6 +35,7 @@ _OF_ONE = {
     Kind.UNREADY: "Node {} was not Ready while it was probed",
     Kind.GONE_POD: "Pod {} was deleted or started again in the middle of the run",
     Kind.GONE_PODS: "Pods of the run on {} were deleted or started again in the middle of it",
+    Kind.LOST_API: "{} was not reached for a while: what was run meanwhile cannot be judged",
     Kind.LOST_PROBE: "Probe {} did not answer over its control channel",
     Kind.LOST_PROBES: "Probes on {} did not answer over their control channels",
     Kind.ADDRESSES: "Node {} is not found at the addresses in its status",

@@ -20,6 +20,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.NOT_STARTED,),
     (Kind.GONE_POD,),
     (Kind.GONE_PODS,),
+    (Kind.LOST_API,),
     (Kind.LOST_PROBE,),
     (Kind.LOST_PROBES,),
     (Kind.ADDRESSES,),

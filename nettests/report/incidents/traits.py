@@ -86,6 +86,8 @@ class Kind(StrEnum):
     """A Pod of the run, with its node, that went or was started again while its checks were run."""
     GONE_PODS = "gone-pods"
     """A node whose Pods of the run did so."""
+    LOST_API = "lost-api-server"
+    """The API server, through which control channels lead, was not reached while checks were run."""
     LOST_PROBE = "lost-probe"
     """A probe, with its node, whose control channel failed."""
     LOST_PROBES = "lost-probes"
