@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from nettests.judge.message import last_detail
-from nettests.judge.not_started import not_started
+from nettests.judge.not_started import AFTER_REFUSAL, not_created, not_started
 from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
@@ -353,6 +353,8 @@ def after_distrust(why: str) -> str:
     """Return what to do where nothing that was seen can be trusted."""
     if pod := not_started(why):
         return pod.next_step
+    if not_created(why):
+        return AFTER_REFUSAL
     if gone_pod(why):
         return AFTER_GONE
     if lost_api(why):

@@ -228,3 +228,18 @@ def test_a_probe_that_is_waited_for_in_vain_is_no_lost_api_server(quiet: Results
         quiet, lambda check: silent.format(check.source.probe) if check.source.node == WIN else ""
     ).incidents
     assert found[0].traits == {"lost-probes": WIN}
+
+
+def test_a_quota_that_leaves_no_room_is_one_cause(quiet: Results) -> None:
+    """Whatever Pods it kept away, on whatever nodes: the quota is named once."""
+
+    def why(check: Check) -> str:
+        pod = check.target.pod or (check.target.backends or ("",))[0]
+        refused = (
+            f'pods "{pod}" is forbidden: exceeded quota: small, requested: pods=1, used: pods=4'
+        )
+        return f"Pod {pod} was not created: POST /api/v1/x: 403 Forbidden: {refused}" if pod else ""
+
+    (incident,) = untrusted(quiet, why).incidents
+    assert incident.cause == "Pods of the run were not created: exceeded quota: small"
+    assert "quotas" in incident.next_step

@@ -18,7 +18,7 @@ from nettests.judge.advice import (
     unready_node,
 )
 from nettests.judge.message import last_detail
-from nettests.judge.not_started import not_started
+from nettests.judge.not_started import not_created, not_started
 from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.words import (
     Outcome,
@@ -276,6 +276,8 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         return frozenset({Trait(Kind.ADDRESSES, node)})
     if result.verdict is Verdict.UNKNOWN and (node := _without_pod(result, nodes)):
         return frozenset({Trait(Kind.NOT_STARTED, node)})
+    if result.verdict is Verdict.UNKNOWN and (said := not_created(result.distrust)):
+        return frozenset({Trait(Kind.NOT_CREATED, said)})
     if result.verdict is Verdict.UNKNOWN and (pod := gone_pod(result.distrust)):
         node = _node_of(pod, result, nodes)
         found = {Trait(Kind.GONE_POD, f"{pod} on {node}" if node else pod)}

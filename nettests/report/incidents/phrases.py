@@ -38,6 +38,7 @@ _OF_ONE = {
     Kind.LOST_API: "{} was not reached for a while: what was run meanwhile cannot be judged",
     Kind.LOST_PROBE: "Probe {} did not answer over its control channel",
     Kind.LOST_PROBES: "Probes on {} did not answer over their control channels",
+    Kind.NOT_CREATED: "Pods of the run were not created: {}",
     Kind.ADDRESSES: "Node {} is not found at the addresses in its status",
     Kind.WRONG_ANSWER: "Cluster DNS answers wrongly: names resolve to {}, which is none of their targets",
     Kind.LIMITATION: "The documented limitation {} no longer shows",

@@ -18,6 +18,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.UNDECIDED,),
     (Kind.UNREADY,),
     (Kind.NOT_STARTED,),
+    (Kind.NOT_CREATED,),
     (Kind.GONE_POD,),
     (Kind.GONE_PODS,),
     (Kind.LOST_API,),

@@ -104,6 +104,8 @@ class Kind(StrEnum):
     """A node whose new Pods have to reach something from their first moment on."""
     NOT_STARTED = "not-started"
     """A node on which Pods of the run did not become Ready."""
+    NOT_CREATED = "not-created"
+    """Why the API server took Pods of the run not, in its words."""
     LIMITATION = "limitation"
     RULE = "rule"
     FLOW = "flow"
