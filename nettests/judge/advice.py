@@ -45,7 +45,7 @@ _NETFILTER = (
     "Service without endpoints), NetworkPolicies and firewalls there, and whether its connection table is full "
     "(dmesg: nf_conntrack: table full)"
 )
-"""EPERM: nobody else was asked."""
+"""EPERM: the packet never left."""
 _BLACKHOLE = (
     "the source's own node has a route that says that nothing is to get there: look for blackhole and prohibit in "
     "`ip route`, which network plugins make of networks whose Pods they do not know"
@@ -197,7 +197,7 @@ def _after_timeout(check: Check) -> str:
         return f"on the source's node look for the Service in {where}, then at its EndpointSlices"
     if check.target.descriptor.location is Location.EXTERNAL_ADDRESS and windows:
         return "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"
-    way = "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"
+    way = "look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes"
     if OS.WINDOWS in {check.source.os, check.target.os} and check.placement is Placement.OTHER_NODE:
         return f"{way}; nodes that are virtual machines need MAC address spoofing allowed"
     return way

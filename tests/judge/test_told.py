@@ -50,7 +50,7 @@ LOOK_AT_REFUSAL = (
 )
 SEEN_ON_LINUX = "compare the addresses seen in the evidence with the pods and nodes"
 SEEN = f"{SEEN_ON_LINUX}, and with the source VIP"
-WAY = "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"
+WAY = "look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes"
 HNS = "on the source's node look for the Service in HNS load balancers (Get-HnsPolicyList), then at its EndpointSlices"
 
 
@@ -212,13 +212,13 @@ def to(kind: TargetKind, source: OS = OS.LINUX, target: OS = OS.LINUX, **action:
         (to(TargetKind.POD_IP), Outcome.UNHEALTHY, "see whether the target node's kube-proxy knows of the Service's endpoint on it"),
         (to(TargetKind.POD_IP), Outcome.STARTED, "compare the versions of kubelet and runtime on the node with what the claim's source says"),
         (to(TargetKind.POD_IP), Outcome.REPLIED, SEEN_ON_LINUX),
-        (to(TargetKind.POD_IP), LOST, "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"),
+        (to(TargetKind.POD_IP), LOST, "look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes"),
         (to(TargetKind.SERVICE_CLUSTERIP), LOST,
          "on the source's node look for the Service in kube-proxy's rules, then at its EndpointSlices"),
         (to(TargetKind.SERVICE_CLUSTERIP, OS.WINDOWS), LOST, HNS),
         (to(TargetKind.EXTERNAL_IP, OS.WINDOWS), LOST, "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"),
         (to(TargetKind.POD_IP, OS.WINDOWS), LOST,
-         ("look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes; "
+         ("look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes; "
          "nodes that are virtual machines need MAC address spoofing allowed")),
         (to(TargetKind("nodeport-localhost")), LOST, WAY),
         (to(TargetKind("dns-service")), LOST, WAY),

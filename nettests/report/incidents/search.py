@@ -110,6 +110,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.FAMILY, Kind.TARGET),
     (Kind.PROTOCOL, Kind.SOURCE_OS),
     (Kind.DENIAL,),
+    (Kind.DNS_ERRORS,),
     (Kind.PROBE,),
     (Kind.RULE,),
     (Kind.FLOW,),

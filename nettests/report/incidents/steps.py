@@ -43,6 +43,10 @@ _WHATEVER_ELSE = {
         "probe each Pod of the cluster DNS by its own address, and read its log: one that does not reach the API server "
         "knows no Services that are new, or none at all"
     ),
+    Kind.DNS_ERRORS: (
+        "probe each Pod of the cluster DNS by its own address, and read its log: of names in the cluster's domain whether it "
+        "reaches the API server, and whether its Corefile serves that domain"
+    ),
 }
 """Steps that depend on nothing but one trait."""
 VXLAN = 50

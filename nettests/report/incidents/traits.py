@@ -98,6 +98,8 @@ class Kind(StrEnum):
     """An address that names resolve to, and that is none of their targets'."""
     DENIAL = "denial"
     """The cluster's DNS says of names that exist that they do not."""
+    DNS_ERRORS = "dns-errors"
+    """The cluster's DNS says of names of the cluster's own that it could not find out."""
     SETTINGS = "settings"
     """Whose configuration deviates: a node's, or the cluster's."""
     NEW_PODS = "new-pods"
