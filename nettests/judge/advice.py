@@ -46,6 +46,11 @@ _NETFILTER = (
     "(dmesg: nf_conntrack: table full)"
 )
 """EPERM: the packet never left."""
+_WINDOWS_FIREWALL = (
+    "the firewall of the source itself blocks it on its way out: look at outbound rules there (Get-NetFirewallRule), and at ACL "
+    "policies of its HNS endpoint"
+)
+"""WSAEACCES."""
 _BLACKHOLE = (
     "the source's own node has a route that says that nothing is to get there: look for blackhole and prohibit in "
     "`ip route`, which network plugins make of networks whose Pods they do not know"
@@ -113,6 +118,8 @@ def _by_outcome(check: Check, observation: Observation) -> str:
     said = last_detail(observation)
     if observation.outcome is Outcome.REFUSED and "peration not permitted" in said:
         return _NETFILTER
+    if observation.outcome is Outcome.REFUSED and "in a way forbidden" in said:
+        return _WINDOWS_FIREWALL
     if observation.outcome is Outcome.UNREACHABLE and re.search(_LOCAL_ROUTE, said):
         return _BLACKHOLE
     step = _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")

@@ -251,6 +251,36 @@ TABLE: tuple[Row, ...] = (
         OS.WINDOWS,
     ),
     _address(
+        # WSAEACCES of a connect: the node's own firewall (WFP) blocks it on its way out, as EPERM on Linux.
+        "connectex: An attempt was made to access a socket in a way forbidden",
+        Outcome.REFUSED,
+        "dial tcp 10.244.2.5:9999: connectex: An attempt was made to access a socket in a way forbidden by its access "
+        "permissions.",
+        OS.WINDOWS,
+    ),
+    _address(
+        "wsasend: An attempt was made to access a socket in a way forbidden",
+        Outcome.REFUSED,
+        "write udp 10.244.3.2:5->10.244.2.5:9999: wsasend: An attempt was made to access a socket in a way forbidden by its "
+        "access permissions.",
+        OS.WINDOWS,
+    ),
+    _address(
+        # ERROR_NETNAME_DELETED: what an overlapped receive says of a reset (WSAECONNRESET of other calls).
+        "specified network name is no longer available",
+        Outcome.REFUSED,
+        "read tcp 10.244.3.2:5->10.244.2.5:80: wsarecv: The specified network name is no longer available.",
+        OS.WINDOWS,
+    ),
+    _address(
+        # WSAECONNABORTED: the system gave up what it had sent again and again without an acknowledgement.
+        "aborted by the software in your host machine",
+        Outcome.TIMED_OUT,
+        "read tcp 10.244.3.2:5->10.244.2.5:80: wsarecv: An established connection was aborted by the software in your host "
+        "machine.",
+        OS.WINDOWS,
+    ),
+    _address(
         "did not properly respond after a period of time",
         Outcome.TIMED_OUT,
         "dial tcp 192.0.2.1:80: connectex: A connection attempt failed because the connected party "

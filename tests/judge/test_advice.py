@@ -213,3 +213,12 @@ def test_what_the_own_node_said_is_looked_for_there(outcome: Outcome, said: str,
     seen = observed(outcome, backends=())
     seen = replace(seen, attempts=tuple(replace(one, detail=said) for one in seen.attempts))
     assert told in judge(on_linux(TargetKind.POD_IP), expects(CLAIM), seen).next_step
+
+
+def test_a_connection_that_windows_forbids_is_looked_for_in_its_firewall() -> None:
+    """Nobody was reached who could have refused it."""
+    said = "dial tcp 10.244.2.5:80: connectex: An attempt was made to access a socket in a way forbidden by its access permissions."
+    seen = observed(Outcome.REFUSED, backends=())
+    seen = replace(seen, attempts=tuple(replace(one, detail=said) for one in seen.attempts))
+    step = judge(check(TargetKind.POD_IP), expects(CLAIM), seen).next_step
+    assert "Get-NetFirewallRule" in step
