@@ -140,8 +140,8 @@ def _after_addresses(check: Check) -> str:
 
 def after_staleness(check: Check) -> str:
     """Say what to look at where a Service's rules did not follow a change."""
-    windows = OS.WINDOWS in {check.source.os, check.target.os}
-    return f"{AFTER_STALE} (kubernetes/kubernetes#131466)" if windows else AFTER_STALE
+    linux = {check.source.os, check.target.os} == {OS.LINUX}
+    return AFTER_STALE if linux else f"{AFTER_STALE} (kubernetes/kubernetes#131466)"
 
 
 def after_lateness(check: Check, late: str) -> str:
