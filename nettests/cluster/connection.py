@@ -26,6 +26,7 @@ from nettests.cluster.failures import (
     SilentError,
     SlowError,
     TlsError,
+    distrust,
     failure,
 )
 from nettests.cluster.kubeconfig import Chosen
@@ -328,7 +329,7 @@ class Connection:
         except ApiException as error:  # the client turns TLS failures into this one
             raise TlsError(
                 f"the API server {self.server} was not trusted: {error.reason}",
-                hint="does certificate-authority-data of this context belong to this cluster?",
+                hint=distrust(str(error.reason)),
             ) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self._unreachable(error, f"{method} {path}") from error

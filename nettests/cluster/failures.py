@@ -48,6 +48,17 @@ class TlsError(ClusterError):
     """The API server's certificate is not the one that the kubeconfig trusts."""
 
 
+def distrust(reason: str) -> str:
+    """Return what to do about a certificate that is not trusted: a clock that is wrong makes good ones bad."""
+    # sample: certificate verify failed: certificate is not yet valid (_ssl.c:1028), … certificate has expired
+    if "not yet valid" in reason or "has expired" in reason:
+        return (
+            "compare this machine's clock with the cluster's (`date -u` on both), and see when the API server's certificate "
+            "ends (`kubeadm certs check-expiration`)"
+        )
+    return "does certificate-authority-data of this context belong to this cluster?"
+
+
 class HandshakeError(Exception):
     """A WebSocket was not opened: it was refused with ``status``, or without one what came was no answer to it."""
 

@@ -21,17 +21,24 @@ _VIOLATION = re.compile(r'violates PodSecurity \\?"(\w+):')
 # sample: pods "nettests-level" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2
 # sample: pods "nettests-level" is forbidden: failed quota: small: must specify limits.example.com/gpu for: level
 _OF_QUOTA = re.compile(r" is forbidden: (?:exceeded|failed) quota: ")
+# sample: pods "late" is forbidden: unable to create new content in namespace apitr because it is being terminated
+_TERMINATING = "because it is being terminated"
 NAME = "nettests-level"
 ORIGIN = "a dry run of a hostNetwork pod"
 
 
 def level_of(connection: Connection, namespace: str) -> Fact[str]:
-    """Return the level that ``namespace`` enforces; ``ClusterError`` when there is no such namespace."""
+    """Return the level that ``namespace`` enforces; ``ClusterError`` when there is no such namespace, or not for long."""
     answer = dry_run(connection, _pod(namespace))
     if answer.status == 404:
         raise ClusterError(
             f"there is no namespace {namespace}",
             hint=f"kubectl create namespace {namespace}, or leave --namespace out",
+        )
+    if _TERMINATING in answer.text:
+        raise ClusterError(
+            f"namespace {namespace} is terminating, and takes nothing new",
+            hint=f"wait for its end (`kubectl describe namespace {namespace}` says what holds it), or name another one",
         )
     if found := _VIOLATION.search(answer.text):
         return known(found[1], ORIGIN)

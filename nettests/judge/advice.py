@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from nettests.judge.message import last_detail
-from nettests.judge.not_started import not_started
+from nettests.judge.not_started import AFTER_REFUSAL, not_created, not_started
 from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
@@ -28,19 +28,42 @@ _BY_OUTCOME = {
     Outcome.REFUSED: "something answers for the target without serving it: compare the Service's "
     "EndpointSlices with the pods, and the port that the server listens on",
     Outcome.UNREACHABLE: "there is no route: compare the source's routes with the pod CIDRs of the nodes",
-    Outcome.NXDOMAIN: "compare the name with the pod's DNS suffixes (ipconfig /all or "
-    "/etc/resolv.conf), query the cluster DNS for the fully qualified name, and see whether the network "
+    Outcome.NXDOMAIN: "compare the name with the pod's DNS suffixes ({suffixes}), query the cluster DNS for the fully qualified name, and see whether the network "
     "plugin passes DNS settings to its pods",
     Outcome.SERVFAIL: "the cluster's DNS could not find out: read its log (of names in its own domain whether it "
     "reaches the API server, of others whether it reaches the upstream that its Corefile forwards to)",
     Outcome.LOST: "something on the way keeps a record of flows and forgot this one: compare its time-out "
-    "(nf_conntrack_tcp_timeout_established on Linux, 240 s in Windows' virtual switch) with the silence; "
+    "({memory}) with the silence; "
     "applications that send keep-alives more often are not affected",
     Outcome.REJECTED: "read the API server's message in the evidence",
     Outcome.FAILS_TO_START: "read the Pod's reason and events in the evidence, then the kubelet's and "
     "the runtime's logs on its node",
 }
 
+_NETFILTER = (
+    "the netfilter of the source's node turned the packet away while it was sent: look at kube-proxy's reject rules (a "
+    "Service without endpoints), NetworkPolicies and firewalls there, and whether its connection table is full "
+    "(dmesg: nf_conntrack: table full)"
+)
+"""EPERM: the packet never left."""
+_WINDOWS_FIREWALL = (
+    "the firewall of the source itself blocks it on its way out: look at outbound rules there (Get-NetFirewallRule), and at ACL "
+    "policies of its HNS endpoint"
+)
+"""WSAEACCES."""
+_BLACKHOLE = (
+    "the source's own node has a route that says that nothing is to get there: look for blackhole and prohibit in "
+    "`ip route`, which network plugins make of networks whose Pods they do not know"
+)
+"""EINVAL and EACCES."""
+_OF_WINDOWS = {
+    "suffixes": "ipconfig /all",
+    "memory": "240 s in Windows' virtual switch, nf_conntrack_tcp_timeout_established on Linux",
+}
+_OF_LINUX = {
+    "suffixes": "/etc/resolv.conf",
+    "memory": "nf_conntrack_tcp_timeout_established",
+}
 _WINDOWS_START = (
     "on Windows the pause image needs a manifest for the node's build (sandbox_image of containerd's "
     "config.toml), and behind a proxy the node needs HTTP_PROXY, HTTPS_PROXY and NO_PROXY to pull"
@@ -81,16 +104,52 @@ def after_failure(check: Check, observation: Observation) -> str:
     if observation.outcome in _WENT_WELL:
         return _WENT_WELL[observation.outcome]
     if observation.outcome.positive:
-        return (
-            of_distribution(check, observation)
-            or "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
-        )
+        return of_distribution(check, observation) or _after_addresses(check)
     if observation.outcome is Outcome.FAILS_TO_START and OS.WINDOWS in {
         check.source.os,
         check.target.os,
     }:
         return f"{_BY_OUTCOME[observation.outcome]}; {_WINDOWS_START}"
-    return _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")
+    return _by_outcome(check, observation)
+
+
+def _by_outcome(check: Check, observation: Observation) -> str:
+    """Say what to look at where the outcome tells it, in words of the source's system."""
+    said = last_detail(observation)
+    if observation.outcome is Outcome.REFUSED and "peration not permitted" in said:
+        return _NETFILTER
+    if observation.outcome is Outcome.REFUSED and "in a way forbidden" in said:
+        return _WINDOWS_FIREWALL
+    if observation.outcome is Outcome.UNREACHABLE and re.search(_LOCAL_ROUTE, said):
+        return _BLACKHOLE
+    step = _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")
+    return step.format_map(_OF_WINDOWS if check.source.os is OS.WINDOWS else _OF_LINUX)
+
+
+_LOCAL_ROUTE = r"(?:connect|sendto|sendmsg|write error): (?:[Ii]nvalid argument|permission denied)"
+
+
+def _after_addresses(check: Check) -> str:
+    step = "compare the addresses seen in the evidence with the pods and nodes"
+    if OS.WINDOWS in {check.source.os, check.target.os}:
+        return f"{step}, and with the source VIP"
+    if check.claim.source_seen is None:
+        return step
+    return f"{step}, and look for what masquerades on the way (kube-proxy's rules, and those of the network plugin)"
+
+
+def after_staleness(check: Check) -> str:
+    """Say what to look at where a Service's rules did not follow a change."""
+    linux = {check.source.os, check.target.os} == {OS.LINUX}
+    return AFTER_STALE if linux else f"{AFTER_STALE} (kubernetes/kubernetes#131466)"
+
+
+def after_lateness(check: Check, late: str) -> str:
+    """Say what to look at where a Service did not answer in time, in words of the node that waited."""
+    waited = late_service(late)
+    home = waited is None or waited.node == check.source.node
+    system = check.source.os if home else check.target.os or check.source.os
+    return AFTER_LATENESS if system is OS.WINDOWS else AFTER_LATENESS_ON_LINUX
 
 
 def after_disagreement(check: Check, observation: Observation) -> str:
@@ -113,9 +172,13 @@ def of_distribution(check: Check, observation: Observation) -> str:
     if claimed is Distribution.ONE_BACKEND:
         return (
             "session affinity is lost: compare the Service's sessionAffinity with the rules on the source's node "
-            "(HNS load balancers or kube-proxy's), and its time-out with the pause between the connections"
+            f"({_rules_of(check)}), and its time-out with the pause between the connections"
         )
     return "compare the Service's EndpointSlices with the rules on the source's node: one backend took all"
+
+
+def _rules_of(check: Check) -> str:
+    return "HNS load balancers" if check.source.os is OS.WINDOWS else "kube-proxy's"
 
 
 def _unresolved(check: Check, observation: Observation) -> bool:
@@ -141,7 +204,7 @@ def _after_timeout(check: Check) -> str:
         return f"on the source's node look for the Service in {where}, then at its EndpointSlices"
     if check.target.descriptor.location is Location.EXTERNAL_ADDRESS and windows:
         return "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"
-    way = "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"
+    way = "look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes"
     if OS.WINDOWS in {check.source.os, check.target.os} and check.placement is Placement.OTHER_NODE:
         return f"{way}; nodes that are virtual machines need MAC address spoofing allowed"
     return way
@@ -166,8 +229,8 @@ AFTER_LOSS = (
     "full connection table, a link or tunnel of one of both nodes)"
 )
 AFTER_SIZE = (
-    "compare the MTU of Pods' interfaces with what the path carries, less encapsulation (VXLAN takes 50 bytes of each IPv4 "
-    'packet), and see whether ICMP "fragmentation needed" is let through'
+    "compare the MTU of Pods' interfaces with what the path carries, less what encapsulation takes where the network plugin "
+    'encapsulates, and see whether ICMP "fragmentation needed" is let through'
 )
 AFTER_SLOWNESS = (
     "look for what delays packets: an overloaded node or link, a queue or policer on the way; of names, the cluster DNS, its "
@@ -179,11 +242,15 @@ AFTER_DISAGREEMENT = (
 )
 AFTER_STALE = (
     "compare the Service's EndpointSlices with the rules on the source's node, and read the log of its kube-proxy "
-    "from the moment when the Service was recreated (kubernetes/kubernetes#131466)"
+    "from the moment when the Service was changed"
 )
 AFTER_LATENESS = (
     "read the log of that node's kube-proxy from the moment when the Service was made, and its sync_proxy_rules metrics; "
     "Windows programs a Service's load balancers within about a minute (timing.convergence of the cluster profile)"
+)
+AFTER_LATENESS_ON_LINUX = (
+    "see whether that node's kube-proxy (or what replaces it) runs, and read its log from the moment when the Service was made, "
+    "and its sync_proxy_rules metrics; rules follow within seconds on Linux (timing.convergenceLinux of the cluster profile)"
 )
 AFTER_PARTING = (
     "look for what that port alone lacks: its rule on the source's node, its entry in the EndpointSlices, "
@@ -217,6 +284,17 @@ def unready_node(why: str) -> str | None:
     return found[1] if found else None
 
 
+AFTER_GONE = "see who deleted, evicted or restarted it (`kubectl get events -A`, the memory and taints of its node), and run again"
+
+
+def gone_pod(why: str) -> str | None:
+    """Return the Pod of the run that went, or was started again, while this was probed, where nothing can be trusted for that."""
+    # sample: pod server-linux-1-2 no longer stands: it is being deleted
+    # sample: pod server-linux-1-2 was started again while this was run
+    found = re.match(r"pod (\S+) (?:no longer stands: |was started again\b)", why)
+    return found[1] if found else None
+
+
 AFTER_LOST = (
     "see whether a container of its Pod was restarted (its events, and the memory of its node), and whether the API "
     "server reaches the kubelet there; then run again"
@@ -227,6 +305,23 @@ def lost_channel(why: str) -> bool:
     """Whether nothing can be trusted because the probe itself was not reached."""
     # sample: control channel port-forward: port-forward to probe-windows-1-1: error forwarding port 8080 …
     return re.search(r"\bcontrol channel \S+: ", why) is not None
+
+
+AFTER_LOST_API = (
+    "see why the API server was not reached from here for a while (its restarts and health, what stands between it and this "
+    "machine): control channels lead through it; then run again"
+)
+
+
+def lost_api(why: str) -> bool:
+    """Whether a probe was not reached because the API server itself was not: who only waits for an answer may wait for a node."""
+    # sample: control channel port-forward: …; pod-proxy: pod proxy to p: the API server https://10.0.0.1:6443 (context c)
+    #         cannot be reached: … Failed to establish a new connection: [Errno 111] Connection refused
+    # sample: control channel exec: exec in node-linux-1-1 was not opened: [Errno 111] Connection refused
+    return lost_channel(why) and bool(
+        re.search(r"the API server .{1,300}? cannot be reached: (?!.*Read timed out)", why)
+        or re.search(r"was not opened: \[Errno \d+\]", why)
+    )
 
 
 AFTER_ADDRESSES = (
@@ -265,6 +360,12 @@ def after_distrust(why: str) -> str:
     """Return what to do where nothing that was seen can be trusted."""
     if pod := not_started(why):
         return pod.next_step
+    if not_created(why):
+        return AFTER_REFUSAL
+    if gone_pod(why):
+        return AFTER_GONE
+    if lost_api(why):
+        return AFTER_LOST_API
     if OVERLOADED in why:
         return AFTER_OVERLOAD
     return AFTER_UNREADY if unready_node(why) else AFTER_DISTRUST

@@ -12,6 +12,18 @@ _NOT_STARTED = re.compile(
     # sample: no Pod of this run started on win-1: pod hostport-windows-1-1 is not Ready: Unschedulable: 0/4 nodes …
     r"\bpod (?P<pod>\S+) is not Ready: (?:container \S+: )?(?P<reason>[^:]*)"
 )
+_NOT_CREATED = re.compile(
+    # sample: pod s-1 does not stand: Pod s-1 was not created: POST /api/v1/namespaces/x/pods: 403 Forbidden: pods "s-1" is
+    #         forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2
+    # sample: Pod s-1 was not created: POST …: 500 InternalError: Internal error occurred: failed calling webhook "a.b": …
+    r"\bPod \S+ was not created: (?:\S+ \S+: \d{3} \w*: )?(?P<said>.+)"
+)
+_LONGEST = 100
+"""Characters of the API server's words that an incident shows."""
+AFTER_REFUSAL = (
+    "read what the API server says of the Pod: quotas and LimitRanges of its namespace, Pod Security, and webhooks "
+    "(`kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations`); `nettests preflight` looks at the first ones"
+)
 _PULLS = {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
 
 
@@ -35,3 +47,13 @@ def not_started(why: str) -> NotStarted | None:
     """Return the Pod that never became Ready, where that is the reason why nothing can be trusted."""
     found = _NOT_STARTED.search(why)
     return NotStarted(found["pod"], found["reason"].strip()) if found else None
+
+
+def not_created(why: str) -> str | None:
+    """Return in the API server's words why a Pod of the run was not created, where nothing can be judged for that."""
+    found = _NOT_CREATED.search(why)
+    if found is None:
+        return None
+    said = found["said"].rpartition(" is forbidden: ")[2]
+    told = said.partition(", requested: ")[0].strip()
+    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 1]}…"

@@ -5,7 +5,7 @@ something by this protocol and this target answered another vantage; one path ma
 answered" proves nothing unless several could.
 """
 
-from nettests.model.observation import ControlResult, Observation
+from nettests.model.observation import NOT_RUN, ControlResult, Observation
 from nettests.model.words import Distribution, Outcome
 
 VANTAGE = "vantage"
@@ -45,11 +45,22 @@ def why_vantage_fails(observation: Observation) -> str:
 
 
 def failed_target(observation: Observation) -> ControlResult | None:
-    """Return the control that shows that no other vantage reaches the target either."""
+    """Return the control that shows that no other vantage reaches the target either.
+
+    One that was not run, or whose own probe was not reached, shows nothing of the target.
+    """
     failed = (
-        control for control in observation.controls if control.proves == TARGET and not control.ok
+        control
+        for control in observation.controls
+        if control.proves == TARGET and not control.ok and _says_something(control)
     )
     return next(failed, None)
+
+
+def _says_something(control: ControlResult) -> bool:
+    """Whether a control that failed met the network."""
+    # sample: probe_failed: control channel port-forward: port-forward to p: …
+    return control.detail != NOT_RUN and not control.detail.startswith(Outcome.PROBE_FAILED.value)
 
 
 def unseen_part(observation: Observation, *, source: bool, distribution: bool) -> str:

@@ -110,7 +110,7 @@ def _rule(check: Check, expectation: Expectation, observation: Observation) -> _
         return _Ruling(
             Verdict.FAIL,
             f"{observation.late}; this check was answered after that",
-            advice.AFTER_LATENESS,
+            advice.after_lateness(check, observation.late),
         )
     if ruling.verdict is Verdict.FLAKY:
         return ruling
@@ -193,7 +193,7 @@ def _stale(check: Check, observation: Observation) -> _Ruling | None:
         return ruling
     answered = f"{' and '.join(observation.backends)} answered" if observation.backends else ""
     why = "; ".join(one for one in (observation.stale, answered or ruling.why) if one)
-    return _Ruling(Verdict.FAIL, why, advice.AFTER_STALE)
+    return _Ruling(Verdict.FAIL, why, advice.after_staleness(check))
 
 
 def _disagreement(

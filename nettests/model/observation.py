@@ -128,6 +128,8 @@ class Observation:
     channel: str = ""
 
 
+NOT_RUN = "it was not run"
+"""The detail of a control that was left out beside a negative result."""
 OVERLOADED = "the probe was overloaded"
 """How the reason begins why nothing of a large transfer can be trusted, where its probe was late with everything."""
 

@@ -8,7 +8,7 @@ which does not exist shows by a denial that its server is there.
 from collections.abc import Iterator, Sequence
 
 from nettests.model.check import Check, Control
-from nettests.model.observation import Attempt, ControlResult, Raw
+from nettests.model.observation import NOT_RUN, Attempt, ControlResult, Raw
 from nettests.model.words import Outcome, Question
 from nettests.parse.read import read_raw, read_resolution, shows
 
@@ -27,7 +27,7 @@ def _results(check: Check, raws: Sequence[Raw], outcome: Outcome) -> Iterator[Co
         if answers:
             yield _result(control, answers)
         elif not outcome.positive:
-            yield ControlResult(proves=control.proves, ok=False, detail="it was not run")
+            yield ControlResult(proves=control.proves, ok=False, detail=NOT_RUN)
 
 
 def _result(control: Control, answers: Sequence[Attempt]) -> ControlResult:

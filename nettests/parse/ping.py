@@ -31,14 +31,17 @@ _WINDOWS_REPLY = re.compile(
 _UNREACHABLE = re.compile(
     # sample: "From 172.30.0.11 icmp_seq=1 Destination Host Unreachable"
     # sample: "Reply from 172.30.0.13: Destination host unreachable."
+    # sample: "From fd00:172:30::11: icmp_seq=1 Destination unreachable: Address unreachable" (IPv6)
     # sample: "ping: connect: Network is unreachable", "ping: sendto: Network is unreachable"
     # sample: "PING: transmit failed. General failure."
     # sample: "From 10.244.1.1 icmp_seq=1 Frag needed and DF set (mtu = 1450)"
     # sample: "ping: local error: message too long, mtu=1450", "ping: sendmsg: Message too long"
     # sample: "Packet needs to be fragmented but DF set."
+    # sample: "ping: connect: Invalid argument", "ping: sendto: Invalid argument" (a blackhole route, see ``taxonomy``)
     r"Frag needed and DF set|message too long|needs to be fragmented"
-    r"|Destination \w+ unreachable|Network is unreachable|No route to host|General failure"
-    r"|Packet filtered|Communication prohibited",
+    r"|Destination (?:\w+ )?unreachable|Network is unreachable|No route to host|General failure"
+    r"|Packet filtered|Communication prohibited"
+    r"|(?:connect|sendto|sendmsg|write error): Invalid argument",
     re.IGNORECASE,
 )
 _TURNED_AWAY = re.compile(

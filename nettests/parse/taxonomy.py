@@ -9,7 +9,8 @@ Outcomes have few words, so three choices are stated here: a connection that the
 closes without an answer is ``refused`` (it was turned away, not lost); what Go says of a name server that
 answers SERVFAIL or REFUSED alike, ``server misbehaving``, is ``servfail``, the usual one; a name without addresses (NODATA) is ``nxdomain``, as Go's
 resolver treats it. A datagram that a node's own netfilter turns away while it is sent fails with EPERM
-(kube-proxy's reject rules sit on its output hook too): ``refused``, for the node itself answered.
+(kube-proxy's reject rules sit on its output hook too): ``refused``, for the node itself answered. A route that says
+that nothing is to get there (blackhole, prohibit) is ``unreachable``, like one that is not there.
 """
 
 import re
@@ -92,6 +93,19 @@ TABLE: tuple[Row, ...] = (
         "network is unreachable",
         Outcome.UNREACHABLE,
         "lookup a.b on 10.96.0.10:53: dial udp 10.96.0.10:53: connect: network is unreachable",
+        OS.LINUX,
+    ),
+    _name(
+        # EINVAL and EACCES, as below.
+        "connect: invalid argument",
+        Outcome.UNREACHABLE,
+        "lookup a.b on 10.96.0.10:53: dial udp 10.96.0.10:53: connect: invalid argument",
+        OS.LINUX,
+    ),
+    _name(
+        "connect: permission denied",
+        Outcome.UNREACHABLE,
+        "lookup a.b on 10.96.0.10:53: dial udp 10.96.0.10:53: connect: permission denied",
         OS.LINUX,
     ),
     # Names, Windows (getaddrinfow and DnsQuery, texts of FormatMessage).
@@ -185,6 +199,26 @@ TABLE: tuple[Row, ...] = (
         OS.LINUX,
     ),
     _address(
+        # EINVAL: the node's own route to it is a blackhole (ip-route(8)), as Calico makes of each node's addresses.
+        "connect: invalid argument",
+        Outcome.UNREACHABLE,
+        "dial tcp 10.244.2.5:18080: connect: invalid argument",
+        OS.LINUX,
+    ),
+    _address(
+        # EACCES: a route of type prohibit, or over IPv6 a firewall that answers "administratively prohibited" (RFC 4443, 3.1).
+        "connect: permission denied",
+        Outcome.UNREACHABLE,
+        "dial tcp 10.244.2.5:18080: connect: permission denied",
+        OS.LINUX,
+    ),
+    _address(
+        "read: permission denied",
+        Outcome.UNREACHABLE,
+        "read udp [fd00::2]:5->[fd00:1::5]:18081: read: permission denied",
+        OS.LINUX,
+    ),
+    _address(
         # EMSGSIZE: the sender was told by ICMP, or by its own interface, that nothing carries the packet.
         "message too long",
         Outcome.UNREACHABLE,
@@ -214,6 +248,36 @@ TABLE: tuple[Row, ...] = (
         Outcome.REFUSED,
         "read udp 10.244.3.2:5->10.244.2.5:9999: wsarecv: An existing connection was forcibly "
         "closed by the remote host.",
+        OS.WINDOWS,
+    ),
+    _address(
+        # WSAEACCES of a connect: the node's own firewall (WFP) blocks it on its way out, as EPERM on Linux.
+        "connectex: An attempt was made to access a socket in a way forbidden",
+        Outcome.REFUSED,
+        "dial tcp 10.244.2.5:9999: connectex: An attempt was made to access a socket in a way forbidden by its access "
+        "permissions.",
+        OS.WINDOWS,
+    ),
+    _address(
+        "wsasend: An attempt was made to access a socket in a way forbidden",
+        Outcome.REFUSED,
+        "write udp 10.244.3.2:5->10.244.2.5:9999: wsasend: An attempt was made to access a socket in a way forbidden by its "
+        "access permissions.",
+        OS.WINDOWS,
+    ),
+    _address(
+        # ERROR_NETNAME_DELETED: what an overlapped receive says of a reset (WSAECONNRESET of other calls).
+        "specified network name is no longer available",
+        Outcome.REFUSED,
+        "read tcp 10.244.3.2:5->10.244.2.5:80: wsarecv: The specified network name is no longer available.",
+        OS.WINDOWS,
+    ),
+    _address(
+        # WSAECONNABORTED: the system gave up what it had sent again and again without an acknowledgement.
+        "aborted by the software in your host machine",
+        Outcome.TIMED_OUT,
+        "read tcp 10.244.3.2:5->10.244.2.5:80: wsarecv: An established connection was aborted by the software in your host "
+        "machine.",
         OS.WINDOWS,
     ),
     _address(

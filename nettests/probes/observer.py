@@ -32,6 +32,7 @@ from nettests.probes.families import can_probe, why_lacking
 from nettests.probes.lateness import Lateness, lateness
 from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
+from nettests.probes.polling import Polling, polling
 from nettests.probes.seams import Recorder
 from nettests.probes.sending import Sender
 
@@ -87,7 +88,9 @@ class Observer:
             services=self.churn.services if self.churn else None,
         )
         waiting = self._waiting
-        convergence = Convergence(self.sender, name_forms(self.checks), self._deadlines())
+        polls = polling(self.sender)
+        convergence = Convergence(polls, name_forms(self.checks), self._deadlines())
+        converge = partial(self._converge, polls=polls, convergence=convergence)
         free = [one for one in interleaved(self.checks) if _calm(one) and not waiting[one.id].pairs]
         disruptive = [check for check in self.checks if not _calm(check)]
         before = {pair for check in disruptive for pair in waiting[check.id].pairs}
@@ -97,7 +100,7 @@ class Observer:
             ThreadPoolExecutor(self._bounds.waiting_services, "converge") as pollers,
         ):
             gates = {
-                pair: pollers.submit(self._converge, pair, convergence, senders)
+                pair: pollers.submit(converge, pair, senders=senders)
                 for pair in sorted(self._users)
             }
             for check in free:
@@ -166,7 +169,9 @@ class Observer:
         }
         return Deadlines(self.sender.timing, systems)
 
-    def _converge(self, pair: Pair, convergence: Convergence, senders: Executor) -> None:
+    def _converge(
+        self, pair: Pair, *, polls: Polling, convergence: Convergence, senders: Executor
+    ) -> None:
         """Wait for one pair, and have those run that waited for it."""
         stopped = self.sender.stopped
         stalled = partial(self._begin_early, pair, senders)
@@ -175,7 +180,11 @@ class Observer:
         if converged:
             self._lateness.answered(pair)
         elif waited is not None and not stopped.is_set():
-            self._lateness.missed(pair, waited.silent, waited.seconds)
+            if why := polls.why_deaf(pair.probe):
+                told = f"{pair.probe} was not reached while {pair.name} was waited for ({why})"
+                self.sender.recorder.event(f"{told}: nothing is said of its rules")
+            else:
+                self._lateness.missed(pair, waited.silent, waited.seconds)
         with self._lock:
             self._converged += 1
             self.on_progress("converge", self._converged, len(self._users))

@@ -15,6 +15,7 @@ from nettests.probes.deployment import Deployment, StandingPod, StandingService,
 from nettests.probes.seams import ShowsPods
 
 GONE = "no longer stands"
+STARTED_AGAIN = "was started again while this was run"
 
 
 def still_standing(
@@ -110,5 +111,5 @@ def touched(check: Check, before: Deployment, now: Deployment) -> str:
         if was is not None and is_now is None:
             return now.problems[name]
         if was is not None and was != is_now:
-            return f"pod {name} was started again while this was run"
+            return f"pod {name} {STARTED_AGAIN}"
     return ""

@@ -38,6 +38,7 @@ from nettests.session.journal import Journal
 from nettests.session.learning import learn
 from nettests.session.node_watch import Dependence, NodeWatch
 from nettests.session.open_files import make_room
+from nettests.session.pod_watch import PodWatch
 from nettests.session.prepare import Prepared, blank_of
 from nettests.session.report_dir import link_latest
 from nettests.session.run_options import Progress
@@ -189,7 +190,19 @@ class Run:
     def _observe(self, plan: Plan) -> None:
         if self._nodes is not None:
             self._nodes.start()
-        self._observe_once(plan, self._deploy(plan), self.watch)
+        standing = self._deploy(plan)
+        self.watch.pods = self._pods(standing)
+        self._observe_once(plan, standing, self.watch)
+
+    def _pods(self, standing: Standing) -> PodWatch:
+        """Return the watch over what was deployed."""
+        labels = standing.blank.labels
+        return PodWatch(
+            deployed=standing.deployment,
+            read=lambda: probes.still_standing(standing.access, standing.deployment, labels),
+            tell=partial(self.journal.event, notable=True),
+            began=self._began,
+        )
 
     def _deploy(self, plan: Plan) -> Standing:
         """Create what the checks of the plan need."""

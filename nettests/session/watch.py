@@ -27,6 +27,7 @@ from nettests.parse.resent import resent
 from nettests.parse.slow import slow
 from nettests.probes.sending import STOPPED
 from nettests.session.node_watch import NodeWatch
+from nettests.session.pod_watch import PodWatch
 
 
 class Writes(Protocol):
@@ -58,6 +59,7 @@ class Watch:
     nodes_of: Callable[[Check], Collection[str]] = lambda _check: ()
     """The nodes that a check depends on."""
     nodes: NodeWatch | None = None
+    pods: PodWatch | None = None
     began: float = 0.0
     """When all this began that is judged here, in the run's own time: a run's beginning, or that of one round of a watch."""
     observations: dict[str, Observation] = field(default_factory=dict)
@@ -173,10 +175,12 @@ class Watch:
         ]
 
     def _judged(self, done: Done, raws: Sequence[Raw]) -> Done:
-        """Return the record with its verdict; it is ``unknown`` where a node was not Ready meanwhile."""
+        """Return the record with its verdict; it is ``unknown`` where a node was not Ready meanwhile, or a Pod went."""
         judgement = self._judge(done, raws)
         if not (done.distrust or "").startswith(STOPPED):
-            if why := self._unready(done, raws, judgement.verdict):
+            if why := self._unready(done, raws, judgement.verdict) or self._gone(
+                done, raws, judgement.verdict
+            ):
                 distrust = f"{why}; {done.distrust}" if done.distrust else why
                 done = self.journal.without_secrets(replace(done, distrust=distrust))
                 judgement = self._judge(done, raws)
@@ -221,6 +225,16 @@ class Watch:
         self.journal.event(f"{done.late}: probes were overloaded, and nothing is said of the rules")
         return replace(done, late=None)
 
+    def _gone(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
+        """Return which Pod that a check was run with does not stand any more where that may be why it failed, or nothing."""
+        if self.pods is None or verdict not in ATTENTION:
+            return ""
+        return self.pods.why_gone(self._checks[done.check], self._since(done, raws))
+
+    def _since(self, done: Done, raws: Sequence[Raw]) -> float:
+        """Return when a check began; a Service is waited for before its checks are run, and not before the run or the round began."""
+        return min((raw.started for raw in (() if done.late else raws)), default=self.began)
+
     def _unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
         """Return which node was not Ready while a check was run that did not simply pass, or nothing.
 
@@ -228,8 +242,6 @@ class Watch:
         """
         if self.nodes is None or verdict is Verdict.PASS:
             return ""
-        # A Service is waited for before its checks are run, and not before the run or the round began.
-        probed = () if done.late else raws
-        since = min((raw.started for raw in probed), default=self.began)
         concerned = self.nodes_of(self._checks[done.check])
+        since = self._since(done, raws)
         return self.nodes.why_unready(concerned, since, fresh=verdict in ATTENTION)

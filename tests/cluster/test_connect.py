@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
+NOW = datetime.now(UTC)
+LONG_AGO, AGO, AHEAD = (NOW + timedelta(days=days) for days in (-3, -1, 1))
 VERSION = Reply(body={"gitVersion": "v1.29.4", "major": "1", "minor": "29"})
 
 
@@ -94,8 +97,25 @@ def test_a_certificate_of_somebody_else_is_refused(tmp_path: Path) -> None:
     theirs.issue_cert("127.0.0.1").configure_cert(context)
     with serving(lambda _: VERSION, context) as api:
         file = write_kubeconfig(tmp_path / "k", api.url, ca=ours.cert_pem.bytes())
-        with pytest.raises(ClusterError, match="was not trusted"):
+        with pytest.raises(ClusterError, match="was not trusted") as failed:
             connect(file, None)
+        assert "certificate-authority-data" in failed.value.hint
+
+
+@pytest.mark.parametrize(("begins", "ends"), [(AHEAD, None), (LONG_AGO, AGO)])
+def test_a_certificate_of_another_time_leads_to_the_clocks(
+    tmp_path: Path, begins: datetime, ends: datetime | None
+) -> None:
+    """A machine whose clock is behind, or ahead, trusts nobody, though the authority is the right one."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    leaf = authority.issue_cert("127.0.0.1", not_before=begins, not_after=ends)
+    leaf.configure_cert(context)
+    with serving(lambda _: VERSION, context) as api:
+        file = write_kubeconfig(tmp_path / "k", api.url, ca=authority.cert_pem.bytes())
+        with pytest.raises(ClusterError, match="was not trusted") as failed:
+            connect(file, None)
+        assert "clock" in failed.value.hint
 
 
 def test_a_trusted_certificate_connects(tmp_path: Path) -> None:

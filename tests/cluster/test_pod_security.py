@@ -88,3 +88,14 @@ def test_a_namespace_that_is_not_there(tmp_path: Path) -> None:
     """The error names it."""
     with pytest.raises(ClusterError, match="no namespace staging"):
         level(tmp_path, 404, 'namespaces "staging" not found')
+
+
+def test_a_namespace_that_is_terminating_is_named_at_once(tmp_path: Path) -> None:
+    """Nothing can be created in it: no permission is missing, and no run begins."""
+    said = (
+        'pods "nettests-level" is forbidden: unable to create new content in namespace staging '
+        "because it is being terminated"
+    )
+    with pytest.raises(ClusterError, match="staging is terminating") as failed:
+        level(tmp_path, 403, said)
+    assert "kubectl describe namespace staging" in (failed.value.hint or "")

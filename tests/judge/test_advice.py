@@ -8,6 +8,7 @@ from nettests.judge import judge
 from nettests.judge.advice import AFTER_UNKNOWN_RULE
 from nettests.model.check import Case, Check
 from nettests.model.expectation import Expected
+from nettests.model.observation import Observation
 from nettests.model.words import OS, Distribution, Outcome, Placement, Question, TargetKind
 from nettests.rules import RULES
 from tests.judge.cases import CLAIM, VANTAGE_ONLY, check, expects, observed
@@ -144,3 +145,80 @@ def test_a_service_that_nobody_reaches_may_lack_rules_on_one_node() -> None:
         seen = observed(Outcome.TIMED_OUT, controls=VANTAGE_ONLY)
         step = judge(check(kind), expects(CLAIM), seen).next_step
         assert ("kube-proxy" in step) is told
+
+
+FOREIGN = ("Windows", "HNS", "Hns", "ipconfig", "VXLAN", "source VIP", "131466", "OutBoundNAT")
+"""Words that say nothing to whoever runs Linux nodes with routes."""
+
+
+def on_linux(kind: TargetKind) -> Check:
+    """Return a check between two Linux nodes."""
+    probed = check(kind, OS.LINUX)
+    return replace(
+        probed, action=replace(probed.action, target=replace(probed.action.target, os=OS.LINUX))
+    )
+
+
+@pytest.mark.parametrize("kind", [TargetKind.POD_IP, TargetKind.SERVICE_CLUSTERIP, TargetKind.POD])
+@pytest.mark.parametrize(
+    "seen",
+    [
+        *(observed(one, backends=()) for one in Outcome),
+        observed(Outcome.CONNECTED, backends=(), distribution=Distribution.SEVERAL_BACKENDS),
+        observed(Outcome.CONNECTED, late="Service s did not answer p on linux-1 within 30 s"),
+        observed(Outcome.CONNECTED, stale="it is stale"),
+        observed(Outcome.CONNECTED, Outcome.TIMED_OUT, backends=()),
+        observed(Outcome.CONNECTED, resent="attempt 1 was sent again"),
+        observed(Outcome.CONNECTED, slow="every answer took 3 s"),
+    ],
+    ids=lambda seen: (
+        f"{seen.outcome.value}-{seen.distribution}-{seen.late}-{seen.stale}-{seen.slow}"
+    ),
+)
+@pytest.mark.parametrize("claimed", [Outcome.CONNECTED, Outcome.NXDOMAIN])
+def test_between_linux_nodes_nothing_of_windows_is_advised(
+    kind: TargetKind, seen: Observation, claimed: Outcome
+) -> None:
+    """Steps fit the systems of both ends, whatever was seen."""
+    one = Distribution.ONE_BACKEND if claimed is Outcome.CONNECTED and seen.distribution else None
+    claim = Expected(outcome=claimed, distribution=one)
+    probed = replace(on_linux(kind), claim=claim)
+    step = judge(probed, expects(claim, claim=claim), seen).next_step
+    assert not [word for word in FOREIGN if word in step]
+
+
+def test_a_service_that_is_late_on_windows_has_its_minute() -> None:
+    """The node that waited decides: rules take longer there."""
+    late = "Service s did not answer probe-windows-1-1 on win-1 within 60 s"
+    step = judge(check(), expects(CLAIM), observed(Outcome.CONNECTED, late=late)).next_step
+    assert "Windows programs" in step
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said", "told"),
+    [
+        (
+            Outcome.REFUSED,
+            "write udp 10.0.0.1:5->10.96.0.7:81: write: operation not permitted",
+            "nf_conntrack",
+        ),
+        (Outcome.REFUSED, "ping: sendmsg: Operation not permitted", "netfilter"),
+        (Outcome.REFUSED, "dial tcp 10.96.0.7:80: connect: connection refused", "EndpointSlices"),
+        (Outcome.UNREACHABLE, "dial tcp 10.244.2.5:80: connect: invalid argument", "blackhole"),
+        (Outcome.UNREACHABLE, "dial tcp 10.244.2.5:80: connect: no route to host", "pod CIDRs"),
+    ],
+)
+def test_what_the_own_node_said_is_looked_for_there(outcome: Outcome, said: str, told: str) -> None:
+    """A full connection table, a reject rule or a blackhole route is no server that does not listen."""
+    seen = observed(outcome, backends=())
+    seen = replace(seen, attempts=tuple(replace(one, detail=said) for one in seen.attempts))
+    assert told in judge(on_linux(TargetKind.POD_IP), expects(CLAIM), seen).next_step
+
+
+def test_a_connection_that_windows_forbids_is_looked_for_in_its_firewall() -> None:
+    """Nobody was reached who could have refused it."""
+    said = "dial tcp 10.244.2.5:80: connectex: An attempt was made to access a socket in a way forbidden by its access permissions."
+    seen = observed(Outcome.REFUSED, backends=())
+    seen = replace(seen, attempts=tuple(replace(one, detail=said) for one in seen.attempts))
+    step = judge(check(TargetKind.POD_IP), expects(CLAIM), seen).next_step
+    assert "Get-NetFirewallRule" in step

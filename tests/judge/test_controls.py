@@ -62,3 +62,25 @@ def test_only_the_targets_own_control_speaks_of_it(failing: str, *, said: bool) 
     found = judge(check(), expects(CLAIM), observed(Outcome.TIMED_OUT, controls=controls))
     assert found.verdict is Verdict.FAIL
     assert ("no other vantage reaches it either (timed out)" in found.message) is said
+
+
+@pytest.mark.parametrize(
+    ("detail", "blamed"),
+    [
+        ("timed_out: Get http://10.244.2.5:80: i/o timeout", True),
+        ("probe_failed: control channel port-forward: port-forward to p: it was lost", False),
+        ("it was not run", False),
+    ],
+)
+def test_a_control_that_met_no_network_says_nothing_of_the_target(
+    detail: str, *, blamed: bool
+) -> None:
+    """That another vantage does not reach the target is claimed only where it tried."""
+    controls = (
+        control("vantage", ok=True),
+        ControlResult(proves="target", ok=False, detail=detail),
+    )
+    found = judge(check(), expects(CLAIM), observed(Outcome.TIMED_OUT, controls=controls))
+    assert found.verdict is Verdict.FAIL
+    assert ("no other vantage" in found.message) is blamed
+    assert ("look at the target first" in found.next_step) is blamed

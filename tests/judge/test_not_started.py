@@ -3,7 +3,7 @@
 import pytest
 
 from nettests.judge.advice import AFTER_DISTRUST, after_distrust
-from nettests.judge.not_started import NotStarted, not_started
+from nettests.judge.not_started import AFTER_REFUSAL, NotStarted, not_created, not_started
 
 PULL = (
     'container hostname: ImagePullBackOff: Back-off pulling image "registry.k8s.io/agnhost:2.63.0"'
@@ -37,3 +37,27 @@ def test_the_step_is_about_the_pod() -> None:
     assert "registry" in after_distrust(f"pod p is not Ready: {PULL}")
     assert "registry" not in after_distrust("pod p is not Ready: Unschedulable: 0/4 nodes")
     assert after_distrust("exec lost its exit code") == AFTER_DISTRUST
+
+
+QUOTA = (
+    'Pod s-1 was not created: POST /api/v1/namespaces/x/pods: 403 Forbidden: pods "s-1" is forbidden: '
+    "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2"
+)
+WEBHOOK = (
+    "Pod s-1 was not created: POST /api/v1/namespaces/x/pods: 500 InternalError: Internal error occurred: "
+    'failed calling webhook "a.b": connection refused'
+)
+
+
+@pytest.mark.parametrize(
+    ("why", "found"),
+    [
+        (f"pod s-1 does not stand: {QUOTA}", "exceeded quota: small"),
+        (WEBHOOK, 'Internal error occurred: failed calling webhook "a.b": connection refused'),
+        ("pod probe-windows-1-1 is not Ready: Pending", None),
+    ],
+)
+def test_a_refusal_is_told_in_the_words_of_the_api_server(why: str, found: str | None) -> None:
+    """Without names of Pods and amounts, which differ from one to the next: one quota is one cause."""
+    assert not_created(why) == found
+    assert (after_distrust(why) == AFTER_REFUSAL) is (found is not None)

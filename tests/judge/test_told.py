@@ -48,8 +48,9 @@ LOOK_AT_REFUSAL = (
     "something answers for the target without serving it: compare the Service's EndpointSlices with the pods, and "
     "the port that the server listens on"
 )
-SEEN = "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
-WAY = "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"
+SEEN_ON_LINUX = "compare the addresses seen in the evidence with the pods and nodes"
+SEEN = f"{SEEN_ON_LINUX}, and with the source VIP"
+WAY = "look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes"
 HNS = "on the source's node look for the Service in HNS load balancers (Get-HnsPolicyList), then at its EndpointSlices"
 
 
@@ -105,10 +106,10 @@ def told(expectation: Expectation, seen: Observation, probed: Check | None = Non
         (expects(POD, claim=POD), observed(OK), Verdict.UNKNOWN, "no answer told which source address the server saw", advice.AFTER_DISTRUST),
         (expects(STICKY, claim=STICKY), observed(OK), Verdict.UNKNOWN, "no answers told which backends share the connections", advice.AFTER_DISTRUST),
         (expects(POD, claim=POD), observed(OK, source=SourceSeen.OTHER), Verdict.FAIL, "", SEEN),
-        (expects(CLAIM), observed(OK, stale="it is stale"), Verdict.FAIL, "it is stale; server-1 answered", advice.AFTER_STALE),
+        (expects(CLAIM), observed(OK, stale="it is stale"), Verdict.FAIL, "it is stale; server-1 answered", advice.after_staleness(check())),
         (expects(CLAIM), observed(OK, stale="it is stale", backends=BACKENDS), Verdict.FAIL,
-         "it is stale; server-1 and server-2 answered", advice.AFTER_STALE),
-        (expects(CLAIM), observed(LOST, stale="it is stale"), Verdict.FAIL, "it is stale; it timed_out", advice.AFTER_STALE),
+         "it is stale; server-1 and server-2 answered", advice.after_staleness(check())),
+        (expects(CLAIM), observed(LOST, stale="it is stale"), Verdict.FAIL, "it is stale; it timed_out", advice.after_staleness(check())),
         (expects(CLAIM), observed(LOST, stale="it is stale", controls=()), Verdict.UNKNOWN,
          "not proven: no vantage control could be run on this cluster", advice.AFTER_NO_PROOF),
     ],
@@ -210,19 +211,19 @@ def to(kind: TargetKind, source: OS = OS.LINUX, target: OS = OS.LINUX, **action:
         (to(TargetKind.POD_IP), Outcome.HEALTHY, "compare the Service's EndpointSlice with the pods that stand on the target node"),
         (to(TargetKind.POD_IP), Outcome.UNHEALTHY, "see whether the target node's kube-proxy knows of the Service's endpoint on it"),
         (to(TargetKind.POD_IP), Outcome.STARTED, "compare the versions of kubelet and runtime on the node with what the claim's source says"),
-        (to(TargetKind.POD_IP), Outcome.REPLIED, SEEN),
-        (to(TargetKind.POD_IP), LOST, "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"),
+        (to(TargetKind.POD_IP), Outcome.REPLIED, SEEN_ON_LINUX),
+        (to(TargetKind.POD_IP), LOST, "look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes"),
         (to(TargetKind.SERVICE_CLUSTERIP), LOST,
          "on the source's node look for the Service in kube-proxy's rules, then at its EndpointSlices"),
         (to(TargetKind.SERVICE_CLUSTERIP, OS.WINDOWS), LOST, HNS),
         (to(TargetKind.EXTERNAL_IP, OS.WINDOWS), LOST, "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"),
         (to(TargetKind.POD_IP, OS.WINDOWS), LOST,
-         ("look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes; "
+         ("look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes; "
          "nodes that are virtual machines need MAC address spoofing allowed")),
         (to(TargetKind("nodeport-localhost")), LOST, WAY),
         (to(TargetKind("dns-service")), LOST, WAY),
         (to(TargetKind.NO_NAME), Outcome.RESOLVED, advice.AFTER_MISLEADING),
-        (to(TargetKind.SERVICE_FQDN), Outcome.RESOLVED, SEEN),
+        (to(TargetKind.SERVICE_FQDN), Outcome.RESOLVED, SEEN_ON_LINUX),
         (to(TargetKind.POD_IP), Outcome.DEVIATES, "read the raw output in the evidence"),
     ],
 )  # fmt: skip
@@ -244,7 +245,7 @@ def test_each_outcome_has_a_step(outcome: Outcome) -> None:
     [
         (ONE, SEVERAL,
          ("session affinity is lost: compare the Service's sessionAffinity with the rules on the source's node (HNS load "
-         "balancers or kube-proxy's), and its time-out with the pause between the connections")),
+         "balancers), and its time-out with the pause between the connections")),
         (SEVERAL, ONE, "compare the Service's EndpointSlices with the rules on the source's node: one backend took all"),
         (ONE, ONE, SEEN),
         (None, ONE, SEEN),

@@ -112,6 +112,8 @@ def test_outputs(client_os: str, stdout: str, code: int | None, outcome: Outcome
         ("ping: bad address 'nosuch.demo'", Outcome.NXDOMAIN),
         ("ping: a.b: Temporary failure in name resolution", Outcome.TIMED_OUT),
         ("ping: connect: Network is unreachable", Outcome.UNREACHABLE),
+        ("ping: connect: Invalid argument", Outcome.UNREACHABLE),
+        ("ping: sendto: Invalid argument", Outcome.UNREACHABLE),
         ("ping: local error: message too long, mtu=1450", Outcome.UNREACHABLE),
         ("ping: sendmsg: Message too long", Outcome.UNREACHABLE),
         ("ping: socket: Operation not permitted", Outcome.PROBE_FAILED),
@@ -198,3 +200,15 @@ def test_the_target_is_the_last_word_of_the_command() -> None:
     ):
         answer = raw("ping", command=words, stdout=IPUTILS, exit_code=0)
         assert read_raw(answer).outcome is outcome
+
+
+@pytest.mark.parametrize("why", ["Address unreachable", "Administratively prohibited", "No route"])
+def test_over_ipv6_a_node_that_says_why_is_no_silence(why: str) -> None:
+    """iputils words ICMPv6's destination unreachable in its own way."""
+    said = (
+        f"From fd00:172:30::11: icmp_seq=1 Destination unreachable: {why}\n\n"
+        "--- fd00:10:244:2::5 ping statistics ---\n"
+        "3 packets transmitted, 0 received, +3 errors, 100% packet loss, time 2042ms\n"
+    )
+    answer = raw("ping", stdout=said, exit_code=1, command=("ping", "fd00:10:244:2::5"))
+    assert read_raw(answer).outcome is Outcome.UNREACHABLE

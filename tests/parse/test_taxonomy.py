@@ -24,10 +24,21 @@ def test_a_text_of_one_system_means_nothing_on_the_other(row: Row) -> None:
     assert classify(row.sample, other) is None
 
 
-@pytest.mark.parametrize("text", ["", "address 99999: invalid port", "protocol not supported"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "address 99999: invalid port",
+        "protocol not supported",
+        # The probe's own ports are used up, or excluded: nothing was sent.
+        "dial tcp 10.244.2.5:80: connect: cannot assign requested address",
+        "dial tcp 10.244.2.5:80: bind: An attempt was made to access a socket in a way forbidden by its access permissions.",
+    ],
+)
 def test_what_is_not_in_the_table_is_not_guessed(text: str) -> None:
     """Texts about the question itself, and empty ones, have no outcome."""
     assert classify(text, OS.LINUX) is None
+    assert classify(text, OS.WINDOWS) is None
 
 
 def test_a_refusal_by_the_name_server_is_not_one_by_the_target() -> None:

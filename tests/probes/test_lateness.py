@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.model.channel import HttpAnswer
+from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Control
 from nettests.model.words import Protocol, Question, Resolver, TargetKind
 from nettests.probes import Directory
@@ -44,6 +44,24 @@ def test_a_service_that_answers_only_after_its_deadline_is_told(bench: Bench) ->
     node = bench.pods[PROBE].node
     late = f"Service {SERVICE} did not answer {PROBE} on {node} within 1 s"
     assert bench.done(probed.id)["late"] == late
+
+
+def test_a_service_whose_probe_was_not_reached_is_not_late(bench: Bench) -> None:
+    """The API server restarts while Services converge: no poll came through, and nothing is known of rules."""
+
+    def restarting(_path: str) -> HttpAnswer | None:
+        if any(one["service"] == SERVICE for one in bench.records("convergence")):
+            return None
+        raise ChannelError("port-forward was not opened: [Errno 111] Connection refused")
+
+    bench.dialling[PROBE].hook = restarting
+    probed = check(action(PROBE, TargetKind.SERVICE_CLUSTERIP))
+    bench.observe(probed)
+    assert bench.seen(probed).outcome.positive
+    assert "late" not in bench.done(probed.id)
+    (told,) = [one["text"] for one in bench.records("event") if SERVICE in one["text"]]
+    assert "Connection refused" in told
+    assert "nothing is said of its rules" in told
 
 
 def test_what_answered_is_not_late_where_something_else_was(bench: Bench) -> None:

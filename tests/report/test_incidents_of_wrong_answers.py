@@ -72,16 +72,18 @@ def test_names_that_are_denied_are_no_wrong_answer(quiet: Results) -> None:
     assert not any("wrong-answer" in one.traits for one in incidents)
 
 
-def denied(one: CheckResult, *, also_well: bool = False) -> CheckResult:
-    """Return a check of a name that exists as a DNS makes it end that knows no Services."""
+def denied(
+    one: CheckResult, *, also_well: bool = False, outcome: Outcome = Outcome.NXDOMAIN
+) -> CheckResult:
+    """Return a check of a name that exists as a DNS makes it end that knows no Services, or cannot find them out."""
     check, seen = one.check, one.observation
     if check is None or seen is None or not queries_cluster_dns(check):
         return one
     if check.target.descriptor.naming is Naming.ABSENT:
         return one
-    last = replace(seen.attempts[-1], outcome=Outcome.NXDOMAIN)
+    last = replace(seen.attempts[-1], outcome=outcome)
     attempts = (*seen.attempts, last) if also_well else (last,)
-    found = replace(seen, outcome=Outcome.NXDOMAIN, attempts=attempts)
+    found = replace(seen, outcome=outcome, attempts=attempts)
     verdict = Verdict.FLAKY if also_well else Verdict.FAIL
     return replace(one, verdict=verdict, observation=found)
 
@@ -101,6 +103,24 @@ def test_a_dns_that_denies_what_exists_is_one_cause(
     assert first.cause == f"Cluster DNS denies names that exist{end}"
     assert first.traits == {"denial": "names that exist"}
     assert "API server" in first.next_step
+
+
+@pytest.mark.parametrize(("every", "end"), [(1, ""), (3, " now and then")])
+def test_a_dns_that_answers_with_errors_is_one_cause(quiet: Results, every: int, end: str) -> None:
+    """It is not silent: one replica of several may be so, and then names resolve meanwhile."""
+    named = [
+        one.id
+        for one in quiet.checks
+        if one.check and one.check.target.descriptor.naming is Naming.CLUSTER
+    ]
+    struck = set(named[::every])
+    checks = [
+        denied(one, also_well=every > 1, outcome=Outcome.SERVFAIL) if one.id in struck else one
+        for one in quiet.checks
+    ]
+    first = holding(quiet, checks).incidents[0]
+    assert first.cause == f"Cluster DNS answers with errors (SERVFAIL){end}"
+    assert "log" in first.next_step
 
 
 def test_names_outside_are_a_cause_of_their_own(quiet: Results) -> None:

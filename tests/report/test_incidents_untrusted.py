@@ -168,3 +168,78 @@ def test_affinity_that_cannot_be_judged_is_no_second_cause(quiet: Results) -> No
         name.split("/")[0] for name in incident.checks
     }
     assert [one.cause for one in others if "affinity" in one.cause] == []
+
+
+def test_a_server_that_was_deleted_in_the_middle_is_the_cause(quiet: Results) -> None:
+    """Whatever reached for it and failed: the Pod is named once, although others reached it before, and no network is blamed."""
+    pod = "server-windows-1-1"
+    met = [
+        one.id
+        for one in quiet.checks
+        if one.check and pod in (one.check.target.pod or "", *one.check.target.backends)
+    ]
+    late = frozenset(met[len(met) // 2 :])
+    why = f"pod {pod} no longer stands: it is being deleted"
+    found = untrusted(quiet, lambda check: why if check.id in late else "").incidents
+    assert (
+        found[0].cause
+        == f"Pod {pod} on {WIN} was deleted or started again in the middle of the run"
+    )
+    assert len(found) == 1
+    assert "deleted, evicted or restarted" in found[0].next_step
+
+
+def test_pods_of_one_node_that_went_are_one_cause(quiet: Results) -> None:
+    """A drain or a reboot takes all of them: the node is named."""
+    pods = ("server-windows-1-1", "probe-windows-1-1")
+
+    def at(check: Check) -> str:
+        used = (check.source.probe, check.target.pod or "", *check.target.backends)
+        found = next((one for one in pods if one in used), None)
+        return f"pod {found} was started again while this was run" if found else ""
+
+    found = untrusted(quiet, at).incidents
+    assert found[0].cause.startswith(f"Pods of the run on {WIN} were deleted or started again")
+    assert found[0].traits == {"gone-pods": WIN}
+
+
+REFUSED = (
+    "control channel port-forward: port-forward: port-forward to {0} was not opened: [Errno 111] Connection refused; "
+    "pod-proxy: pod proxy to {0}: the API server https://192.0.2.1:6443 (context kind) cannot be reached: "
+    "Failed to establish a new connection: [Errno 111] Connection refused"
+)
+
+
+def test_an_api_server_that_restarts_is_one_cause_on_all_nodes(quiet: Results) -> None:
+    """Probes of every node are lost at once: neither probes nor nodes are at fault, and the one door to them is named."""
+    found = untrusted(quiet, lambda check: REFUSED.format(check.source.probe)).incidents
+    assert found[0].cause.startswith("The API server was not reached for a while")
+    assert len(found) == 1
+    assert "its restarts" in found[0].next_step
+
+
+def test_a_probe_that_is_waited_for_in_vain_is_no_lost_api_server(quiet: Results) -> None:
+    """The proxy of an API server that is well waits for the node behind it."""
+    silent = (
+        "control channel pod-proxy: pod proxy to {}: the API server https://192.0.2.1:6443 (context kind) cannot be "
+        "reached: HTTPSConnectionPool(host='192.0.2.1', port=6443): Read timed out. (read timeout=5)"
+    )
+    found = untrusted(
+        quiet, lambda check: silent.format(check.source.probe) if check.source.node == WIN else ""
+    ).incidents
+    assert found[0].traits == {"lost-probes": WIN}
+
+
+def test_a_quota_that_leaves_no_room_is_one_cause(quiet: Results) -> None:
+    """Whatever Pods it kept away, on whatever nodes: the quota is named once."""
+
+    def why(check: Check) -> str:
+        pod = check.target.pod or (check.target.backends or ("",))[0]
+        refused = (
+            f'pods "{pod}" is forbidden: exceeded quota: small, requested: pods=1, used: pods=4'
+        )
+        return f"Pod {pod} was not created: POST /api/v1/x: 403 Forbidden: {refused}" if pod else ""
+
+    (incident,) = untrusted(quiet, why).incidents
+    assert incident.cause == "Pods of the run were not created: exceeded quota: small"
+    assert "quotas" in incident.next_step

@@ -14,14 +14,16 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster.collect import remove
+from nettests.cluster.follow import delete_pod
 from nettests.cluster.leftovers import find
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.undo import Made
 from nettests.model.labels import RUN_LABEL
-from nettests.model.words import Outcome
+from nettests.model.words import Outcome, Verdict
 from nettests.session.cleanup import clean_up, ownership
 from nettests.session.journal import Follower
-from nettests.session.run import Run
+from nettests.session.pod_watch import PodWatch
+from nettests.session.run import Run, Standing
 from nettests.session.run_options import Progress
 from tests.session.labs import Lab, eventually, namespaces
 
@@ -38,7 +40,8 @@ from nettests.plan import load
 from nettests.resources import suites_path
 from nettests.session.run_options import RunOptions
 from nettests.session.prepare import prepare
-from nettests.session.run import Run
+from nettests.session.pod_watch import PodWatch
+from nettests.session.run import Run, Standing
 profile = Path(sys.argv[3]) if sys.argv[3:] else None
 prepared = prepare(RunOptions(kubeconfig=Path(sys.argv[1]), report_dir=Path(sys.argv[2]),
                               cluster_profile=profile),
@@ -65,6 +68,35 @@ def test_checks_are_observed_on_real_packets(lab: Lab) -> None:
     assert {item.outcome for item in seen.values()} == {Outcome.CONNECTED, Outcome.REPLIED}
     assert all(item.trusted and item.agreed for item in seen.values())
     assert list(dict.fromkeys(stages)) == ["deploy", "converge", "observe", "clean up", "done"]
+    assert namespaces(prepared.connection, prepared.run_id) == []
+
+
+class Robbed(Run):
+    """A run one of whose servers is deleted as soon as all stands."""
+
+    robbed = ""
+
+    def _pods(self, standing: Standing) -> PodWatch:
+        self.robbed = min(name for name in standing.deployment.pods if name.startswith("server-"))
+        delete_pod(standing.access.connection, standing.blank.namespace, self.robbed)
+        return super()._pods(standing)
+
+
+def test_a_server_that_is_deleted_in_the_middle_is_no_failure(lab: Lab) -> None:
+    """What dials it is ``unknown`` and names it, what dials others passes, and nothing is left behind."""
+    prepared = lab.prepare()
+    wanted = {"pod-to-pod-ip", "node-to-pod"}
+    checks = [check for check in prepared.blueprint.plan.checks if check.flow in wanted]
+    run = Robbed(prepared)
+    run.start([check.id for check in checks])
+    follower = Follower(run.journal.path)
+    done = {check.id: follower.wait(check.id, timeout=60) for check in checks}
+    run.finish(exit_code=6, counts={})
+    verdicts = {one.judgement.verdict for one in done.values() if one.judgement}
+    assert verdicts == {Verdict.PASS, Verdict.UNKNOWN}
+    reasons = {one.distrust for one in done.values() if one.distrust}
+    assert reasons
+    assert all(f"pod {run.robbed} no longer stands" in reason for reason in reasons)
     assert namespaces(prepared.connection, prepared.run_id) == []
 
 

@@ -10,13 +10,15 @@ from dataclasses import replace
 
 from nettests.judge.advice import (
     Late,
+    gone_pod,
     late_service,
+    lost_api,
     lost_channel,
     misaddressed_node,
     unready_node,
 )
 from nettests.judge.message import last_detail
-from nettests.judge.not_started import not_started
+from nettests.judge.not_started import not_created, not_started
 from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.words import (
     Outcome,
@@ -274,6 +276,14 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         return frozenset({Trait(Kind.ADDRESSES, node)})
     if result.verdict is Verdict.UNKNOWN and (node := _without_pod(result, nodes)):
         return frozenset({Trait(Kind.NOT_STARTED, node)})
+    if result.verdict is Verdict.UNKNOWN and (said := not_created(result.distrust)):
+        return frozenset({Trait(Kind.NOT_CREATED, said)})
+    if result.verdict is Verdict.UNKNOWN and (pod := gone_pod(result.distrust)):
+        node = _node_of(pod, result, nodes)
+        found = {Trait(Kind.GONE_POD, f"{pod} on {node}" if node else pod)}
+        return frozenset({*found, Trait(Kind.GONE_PODS, node)} if node else found)
+    if result.verdict is Verdict.UNKNOWN and any(map(lost_api, _channels_lost(result))):
+        return frozenset({Trait(Kind.LOST_API, "The API server")})
     if result.verdict is Verdict.UNKNOWN and (lost := _lost_probe(result)):
         found = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
         return frozenset({*found, Trait(Kind.LOST_PROBES, lost.node or "")})
@@ -299,14 +309,27 @@ def _lost_probe(result: CheckResult) -> Vantage | None:
     return next((one for one in sources if one.node), None)
 
 
+def _channels_lost(result: CheckResult) -> Iterator[str]:
+    """Yield why a check cannot be judged, and why its controls failed."""
+    yield result.distrust
+    if result.observation is not None:
+        yield from (one.detail for one in result.observation.controls if not one.ok)
+
+
 def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
     """Return the node of the Pod that never became Ready, where a check cannot be judged for that."""
     lacking, check = not_started(result.distrust), result.check
     if lacking is None or check is None:
         return None
-    if lacking.pod == check.source.probe:
-        return check.source.node
-    return nodes.get(lacking.pod) or check.target.node or check.source.node
+    return _node_of(lacking.pod, result, nodes) or check.source.node
+
+
+def _node_of(pod: str, result: CheckResult, nodes: Mapping[str, str]) -> str | None:
+    """Return the node of a Pod that a check was run with."""
+    assert result.check is not None
+    if pod == result.check.source.probe:
+        return result.check.source.node
+    return nodes.get(pod) or result.check.target.node
 
 
 def _looked_up_late(result: CheckResult) -> bool:

@@ -33,7 +33,7 @@ from nettests.report.incidents.search import Evidence, Explanation, explain
 from nettests.report.incidents.settings import deviations
 from nettests.report.incidents.slowness import Slowness, find_slowness
 from nettests.report.incidents.steps import next_step_of, step_after_loss
-from nettests.report.incidents.wrong_answers import denials, wrong_answers
+from nettests.report.incidents.wrong_answers import denials, errors, wrong_answers
 from nettests.report.results import CheckResult, Incident
 
 _WEIGHTS = (Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN)
@@ -54,6 +54,7 @@ def find_incidents(
     red = {one.id: one for one in ran if one.verdict in RED}
     besides = [said for one in red.values() for said in beside(one, nodes)]
     besides += [*wrong_answers(list(red.values())), *denials(list(red.values()))]
+    besides += errors(list(red.values()))
     besides += deviations(list(red.values()))
     besides += [said for one in red.values() for said in way_of_new_pods(one)]
     if dns_node := node_of_dns(facts):

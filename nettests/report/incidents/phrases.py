@@ -25,6 +25,7 @@ _HAPPENED = {
     Outcome.REFUSED: "are refused",
     Outcome.UNREACHABLE: "find no route",
     Outcome.NXDOMAIN: "end with “no such name”",
+    Outcome.SERVFAIL: "end with an error of the name server (SERVFAIL)",
     Outcome.LOST: "lose their connections",
     Outcome.REJECTED: "are rejected",
     Outcome.FAILS_TO_START: "fail to start",
@@ -33,8 +34,12 @@ _HAPPENED = {
 _OF_ONE = {
     Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
     Kind.UNREADY: "Node {} was not Ready while it was probed",
+    Kind.GONE_POD: "Pod {} was deleted or started again in the middle of the run",
+    Kind.GONE_PODS: "Pods of the run on {} were deleted or started again in the middle of it",
+    Kind.LOST_API: "{} was not reached for a while: what was run meanwhile cannot be judged",
     Kind.LOST_PROBE: "Probe {} did not answer over its control channel",
     Kind.LOST_PROBES: "Probes on {} did not answer over their control channels",
+    Kind.NOT_CREATED: "Pods of the run were not created: {}",
     Kind.ADDRESSES: "Node {} is not found at the addresses in its status",
     Kind.WRONG_ANSWER: "Cluster DNS answers wrongly: names resolve to {}, which is none of their targets",
     Kind.LIMITATION: "The documented limitation {} no longer shows",
@@ -42,6 +47,7 @@ _OF_ONE = {
 """Sentences about causes that one trait says all of."""
 _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
 """What a search for the largest packet may find that an MTU would mend."""
+_WITH_ERRORS = "answers with errors (SERVFAIL)"
 _NAMED = 4
 """So many rules are named in a sentence."""
 _UNJUDGED = "cannot be judged"
@@ -70,8 +76,9 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if Kind.NAMES_OUTSIDE in of:
         where = f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
         return f"Names outside the cluster do not resolve{where}"
-    if Kind.DENIAL in of:
-        return f"Cluster DNS denies {of[Kind.DENIAL]}{_now_and_then(results)}"
+    if {Kind.DENIAL, Kind.DNS_ERRORS} & of.keys():
+        denied = f"denies {of[Kind.DENIAL]}" if Kind.DENIAL in of else _WITH_ERRORS
+        return f"Cluster DNS {denied}{_now_and_then(results)}"
     if Kind.NEW_PODS in of:
         said = _first_packets(of[Kind.NEW_PODS], results)
         return said or f"New Pods on {of[Kind.NEW_PODS]} {happens}"
@@ -196,6 +203,7 @@ def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     verb = {
         Outcome.NXDOMAIN: "denies names that exist",
         Outcome.REFUSED: "refuses queries",
+        Outcome.SERVFAIL: _WITH_ERRORS,
         Outcome.RESOLVED: "answers wrongly",
     }.get(outcome or Outcome.TIMED_OUT, "does not answer")
     return f"Cluster DNS {verb}{_where(of)}"

@@ -10,11 +10,14 @@ from collections.abc import Mapping, Sequence
 
 from nettests.judge.advice import (
     AFTER_ADDRESSES,
+    AFTER_GONE,
     AFTER_LOST,
+    AFTER_LOST_API,
     AFTER_MISLEADING,
     AFTER_UNDECIDED,
     AFTER_UNREADY,
 )
+from nettests.judge.not_started import AFTER_REFUSAL
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Protocol
 from nettests.report.incidents.phrases import limits_of
@@ -24,6 +27,10 @@ from nettests.report.results import CheckResult
 _WHATEVER_ELSE = {
     Kind.UNDECIDED: AFTER_UNDECIDED,
     Kind.UNREADY: AFTER_UNREADY,
+    Kind.NOT_CREATED: AFTER_REFUSAL,
+    Kind.GONE_POD: AFTER_GONE,
+    Kind.GONE_PODS: AFTER_GONE,
+    Kind.LOST_API: AFTER_LOST_API,
     Kind.LOST_PROBE: AFTER_LOST,
     Kind.LOST_PROBES: AFTER_LOST,
     Kind.ADDRESSES: AFTER_ADDRESSES,
@@ -35,6 +42,10 @@ _WHATEVER_ELSE = {
     Kind.DENIAL: (
         "probe each Pod of the cluster DNS by its own address, and read its log: one that does not reach the API server "
         "knows no Services that are new, or none at all"
+    ),
+    Kind.DNS_ERRORS: (
+        "probe each Pod of the cluster DNS by its own address, and read its log: of names in the cluster's domain whether it "
+        "reaches the API server, and whether its Corefile serves that domain"
     ),
 }
 """Steps that depend on nothing but one trait."""

@@ -1,7 +1,8 @@
 """Names that resolve to an address which is none of their targets', and names that exist and are denied.
 
 Beside ``evidence``: who got the same wrong address shares its cause, on whatever node, with whatever tool and for
-whatever name; so does who was told that a name does not exist. Of a DNS that is silent nothing is known here.
+whatever name; so does who was told that a name does not exist, or that the server could not find out (SERVFAIL). Of a
+DNS that is silent nothing is known here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,10 +12,17 @@ from nettests.model.check import Check
 from nettests.model.target_kinds import Naming
 from nettests.model.words import Outcome, Verdict
 from nettests.report.incidents.search import Evidence
-from nettests.report.incidents.traits import Kind, Trait, looks_names_up, queries_cluster_dns
+from nettests.report.incidents.traits import (
+    Kind,
+    Trait,
+    is_named_outside,
+    looks_names_up,
+    queries_cluster_dns,
+)
 from nettests.report.results import CheckResult
 
 DENIAL = Trait(Kind.DENIAL, "names that exist")
+ERRORS = Trait(Kind.DNS_ERRORS, "SERVFAIL")
 
 
 def wrong_answers(red: Sequence[CheckResult]) -> Iterator[Evidence]:
@@ -63,12 +71,25 @@ def denials(red: Sequence[CheckResult]) -> Iterator[Evidence]:
             yield Evidence(check=one.id, traits=frozenset({DENIAL}), red=True)
 
 
+def errors(red: Sequence[CheckResult]) -> Iterator[Evidence]:
+    """Yield the red checks to which the cluster's DNS said that it could not find out a name of the cluster's own."""
+    for one in red:
+        check = one.check
+        if check is None or not queries_cluster_dns(check) or is_named_outside(check):
+            continue
+        if check.target.descriptor.naming is Naming.CLUSTER and _was_told(one, Outcome.SERVFAIL):
+            yield Evidence(check=one.id, traits=frozenset({ERRORS}), red=True)
+
+
 def _was_denied(result: CheckResult) -> bool:
-    seen = result.observation
-    if seen is None or result.check is None or result.check.claim.outcome is Outcome.NXDOMAIN:
+    if result.check is None or result.check.claim.outcome is Outcome.NXDOMAIN:
         return False
-    outcomes = {seen.outcome, *(one.outcome for one in seen.attempts)}
-    return Outcome.NXDOMAIN in outcomes
+    return _was_told(result, Outcome.NXDOMAIN)
+
+
+def _was_told(result: CheckResult, what: Outcome) -> bool:
+    seen = result.observation
+    return seen is not None and what in {seen.outcome, *(one.outcome for one in seen.attempts)}
 
 
 def _in_full(check: Check) -> bool:

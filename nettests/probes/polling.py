@@ -1,0 +1,52 @@
+"""The sender of the polls while Services converge: it remembers when each probe was reached itself.
+
+Between ``observer`` and ``convergence``, to which an answer that never came over the control channel is silence like any
+other. A Service that was polled through an API server which restarts, or from a probe that is gone, is not late for that:
+where a probe was not reached at the deadline, nothing is said of rules. It judges nothing.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+
+from nettests.model.check import Action
+from nettests.probes.commands import Command
+from nettests.probes.sending import Answer, Sender
+
+RECENT_SECONDS = 10.0
+"""A poll that nobody answers takes 5 s and a moment: a probe that is reached says so within that time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Polling(Sender):
+    """Sends polls; safe for threads."""
+
+    clock: Callable[[], float] = time.monotonic
+    _heard: dict[str, float] = field(default_factory=dict)
+    """When a probe last brought an answer, whatever it said."""
+    _failed: dict[str, tuple[float, str]] = field(default_factory=dict)
+    """When a probe was last not reached, and why."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def carry_out(self, wanted: Command, action: Action) -> Answer:
+        """Do what ``wanted`` says, and remember whether the probe was reached."""
+        answer = Sender.carry_out(self, wanted, action)
+        with self._lock:
+            if answer.error is None:
+                self._heard[action.source.probe] = self.clock()
+            else:
+                self._failed[action.source.probe] = self.clock(), answer.error
+        return answer
+
+    def why_deaf(self, probe: str) -> str:
+        """Return why a probe was not reached of late, if it was not once; else nothing."""
+        since = self.clock() - RECENT_SECONDS
+        with self._lock:
+            failed, why = self._failed.get(probe, (-RECENT_SECONDS, ""))
+            return why if self._heard.get(probe, since) <= since and failed > since else ""
+
+
+def polling(sender: Sender) -> Polling:
+    """Return what sends the polls of a run."""
+    return Polling(**{one.name: getattr(sender, one.name) for one in fields(sender)})

@@ -1,0 +1,95 @@
+"""Look whether the Pods stand that a check was run with, where the check did not pass.
+
+A Pod that is evicted, deleted or started again in the middle of a run leaves silence behind, or an address that is
+nobody's any more: what was seen of it then tells nothing of the network. Looked at beside failures alone: a run in
+which all passes sends no request for it. A watch of several rounds looks by itself, before and after each (``rounds``).
+Time is the run's own (monotonic seconds since it began), in which raw answers are written.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+
+from nettests.errors import ClusterError
+from nettests.model.check import Check
+from nettests.probes import Deployment, changes
+from nettests.probes.still_standing import STARTED_AGAIN
+
+FRESH_SECONDS = 1.0
+"""How old a look may be that a failing check is compared with."""
+
+
+@dataclass(slots=True, kw_only=True)
+class PodWatch:
+    """What became of the Pods of one run since they were deployed; safe for threads.
+
+    ``read`` returns what stands now, ``tell`` takes what happened, in words.
+    """
+
+    deployed: Deployment
+    read: Callable[[], Deployment]
+    tell: Callable[[str], None]
+    began: float
+    """When the run began (``clock``)."""
+    clock: Callable[[], float] = time.monotonic
+    _latest: Deployment = field(init=False)
+    _restarted: dict[str, float] = field(default_factory=dict)
+    """When it was seen, by Pod, that its containers are others than before."""
+    _looked: float = -FRESH_SECONDS
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    """One looks at a time, and all others wait for what it sees."""
+
+    def __post_init__(self) -> None:
+        self._latest = self.deployed
+
+    def why_gone(self, check: Check, since: float) -> str:
+        """Return which Pod that a check was run with since then does not stand as it was deployed, or nothing."""
+        pods = [name for name in pods_of(check) if name in self.deployed.pods]
+        if not pods:
+            return ""
+        with self._lock:
+            self._look()
+            return next((told for name in pods if (told := self._became(name, since))), "")
+
+    def _look(self) -> None:
+        """Look, unless that was done just now; a look that is not answered changes nothing."""
+        now = self.clock() - self.began
+        if now - self._looked < FRESH_SECONDS:
+            return
+        try:
+            found = self.read()
+        except ClusterError:
+            return
+        finally:
+            self._looked = self.clock() - self.began
+        for told in changes(self._latest, found):
+            self.tell(told)
+        for name, pod in found.pods.items():
+            before = self._latest.pods.get(name, self.deployed.pods[name])
+            if pod.containers != before.containers:
+                self._restarted[name] = now
+        self._latest = found
+
+    def _became(self, name: str, since: float) -> str:
+        """Return what became of a Pod; one that was started again in its place is as good as before, later on."""
+        now = self._latest.pods.get(name)
+        if now is None:
+            return self._latest.problems.get(name, f"pod {name} is no longer known")
+        moved = now.addresses != self.deployed.pods[name].addresses
+        restarted = self._restarted.get(name)
+        if moved or (restarted is not None and restarted >= since):
+            return f"pod {name} {STARTED_AGAIN}"
+        return ""
+
+
+def pods_of(check: Check) -> Collection[str]:
+    """Return the Pods that a check was run with: its source, and whoever may answer."""
+    return tuple(dict.fromkeys(_pods(check)))
+
+
+def _pods(check: Check) -> Iterator[str]:
+    yield check.source.probe
+    if check.target.pod:
+        yield check.target.pod
+    yield from check.target.backends
