@@ -20,6 +20,7 @@ from tests.lab.network.clusters import (
     service,
 )
 from tests.lab.network.conftest import StartLab
+from tests.lab.network.requests_of_pods import Ask
 
 PORT = 45555
 
@@ -41,21 +42,18 @@ def test_a_port_used_before_the_rules_came_is_translated_after(
     lab.attach(LINUX, "linux")
     server = backend(lab.attach(WIN_B, "server"), WIN_B)
     requested = [
-        ("windows", VIP, 80),
-        ("linux", VIP, 80),
-        (LINUX, VIP, 80),
-        ("linux", NODE_ADDRESS[WIN_A], NODE_PORT),
-        ("outside-client", NODE_ADDRESS[LINUX], NODE_PORT),
-        ("outside-client", NODE_ADDRESS[WIN_A], NODE_PORT),
+        Ask(source=source, address=address, port=port, protocol=protocol, source_port=PORT)
+        for source, address, port in (
+            ("windows", VIP, 80),
+            ("linux", VIP, 80),
+            (LINUX, VIP, 80),
+            ("linux", NODE_ADDRESS[WIN_A], NODE_PORT),
+            ("outside-client", NODE_ADDRESS[LINUX], NODE_PORT),
+            ("outside-client", NODE_ADDRESS[WIN_A], NODE_PORT),
+        )
     ]
-
-    def send_all() -> list[str]:
-        return [
-            lab.request(source, address, port, protocol, source_port=PORT)
-            for source, address, port in requested
-        ]
-
-    assert not any("sees" in answer for answer in send_all())
+    assert not any("sees" in answer for answer in lab.send_all(*requested))
     lab.program(service(server, protocol=protocol.upper()))
-    answers = send_all()
+    # One after the other: translated, those of one source would meet at the server's port.
+    answers = [answer for request in requested for answer in lab.send_all(request)]
     assert all(answer.startswith("server sees") for answer in answers), answers

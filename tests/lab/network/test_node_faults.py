@@ -42,7 +42,7 @@ def test_one_of_three_connections_is_lost(
     """A client that is struck stays without an answer; the others, and other nodes' pods, have theirs."""
     lab = cluster(start_lab, driver)
     number = lab.fault("node_faults", "lose_connections", WIN_B, 3, Packets(protocol=protocol))
-    answers = [lab.request("a", B, protocol=protocol) for _ in range(9)]
+    answers = lab.send_all(*[Ask(source="a", address=B, protocol=protocol)] * 9)
     assert answers.count("timed out") == 3
     assert [lab.request("b", A, protocol=protocol) for _ in range(4)] == [f"a sees {B}"] * 4
     lab.mend(number)
