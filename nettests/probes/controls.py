@@ -7,7 +7,7 @@ check that sent it. A control that answers is run by each check in its own windo
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from nettests.errors import NettestsError
@@ -185,15 +185,21 @@ def _until_several(sender: Sender, check: Check, control: Control) -> tuple[Raw,
     for number in range(1, control.action.connections + 1):
         begun.append(_connection(sender, check, control, number))
         begun[-1].answered(patience(control.action))
-        while len(waiting := [one for one in begun if not one.over]) >= sender.timing.failures:
+        while (waiting := [one for one in begun if not one.over]) and (
+            len(waiting) + _failed(begun, control.action) >= sender.timing.failures
+        ):
             one_over(waiting)
         over = tuple(one.result() for one in begun if one.over)
         proven = [raw for raw in over if proves(raw, control.action)]
         if len({read_raw(raw).backend for raw in proven}) > 1:
             return over
-        if len(over) - len(proven) >= sender.timing.failures:
+        if _failed(begun, control.action) >= sender.timing.failures:
             break
     return tuple(results(begun))
+
+
+def _failed(begun: Sequence[Pending[Raw]], action: Action) -> int:
+    return sum(one.over and not proves(one.result(), action) for one in begun)
 
 
 def _connection(sender: Sender, check: Check, control: Control, number: int) -> Pending[Raw]:

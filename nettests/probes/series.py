@@ -73,15 +73,18 @@ class Series:
         """
         newest = self._begun[-1]
         newest.answered(DIAL_PATIENCE if alone else BESIDE_SECONDS)
-        most = UNDER_WAY if self._answered else self.sender.timing.failures
-        while len(under_way := [one for one in self._begun if not one.over]) >= most:
+        while (under_way := [one for one in self._begun if not one.over]) and (
+            self._full(len(under_way))
+        ):
             one_over(under_way)
 
-    @property
-    def _answered(self) -> bool:
-        """Whether any was answered so far: beside silent ones, as many are opened as say that nobody answers."""
+    def _full(self, under_way: int) -> bool:
+        """Whether so many are enough for now: beside silent ones alone, as many as say that nobody answers."""
         question = self.check.action.question
-        return any(one.over and positive(one.result(), question) for one in self._begun)
+        over = [positive(one.result(), question) for one in self._begun if one.over]
+        if any(over):
+            return under_way >= UNDER_WAY
+        return under_way + len(over) >= self.sender.timing.failures
 
     def _over(self) -> bool:
         """Whether no further one is worth opening: a channel failed, or too many connections did."""
