@@ -393,25 +393,3 @@ def test_what_makes_objects_is_never_run_beside_itself(question: Question) -> No
     """A Pod that takes its time to start is no reason to start another one."""
     assert patience(replace(NOWHERE, question=question)) == threading.TIMEOUT_MAX
     assert patience(NOWHERE) < 5, "a dial's own time-out"
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_control_that_has_to_reach_several_backends_is_silent_once(
-    bench: Bench, eventually: Callable[[Callable[[], bool]], None]
-) -> None:
-    """As many connections as say that nobody answers wait beside each other, and beside those of the check."""
-    address = str(bench.services["svc-server-linux-1-1"].addresses[0])
-    silence = Silence(address)
-    bench.dialling[PROBE].hook = silence
-    spread = action(
-        PROBE, TargetKind.SERVICE_CLUSTERIP, question=Question.DISTRIBUTE, connections=9
-    )
-    probed = check(spread, Control(proves="target", action=replace(spread, connections=8)))
-    sender = bench.observer([probed]).sender
-    probing = threading.Thread(target=Attempts().carry_out, args=(sender, probed))
-    probing.start()
-    eventually(lambda: silence.waiting == 1 + bench.timing.failures)
-    silence.released.set()
-    probing.join(10)
-    purposes = [raw.purpose for raw in bench.raws(probed.id)]
-    assert purposes.count("control:target") == bench.timing.failures

@@ -314,8 +314,7 @@ class IsolatedLab:
         loop = asyncio.get_running_loop()
         with self._namespace(request.source).socket(_family(request), socket.SOCK_DGRAM) as client:
             if request.source_port:
-                # Requests to several addresses may leave one port at the same time.
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # for several at once
                 client.bind(("0.0.0.0", request.source_port))
             client.connect((request.address, request.port))
             await loop.sock_sendall(client, b"hello".ljust(request.size, b"."))
