@@ -148,7 +148,7 @@ def _until_one(
     first = begin(lambda heard: send_once(1, first_sent(heard)))
     if first.answered(patience(control.action)) or not _worth_repeating(sender, control, first):
         raw = first.result()
-        said = control.action.question.examined or (
+        said = (raw.error is None and control.action.question.examined) or (
             one_try_tells(control.action) and gave_up(control.action, raw)
         )
         if said or proves(raw, control.action):

@@ -51,4 +51,5 @@ def itself(action: Action) -> Action:
         protocol=Protocol.TCP,
         resolver=None,
         connections=1,
+        size=None,
     )

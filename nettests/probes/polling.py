@@ -15,7 +15,7 @@ from nettests.probes.commands import Command
 from nettests.probes.sending import Answer, Sender
 
 RECENT_SECONDS = 10.0
-"""A poll that nobody answers takes 5 s and a moment: a probe that is reached says so within that time."""
+"""A poll without an answer takes 5 s and a moment: a probe that is reached says so within that time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,7 +79,7 @@ class Series:
             one_over(under_way)
 
     def _full(self, under_way: int) -> bool:
-        """Whether so many are enough for now: beside silent ones alone, as many as say that nobody answers."""
+        """Whether so many are enough for now: beside silent ones alone, as many as are taken for silence."""
         question = self.check.action.question
         over = [positive(one.result(), question) for one in self._begun if one.over]
         if any(over):

@@ -7,8 +7,8 @@ import pytest
 
 from nettests.bounds.slots import REMEMBERED, Slots
 from nettests.model.channel import HttpAnswer
-from nettests.model.words import TargetKind
-from nettests.probes.own_time import MEASURED_SECONDS, OwnTimes
+from nettests.model.words import Protocol, TargetKind
+from nettests.probes.own_time import MEASURED_SECONDS, OwnTimes, itself
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 
@@ -65,3 +65,10 @@ def test_a_slow_path_does_not_make_its_probe_busy(bench: Bench, busy: bool) -> N
     slots = sender.probes[PROBE].http_slots
     assert isinstance(slots, Slots)
     assert (min(slots._took) >= LATE) is busy
+
+
+def test_a_probe_is_measured_by_a_small_question() -> None:
+    """What a payload takes to the probe itself says how large it is, not how busy the channel is."""
+    large = action(PROBE, TargetKind.POD_IP, Protocol.UDP, size=1024)
+    own = itself(large)
+    assert (own.size, own.protocol, own.target.pod) == (None, Protocol.TCP, PROBE)

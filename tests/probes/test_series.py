@@ -96,7 +96,7 @@ def test_the_first_connection_is_alone(bench: Bench, eventually: Eventually) -> 
     probing.join(10)
 
 
-def test_beside_a_silent_first_one_as_many_are_opened_as_say_that_nobody_answers(
+def test_beside_a_silent_first_one_as_many_are_opened_as_are_taken_for_silence(
     bench: Bench, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Silence tells no backend, and costs one time-out instead of one after the other."""

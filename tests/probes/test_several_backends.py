@@ -20,7 +20,7 @@ def test_a_control_that_has_to_reach_several_backends_is_silent_once(
     eventually: Callable[[Callable[[], bool]], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As many connections as say that nobody answers wait beside each other, and beside those of the check."""
+    """As many connections as are taken for silence wait beside each other, and beside those of the check."""
     monkeypatch.setattr(beside, "DIAL_PATIENCE", 0.05)
     bench.dialling[PROBE].hook = gate = Gate(0, TIMED_OUT)
     spread = action(
