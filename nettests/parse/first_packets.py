@@ -6,11 +6,12 @@ seconds after a container's first attempt, before which its Pod's network has to
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 from statistics import median
 
+from nettests.model.observation import Attempt
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
@@ -168,6 +169,18 @@ def read(logs: Mapping[str, str]) -> Reading:
     if any(one.may_be_slow and one.failed_often and not one.busy for one in paths):
         return probe_failed(f"{SLOWLY}: {each}")
     return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"from its first moment on: {each}"))
+
+
+def shows_busy_node(attempt: Attempt) -> bool:
+    """Whether a new Pod's answers say that its node was busy, and nothing of its network."""
+    busy = attempt.detail.startswith((BUSY, SLOWLY))
+    return attempt.outcome is Outcome.PROBE_FAILED and busy
+
+
+def told_in_peace(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """Return the attempts without those of a busy node, where others tell something; all of them where none does."""
+    others = tuple(one for one in attempts if not shows_busy_node(one))
+    return others or tuple(attempts)
 
 
 def lateness(detail: str) -> Lateness | None:

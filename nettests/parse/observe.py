@@ -17,6 +17,7 @@ from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.service import ByHand
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse.controls import read_controls
+from nettests.parse.first_packets import told_in_peace
 from nettests.parse.kept_back import telling
 from nettests.parse.path_mtu import read_sizes
 from nettests.parse.ports import by_port, differing_ports
@@ -48,10 +49,11 @@ def observe(check: Check, raws: Sequence[Raw], overloaded: Collection[int] = ())
         replace(one, overloaded=one.number in overloaded) for one in (read(raw) for raw in own)
     )
     seen = _sources(check, own, attempts)
-    told = tuple(one for one in telling(own, attempts) if one.number not in overloaded)
+    said = told_in_peace(telling(own, attempts))
+    told = tuple(one for one in said if one.number not in overloaded)
     distrust = (
         _lost_origin(check, raws)
-        or _unusable(attempts)
+        or _unusable(said)
         or _too_few_connections(check, told, left_out=len(attempts) - len(told))
     )
     ports = differing_ports(attempts) if len(set(seen)) <= 1 else ()

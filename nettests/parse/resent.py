@@ -66,18 +66,23 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
 
 
 def _in_trains(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Return how many trains of connections took as long as a lost SYN, if they are too many for a path in order."""
+    """Return how many trains of connections waited for a lost SYN, if they are too many for a path in order.
+
+    Each took a second longer than another of as many connections in that very time: a train takes what its connections take.
+    """
     if check.action.question is not Question.LOSS or not check.action.protocol.retransmitted:
         return None
     trains = [raw for raw in raws if raw.tool == "train" and raw.error is None]
-    prompt = [Carried(raw.started, raw.elapsed) for raw in trains if raw.elapsed <= PROMPT_SECONDS]
     itself = [carried(raw) for raw in raws if raw.purpose == REFERENCE]
     late = [
         raw
         for raw in trains
         if read_raw(raw).lost == 0
-        and raw.elapsed >= SYN_AGAIN[0]
-        and any(beside(one, raw) for one in prompt)
+        and any(
+            raw.elapsed >= one.elapsed + SYN_AGAIN[0]
+            for one in trains
+            if read_raw(one).tries >= read_raw(raw).tries and beside(carried(one), raw)
+        )
         and _prompt_throughout(raw, itself)
     ]
     tries = sum(read_raw(raw).tries for raw in trains)
@@ -85,7 +90,8 @@ def _in_trains(check: Check, raws: Sequence[Raw]) -> str | None:
         return None
     return (
         f"{len(late)} of {len(trains)} trains, of {tries} connections in all, took {min(raw.elapsed for raw in late):.1f} s "
-        f"and more, as long as a lost SYN is waited for, while others and the probe itself took {PROMPT_SECONDS:.2f} s at most"
+        f"and more, which is as long as a lost SYN is waited for longer than others of as many connections beside them; "
+        f"the probe answered for itself within {PROMPT_SECONDS:.2f} s"
     )
 
 

@@ -19,6 +19,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
 from nettests.model.payload import ONE_MIB
 from nettests.model.words import Outcome, Question, VantageKind
+from nettests.parse.first_packets import shows_busy_node
 from nettests.parse.kept_back import kept_back
 from nettests.parse.observe import BEHIND
 from nettests.parse.read import positive, read_answer
@@ -53,6 +54,10 @@ SAID = frozenset({"admission", "inspection", "start", "idle"})
 """Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
 believed."""
+
+
+BUSY_TRIES = 2
+"""A new Pod whose node was too busy to tell anything of its network is followed by another: it starts beside others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +278,8 @@ class _Ladder:
         self.seen.append(one)
         successes, failures = _enough(self.check, raw, self.sender.timing)
         successes = min(successes, self._successes)
+        if shows_busy_node(one) and len(self.seen) < BUSY_TRIES:
+            return turn + 1
         if failures > 1 and gave_up(self.check.action, raw) and not self._controls_answer():
             failures = 1
         return next_attempt(self.turns, self.seen, successes=successes, failures=failures)

@@ -20,7 +20,7 @@ from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import FIRST_PACKETS, Action, Afterwards, Case, Plan
 from nettests.model.cluster_profile import Timing
-from nettests.model.dns_names import SERVICE_FQDN
+from nettests.model.dns_names import SERVICE_FQDN, absolute
 from nettests.model.facts import Address, ClusterFacts, NodeFacts
 from nettests.model.labels import PURPOSE_LABEL
 from nettests.parse import start
@@ -107,7 +107,7 @@ class Starting:
             texts[OTHER] = _host(other.addresses, action)
         if service := self.services.get(action.target.service or ""):
             names = {"namespace": self.blank.namespace, "domain": self.facts.dns_domain}
-            texts[SERVICE_NAME] = SERVICE_FQDN.format(service=service.name, **names)
+            texts[SERVICE_NAME] = absolute(SERVICE_FQDN).format(service=service.name, **names)
             if service.addresses:
                 texts[SERVICE_ADDRESS] = _host(service.addresses, action)
         text = json.dumps(made)

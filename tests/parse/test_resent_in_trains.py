@@ -12,10 +12,13 @@ from nettests.parse.resent import REFERENCE, resent
 from tests.parse.test_resent import answers, check
 
 
-def trains(*rounds: Sequence[float]) -> list[Raw]:
-    """Return trains of ten connections each that were all answered; those of a round were sent side by side."""
-    told = json.dumps({"responses": ["server-1"] * 10})
-    command = ("GET", "/dial?host=10.244.2.5&port=18080&protocol=http&request=hostname&tries=10")
+def trains(*rounds: Sequence[float], tries: int = 10) -> list[Raw]:
+    """Return trains of ``tries`` connections each, all answered; those of a round were sent side by side."""
+    told = json.dumps({"responses": ["server-1"] * tries})
+    command = (
+        "GET",
+        f"/dial?host=10.244.2.5&port=18080&protocol=http&request=hostname&tries={tries}",
+    )
     return [
         replace(one, tool="train", command=command, stdout=told, started=10.0 * number)
         for number, elapsed in enumerate(rounds, 1)
@@ -70,3 +73,17 @@ def test_trains_that_prove_nothing_are_not_told(
 ) -> None:
     """One late train, a round late as a whole, a probe late for itself as well, or less than a lost SYN's second."""
     assert resent(COUNTING, [*trains(*rounds), *references], []) is None
+
+
+def test_longer_trains_are_not_late_beside_shorter_ones() -> None:
+    """Twelve connections of 85 ms take a second, whatever four of them take in that time."""
+    long = trains(EASY, [1.02, 1.03, 1.05, 1.05, 1.05], tries=12)
+    short = [replace(raw, attempt=raw.attempt + 20) for raw in trains([], [0.2, 0.22], tries=4)]
+    assert resent(COUNTING, [*long, *short, *AT_ONCE], []) is None
+
+
+def test_a_lost_syn_shows_on_a_path_that_takes_its_time() -> None:
+    """Trains that take 0.6 s without loss take 1.6 s with it."""
+    told = resent(COUNTING, [*trains(EASY, [0.6, 0.65, 0.7, 1.65, 1.62, 2.7]), *AT_ONCE], [])
+    assert told is not None
+    assert told.startswith("3 of 14 trains")

@@ -49,7 +49,7 @@ def test_a_new_pod_is_told_address_and_name_of_what_it_requests() -> None:
     assert urls == [
         "http://10.244.4.9:18080",
         "http://10.96.7.7",
-        f"http://server-svc.nettests-1.svc.{name}",
+        f"http://server-svc.nettests-1.svc.{name}.",
     ]
 
 
