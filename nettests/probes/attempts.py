@@ -138,7 +138,7 @@ class _Ladder:
     _probed: int = 0
     _controls: Pending[bool] | None = None
     _losing: bool = False
-    """Whether a resolver was seen to lose queries: each further answer may take half a minute."""
+    """Whether queries, or packets that a client sends again, were seen to get lost: each further answer may take half a minute."""
 
     @property
     def _successes(self) -> int:
@@ -274,6 +274,7 @@ class _Ladder:
         self.raws.append(raw)
         if not one.outcome.positive:
             self._probe_controls(turn)
+            self._losing |= gave_up(self.check.action, raw)
         self.turns.append(turn)
         self.seen.append(one)
         successes, failures = _enough(self.check, raw, self.sender.timing)
