@@ -21,6 +21,7 @@ from nettests.model.payload import ONE_MIB
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.first_packets import shows_busy_node
 from nettests.parse.kept_back import kept_back
+from nettests.parse.lost_datagram import wants_more
 from nettests.parse.observe import BEHIND
 from nettests.parse.read import positive, read_answer
 from nettests.probes.arrivals import Arrivals, in_question
@@ -162,6 +163,7 @@ class _Ladder:
                 self._paced()
             else:
                 self._repeat()
+                self._follow_up()
         finally:
             if self._controls is not None and not _disagree(self.seen):
                 self._controls.result()
@@ -176,6 +178,19 @@ class _Ladder:
                 turn = self._take(of, raw)
             if _disagree(self.seen) and (self._losing or self._controls_silent()):
                 return
+
+    def _follow_up(self) -> None:
+        """Send more datagrams where one was lost: the next that is lost ends it, and so do enough that are answered."""
+        while wants_more(self.check, self.seen):
+            turn = next(
+                turn
+                for turn, one in zip(self.turns, self.seen, strict=True)
+                if not one.outcome.positive
+            )
+            raw = self._begin(turn).result()
+            if raw.error is not None:
+                return
+            self._take(turn, raw)
 
     def _asked_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
         """Probe once; where that is silent, its controls too, and beside it what will be run next in any case.

@@ -22,7 +22,9 @@ from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
+from nettests.parse.lost_datagram import loses, lost_alone
 from nettests.parse.overload import Carried, carried, overloaded, overloaded_before, too_busy
+from nettests.parse.read import read_raw
 from nettests.parse.resent import resent
 from nettests.parse.slow import slow
 from nettests.probes.sending import STOPPED
@@ -77,6 +79,8 @@ class Watch:
     """Members of checks included."""
     _told: dict[str, dict[str, Judgement]] = field(default_factory=dict)
     """Of checks with members: what these came to so far."""
+    _lost_datagrams: bool = False
+    """Whether a check lost datagrams, and others of it were answered."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """Of answers: several threads may request the same check."""
 
@@ -206,13 +210,24 @@ class Watch:
             everybody = tuple(self._carried.values())
         done = self._without_overload(done, min(raw.started for raw in own))
         of = self._checks[done.check]
+        busy = overloaded(own, others, chain.from_iterable(everybody))
         return replace(
             done,
             distrust=done.distrust or too_busy(of, own, others, chain.from_iterable(everybody)),
             resent=resent(of, raws, others),
             slow=slow(of, raws, others),
-            overloaded=overloaded(own, others, chain.from_iterable(everybody)),
+            overloaded=busy,
+            alone=self._alone(of, [raw for raw in own if raw.attempt not in busy]),
         )
+
+    def _alone(self, check: Check, own: Sequence[Raw]) -> int | None:
+        """Return the attempt that lost the only datagram of all checks that are done, if this is that check."""
+        attempts = [read_raw(raw) for raw in own if raw.error is None]
+        if not loses(check, attempts):
+            return None
+        with self._lock:
+            before, self._lost_datagrams = self._lost_datagrams, True
+        return None if before else lost_alone(check, attempts)
 
     def _without_overload(self, done: Done, began: float) -> Done:
         """Return the record without a deadline that was missed while every probe answered late."""
