@@ -7,6 +7,7 @@ first packet of every path loses one on each. Checks that count losses themselve
 """
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from nettests.model.check import Check
 from nettests.model.observation import Attempt
@@ -16,7 +17,6 @@ ANSWERED = 12
 """So many answers beside a lost datagram make it one: of a path that loses one of five, as many come once in fifteen times
 (calculated), and smaller shares are what ``path-loss`` measures."""
 ALONE = "the only datagram that this run lost until then"
-_COUNTED = frozenset({Question.REACH, Question.DISTRIBUTE})
 
 
 def wants_more(check: Check, attempts: Sequence[Attempt]) -> bool:
@@ -40,9 +40,22 @@ def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
 
 def _lost(check: Check, attempts: Sequence[Attempt]) -> Attempt | None:
     """Return the one attempt over UDP that was silent, if all others were answered."""
-    if check.action.protocol is not Protocol.UDP or check.action.question not in _COUNTED:
+    if check.action.protocol is not Protocol.UDP or not _by_datagrams(check.action.question):
         return None
     silent = [one for one in attempts if not one.outcome.positive]
     if len(silent) != 1 or len(attempts) == 1 or silent[0].outcome is not Outcome.TIMED_OUT:
         return None
     return silent[0]
+
+
+def _by_datagrams(question: Question) -> bool:
+    """Whether each attempt over UDP is one datagram and its answer, which nobody repeats or counts."""
+    match question:
+        case Question.REACH | Question.DISTRIBUTE:
+            return True
+        case Question.RESOLVE | Question.PING | Question.LOSS | Question.PATH_MTU:
+            return False
+        case Question.IDLE | Question.CHURN | Question.ADMIT | Question.INSPECT | Question.START:
+            return False
+        case _:
+            assert_never(question)
