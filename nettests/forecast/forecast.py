@@ -11,15 +11,16 @@ from typing import TypeVar
 
 from nettests.compare.absent import OnlyCheck, skipped_because
 from nettests.compare.checks import CheckChange, Kind, check_changes
-from nettests.compare.dependencies import Cause, Dependency, entries_in, unknown_in
+from nettests.compare.dependencies import Cause, Dependency
 from nettests.compare.fact_changes import FactChange, fact_changes
 from nettests.compare.limitations import LimitationChange, limitation_changes
+from nettests.compare.members import MemberChange
 from nettests.compare.nodes import join_nodes
 from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.expect import Manifest
 from nettests.forecast.as_documented import Planned, as_documented
 from nettests.forecast.keys import Change, settling
-from nettests.model.check import Check
+from nettests.forecast.untold import Untold, untold_checks
 from nettests.model.expectation import Source
 from nettests.model.words import Verdict
 from nettests.report.summary import UNKNOWN
@@ -66,26 +67,12 @@ class ExpectedChange:
     kind: Coming
     before: Expects
     after: Expects
-    members: tuple[str, ...] = ()
+    members: tuple[MemberChange, ...] = ()
     applies: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
     causes: tuple[Cause, ...] = ()
     settled_by: tuple[str, ...] = ()
     """Of what becomes open because facts become unknown: the keys that state them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Untold:
-    """Checks of which nothing can be told, and the keys of the facts that would settle it.
-
-    ``already`` is whether nothing could be told of the facts of before either.
-    """
-
-    entries: tuple[str, ...]
-    why: str
-    settled_by: tuple[str, ...]
-    checks: tuple[str, ...]
-    already: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +101,7 @@ class Forecast:
     limitations: tuple[LimitationChange, ...] = ()
     entries: tuple[Entry, ...] = ()
     same: int = 0
-    """Checks of both plans of which the same is expected."""
+    """Checks of both plans of which the same is expected, of all of their members."""
 
 
 def forecast(
@@ -132,8 +119,9 @@ def forecast(
     found = tuple(check_changes(*runs, nodes))
     told = [one for one in found if one.after.verdict is not Verdict.UNKNOWN]
     applying = _applying(before), _applying(after)
-    expected = tuple(_expected(one, applying, changes) for one in told if one.kind is not Kind.SAME)
-    untold = tuple(_untold(before, after, changes))
+    every = (_expected(one, applying, changes) for one in told if one.kind is not Kind.SAME)
+    expected = tuple(one for one in every if one.kind is not Coming.MEMBERS or one.members)
+    untold = tuple(untold_checks(before, after, changes))
     unsure = {check.id for run in runs for check in run.checks if check.verdict is Verdict.UNKNOWN}
     old, new = (_without(run, unsure) for run in runs)
     limitations = limitation_changes(old, new, found)
@@ -148,8 +136,12 @@ def forecast(
         goes=tuple(_only(runs[0], after)),
         limitations=limitations,
         entries=tuple(_entries(manifests, _named(expected, untold, limitations))),
-        same=len(told) - len(expected),
+        same=len({one.id for one in told} - _spoken_of(expected, untold)),
     )
+
+
+def _spoken_of(changes: Iterable[ExpectedChange], untold: Iterable[Untold]) -> set[str]:
+    return {one.id for one in changes} | {name for lacking in untold for name in lacking.checks}
 
 
 def _expected(
@@ -163,7 +155,7 @@ def _expected(
         kind=kind,
         before=_expects(one.before.verdict, one.before.expected, one.before.limitation),
         after=_expects(one.after.verdict, one.after.expected, one.after.limitation),
-        members=tuple(each.label for each in one.members),
+        members=tuple(each for each in one.members if each.after is not Verdict.UNKNOWN),
         applies=tuple(sorted(applies - applied)),
         ends=tuple(sorted(applied - applies)),
         causes=causes,
@@ -211,40 +203,6 @@ def _minors(found: Iterable[Valued], changes: Iterable[Change]) -> Iterator[Valu
     }
     for one in found:
         yield replace(one, after=minors.get(one.after, one.after))
-
-
-def _untold(before: Planned, after: Planned, changes: Sequence[Change]) -> Iterator[Untold]:
-    """Yield what is undecided, alike checks together: those with the same entries, and the same facts to settle it."""
-    lacking = tuple(one.key.name for one in changes if one.names_no_patch)
-    alike: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, str]] = {}
-    for check in after.plan.checks:
-        for one in check.each:
-            why = after.expectations[one.id].undecided
-            if why:
-                keys = tuple(_keys(one, why)) or lacking
-                alike.setdefault((entries_in(why), keys), {}).setdefault(check.id, why)
-    for (entries, keys), checks in alike.items():
-        yield Untold(
-            entries=entries,
-            why=next(iter(checks.values())),
-            settled_by=keys,
-            checks=tuple(checks),
-            already=all(_was_untold(name, before) for name in checks),
-        )
-
-
-def _keys(check: Check, undecided: str) -> Iterator[str]:
-    """Yield the keys of the facts that a check lacks, for the OS of the node that lacks them."""
-    for one in dict.fromkeys(unknown_in(undecided)):
-        end = check.target if one.side == "target" else check.source
-        key = settling(one, end.os)
-        if key is not None:
-            yield key
-
-
-def _was_untold(check: str, before: Planned) -> bool:
-    told = before.expectations.get(check)
-    return told is not None and told.undecided is not None
 
 
 def _only(run: RecordedRun, other: Planned) -> Iterator[OnlyCheck]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from nettests.compare.items import Item, Section, alike, by_reason, named
-from nettests.forecast.forecast import Coming, Entry, ExpectedChange, Forecast, Untold
+from nettests.forecast.forecast import Coming, Entry, ExpectedChange, Forecast
+from nettests.forecast.untold import Untold
 from nettests.model.words import Verdict
 from nettests.report.text import plural
 
@@ -88,7 +89,8 @@ def words_of(one: ExpectedChange) -> str:
 def _change(one: ExpectedChange, entries: Mapping[str, Entry]) -> Item:
     lines = []
     if one.kind is Coming.MEMBERS:
-        lines.append(f"members: {named(one.members, 'member')}")
+        labels = (member.label for member in one.members)
+        lines.append(f"members: {named(labels, 'member')}")
     for word, names in (("ends", one.ends), ("applies", one.applies)):
         for name in names[:SHOWN_ENTRIES]:
             lines += _entry(word, name, entries, settled=one.kind is Coming.OPENS)

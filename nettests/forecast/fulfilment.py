@@ -4,7 +4,7 @@ A change counts as ``predicted`` where the forecast named the check, and the lat
 Every other change is what ``compare`` says of it. The exit code stays that of the difference: a forecast excuses nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
@@ -13,9 +13,11 @@ from nettests.compare import absent
 from nettests.compare.difference import Difference
 from nettests.compare.explanation import Explained
 from nettests.compare.fact_changes import FactChange
+from nettests.compare.items import named
+from nettests.compare.members import MemberChange
 from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.forecast.as_documented import text_of
-from nettests.forecast.forecast import Forecast
+from nettests.forecast.forecast import ExpectedChange, Forecast
 from nettests.forecast.forecast_sections import words_of
 from nettests.forecast.keys import KEYS
 from nettests.model.verdict import ACCEPTED
@@ -97,7 +99,7 @@ def _warnings(forecast: Forecast, found: Difference) -> Iterator[str]:
 def _missed(forecast: Forecast, checks: dict[str, RecordedCheck]) -> Iterator[Missed]:
     for one in forecast.changes:
         seen = checks.get(one.id)
-        why = _why_missed(seen, one.after.expected)
+        why = _why_missed(seen, one)
         if why:
             yield Missed(id=one.id, forecast=words_of(one), seen=_seen(seen), why=why)
     for comes in forecast.comes:
@@ -112,18 +114,28 @@ def _missed(forecast: Forecast, checks: dict[str, RecordedCheck]) -> Iterator[Mi
             yield Missed(id=goes.id, forecast="no longer in the plan", seen=_seen(seen), why=why)
 
 
-def _why_missed(seen: RecordedCheck | None, expected: str) -> str:
+def _why_missed(seen: RecordedCheck | None, one: ExpectedChange) -> str:
     """Return why a check does not show what was forecast; empty where it does."""
     if seen is None:
         return "the later run did not plan it"
     if seen.verdict in _NOT_JUDGED:
         return f"it was not judged: {seen.message or seen.verdict.value}"
     told = text_of(seen.expected)
-    if told != expected:
-        return f"documents expect {told} on the facts of the later run"
+    if told != one.after.expected:
+        return f"expected on the facts of the later run: {told}"
     if seen.verdict not in ACCEPTED:
         return "documents expect what was forecast, and it was not observed"
-    return ""
+    other = named(_otherwise(seen.members.each, one.members), "member")
+    return f"something else decides {other}" if other else ""
+
+
+def _otherwise(
+    seen: Mapping[str, tuple[Verdict, str | None]], members: Iterable[MemberChange]
+) -> Iterator[str]:
+    """Yield the members that another limitation decides than was forecast; those that are gone are left out."""
+    for one in members:
+        if one.label in seen and seen[one.label][1] != one.limitation_after:
+            yield one.label
 
 
 def _seen(seen: RecordedCheck | None) -> str:
