@@ -60,8 +60,6 @@ def notes(facts: ClusterFacts, after: ClusterFacts, changes: Sequence[Change]) -
             "kubernetes is the version of the API server, and of each kubelet and kube-proxy of known version unless"
             " kubelet or kubeProxy.version states another"
         )
-    if facts == after:
-        yield "each of these facts is what it was"
     alike: defaultdict[str, list[str]] = defaultdict(list)
     before: defaultdict[str, set[str]] = defaultdict(set)
     for old, new in zip(facts.nodes, after.nodes, strict=True):

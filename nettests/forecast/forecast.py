@@ -29,6 +29,7 @@ Applying = Mapping[str, set[str]]
 """Entries by the id of a check."""
 Valued = TypeVar("Valued", FactChange, Cause)
 UNTOLD = "nothing in the plan says why"
+UNCHANGED = "each of these facts is what it was"
 
 
 class Coming(StrEnum):
@@ -123,13 +124,14 @@ def forecast(
     expected = tuple(one for one in every if one.kind is not Coming.MEMBERS or one.members)
     untold = tuple(untold_checks(before, after, changes))
     unsure = {check.id for run in runs for check in run.checks if check.verdict is Verdict.UNKNOWN}
+    facts = tuple(_minors(fact_changes(*runs, nodes), changes))
     old, new = (_without(run, unsure) for run in runs)
     limitations = limitation_changes(old, new, found)
     return Forecast(
         of=of,
         to=tuple(map(str, changes)),
-        notes=tuple(notes),
-        facts=tuple(_minors(fact_changes(*runs, nodes), changes)),
+        notes=(*notes, *([] if facts else [UNCHANGED])),
+        facts=facts,
         changes=expected,
         untold=untold,
         comes=tuple(_only(runs[1], before)),
