@@ -142,9 +142,7 @@ def test_the_same_network_keeps_what_was_read_of_it() -> None:
         (("windows.kubelet=1.22.1", "windows.hostProcess=true"), True),
     ],
 )
-def test_host_process_follows_kubelet_and_runtime(
-    to: Sequence[str], possible: bool | None
-) -> None:
+def test_host_process_follows_kubelet_and_runtime(to: Sequence[str], possible: bool | None) -> None:
     """By discovery's own rule, unless it is stated."""
     facts = with_windows(cluster_facts(OLD), runtime=known("containerd://1.7.20", "test"))
     assert windows(after(facts, *to)).host_process.value is possible

@@ -151,7 +151,9 @@ def test_limitations_come_and_go_with_the_checks_that_they_decide() -> None:
 def test_the_way_back_is_the_mirror() -> None:
     """What lifts one way appears the other way, and what opens is settled."""
     there = foretold(OLD, "kubeProxy.dsr=true")
-    back = foretold(changed(cluster_facts(OLD), [read_change("kubeProxy.dsr=true")]), "kubeProxy.dsr=off")
+    back = foretold(
+        changed(cluster_facts(OLD), [read_change("kubeProxy.dsr=true")]), "kubeProxy.dsr=off"
+    )
     for one, other in ((Coming.LIFTS, Coming.APPEARS), (Coming.OPENS, Coming.SETTLES)):
         assert ids(there, one) == ids(back, other)
         assert ids(there, other) == ids(back, one)
