@@ -114,7 +114,10 @@ def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple
             notes.append(
                 f"not read of {profile}, as no limitation depends on it: {', '.join(left)}"
             )
-    found |= {one.key.name: one for one in map(forecasts.read_change, to)}
+    written = [forecasts.read_change(word) for word in to]
+    found |= {one.key.name: one for one in written}
+    if twice := [name for name in found if sum(one.key.name == name for one in written) > 1]:
+        raise click.UsageError(f"--to states {', '.join(twice)} more than once")
     if not found:
         raise click.UsageError("say what changes: --to KEY=VALUE, or --to-profile FILE")
     return tuple(found.values())

@@ -105,7 +105,9 @@ def _upgraded(
                 kube_proxy=replace(proxy, version=fact) if proxy.version.known else proxy,
             )
         )
-    text = f"v{version}"
+    # What a vendor adds to its version is not known of the next one, and told by no condition.
+    plain = facts.server_git_version.removeprefix("v") == str(facts.server_version)
+    text = f"v{version}" if plain else facts.server_git_version
     return replace(facts, server_version=version, server_git_version=text, nodes=tuple(nodes))
 
 

@@ -167,6 +167,7 @@ def test_a_cluster_profile_states_changes_and_the_command_line_goes_before_it(
         (["--to", "kuberntes=1.34"], 4, "did you mean 'kubernetes'?"),
         (["--to", "cni.driver=overlya"], 4, "did you mean 'overlay'?"),
         (["--to", "kubeProxy.dsr=maybe"], 4, "true or false is expected"),
+        (["--to", DSR, "--to", "kubeProxy.dsr=off"], 2, "kubeProxy.dsr more than once"),
         ([], 2, "say what changes: --to KEY=VALUE"),
         (["--to", DSR, "--context=other"], 2, "leave RUN out to read a cluster"),
         (["--to", DSR, "--nodes=sample"], 2, "leave RUN out to read a cluster"),

@@ -14,7 +14,7 @@ from nettests.model.facts import ClusterFacts, Fact, NodeFacts, known, unknown
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
 from tests.facts import PROFILES, cluster_facts, with_windows
-from tests.forecast.forecasts import NEW, OLD, TO_NEW
+from tests.forecast.forecasts import NEW, OLD, TO_NEW, foretold
 
 
 def after(facts: str | ClusterFacts, *to: str) -> ClusterFacts:
@@ -66,6 +66,14 @@ def test_kubernetes_takes_kubelets_and_kube_proxies_along() -> None:
     for node in found.nodes:
         assert node.kubelet == known(version, "--to kubernetes")
         assert node.kube_proxy.version == known(version, "--to kubernetes")
+
+
+def test_a_vendor_s_build_is_no_fact_that_changes() -> None:
+    """What it adds to the next version nobody knows, and no condition speaks of it."""
+    ours = replace(cluster_facts(OLD), server_git_version="v1.24.17-eks-036c24b")
+    found = foretold(ours, "kubernetes=1.34.2")
+    assert "Kubernetes build" not in {one.name for one in found.facts}
+    assert "Kubernetes" in {one.name for one in found.facts}
 
 
 def test_versions_that_were_not_known_stay_unknown() -> None:
