@@ -82,6 +82,8 @@ def test_versions_that_were_not_known_stay_unknown() -> None:
     node = windows(after(hidden, "kubernetes=1.34.2"))
     assert node.kube_proxy.version == unknown("a host service")
     assert node.kubelet.known
+    silent = with_windows(cluster_facts(OLD), kubelet=unknown("unreadable"))
+    assert windows(after(silent, "kubernetes=1.34.2")).kubelet == unknown("unreadable")
 
 
 def test_a_fact_of_windows_is_one_of_each_windows_node() -> None:

@@ -9,7 +9,8 @@ from nettests.forecast import Forecast, read_change
 from nettests.forecast.forecast import Coming
 from nettests.forecast.patches import at_any_patch
 from nettests.forecast.untold import Untold
-from nettests.model.facts import unknown
+from nettests.model.facts import NodeFacts, known, unknown
+from nettests.model.versions import WindowsBuild
 from nettests.model.words import Verdict
 from tests.facts import cluster_facts, with_windows
 from tests.forecast.forecasts import NEW, OLD, flows_of, foretold, ids, planned
@@ -132,10 +133,46 @@ def test_what_opens_because_a_fact_became_unknown_names_its_key() -> None:
     assert not any(one.settled_by for one in stated.changes)
 
 
-def test_members_that_cannot_be_told_are_counted_with_their_check() -> None:
-    """Of a fleet with two builds the one that has no patch level is untold, and its members are no changes."""
-    found = foretold("fleet", "windows.build=20348.x")
-    untold = {name for one in found.untold for name in one.checks}
-    assert "fleet-payload/windows/linux/tcp" in untold
-    for one in found.changes:
-        assert all(member.after is not Verdict.UNKNOWN for member in one.members)
+@pytest.fixture(scope="module")
+def half_hidden() -> Forecast:
+    """A fleet of which one node hides whether it has DSR, on its way to a build on which that matters."""
+    fleet = cluster_facts("fleet")
+    nodes = tuple(_without_dsr(node) if node.name == "win-5" else node for node in fleet.nodes)
+    return foretold(replace(fleet, nodes=nodes), "windows.build=20348.1000")
+
+
+def _without_dsr(node: NodeFacts) -> NodeFacts:
+    return replace(node, kube_proxy=replace(node.kube_proxy, dsr=unknown("no log")))
+
+
+def test_a_member_that_cannot_be_told_is_no_changed_member(half_hidden: Forecast) -> None:
+    """Its check is listed with the key of what that node hides, and is no change because of it alone."""
+    name = "fleet-dns/windows/tcp/nslookup"
+    (one,) = [lacking for lacking in half_hidden.untold if name in lacking.checks]
+    assert one.settled_by == ("kubeProxy.windows.dsr",)
+    assert name not in {change.id for change in half_hidden.changes}
+    for change in half_hidden.changes:
+        assert all(member.after is not Verdict.UNKNOWN for member in change.members)
+
+
+def test_what_could_be_told_of_some_checks_before_is_not_called_untold_before() -> None:
+    """One pool hides its patch level today, the other does so then: together they are something new."""
+    mixed = cluster_facts("mixed-builds")
+    hidden = known(WindowsBuild(20348), "a label")
+    nodes = tuple(
+        replace(node, build=hidden) if node.pool == "windows-2" else node for node in mixed.nodes
+    )
+    before = replace(mixed, nodes=nodes)
+    found = foretold(before, "windows.build=20348.x")
+    undecided = {
+        name for name, told in planned(before).expectations.items() if told.undecided is not None
+    }
+    assert {one.already for one in found.untold} == {False}
+    assert undecided & {name for one in found.untold for name in one.checks}
+
+
+def test_whatever_is_undecided_has_a_key(half_hidden: Forecast) -> None:
+    """Also of a check whose source has another OS than the target that lacks the fact."""
+    checks = {name for one in half_hidden.untold for name in one.checks}
+    assert any(name.startswith("fleet-nodeport/linux/") for name in checks)
+    assert all(one.settled_by for one in half_hidden.untold)
