@@ -68,7 +68,7 @@ def forecast(
     output: str,
     quiet: bool,
 ) -> None:
-    """Say what is expected to change on a cluster once some of its facts do.
+    """Show what is expected to change once facts of a cluster do.
 
     RUN is a finished run: a folder, its results.json, or latest; without it the cluster itself is read. Today's
     manifests are resolved on its facts and on those with --to, which says which limitations lift and appear, what

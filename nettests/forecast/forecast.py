@@ -19,9 +19,9 @@ from nettests.compare.nodes import join_nodes
 from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.expect import Manifest
 from nettests.forecast.as_documented import Planned, as_documented
+from nettests.forecast.entries import Entry, entries_of
 from nettests.forecast.keys import Change, settling
 from nettests.forecast.untold import Untold, untold_checks
-from nettests.model.expectation import Source
 from nettests.model.words import Verdict
 from nettests.report.summary import UNKNOWN
 
@@ -77,17 +77,6 @@ class ExpectedChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A limitation manifest's entry that the forecast names."""
-
-    id: str
-    summary: str
-    place: str
-    sources: tuple[Source, ...] = ()
-    settled_by: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """What is expected to change on a cluster once facts change: ``to`` as they were written."""
 
@@ -137,7 +126,7 @@ def forecast(
         comes=tuple(_only(runs[1], before)),
         goes=tuple(_only(runs[0], after)),
         limitations=limitations,
-        entries=tuple(_entries(manifests, _named(expected, untold, limitations))),
+        entries=tuple(entries_of(manifests, _named(expected, untold, limitations))),
         same=len({one.id for one in told} - _spoken_of(expected, untold)),
     )
 
@@ -240,16 +229,3 @@ def _named(
     }
     found |= {name for lacking in untold for name in lacking.entries}
     return found | {one.id for one in limitations}
-
-
-def _entries(manifests: Iterable[Manifest], named: set[str]) -> Iterator[Entry]:
-    for manifest in manifests:
-        for entry in manifest.limitations:
-            if entry.id in named:
-                yield Entry(
-                    id=entry.id,
-                    summary=entry.summary,
-                    place=entry.place,
-                    sources=entry.sources,
-                    settled_by=entry.settled_by,
-                )

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from nettests.compare.items import Item, Section, alike, by_reason, named
-from nettests.forecast.forecast import Coming, Entry, ExpectedChange, Forecast
+from nettests.forecast.entries import Entry
+from nettests.forecast.forecast import Coming, ExpectedChange, Forecast
 from nettests.forecast.untold import Untold
 from nettests.model.words import Verdict
 from nettests.report.text import plural
