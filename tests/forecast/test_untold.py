@@ -133,6 +133,14 @@ def test_what_opens_because_a_fact_became_unknown_names_its_key() -> None:
     assert not any(one.settled_by for one in stated.changes)
 
 
+def test_what_is_expected_then_needs_no_key() -> None:
+    """Facts of the old plugin are unknown, and what no longer depends on them is settled without them."""
+    found = foretold(NEW, "cni.plugin=antrea", "kubeProxy.windows.mode=none")
+    unknown_then = [one for one in found.changes if "unknown" in {c.after for c in one.causes}]
+    assert {Coming.SETTLES, Coming.OPENS} <= {one.kind for one in unknown_then}
+    assert {one.kind for one in found.changes if one.settled_by} == {Coming.OPENS}
+
+
 @pytest.fixture(scope="module")
 def half_hidden() -> Forecast:
     """A fleet of which one node hides whether it has DSR, on its way to a build on which that matters."""
