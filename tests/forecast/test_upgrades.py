@@ -23,6 +23,7 @@ UPGRADES = {
     "a new Windows": (OLD, ("windows.build=20348.3207",)),
     "DSR": (OLD, ("kubeProxy.dsr=true",)),
     "host-gw to VXLAN": (NEW, ("cni.backend=vxlan", "cni.mtu=1450")),
+    "VXLAN to host-gw": ("win2022-overlay-dsr", ("cni.backend=host-gw", "cni.mtu=1500")),
     "ten minors": (OLD, ("kubernetes=1.34.2",)),
     "all at once": (OLD, OVERLAY),
     "another plugin": (NEW, ("cni.plugin=antrea", "kubeProxy.windows.mode=none")),
