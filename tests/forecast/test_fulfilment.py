@@ -12,6 +12,7 @@ from nettests.forecast.as_documented import OPEN, UNDECIDED, text_of
 from nettests.forecast.fulfilment import STAYED, Missed, Told
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation, Expected
+from nettests.model.facts import known
 from nettests.model.words import Outcome, Verdict
 from tests.compare.runs import as_expected, but, quiet_run, recorded, results
 from tests.facts import cluster_facts
@@ -249,3 +250,11 @@ def test_words_of_expectations_are_the_vocabulary_s_own() -> None:
         run = next(check for check in quiet_run(FACTS).checks if check.id == one.id)
         assert one.after.expected == (run.expected.text if not run.expected.open else OPEN)
     assert HAIRPIN in {one.id for one in FORECAST.changes}
+
+
+def test_a_fact_that_nobody_could_state_is_met_by_any_value() -> None:
+    """The MTU of the new network was unknown in the forecast: whatever discovery reads of it is no surprise."""
+    there = changed(cluster_facts(OLD), [read_change("cni.backend=vxlan")])
+    read = replace(there, cni=replace(there.cni, mtu=known(1450, "cluster profile")))
+    found = came(quiet_run(read), foretold(OLD, "cni.backend=vxlan", of=BEFORE.run.run_id))
+    assert "MTU of Pods" not in {one.name for one in found.facts}
