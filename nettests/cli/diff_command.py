@@ -13,9 +13,9 @@ from rich.text import Text
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
+from nettests.cli.section_lines import section_lines
 from nettests.compare import (
     Difference,
-    Section,
     difference,
     document,
     headline,
@@ -26,18 +26,18 @@ from nettests.compare import (
     sections,
 )
 from nettests.errors import PathError
+from nettests.forecast import (
+    Fulfilment,
+    forecast_data,
+    forecast_line,
+    forecast_sections,
+    fulfilment,
+    read_forecast,
+)
 from nettests.model.visible import as_line
-from nettests.model.words import Verdict
-from nettests.plugin.reporter import STYLE
 from nettests.private import write_text
-from nettests.report.text import plural
 from nettests.session.recorded_runs import read_document, results_of
 from nettests.terminal.drawing import console
-
-SHOWN = 12
-"""Items of a section on a terminal; the page and --output json have all."""
-NAMED = 4
-"""Checks of one item."""
 
 
 @click.command(cls=Command, example="nettests diff latest~1 latest --html diff.html")
@@ -52,6 +52,12 @@ NAMED = 4
     help="What is printed.",
 )
 @click.option(
+    "--forecast",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Say what came true of what `nettests forecast --output json` printed before the upgrade.",
+)
+@click.option(
     "--html",
     "page",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -60,77 +66,62 @@ NAMED = 4
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print the headline only.")
 def diff(
-    *, before: str, after: str, report_dir: Path, output: str, page: Path | None, quiet: bool
+    *,
+    before: str,
+    after: str,
+    report_dir: Path,
+    forecast: Path | None,
+    output: str,
+    page: Path | None,
+    quiet: bool,
 ) -> None:
     """Show what changed between run A and run B, and why.
 
     A and B are folders of runs, results.json files, or latest, latest~1 … for the runs in --report-dir. Checks are
-    joined by their ids. A change is explained where a fact that its expectation depends on changed too.
+    joined by their ids. A change is explained where a fact that its expectation depends on changed too, and predicted
+    where --forecast named it and B shows what was forecast.
 
     Exit code: 0 B is not worse; 1 a check deviates that did not; 6 checks were judged and are unknown; 7 B judged nothing.
     """
     paths = [results_of(word, report_dir) for word in (before, after)]
     old, new = (read_results(read_document(path), str(path)) for path in paths)
     found = difference(old, new, (before, after))
+    came = None
+    if forecast is not None:
+        foretold = read_forecast(read_document(forecast), str(forecast))
+        came = fulfilment(foretold, found, new)
+    more = forecast_sections(came) if came else ()
     if page is not None:
-        _write(page, render_page(found))
+        _write(page, render_page(found, more))
     if output == "json":
-        terminal.document(document(found))
+        extra = {"forecast": forecast_data(came)} if came else {}
+        terminal.document({**document(found), **extra})
     elif output == "markdown":
-        terminal.block(render_markdown(found))
+        terminal.block(render_markdown(found, more))
     else:
-        _tell(found, quiet=quiet)
+        _tell(found, came, quiet=quiet)
     if page is not None and output == "text":
         terminal.line(f"page: {page}")
     sys.exit(found.exit_code)
 
 
-def _tell(found: Difference, *, quiet: bool) -> None:
+def _tell(found: Difference, came: Fulfilment | None, *, quiet: bool) -> None:
     drawn = console(soft_wrap=True)
     if not quiet:
-        for line in _lines(found):
+        for line in _lines(found, came):
             drawn.print(line)
+    if came is not None:
+        drawn.print(Text(as_line(forecast_line(came))))
     drawn.print(Text(as_line(headline(found)), style="bold"))
 
 
-def _lines(found: Difference) -> Iterator[Text]:
+def _lines(found: Difference, came: Fulfilment | None) -> Iterator[Text]:
     for one in (found.before, found.after):
         yield Text(as_line(run_line(one)))
-    for warning in found.warnings:
+    for warning in (*found.warnings, *(came.warnings if came else ())):
         yield Text(as_line(f"warning: {warning}"), style="yellow")
-    for section in sections(found):
-        yield Text("")
-        yield Text(as_line(f"{section.title} ({section.size})"), style="bold")
-        yield from _items(section)
-    yield Text("")
-
-
-def _items(section: Section) -> Iterator[Text]:
-    if section.lead:
-        yield Text(as_line(f"  {section.lead}"), style="dim")
-    for item in section.items[:SHOWN]:
-        head = Text(as_line(f"  {item.head}"), style=_style(item.verdict))
-        names = item.names if len(item.names) == 1 else (plural(len(item.names), "check"),)
-        yield head.append(as_line(f"  {names[0]}"), style="default")
-        for line in item.lines:
-            if line:
-                yield Text(as_line(f"      {line}"), style="dim")
-        if len(item.names) > 1:
-            yield from _names(item.names)
-    more = len(section.items) - SHOWN
-    if more > 0:
-        yield Text(f"  … and {plural(more, 'more item')}: --output json and --html have all")
-
-
-def _names(names: tuple[str, ...]) -> Iterator[Text]:
-    for name in names[:NAMED]:
-        yield Text(as_line(f"      {name}"))
-    if len(names) > NAMED:
-        yield Text(f"      … and {len(names) - NAMED} more")
-
-
-def _style(verdict: Verdict | None) -> str:
-    return STYLE[verdict] if verdict else "default"
+    every = (*(forecast_sections(came) if came else ()), *sections(found))
+    yield from section_lines(every, "--output json and --html have all")
 
 
 def _write(file: Path, text: str) -> None:

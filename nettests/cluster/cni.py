@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from nettests.cluster import plugin_settings
+from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import CniFacts, Fact, known, unknown
 from nettests.model.json_text import read_json
@@ -33,13 +34,6 @@ DAEMON_SETS = {
 """Beginnings of DaemonSet names, and the plugin that they belong to."""
 
 BACKEND_ANNOTATION = "flannel.alpha.coreos.com/backend-type"
-PLUGIN_DRIVERS = {"antrea": "transparent", "aws-vpc-cni": "l2bridge"}
-"""Plugins that make one type of HNS network only (Antrea's Windows design, EKS' user guide)."""
-FLANNEL_DRIVERS = {"host-gw": "l2bridge", "vxlan": "overlay"}
-"""Flannel's backends on Windows and the HNS network that they make (flannel, pkg/backend)."""
-CALICO_DRIVERS = {"vxlan": "overlay", "windows-bgp": "l2bridge"}
-"""Calico's own networks on Windows; as a policy engine alone it has none."""
-BACKEND_DRIVERS = {"flannel": FLANNEL_DRIVERS, "calico": CALICO_DRIVERS}
 HYBRID_OVERLAY = "k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac"
 """OVN-Kubernetes writes it on Windows nodes, which run an overlay network (hybrid overlay)."""
 STATED = "cluster profile"
@@ -114,17 +108,12 @@ def driver_of(
         if annotated
         else (cni.backend.value, cni.backend.origin)
     )
-    drivers = BACKEND_DRIVERS.get(cni.plugin.value or "flannel", {})
-    if backend in drivers:
-        return known(drivers[backend], f"{origin}: {backend}")
+    told = network_drivers.by_backend(cni.plugin, Fact(backend, origin))
+    if told is not None:
+        return told
     if HYBRID_OVERLAY in annotations:
         return known("overlay", f"node annotation {HYBRID_OVERLAY}")
-    if cni.plugin.value in PLUGIN_DRIVERS:
-        return known(PLUGIN_DRIVERS[cni.plugin.value], f"{cni.plugin.origin}: {cni.plugin.value}")
-    return unknown(
-        f"the HNS network type of {cni.plugin.value or 'an unknown plugin'} cannot be read "
-        "from the API; state facts.cni.driver in the cluster profile"
-    )
+    return network_drivers.by_plugin(cni.plugin)
 
 
 def plugin_of(daemon_sets: Sequence[Object]) -> Fact[str]:

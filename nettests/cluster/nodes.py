@@ -5,7 +5,6 @@ upgrade does not change (``windows-1``); the cluster profile can pin it.
 """
 
 import ipaddress
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from nettests.cluster.fleet import LEAVING
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import Address, Fact, Network, Taint, known, unknown
+from nettests.model.host_process import host_process
 from nettests.model.labels import HOSTNAME_LABEL, OS_LABEL, POOL_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
@@ -41,10 +41,6 @@ PLATFORM_LABELS = {
 }
 """Labels that a managed service gives each of its nodes, and nobody else does."""
 ZONE_LABEL = "topology.kubernetes.io/zone"
-HOST_PROCESS_KUBERNETES = KubernetesVersion(1, 23)
-"""HostProcess containers are on by default since beta (KEP-1981)."""
-HOST_PROCESS_CONTAINERD = (1, 6)
-"""Kubernetes documentation, create-hostprocess-pod: containerd 1.6 or later."""
 KUBELET_PORT = 10250
 
 
@@ -131,19 +127,7 @@ def host_process_of(node: Object) -> Fact[bool]:
     """Return whether HostProcess containers can run: kubelet 1.23 and containerd 1.6, or later."""
     if os_of(node) is not OS.WINDOWS:
         return unknown("HostProcess containers exist on Windows only")
-    kubelet, runtime = kubelet_of(node).value, runtime_of(node).value or ""
-    # sample: "containerd://1.7.20", "containerd://2.1.9+unknown"
-    found = re.match(r"containerd://(\d+)\.(\d+)", runtime)
-    if kubelet is None:
-        return unknown("the kubelet's version is unknown")
-    if found is None:
-        if runtime.startswith("docker"):
-            return known(value=False, origin=f"runtime {runtime}: Docker never had them")
-        return unknown(f"the runtime is {runtime!r}")
-    enough = kubelet >= HOST_PROCESS_KUBERNETES and (
-        (int(found[1]), int(found[2])) >= HOST_PROCESS_CONTAINERD
-    )
-    return known(value=enough, origin=f"kubelet {kubelet}, {runtime}")
+    return host_process(kubelet_of(node).value, runtime_of(node).value or "")
 
 
 def addresses_of(node: Object) -> tuple[Address, ...]:

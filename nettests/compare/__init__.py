@@ -9,9 +9,10 @@ from nettests.compare.difference import Difference, difference
 from nettests.compare.difference_json import document
 from nettests.compare.difference_markdown import render_markdown
 from nettests.compare.difference_page import render_page
+from nettests.compare.items import Section
 from nettests.compare.reading import read_results
 from nettests.compare.recorded import RecordedRun
-from nettests.compare.sections import Section, headline, run_line, sections
+from nettests.compare.sections import headline, run_line, sections
 
 __all__ = [
     "Difference",

@@ -53,12 +53,15 @@ def _why(
             return missing
     if check.flow not in by_flow:
         return f"the other run did not plan the flow {check.flow}"
-    skips = [one for one in by_flow[check.flow] if one.verdict is Verdict.SKIPPED]
-    standing = [one for one in skips if _stands_for(one.id, check.id)]
-    if standing:
-        nearest = max(standing, key=lambda one: len(parts_of(one.id)))
-        return f"the other run skipped it: {nearest.message}"
-    return UNTOLD
+    skips = {one.id: one.message for one in by_flow[check.flow] if one.verdict is Verdict.SKIPPED}
+    reason = skipped_because(check.id, skips)
+    return UNTOLD if reason is None else f"the other run skipped it: {reason}"
+
+
+def skipped_because(check: str, skips: Mapping[str, str]) -> str | None:
+    """Return the reason of the skip that stands for a check, of the flow's skips by id; ``None`` where none does."""
+    standing = [name for name in skips if _stands_for(name, check)]
+    return skips[max(standing, key=lambda name: len(parts_of(name)))] if standing else None
 
 
 def _missing(end: End, other: RecordedRun) -> str:

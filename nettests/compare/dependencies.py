@@ -52,6 +52,8 @@ _BY_SKEW = "version skew policy"
 _BY_PLUGIN = " makes "
 """A driver that no node reports is decided by what the plugin may make."""
 _UNDECIDED = "depends on what is not known: "
+AND = " and "
+"""Between ids, where several limitations may decide."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -76,9 +78,19 @@ class Cause:
 
 def dependencies(check: RecordedCheck) -> tuple[Dependency, ...]:
     """Return the facts that the expectation of a check depends on, as far as its document says."""
-    undecided = (check.expected.undecided or "").partition(_UNDECIDED)[2].split("; ")
-    named = dict.fromkeys(one for sentence in undecided for one in named_in(sentence))
+    named = unknown_in(check.expected.undecided or "")
     return tuple(dict.fromkeys((*of_limitation(check.limitation), *named)))
+
+
+def unknown_in(undecided: str) -> tuple[Dependency, ...]:
+    """Return the facts that an expectation lacks, of the sentence that says why it is undecided."""
+    sentences = undecided.partition(_UNDECIDED)[2].split("; ")
+    return tuple(dict.fromkeys(one for sentence in sentences for one in named_in(sentence)))
+
+
+def entries_in(undecided: str) -> tuple[str, ...]:
+    """Return the ids of the limitations that may decide, of the same sentence."""
+    return tuple(undecided.partition(f" {_UNDECIDED}")[0].split(AND))
 
 
 def of_limitation(limitation: AppliedLimitation | None) -> tuple[Dependency, ...]:

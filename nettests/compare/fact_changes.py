@@ -92,7 +92,7 @@ def _of_run(before: RecordedRun, after: RecordedRun) -> Iterator[FactChange]:
     yield from _changed("suites", _joined(map(_name, old.suites)), _joined(map(_name, new.suites)))
     profiles = (_name(old.cluster_profile or ABSENT), _name(new.cluster_profile or ABSENT))
     yield from _changed("cluster profile", *profiles)
-    given, now_given = _options(old.argv), _options(new.argv)
+    given, now_given = options_of(old.argv), options_of(new.argv)
     yield from _changed(
         "options",
         _joined(one for one in given if one not in now_given),
@@ -112,7 +112,7 @@ def manifest_changes(before: RecordedRun, after: RecordedRun) -> Iterator[FactCh
         yield from _changed(f"manifest {file}", old.get(file, ABSENT), new.get(file, ABSENT))
 
 
-def _options(argv: Sequence[str]) -> list[str]:
+def options_of(argv: Sequence[str]) -> list[str]:
     """Return the options that choose checks, nodes or images, each with its value: the others change no verdict."""
     found = []
     for word, following in zip(argv, [*argv, ""][1:], strict=True):

@@ -66,7 +66,7 @@ OF_NODE: Mapping[str, Callable[[NodeFacts], Any]] = {
 
 
 def text_of(value: Any) -> str:
-    """Return a value in words: ``unknown`` of a fact without one, ``none`` where there is nothing."""
+    """Return a value in words: ``UNKNOWN`` of a fact without one, ``none`` where there is nothing."""
     if isinstance(value, Fact):
         return fact_text(value)
     if value is None or value in {"", ()}:

@@ -54,7 +54,7 @@ def _of_member(
         *_named_by(names[0], runs[0].checks),
         *_named_by(names[1], runs[1].checks),
     ]
-    ends = (_ends(one.earlier), _ends(one.label))
+    ends = (_ends(one.earlier, runs[0], checks[0]), _ends(one.label, runs[1], checks[1]))
     found = causes((runs[0].facts, runs[1].facts), ends, named)
     return found or by_manifests(*runs, *checks)
 
@@ -67,6 +67,13 @@ def _named_by(limitation: str | None, checks: Iterable[RecordedCheck]) -> tuple[
     return ()
 
 
-def _ends(label: str) -> Ends:
+def _ends(label: str, run: RecordedRun, check: RecordedCheck) -> Ends:
+    """Return the ends of a member: its nodes or, where it names a Service instead, the end of the check."""
+    nodes = {node.name for node in run.facts.nodes} if run.facts else set()
     source, _, target = label.partition(PAIR)
-    return End(node=source), End(node=target or source)
+    named = (source, target or source)
+    ends = (check.source, check.target)
+    return (
+        End(node=named[0]) if named[0] in nodes else ends[0],
+        End(node=named[1]) if named[1] in nodes else ends[1],
+    )

@@ -5,7 +5,8 @@ a newer one of the same ``apiVersion``. Where the text came from is only a name 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from cattrs.errors import BaseValidationError
 
@@ -17,38 +18,66 @@ from nettests.model.limits import TooMuchError
 from nettests.model.nearest import nearest
 from nettests.report.results import API_VERSION
 
+T = TypeVar("T")
 KIND = "Results"
 AGAIN = "make it again from the journal beside it: nettests rejudge RUN_DIR"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readable:
+    """A kind of document that is read again: ``holds`` is what it is to people, ``writers`` who make it, ``hint`` what they should name."""
+
+    kind: str
+    version: str
+    holds: str
+    writers: str
+    hint: str
+    again: str
+
+
+RESULTS = Readable(
+    kind=KIND,
+    version=API_VERSION,
+    holds="results of a run",
+    writers="runs",
+    hint="name a run's folder or its results.json",
+    again=AGAIN,
+)
+
+
 def read_results(text: str | bytes, name: str) -> RecordedRun:
     """Return the run in the text of a document; ``PathError`` for everything else."""
-    data = _document(text, name)
+    return read_value(text, name, RESULTS, RecordedRun)
+
+
+def read_value(text: str | bytes, name: str, wanted: Readable, kind: type[T]) -> T:
+    """Return the value in the text of a document of ours; ``PathError`` for everything else."""
+    data = _document(text, name, wanted)
     try:
-        return from_data(data, RecordedRun)
+        return from_data(data, kind)
     except (BaseValidationError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise PathError(f"{name} is not as runs write it: {_first(error)}", hint=AGAIN) from error
+        raise PathError(
+            f"{name} is not as {wanted.writers} write it: {_first(error)}", hint=wanted.again
+        ) from error
 
 
-def _document(text: str | bytes, name: str) -> Mapping[str, Any]:
+def _document(text: str | bytes, name: str, wanted: Readable) -> Mapping[str, Any]:
     try:
         data = read_json(text)
     except TooMuchError as error:
         raise PathError(f"{name} is not read: {error}") from error
     except ValueError as error:
         raise PathError(
-            f"{name} cannot be read: {error}; it is cut off, or no JSON", hint=AGAIN
+            f"{name} cannot be read: {error}; it is cut off, or no JSON", hint=wanted.again
         ) from error
     kind = data.get("kind") if isinstance(data, dict) else None
     version = data.get("apiVersion") if isinstance(data, dict) else None
-    if not isinstance(data, dict) or kind != KIND:
+    if not isinstance(data, dict) or kind != wanted.kind:
         told = f": its kind is {kind!r}" if kind is not None else ""
-        raise PathError(
-            f"{name} holds no results of a run{told}",
-            hint="name a run's folder or its results.json",
-        )
-    if version != API_VERSION:
-        hint = nearest(str(version), [API_VERSION], otherwise=f"this version reads {API_VERSION}")
+        raise PathError(f"{name} holds no {wanted.holds}{told}", hint=wanted.hint)
+    if version != wanted.version:
+        reads = f"this version reads {wanted.version}"
+        hint = nearest(str(version), [wanted.version], otherwise=reads)
         raise PathError(
             f"{name} has apiVersion {version!r}, which this version of nettests does not read",
             hint=f"{hint}; compare with the version of nettests that wrote it, or a newer one",

@@ -4,9 +4,8 @@ It chooses words and order. How many items are shown, and how they look, is left
 made of the difference itself.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
 from nettests.compare.absent import OnlyCheck
 from nettests.compare.checks import CheckChange, Kind
@@ -14,6 +13,7 @@ from nettests.compare.dependencies import Cause
 from nettests.compare.difference import Compared, Difference
 from nettests.compare.explanation import Explained
 from nettests.compare.incidents import IncidentChange, Stays
+from nettests.compare.items import Item, Section, alike, by_reason, counted, named
 from nettests.compare.limitations import LimitationChange, Moved
 from nettests.compare.members import MemberChange
 from nettests.compare.paces import CONVERGENCE, NEVER, THROUGHPUT, WHOLE, PaceChange
@@ -22,46 +22,16 @@ from nettests.model.words import Verdict
 from nettests.report.summary import moment
 from nettests.report.text import plural
 
-NAMED = 4
-"""Members, checks or facts that one sentence names; the document for machines has all."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One entry of a section: ``head`` says what changed, ``names`` what of, ``lines`` say more.
-
-    It has several names where the same happened to several checks. ``verdict`` gives it its colour; ``None`` has none.
-    """
-
-    head: str
-    names: tuple[str, ...]
-    lines: tuple[str, ...] = ()
-    verdict: Verdict | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """Items of one kind under a title; ``lead`` is what holds of all of them."""
-
-    title: str
-    items: tuple[Item, ...]
-    lead: str = ""
-
-    @property
-    def size(self) -> int:
-        """How many things its items speak of."""
-        return sum(len(item.names) for item in self.items)
-
 
 def headline(found: Difference) -> str:
     """Return whether the later run is worse, in one sentence."""
     if found.after.run.error:
         return "The second run could not start"
     told = [
-        _counted(len(found.worse), "new failure"),
-        _counted(found.kinds[Kind.REPAIRED], "repaired check"),
-        _counted(len(found.lost_sight), "check that is unknown now", "checks that are unknown now"),
-        _counted(_others(found), "other change"),
+        counted(len(found.worse), "new failure"),
+        counted(found.kinds[Kind.REPAIRED], "repaired check"),
+        counted(len(found.lost_sight), "check that is unknown now", "checks that are unknown now"),
+        counted(_others(found), "other change"),
     ]
     parts = ", ".join(one for one in told if one)
     if not parts:
@@ -92,7 +62,7 @@ def _all(found: Difference) -> Iterator[Section]:
     yield Section(title="Incidents", items=tuple(map(_incident, found.incidents)))
     yield Section(
         title="New failures",
-        items=_alike([*map(_check, failing), *map(_only, newly)]),
+        items=alike([*map(_check, failing), *map(_only, newly)]),
         lead=_meanwhile(found) if any(_odd(one) for one in failing) else "",
     )
     yield Section(title="Repaired", items=_checks(found.of(Kind.REPAIRED)))
@@ -122,15 +92,7 @@ def _all(found: Difference) -> Iterator[Section]:
 
 
 def _checks(changes: Iterable[CheckChange]) -> tuple[Item, ...]:
-    return _alike(map(_check, changes))
-
-
-def _alike(items: Iterable[Item]) -> tuple[Item, ...]:
-    """Return items with those that differ in nothing but their names as one, where the first of them stood."""
-    found: dict[Item, list[str]] = {}
-    for item in items:
-        found.setdefault(replace(item, names=()), []).extend(item.names)
-    return tuple(replace(item, names=tuple(names)) for item, names in found.items())
+    return alike(map(_check, changes))
 
 
 def _check(one: CheckChange) -> Item:
@@ -156,7 +118,7 @@ def _check(one: CheckChange) -> Item:
 def _because(explained: Explained, text: str, causes: tuple[Cause, ...]) -> str:
     if explained is Explained.NOT_JUDGED:
         return text
-    facts = f" ({_named(map(str, causes), 'fact')})" if causes else ""
+    facts = f" ({named(map(str, causes), 'fact')})" if causes else ""
     return f"{explained.value}: {text}{facts}"
 
 
@@ -169,7 +131,7 @@ def _members(members: Iterable[MemberChange]) -> Iterator[str]:
         moved = f" by {one.limitation_after or 'no limitation'}" if was == now else ""
         alike[f"{was} → {now}{moved}"].append(one.label)
     for what, labels in alike.items():
-        yield f"members {what}: {_named(labels, 'member')}"
+        yield f"members {what}: {named(labels, 'member')}"
 
 
 def _only(one: OnlyCheck) -> Item:
@@ -186,7 +148,7 @@ def _meanwhile(found: Difference) -> str:
     if not found.facts:
         return "No fact that is recorded changed meanwhile."
     return (
-        f"Changed meanwhile, which is no cause by itself: {_named(map(str, found.facts), 'fact')}."
+        f"Changed meanwhile, which is no cause by itself: {named(map(str, found.facts), 'fact')}."
     )
 
 
@@ -208,7 +170,7 @@ def _limitation(one: LimitationChange) -> Item:
     if one.with_checks:
         lines.append("with its checks, which the other run does not have")
     if one.causes:
-        lines.append(_named(map(str, one.causes), "fact"))
+        lines.append(named(map(str, one.causes), "fact"))
     lines.append(f"source: {'; '.join(map(str, one.sources))}")
     colour = Verdict.PASS if one.what is Moved.WENT else Verdict.LIMITED
     return Item(head=one.what.value, names=(one.id,), lines=tuple(lines), verdict=colour)
@@ -236,7 +198,7 @@ def _paces(changes: Iterable[PaceChange]) -> Iterator[Item]:
     for (probe, worse), services in never.items():
         head = "no longer converge in time" if worse else "converge in time now"
         colour = Verdict.FLAKY if worse else Verdict.PASS
-        lines = (_named(services, "Service"),)
+        lines = (named(services, "Service"),)
         name = f"{plural(len(services), 'Service')} at {probe}"
         yield Item(head=head, names=(name,), lines=lines, verdict=colour)
 
@@ -250,20 +212,7 @@ def _absent(found: Difference) -> Iterator[Section]:
         (f"Only in {found.before.name}", found.only_before),
         (f"Only in {found.after.name}", found.only_after),
     ):
-        reasons: defaultdict[str, list[OnlyCheck]] = defaultdict(list)
-        for one in only:
-            reasons[one.reason].append(one)
-        yield Section(title=title, items=tuple(_group(*each) for each in reasons.items()))
-
-
-def _group(reason: str, checks: list[OnlyCheck]) -> Item:
-    seen = Counter(one.verdict for one in checks)
-    counts = ", ".join(f"{seen[v]} {v.value}" for v in SUMMARY_ORDER if seen[v])
-    return Item(
-        head=plural(len(checks), "check"),
-        names=(reason,),
-        lines=(counts, _named((one.id for one in checks), "check")),
-    )
+        yield Section(title=title, items=by_reason(only))
 
 
 def _others(found: Difference) -> int:
@@ -271,17 +220,3 @@ def _others(found: Difference) -> int:
     return sum(
         one.kind not in told and not one.worse and not one.lost_sight for one in found.checks
     )
-
-
-def _counted(count: int, one: str, many: str = "") -> str:
-    if not count:
-        return ""
-    return f"{count} {many}" if many and count > 1 else plural(count, one)
-
-
-def _named(words: Iterable[str], noun: str) -> str:
-    """Return the first few of some words, and how many more there are."""
-    found = list(words)
-    more = len(found) - NAMED
-    shown = ", ".join(found[:NAMED])
-    return f"{shown}, … and {plural(more, f'more {noun}')}" if more > 0 else shown

@@ -187,8 +187,12 @@ def _unlike(shows: Expected, claim: Expected) -> Expected | None:
 
 
 def _why_undecided(candidate: Candidate) -> str:
-    unknowns = "; ".join(candidate.evaluation.unknowns)
-    return f"{candidate.limitation.id} depends on what is not known: {unknowns}"
+    return undecided(candidate.limitation.id, candidate.evaluation.unknowns)
+
+
+def undecided(entries: str, unknowns: Iterable[str]) -> str:
+    """Return why an expectation is undecided: the entries that may decide, and what is not known."""
+    return f"{entries} depends on what is not known: {'; '.join(unknowns)}"
 
 
 def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:

@@ -24,6 +24,8 @@ from nettests.report.results import CheckResult, Results
 from nettests.report.text import plural
 
 T = TypeVar("T")
+UNKNOWN = "unknown"
+"""What is said of a fact without a value."""
 
 MEANING: dict[Verdict, str] = {
     Verdict.PASS: "behaves as claimed",
@@ -129,9 +131,9 @@ def variant(check: Check) -> str:
 
 
 def fact_text(fact: Fact[T]) -> str:
-    """Return a fact's value in words, ``unknown`` without one."""
+    """Return a fact's value in words, ``UNKNOWN`` without one."""
     if fact.value is None:
-        return "unknown"
+        return UNKNOWN
     if isinstance(fact.value, bool):
         return "on" if fact.value else "off"
     if isinstance(fact.value, tuple):

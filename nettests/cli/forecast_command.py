@@ -1,0 +1,181 @@
+"""``nettests forecast [RUN] --to KEY=VALUE …``: what is expected to change before anybody upgrades, and why.
+
+Only words here: facts come from a finished run's document or from the cluster, ``forecast`` decides. Reads only.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from nettests import forecast as forecasts
+from nettests import terminal
+from nettests.cli.discover_commands import read_facts
+from nettests.cli.help import Command
+from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options, report_dir_option
+from nettests.cli.section_lines import section_lines
+from nettests.cluster.profile_file import read_profile
+from nettests.compare import read_results
+from nettests.compare.fact_changes import options_of
+from nettests.errors import PathError
+from nettests.forecast import Change, Forecast, Planned
+from nettests.model.facts import ClusterFacts
+from nettests.model.visible import as_line
+from nettests.model.words import CheckClass
+from nettests.plan import Flow, load, read_classes
+from nettests.plan.classes import OPTION
+from nettests.session.blueprint import Blueprint, Read, blueprint, read_manifests
+from nettests.session.cluster_under_test import profile_of
+from nettests.session.recorded_runs import read_document, results_of
+from nettests.terminal.drawing import console
+
+
+@click.command(
+    cls=Command, example="nettests forecast latest --to kubernetes=1.34 --to kubeProxy.dsr=true"
+)
+@click.argument("run", required=False)
+@cluster_options(CLUSTER, CHECKS)
+@report_dir_option("Where `latest` and `latest~1` are looked for.")
+@click.option(
+    "--to",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A fact after the upgrade, such as windows.build=26100.x (repeatable).",
+)
+@click.option(
+    "--to-profile",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="A cluster profile of after the upgrade: each fact that it states.",
+)
+@click.option(
+    "--output",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="What is printed; `nettests diff --forecast` reads json.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print the headline only.")
+def forecast(
+    *,
+    run: str | None,
+    common: CommonOptions,
+    report_dir: Path,
+    to: tuple[str, ...],
+    to_profile: Path | None,
+    output: str,
+    quiet: bool,
+) -> None:
+    """Show what is expected to change once facts of a cluster do.
+
+    RUN is a finished run: a folder, its results.json, or latest; without it the cluster itself is read. Today's
+    manifests are resolved on its facts and on those with --to, which says which limitations lift and appear, what
+    becomes open, which checks come and go, and what cannot be told.
+
+    Keys are those of the cluster profile's facts and of conditions in manifests: kubernetes, windows.build, cni.backend …
+    """
+    notes: list[str] = []
+    changes = _changes(to, to_profile, notes)
+    read = read_manifests(common.options.manifests)
+    known = _known(run, common, report_dir)
+    found = _forecast(known, changes, read, notes)
+    if output == "json":
+        terminal.document(forecasts.document(found))
+    elif output == "markdown":
+        terminal.block(forecasts.render_markdown(found))
+    else:
+        _tell(found, quiet=quiet)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A cluster as it is: its facts, what it is called, and what a run on it tests."""
+
+    name: str
+    facts: ClusterFacts
+    flows: Sequence[Flow]
+    enabled: Collection[CheckClass]
+
+    def planned(self, facts: ClusterFacts, read: Read) -> Planned:
+        """Return what a run on these facts would test, and what is expected of it."""
+        made: Blueprint = blueprint(facts, self.flows, read, self.enabled)
+        return Planned(facts=facts, plan=made.plan, expectations=made.expectations)
+
+
+def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple[Change, ...]:
+    """Read what changes; what the command line says goes before the profile."""
+    found: dict[str, Change] = {}
+    if profile is not None:
+        stated = read_profile(profile).facts
+        found = {one.key.name: one for one in forecasts.stated_changes(stated)}
+        if left := forecasts.left_alone(stated):
+            notes.append(
+                f"not read of {profile}, as no limitation depends on it: {', '.join(left)}"
+            )
+    written = [forecasts.read_change(word) for word in to]
+    found |= {one.key.name: one for one in written}
+    if twice := [name for name in found if sum(one.key.name == name for one in written) > 1]:
+        raise click.UsageError(f"--to states {', '.join(twice)} more than once")
+    if not found:
+        raise click.UsageError("say what changes: --to KEY=VALUE, or --to-profile FILE")
+    return tuple(found.values())
+
+
+def _known(run: str | None, common: CommonOptions, reports: Path) -> Known:
+    flows = load(common.suites).select(common.flows).flows
+    options = common.options
+    if run is None:
+        with common.cluster() as contacted:
+            facts = read_facts(contacted, profile_of(contacted))
+        return Known(name=facts.context, facts=facts, flows=flows, enabled=options.enabled)
+    of_cluster = (options.kubeconfig, options.context, options.cluster_profile, common.lab)
+    if any(one is not None for one in (*of_cluster, options.namespace, options.nodes)):
+        raise click.UsageError("a run has facts of its own: leave RUN out to read a cluster")
+    path = results_of(run, reports)
+    recorded = read_results(read_document(path), str(path))
+    if recorded.facts is None:
+        raise PathError(f"{path} has no facts: that run could not start", hint="name another run")
+    tested = {check.flow for check in recorded.checks}
+    return Known(
+        name=recorded.run.run_id,
+        facts=recorded.facts,
+        flows=[flow for flow in flows if common.flows or flow.name in tested],
+        enabled=options.enabled or _enabled(recorded.run.argv),
+    )
+
+
+def _enabled(argv: Sequence[str]) -> frozenset[CheckClass]:
+    """Return the classes that a run enabled on its command line."""
+    given = (one.partition("=") for one in options_of(argv))
+    return read_classes(value for name, _, value in given if name == OPTION)
+
+
+def _forecast(
+    known: Known, changes: Sequence[Change], read: Read, notes: Sequence[str]
+) -> Forecast:
+    facts = forecasts.changed(known.facts, changes)
+    after = known.planned(facts, read)
+    if any(one.names_no_patch for one in changes):
+        newest = known.planned(forecasts.changed(known.facts, changes, last=True), read)
+        after = forecasts.at_any_patch(after, newest.expectations, changes)
+    return forecasts.forecast(
+        known.planned(known.facts, read),
+        after,
+        changes,
+        read[0],
+        of=known.name,
+        notes=(*notes, *forecasts.notes(known.facts, facts, changes)),
+    )
+
+
+def _tell(found: Forecast, *, quiet: bool) -> None:
+    drawn = console(soft_wrap=True)
+    if not quiet:
+        drawn.print(Text(as_line(forecasts.title_line(found))))
+        for note in found.notes:
+            drawn.print(Text(as_line(f"note: {note}"), style="yellow"))
+        for line in section_lines(forecasts.sections(found), "--output json has all"):
+            drawn.print(line)
+    drawn.print(Text(as_line(forecasts.headline(found)), style="bold"))

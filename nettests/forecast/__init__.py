@@ -1,0 +1,42 @@
+"""What is expected to change on a cluster before anybody upgrades it, and afterwards what came true of that.
+
+Above ``compare``, whose rules it uses. ``keys`` reads ``--to``, ``changing`` makes the facts after it, ``forecast`` compares
+what is planned and expected on both, ``forecast_sections`` words it. ``fulfilment`` reads a forecast beside the difference
+of two runs. Nothing here opens a cluster, reads a clock or judges a check.
+"""
+
+from nettests.forecast.as_documented import Planned
+from nettests.forecast.changing import changed, notes
+from nettests.forecast.forecast import Forecast, forecast
+from nettests.forecast.forecast_json import document, read_forecast
+from nettests.forecast.forecast_markdown import render_markdown
+from nettests.forecast.forecast_sections import headline, sections, title_line
+from nettests.forecast.fulfilment import Fulfilment, fulfilment
+from nettests.forecast.fulfilment_sections import forecast_data, forecast_line, forecast_sections
+from nettests.forecast.keys import Change, read_change
+from nettests.forecast.patches import at_any_patch
+from nettests.forecast.stated import left_alone, stated_changes
+
+__all__ = [
+    "Change",
+    "Forecast",
+    "Fulfilment",
+    "Planned",
+    "at_any_patch",
+    "changed",
+    "document",
+    "forecast",
+    "forecast_data",
+    "forecast_line",
+    "forecast_sections",
+    "fulfilment",
+    "headline",
+    "left_alone",
+    "notes",
+    "read_change",
+    "read_forecast",
+    "render_markdown",
+    "sections",
+    "stated_changes",
+    "title_line",
+]

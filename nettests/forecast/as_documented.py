@@ -1,0 +1,119 @@
+"""A plan and its expectations → the run in which every check does as documented, as runs are compared. Pure.
+
+So a forecast is a difference like that between two recorded runs, by the same rules: joined by ids and nodes, each change
+with the facts that its expectation depends on.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from nettests.compare.recorded import (
+    End,
+    Expecting,
+    Members,
+    OtherMembers,
+    RecordedCheck,
+    RecordedRun,
+    Seen,
+)
+from nettests.model.check import Check, Plan, Target, Vantage
+from nettests.model.check_id import member_of
+from nettests.model.expectation import Expectation
+from nettests.model.facts import ClusterFacts
+from nettests.model.words import Verdict
+from nettests.report.results import Coverage, RunInfo
+
+OPEN = "left open by the documents"
+UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What a run on a cluster with these facts would test, and what is expected of each check and member."""
+
+    facts: ClusterFacts
+    plan: Plan
+    expectations: Mapping[str, Expectation]
+
+
+def as_documented(planned: Planned) -> RecordedRun:
+    """Return the run that shows of each planned check what is expected."""
+    checks = tuple(_recorded(one, planned.expectations) for one in planned.plan.checks)
+    number = len(checks)
+    return RecordedRun(
+        run=RunInfo(complete=True),
+        coverage=Coverage(due=number, ran=number, skipped=0, not_judged=0),
+        checks=checks,
+        facts=planned.facts,
+    )
+
+
+def verdict_of(expectation: Expectation) -> Verdict:
+    """Return the verdict of a check that does as documented."""
+    if expectation.undecided:
+        return Verdict.UNKNOWN
+    if expectation.expected is None:
+        return Verdict.RECORDED
+    return Verdict.LIMITED if expectation.limitation else Verdict.PASS
+
+
+def text_of(expecting: Expecting) -> str:
+    """Return what is expected in words that two runs share, whichever version wrote them."""
+    if expecting.undecided is not None:
+        return UNDECIDED
+    if expecting.outcome is None:
+        return OPEN
+    source = f"source = {expecting.source_seen}" if expecting.source_seen else None
+    outcomes = " or ".join((expecting.outcome, *expecting.alternatives))
+    return ", ".join(filter(None, (outcomes, source, expecting.distribution)))
+
+
+def _recorded(check: Check, expectations: Mapping[str, Expectation]) -> RecordedCheck:
+    told = expectations[check.id]
+    expecting = _expecting(told)
+    return RecordedCheck(
+        id=check.id,
+        flow=check.flow,
+        verdict=verdict_of(told),
+        message=told.undecided or "",
+        source=_end(check.source),
+        target=_end(check.target),
+        expected=expecting,
+        observed=Seen(
+            outcome=expecting.outcome,
+            source_seen=expecting.source_seen,
+            distribution=expecting.distribution,
+        ),
+        limitation=told.limitation,
+        members=_members(check.each if check.members else (), expectations),
+    )
+
+
+def _expecting(told: Expectation) -> Expecting:
+    expected = told.expected
+    found = Expecting(
+        outcome=expected.outcome.value if expected else None,
+        alternatives=tuple(one.value for one in expected.alternatives) if expected else (),
+        source_seen=expected.source_seen.value if expected and expected.source_seen else None,
+        distribution=expected.distribution.value if expected and expected.distribution else None,
+        claim=str(told.claim),
+        undecided=told.undecided,
+    )
+    return replace(found, text=text_of(found))
+
+
+def _members(members: Iterable[Check], expectations: Mapping[str, Expectation]) -> Members:
+    alike: dict[tuple[Verdict, str | None], list[str]] = {}
+    for one in members:
+        told = expectations[one.id]
+        decided = told.limitation.id if told.limitation else None
+        alike.setdefault((verdict_of(told), decided), []).append(member_of(one.id))
+    groups = (
+        OtherMembers(verdict=verdict, limitation=decided, members=tuple(labels))
+        for (verdict, decided), labels in alike.items()
+    )
+    return Members(others=tuple(groups))
+
+
+def _end(end: Vantage | Target) -> End:
+    return End(kind=end.kind.value, role=end.pool, os=end.os, node=end.node)

@@ -1,0 +1,170 @@
+"""Facts of a cluster with some of them changed, and what follows from that: the facts after an upgrade. Pure.
+
+What follows is what discovery reads by rule: the driver from the backend, HostProcess from kubelet and runtime. What was
+read of the network plugin's configuration is unknown of another plugin or backend until somebody states it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from nettests.errors import PlanError
+from nettests.forecast.keys import KEYS, Change
+from nettests.model import network_drivers
+from nettests.model.facts import (
+    ClusterFacts,
+    CniFacts,
+    Fact,
+    KubeProxyFacts,
+    NodeFacts,
+    known,
+    unknown,
+)
+from nettests.model.host_process import host_process
+from nettests.model.versions import KubernetesVersion
+from nettests.model.words import OS
+
+T = TypeVar("T")
+_ORDER = {name: number for number, name in enumerate(KEYS)}
+_CONFIGURED = {
+    "vni": "",
+    "vxlan_port": "",
+    "mtu": "cni.mtu",
+    "nat_exceptions": "cni.natExceptions",
+    "loopback_dsr": "cni.loopbackDSR",
+}
+"""What a plugin's configuration holds for one backend, with the key that states it."""
+
+
+def changed(facts: ClusterFacts, changes: Iterable[Change], *, last: bool = False) -> ClusterFacts:
+    """Return the facts after the changes; ``last`` takes the newest patch release where none was named."""
+    made = sorted(changes, key=lambda one: _ORDER[one.key.name])
+    found = facts
+    for one in made:
+        found = _made(found, one, one.last if last else one.value)
+    stated = {one.key.name for one in made}
+    found = _other_network(facts, found, stated)
+    nodes = tuple(
+        _followed(old, new, found.cni, facts.cni, stated)
+        for old, new in zip(facts.nodes, found.nodes, strict=True)
+    )
+    return replace(found, nodes=nodes)
+
+
+def notes(facts: ClusterFacts, after: ClusterFacts, changes: Sequence[Change]) -> Iterator[str]:
+    """Yield what somebody has to know of the changes: what they take along, and what they leave as it is."""
+    stated = {one.key.name for one in changes}
+    if "kubernetes" in stated:
+        yield (
+            "kubernetes is the version of the API server, and of each kubelet and kube-proxy of known version unless"
+            " kubelet or kubeProxy.version states another"
+        )
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    before: defaultdict[str, set[str]] = defaultdict(set)
+    for old, new in zip(facts.nodes, after.nodes, strict=True):
+        if new.build.known and new.pool not in alike[str(new.build.value)]:
+            alike[str(new.build.value)].append(new.pool)
+        before[str(new.build.value)].add(str(old.build.value))
+    for build, pools in alike.items():
+        if len(pools) > 1 and len(before[build]) > 1:
+            yield (
+                f"{', '.join(pools)} have one build then, {build}: pools that neither a label of their platform nor"
+                " nodePools of the cluster profile keeps apart become one, and ids of checks change"
+            )
+
+
+def _made(facts: ClusterFacts, one: Change, value: Any) -> ClusterFacts:
+    """Return the facts with one of them changed."""
+    fact = Fact(value, one.origin)
+    if one.key.name == "kubernetes":
+        return _upgraded(facts, value, fact)
+    if not one.key.systems:
+        return _with(facts, one.key.place, fact)
+    if not any(node.os in one.key.systems for node in facts.nodes):
+        systems = " or ".join(os.words for os in one.key.systems)
+        raise PlanError(f"{one.origin}: this cluster has no {systems} node, of which it is a fact")
+    nodes = tuple(
+        _with(node, one.key.place, fact) if node.os in one.key.systems else node
+        for node in facts.nodes
+    )
+    return replace(facts, nodes=nodes)
+
+
+def _upgraded(
+    facts: ClusterFacts, version: KubernetesVersion, fact: Fact[KubernetesVersion]
+) -> ClusterFacts:
+    """Return the facts with another API server; kubelets and kube-proxies of known versions go with it."""
+    nodes = []
+    for node in facts.nodes:
+        proxy = node.kube_proxy
+        nodes.append(
+            replace(
+                node,
+                kubelet=fact if node.kubelet.known else node.kubelet,
+                kube_proxy=replace(proxy, version=fact) if proxy.version.known else proxy,
+            )
+        )
+    # What a vendor adds to its version is not known of the next one, and told by no condition.
+    plain = facts.server_git_version.removeprefix("v") == str(facts.server_version)
+    text = f"v{version}" if plain else facts.server_git_version
+    return replace(facts, server_version=version, server_git_version=text, nodes=tuple(nodes))
+
+
+def _with(value: T, place: Sequence[str], fact: Fact[Any]) -> T:
+    """Return a value with the fact at a place in it."""
+    name, *rest = place
+    inner: Any = _with(getattr(value, name), rest, fact) if rest else fact
+    return replace(value, **{name: inner})  # type: ignore[type-var]  # facts and their parts are dataclasses
+
+
+def _network(cni: CniFacts) -> tuple[str | None, str | None]:
+    return cni.plugin.value, cni.backend.value
+
+
+def _other_network(before: ClusterFacts, after: ClusterFacts, stated: set[str]) -> ClusterFacts:
+    """Return the facts without what was read of the configuration of a plugin or backend that goes."""
+    cni = after.cni
+    if cni.plugin.value != before.cni.plugin.value and "cni.backend" not in stated:
+        cni = replace(cni, backend=unknown(_unread("cni.backend")))
+    if _network(cni) == _network(before.cni):
+        return after
+    unread: dict[str, Any] = {
+        field: Fact(None, _unread(key))
+        for field, key in _CONFIGURED.items()
+        if key not in stated and getattr(cni, field).known
+    }
+    return replace(after, cni=replace(cni, **unread))
+
+
+def _unread(key: str) -> str:
+    told = f"; state it with --to {key}=" if key else ""
+    return f"it was read of the network of before{told}"
+
+
+def _followed(
+    old: NodeFacts, new: NodeFacts, cni: CniFacts, cni_before: CniFacts, stated: set[str]
+) -> NodeFacts:
+    """Return a node with what follows from its changed facts, where nobody stated that."""
+    if new.os is not OS.WINDOWS:
+        return new
+    found = new
+    if "cni.driver" not in stated and _network(cni) != _network(cni_before):
+        told = network_drivers.by_backend(cni.plugin, cni.backend)
+        found = replace(found, cni_driver=told or network_drivers.by_plugin(cni.plugin))
+    versions = (old.kubelet.value, old.runtime.value) != (new.kubelet.value, new.runtime.value)
+    if versions and "windows.hostProcess" not in stated:
+        told_of = host_process(new.kubelet.value, new.runtime.value or "")
+        found = replace(found, host_process=told_of)
+    if new.kube_proxy.replaced and not old.kube_proxy.replaced:
+        found = replace(found, kube_proxy=_no_proxy(new.kube_proxy))
+    return found
+
+
+def _no_proxy(proxy: KubeProxyFacts) -> KubeProxyFacts:
+    """Return the facts of a node on which no kube-proxy runs any more."""
+    mode = known("none", proxy.mode.origin)
+    reason = f"no kube-proxy runs there ({mode.origin})"
+    return KubeProxyFacts(
+        version=unknown(reason), mode=mode, dsr=unknown(reason), source_vip=unknown(reason)
+    )

@@ -1,0 +1,231 @@
+"""Two plans of one cluster, before and after facts change → ``Forecast``: what is expected to change, and why. Pure.
+
+It is the difference of two runs in which everything is as documented (``as_documented``), told in words of what will
+come. What cannot be told is named with the fact that would settle it, and never counted as a change.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeVar
+
+from nettests.compare.absent import OnlyCheck, skipped_because
+from nettests.compare.checks import CheckChange, Kind, check_changes
+from nettests.compare.dependencies import Cause, Dependency
+from nettests.compare.fact_changes import FactChange, fact_changes
+from nettests.compare.limitations import LimitationChange, limitation_changes
+from nettests.compare.members import MemberChange
+from nettests.compare.nodes import join_nodes
+from nettests.compare.recorded import RecordedCheck, RecordedRun
+from nettests.expect import Manifest
+from nettests.forecast.as_documented import Planned, as_documented
+from nettests.forecast.entries import Entry, entries_of
+from nettests.forecast.keys import Change, settling
+from nettests.forecast.untold import Untold, untold_checks
+from nettests.model.words import Verdict
+from nettests.report.summary import UNKNOWN
+
+Applying = Mapping[str, set[str]]
+"""Entries by the id of a check."""
+Valued = TypeVar("Valued", FactChange, Cause)
+UNTOLD = "nothing in the plan says why"
+UNCHANGED = "each of these facts is what it was"
+
+
+class Coming(StrEnum):
+    """What becomes of the expectation of a check."""
+
+    LIFTS = "lifts"
+    """A limitation decided it, and none does."""
+    APPEARS = "appears"
+    """None decided it, and a limitation does."""
+    OPENS = "opens"
+    """The documents leave the outcome open from then on."""
+    SETTLES = "settles"
+    """They left it open, and expect one from then on."""
+    DECIDED = "decided"
+    """It could not be told of the facts of before, and can then."""
+    CHANGES = "changes"
+    """Another outcome, or the same by another limitation."""
+    MEMBERS = "members"
+    """That of some of its members alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expects:
+    """What is expected of a check: the verdict of one that does as documented, the outcome, and what decides."""
+
+    verdict: Verdict
+    expected: str
+    limitation: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedChange:
+    """A check of which something else is expected: ``applies`` and ``ends`` are ids of manifest entries."""
+
+    id: str
+    kind: Coming
+    before: Expects
+    after: Expects
+    members: tuple[MemberChange, ...] = ()
+    applies: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    settled_by: tuple[str, ...] = ()
+    """Of what becomes open because facts become unknown: the keys that state them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What is expected to change on a cluster once facts change: ``to`` as they were written."""
+
+    of: str
+    to: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    facts: tuple[FactChange, ...] = ()
+    changes: tuple[ExpectedChange, ...] = ()
+    untold: tuple[Untold, ...] = ()
+    comes: tuple[OnlyCheck, ...] = ()
+    goes: tuple[OnlyCheck, ...] = ()
+    limitations: tuple[LimitationChange, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    same: int = 0
+    """Checks of both plans of which the same is expected, of all of their members."""
+
+
+def forecast(
+    before: Planned,
+    after: Planned,
+    changes: Sequence[Change],
+    manifests: Iterable[Manifest],
+    *,
+    of: str = "",
+    notes: Iterable[str] = (),
+) -> Forecast:
+    """Return what is expected to change from one plan to the other; ``of`` is what the cluster is called."""
+    runs = as_documented(before), as_documented(after)
+    nodes = join_nodes(before.facts, after.facts)
+    found = tuple(check_changes(*runs, nodes))
+    told = [one for one in found if one.after.verdict is not Verdict.UNKNOWN]
+    applying = _applying(before), _applying(after)
+    every = (_expected(one, applying, changes) for one in told if one.kind is not Kind.SAME)
+    expected = tuple(one for one in every if one.kind is not Coming.MEMBERS or one.members)
+    untold = tuple(untold_checks(before, after, changes))
+    unsure = {check.id for run in runs for check in run.checks if check.verdict is Verdict.UNKNOWN}
+    facts = tuple(_minors(fact_changes(*runs, nodes), changes))
+    old, new = (_without(run, unsure) for run in runs)
+    limitations = limitation_changes(old, new, found)
+    return Forecast(
+        of=of,
+        to=tuple(map(str, changes)),
+        notes=(*notes, *([] if facts else [UNCHANGED])),
+        facts=facts,
+        changes=expected,
+        untold=untold,
+        comes=tuple(_only(runs[1], before)),
+        goes=tuple(_only(runs[0], after)),
+        limitations=limitations,
+        entries=tuple(entries_of(manifests, _named(expected, untold, limitations))),
+        same=len({one.id for one in told} - _spoken_of(expected, untold)),
+    )
+
+
+def _spoken_of(changes: Iterable[ExpectedChange], untold: Iterable[Untold]) -> set[str]:
+    return {one.id for one in changes} | {name for lacking in untold for name in lacking.checks}
+
+
+def _expected(
+    one: CheckChange, applying: tuple[Applying, Applying], changes: Iterable[Change]
+) -> ExpectedChange:
+    applied, applies = (found[one.id] for found in applying)
+    kind = Coming.MEMBERS if one.kind is Kind.MEMBERS else _coming(one)
+    causes = tuple(_minors(one.why.causes, changes)) if one.why else ()
+    return ExpectedChange(
+        id=one.id,
+        kind=kind,
+        before=_expects(one.before.verdict, one.before.expected, one.before.limitation),
+        after=_expects(one.after.verdict, one.after.expected, one.after.limitation),
+        members=tuple(each for each in one.members if each.after is not Verdict.UNKNOWN),
+        applies=tuple(sorted(applies - applied)),
+        ends=tuple(sorted(applied - applies)),
+        causes=causes,
+        settled_by=tuple(_stating(causes)) if kind is Coming.OPENS else (),
+    )
+
+
+def _stating(causes: Iterable[Cause]) -> Iterator[str]:
+    """Yield the keys of cluster facts that are unknown then: a condition can leave the outcome open because of that."""
+    for one in causes:
+        key = settling(Dependency(one.fact), None) if one.after == UNKNOWN else None
+        if key is not None:
+            yield key
+
+
+def _expects(verdict: Verdict, expected: str, limitation: str | None) -> Expects:
+    return Expects(verdict=verdict, expected=expected, limitation=limitation)
+
+
+def _coming(one: CheckChange) -> Coming:
+    was, now = one.before.verdict, one.after.verdict
+    if was is now:
+        return Coming.CHANGES
+    if was is Verdict.UNKNOWN:
+        return Coming.DECIDED
+    if now is Verdict.RECORDED:
+        return Coming.OPENS
+    if was is Verdict.RECORDED:
+        return Coming.SETTLES
+    return Coming.LIFTS if was is Verdict.LIMITED else Coming.APPEARS
+
+
+def _applying(planned: Planned) -> Applying:
+    """Return the entries that apply to each check, or to one of its members."""
+    return {
+        check.id: {name for one in check.each for name in planned.expectations[one.id].entries}
+        for check in planned.plan.checks
+    }
+
+
+def _minors(found: Iterable[Valued], changes: Iterable[Change]) -> Iterator[Valued]:
+    """Yield facts or causes without the patch release that stands for all of a minor of which none was named."""
+    minors = {
+        str(one.value): str(one.value).rpartition(".")[0] for one in changes if one.names_no_patch
+    }
+    for one in found:
+        yield replace(one, after=minors.get(one.after, one.after))
+
+
+def _only(run: RecordedRun, other: Planned) -> Iterator[OnlyCheck]:
+    """Yield the checks that one plan alone has, with the reason for which the other leaves them out."""
+    known = {one.id for one in other.plan.checks}
+    for check in run.checks:
+        if check.id not in known:
+            yield OnlyCheck(
+                id=check.id,
+                verdict=check.verdict,
+                message=f"expected: {check.expected.text}",
+                reason=_reason(check, other) or UNTOLD,
+            )
+
+
+def _reason(check: RecordedCheck, other: Planned) -> str | None:
+    skips = {one.id: one.reason for one in other.plan.skips if one.flow == check.flow}
+    return skipped_because(check.id, skips)
+
+
+def _without(run: RecordedRun, ids: set[str]) -> RecordedRun:
+    return replace(run, checks=tuple(one for one in run.checks if one.id not in ids))
+
+
+def _named(
+    changes: Iterable[ExpectedChange],
+    untold: Iterable[Untold],
+    limitations: Iterable[LimitationChange],
+) -> set[str]:
+    found = {name for one in changes for name in (*one.applies, *one.ends)}
+    found |= {
+        name for each in changes for name in (each.before.limitation, each.after.limitation) if name
+    }
+    found |= {name for lacking in untold for name in lacking.entries}
+    return found | {one.id for one in limitations}

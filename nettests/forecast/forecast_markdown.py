@@ -1,0 +1,15 @@
+"""``Forecast`` → Markdown for a change request: headline, what changes, notes, sections as tables, bounded."""
+
+from nettests.compare.markdown_tables import table_of
+from nettests.forecast.forecast import Forecast
+from nettests.forecast.forecast_sections import headline, sections, title_line
+from nettests.model.markdown import inert
+
+
+def render_markdown(found: Forecast) -> str:
+    """Return the text; it ends with a line feed."""
+    lines = [f"## {inert(headline(found))}", "", f"- {inert(title_line(found))}"]
+    lines += [f"- {inert(one)}" for one in found.notes]
+    for section in sections(found):
+        lines += ["", *table_of(section)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,186 @@
+"""A forecast beside the difference of the runs before and after: what came true, what did not, what was not forecast. Pure.
+
+A change counts as ``predicted`` where the forecast named the check, and the later run expects and shows what was forecast.
+Every other change is what ``compare`` says of it. The exit code stays that of the difference: a forecast excuses nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+from nettests.compare import absent
+from nettests.compare.difference import Difference
+from nettests.compare.explanation import Explained
+from nettests.compare.fact_changes import FactChange
+from nettests.compare.items import named
+from nettests.compare.members import MemberChange
+from nettests.compare.recorded import RecordedCheck, RecordedRun
+from nettests.forecast.as_documented import text_of
+from nettests.forecast.forecast import ExpectedChange, Forecast
+from nettests.forecast.forecast_sections import words_of
+from nettests.forecast.keys import KEYS
+from nettests.model.verdict import ACCEPTED
+from nettests.model.words import Verdict
+from nettests.report.summary import UNKNOWN
+
+STAYED = "stayed as it was"
+_NOT_JUDGED = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
+
+
+class Told(StrEnum):
+    """How a change of a check is accounted for."""
+
+    PREDICTED = "predicted"
+    EXPLAINED = "explained"
+    UNEXPLAINED = "unexplained"
+    NOT_JUDGED = "not-judged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeTold:
+    """A check that is not what it was, or that one run alone has."""
+
+    id: str
+    told: Told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """A forecast of a check that did not come true: what was forecast, what the later run says, and why not."""
+
+    id: str
+    forecast: str
+    seen: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fulfilment:
+    """What became of a forecast; ``facts`` are those that changed otherwise than it was told."""
+
+    of: str
+    to: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    came_true: int = 0
+    changes: tuple[ChangeTold, ...] = ()
+    missed: tuple[Missed, ...] = ()
+    facts: tuple[FactChange, ...] = ()
+
+    def told(self, which: Told) -> tuple[str, ...]:
+        """Return the ids of the changes that are accounted for so."""
+        return tuple(one.id for one in self.changes if one.told is which)
+
+
+def fulfilment(forecast: Forecast, found: Difference, after: RecordedRun) -> Fulfilment:
+    """Return what came true of a forecast in the run ``after``; ``found`` is its difference from the run before."""
+    checks = {one.id: one for one in after.checks}
+    missed = tuple(_missed(forecast, checks))
+    named = {one.id for one in forecast.changes}
+    named |= {only.id for only in (*forecast.comes, *forecast.goes)}
+    fulfilled = named - {one.id for one in missed}
+    return Fulfilment(
+        of=forecast.of,
+        to=forecast.to,
+        warnings=tuple(_warnings(forecast, found)),
+        came_true=len(fulfilled),
+        changes=tuple(_changes(found, fulfilled)),
+        missed=missed,
+        facts=tuple(_facts(forecast, found)),
+    )
+
+
+def _warnings(forecast: Forecast, found: Difference) -> Iterator[str]:
+    named = {found.before.run.run_id, found.before.run.context}
+    if forecast.of and forecast.of not in named:
+        yield f"the forecast is of {forecast.of}, and the first run is of {' or '.join(sorted(named))}"
+
+
+def _missed(forecast: Forecast, checks: dict[str, RecordedCheck]) -> Iterator[Missed]:
+    for one in forecast.changes:
+        seen = checks.get(one.id)
+        why = _why_missed(seen, one)
+        if why:
+            yield Missed(id=one.id, forecast=words_of(one), seen=_seen(seen), why=why)
+    for comes in forecast.comes:
+        seen = checks.get(comes.id)
+        if seen is None or seen.verdict is Verdict.SKIPPED:
+            why = seen.message if seen else "the later run did not plan it"
+            yield Missed(id=comes.id, forecast="added to the plan", seen=_seen(seen), why=why)
+    for goes in forecast.goes:
+        seen = checks.get(goes.id)
+        if seen is not None and seen.verdict is not Verdict.SKIPPED:
+            why = "the later run planned it"
+            yield Missed(id=goes.id, forecast="no longer in the plan", seen=_seen(seen), why=why)
+
+
+def _why_missed(seen: RecordedCheck | None, one: ExpectedChange) -> str:
+    """Return why a check does not show what was forecast; empty where it does."""
+    if seen is None:
+        return "the later run did not plan it"
+    if seen.verdict in _NOT_JUDGED:
+        return f"it was not judged: {seen.message or seen.verdict.value}"
+    told = text_of(seen.expected)
+    if told != one.after.expected:
+        return f"expected on the facts of the later run: {told}"
+    if seen.verdict not in ACCEPTED:
+        return "documents expect what was forecast, and it was not observed"
+    other = named(_otherwise(seen.members.each, one.members), "member")
+    return f"something else decides {other}" if other else ""
+
+
+def _otherwise(
+    seen: Mapping[str, tuple[Verdict, str | None]], members: Iterable[MemberChange]
+) -> Iterator[str]:
+    """Yield the members that another limitation decides than was forecast; those that are gone are left out."""
+    for one in members:
+        if one.label in seen and seen[one.label][1] != one.limitation_after:
+            yield one.label
+
+
+def _seen(seen: RecordedCheck | None) -> str:
+    if seen is None:
+        return "no such check"
+    observed = seen.observed.outcome or seen.observed.text
+    return f"{seen.verdict.value}: {observed}" if observed else seen.verdict.value
+
+
+def _changes(found: Difference, fulfilled: set[str]) -> Iterator[ChangeTold]:
+    """Yield every change of the difference with how it is accounted for."""
+    for one in found.changed:
+        told = _told(one.why.explained) if one.why else Told.UNEXPLAINED
+        yield ChangeTold(id=one.id, told=Told.PREDICTED if one.id in fulfilled else told)
+    for only in (*found.only_before, *found.only_after):
+        told = Told.UNEXPLAINED if only.reason == absent.UNTOLD else Told.EXPLAINED
+        yield ChangeTold(id=only.id, told=Told.PREDICTED if only.id in fulfilled else told)
+
+
+def _told(explained: Explained) -> Told:
+    match explained:
+        case Explained.EXPLAINED:
+            return Told.EXPLAINED
+        case Explained.UNEXPLAINED:
+            return Told.UNEXPLAINED
+        case Explained.NOT_JUDGED:
+            return Told.NOT_JUDGED
+        case _:
+            assert_never(explained)
+
+
+def _facts(forecast: Forecast, found: Difference) -> Iterator[FactChange]:
+    """Yield facts that a forecast can change and that changed otherwise: not forecast, to another value, or not at all."""
+    about = {fact for key in KEYS.values() for fact in key.facts}
+    foretold = {(one.pool, one.name): one for one in forecast.facts if one.name in about}
+    changed = {(one.pool, one.name): one for one in found.facts if one.name in about}
+    for place, one in changed.items():
+        told = foretold.get(place)
+        if told is None or not _same(told.after, one.after):
+            yield one
+    for place, told in foretold.items():
+        if place not in changed:
+            yield FactChange(name=told.name, before=told.before, after=STAYED, pool=told.pool)
+
+
+def _same(told: str, seen: str) -> bool:
+    """Whether a fact is what was forecast; one without its patch is any patch of it, and ``unknown`` is anything."""
+    return seen == told or seen.startswith(f"{told}.") or told == UNKNOWN

@@ -1,0 +1,74 @@
+"""``Fulfilment`` → what people read of it before the sections of the difference, and its part of that document. Pure."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nettests.compare.items import Item, Section, alike
+from nettests.forecast.fulfilment import Fulfilment, Missed, Told
+from nettests.model.codec import to_data
+from nettests.model.words import Verdict
+from nettests.report.text import plural
+
+_COLOUR = {
+    Told.EXPLAINED: Verdict.RECORDED,
+    Told.UNEXPLAINED: Verdict.FAIL,
+    Told.NOT_JUDGED: Verdict.UNKNOWN,
+}
+
+
+def forecast_line(found: Fulfilment) -> str:
+    """Return what became of the forecast, in one sentence."""
+    counts = [f"{len(found.told(told))} {told.value}" for told in Told if found.told(told)]
+    changes = ", ".join(counts) or "none"
+    missed = f"; {plural(len(found.missed), 'forecast')} did not come true" if found.missed else ""
+    return f"Forecast {', '.join(found.to)}: changes {changes}; {found.came_true} came true{missed}"
+
+
+def forecast_sections(found: Fulfilment) -> tuple[Section, ...]:
+    """Return the sections that have items: what did not come true, and what was not forecast."""
+    every = (
+        Section(title="Forecast, and did not come true", items=alike(map(_missed, found.missed))),
+        Section(title="Not forecast", items=tuple(_others(found))),
+        Section(
+            title="Facts that changed otherwise than forecast",
+            items=tuple(
+                Item(head=f"{one.before} → {one.after}", names=(one.subject,))
+                for one in found.facts
+            ),
+        ),
+        Section(title="Came as forecast", items=tuple(_predicted(found))),
+    )
+    return tuple(section for section in every if section.items)
+
+
+def forecast_data(found: Fulfilment) -> dict[str, Any]:
+    """Return the part ``forecast`` of the document of a difference."""
+    return {
+        "of": found.of,
+        "to": list(found.to),
+        "warnings": list(found.warnings),
+        "came_true": found.came_true,
+        "changes": {told.value: list(found.told(told)) for told in Told},
+        "missed": to_data(found.missed),
+        "facts": to_data(found.facts),
+    }
+
+
+def _missed(one: Missed) -> Item:
+    return Item(
+        head=f"forecast {one.forecast}",
+        names=(one.id,),
+        lines=(f"is {one.seen}", one.why),
+        verdict=Verdict.FAIL,
+    )
+
+
+def _others(found: Fulfilment) -> Iterator[Item]:
+    for told, colour in _COLOUR.items():
+        if names := found.told(told):
+            yield Item(head=told.value, names=names, verdict=colour)
+
+
+def _predicted(found: Fulfilment) -> Iterator[Item]:
+    if names := found.told(Told.PREDICTED):
+        yield Item(head=Told.PREDICTED.value, names=names, verdict=Verdict.PASS)

@@ -1,0 +1,57 @@
+"""What of a plan cannot be told, because facts are not known then, and which fact would settle it. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nettests.compare.dependencies import entries_in, unknown_in
+from nettests.forecast.as_documented import Planned
+from nettests.forecast.keys import Change, settling
+from nettests.model.check import Check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Untold:
+    """Checks of which nothing can be told, and the keys of the facts that would settle it.
+
+    ``already`` is whether nothing could be told of the facts of before either.
+    """
+
+    entries: tuple[str, ...]
+    why: str
+    settled_by: tuple[str, ...]
+    checks: tuple[str, ...]
+    already: bool
+
+
+def untold_checks(before: Planned, after: Planned, changes: Sequence[Change]) -> Iterator[Untold]:
+    """Yield what is undecided, alike checks together: those with the same entries, and the same facts to settle it."""
+    lacking = tuple(one.key.name for one in changes if one.names_no_patch)
+    alike: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, str]] = {}
+    for check in after.plan.checks:
+        for one in check.each:
+            why = after.expectations[one.id].undecided
+            if why:
+                keys = tuple(_keys(one, why)) or lacking
+                alike.setdefault((entries_in(why), keys), {}).setdefault(check.id, why)
+    for (entries, keys), checks in alike.items():
+        yield Untold(
+            entries=entries,
+            why=next(iter(checks.values())),
+            settled_by=keys,
+            checks=tuple(checks),
+            already=all(_was_untold(name, before) for name in checks),
+        )
+
+
+def _keys(check: Check, undecided: str) -> Iterator[str]:
+    """Yield the keys of the facts that a check lacks, for the OS of the node that lacks them."""
+    for one in dict.fromkeys(unknown_in(undecided)):
+        end = check.target if one.side == "target" else check.source
+        key = settling(one, end.os)
+        if key is not None:
+            yield key
+
+
+def _was_untold(check: str, before: Planned) -> bool:
+    told = before.expectations.get(check)
+    return told is not None and told.undecided is not None

@@ -1,0 +1,32 @@
+"""Which type of HNS network (driver) a network plugin makes on Windows, by its backend or by itself. Pure.
+
+Read by discovery, of what objects of the API name, and by ``forecast``, of what a user says that a cluster will have.
+"""
+
+from nettests.model.facts import Fact, known, unknown
+
+PLUGIN_DRIVERS = {"antrea": "transparent", "aws-vpc-cni": "l2bridge"}
+"""Plugins that make one type of HNS network only (Antrea's Windows design, EKS' user guide)."""
+FLANNEL_DRIVERS = {"host-gw": "l2bridge", "vxlan": "overlay"}
+"""Flannel's backends on Windows and the HNS network that they make (flannel, pkg/backend)."""
+CALICO_DRIVERS = {"vxlan": "overlay", "windows-bgp": "l2bridge"}
+"""Calico's own networks on Windows; as a policy engine alone it has none."""
+BACKEND_DRIVERS = {"flannel": FLANNEL_DRIVERS, "calico": CALICO_DRIVERS}
+
+
+def by_backend(plugin: Fact[str], backend: Fact[str]) -> Fact[str] | None:
+    """Return the driver that a backend makes; ``None`` where it decides nothing."""
+    drivers = BACKEND_DRIVERS.get(plugin.value or "flannel", {})
+    if backend.value not in drivers:
+        return None
+    return known(drivers[backend.value], f"{backend.origin}: {backend.value}")
+
+
+def by_plugin(plugin: Fact[str]) -> Fact[str]:
+    """Return the driver of a plugin that makes one type of network only."""
+    if plugin.value in PLUGIN_DRIVERS:
+        return known(PLUGIN_DRIVERS[plugin.value], f"{plugin.origin}: {plugin.value}")
+    return unknown(
+        f"the HNS network type of {plugin.value or 'an unknown plugin'} cannot be read "
+        "from the API; state facts.cni.driver in the cluster profile"
+    )

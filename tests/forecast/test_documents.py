@@ -1,0 +1,272 @@
+"""JSON, Markdown and sections of a forecast: valid, read again as they were, bounded and harmless."""
+
+import json
+import re
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from nettests.compare import difference
+from nettests.compare import document as difference_document
+from nettests.compare.dependencies import Cause
+from nettests.compare.items import Section
+from nettests.compare.markdown_tables import SHOWN
+from nettests.errors import PathError
+from nettests.forecast import (
+    Forecast,
+    changed,
+    document,
+    forecast_data,
+    forecast_line,
+    forecast_sections,
+    fulfilment,
+    headline,
+    read_change,
+    read_forecast,
+    render_markdown,
+    sections,
+    title_line,
+)
+from nettests.forecast.forecast import Coming, ExpectedChange, Expects
+from nettests.forecast.forecast_sections import TITLES, words_of
+from nettests.model.words import Outcome, Verdict
+from tests.compare.runs import but, quiet_run, recorded, results
+from tests.facts import cluster_facts
+from tests.forecast.forecasts import NEW, OLD, foretold
+from tests.report.hostile import NASTY
+
+SCHEMA = json.loads(files("nettests.forecast").joinpath("forecast.schema.json").read_text("utf-8"))
+OF_DIFFERENCES = json.loads(
+    files("nettests.compare").joinpath("difference.schema.json").read_text("utf-8")
+)
+EVERYTHING = (
+    *("kubernetes=1.34", "windows.build=20348.x", "kubeProxy.dsr=true"),
+    *("cni.backend=vxlan", "cni.mtu=1450"),
+)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Forecast:
+    """A forecast in which everything has something to say."""
+    return foretold(OLD, *EVERYTHING)
+
+
+def invalid(data: Any, schema: Any = SCHEMA) -> list[str]:
+    """What of a document, written and read again, breaks a schema."""
+    written = json.loads(json.dumps(data))
+    return [error.message for error in Draft202012Validator(schema).iter_errors(written)]
+
+
+def section(found: Forecast, title: str) -> Section:
+    (one,) = [one for one in sections(found) if one.title == title]
+    return one
+
+
+def test_the_schema_is_a_schema() -> None:
+    """The published schema is valid by its own draft."""
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_a_forecast_is_a_valid_document(whole: Forecast) -> None:
+    """Every part of it has something to say here: the schema sees each."""
+    told = document(whole)
+    assert invalid(told) == []
+    assert {name for name, part in told.items() if part in ([], {}, None, "", 0)} == set()
+    assert invalid(document(foretold("fleet", "windows.build=20348.3207"))) == []
+    assert invalid(document(foretold(NEW, "cni.backend=vxlan"))) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"extra": 1},
+        {"kind": "Difference"},
+        {"apiVersion": "nettests.dev/v9"},
+        {"changes": [{"id": "x"}]},
+        {"untold": [{}]},
+        {"entries": [{"id": 1}]},
+        {"same": -1},
+        {"comes": [{"id": "x"}]},
+    ],
+)
+def test_the_schema_refuses_what_is_not_promised(whole: Forecast, change: dict[str, Any]) -> None:
+    """A missing key, a wrong word or an extra key is an error: the schema can fail."""
+    assert invalid({**document(whole), **change})
+
+
+def test_a_document_is_read_as_it_was_written(whole: Forecast) -> None:
+    """Nothing is lost on the way to ``diff --forecast``."""
+    assert read_forecast(json.dumps(document(whole)), "x") == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "cannot be read"),
+        ("[]", "holds no forecast"),
+        ('{"kind": "Results"}', "its kind is 'Results'"),
+        ('{"kind": "Forecast", "apiVersion": "nettests.dev/v9"}', "apiVersion 'nettests.dev/v9'"),
+        (
+            '{"kind": "Forecast", "apiVersion": "nettests.dev/v1alpha1", "of": "a", "to": 3}',
+            "is not as forecasts write it",
+        ),
+    ],
+)
+def test_what_is_no_forecast_says_what_to_name(text: str, said: str) -> None:
+    """With the command that makes one, or the version that reads it."""
+    with pytest.raises(PathError) as refused:
+        read_forecast(text, "f.json")
+    assert said in str(refused.value)
+    assert "nettests" in str(refused.value.hint)
+
+
+def test_every_change_is_in_a_section(whole: Forecast) -> None:
+    """What the document lists, people find: changes, what cannot be told, and facts."""
+    named = {name for one in sections(whole) for item in one.items for name in item.names}
+    assert {one.id for one in whole.changes} <= named
+    assert {name for one in whole.untold for name in one.checks} <= named
+    assert {one.subject for one in whole.facts} <= named
+    assert all(one.items for one in sections(whole))
+
+
+def test_every_kind_has_a_title() -> None:
+    """No kind of change is left out of what people read."""
+    assert set(TITLES) == set(Coming)
+
+
+def test_an_item_says_by_which_entry_and_source_and_fact() -> None:
+    """What people need to judge it: id, place, document, and the fact with both values."""
+    found = foretold(OLD, "kubeProxy.dsr=true")
+    (hairpin,) = [
+        item
+        for item in section(found, "Limitations that appear").items
+        if item.names == ("service-hairpin/windows-1/windows-1/same-node/tcp",)
+    ]
+    assert hairpin.head == "connected → refused or timed_out or unreachable"
+    assert hairpin.verdict is Verdict.LIMITED
+    assert re.match(r"applies: svc-hairpin-dsr: .* \(base/.*\.yaml:\d+\)", hairpin.lines[0])
+    assert hairpin.lines[1].startswith("source: kubernetes-sigs/sig-windows-tools issue 119")
+    assert hairpin.lines[2] == "because source DSR: off → on"
+
+
+def test_what_becomes_open_says_what_would_settle_it(whole: Forecast) -> None:
+    """As its entry does."""
+    for item in section(whole, "Left open from then on").items:
+        assert any(line.startswith("settled by") for line in item.lines), item
+
+
+def test_what_cannot_be_told_says_which_fact_to_state(whole: Forecast) -> None:
+    """With what may decide, and its source."""
+    lacking = section(whole, "Cannot be told")
+    heads = {item.head for item in lacking.items}
+    assert heads == {"settled by --to windows.build=", "settled by --to kubernetes="}
+    for item in lacking.items:
+        assert any(line.startswith("may decide: ") for line in item.lines)
+        assert any(line.startswith("source: ") for line in item.lines)
+        assert item.verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "words"),
+    [
+        ("lifts", ("refused", "connected"), "refused → connected"),
+        ("changes", ("refused", "refused", "a", "b"), "refused, a → b"),
+        ("changes", ("refused", "refused", None, "b"), "refused, claimed → b"),
+        ("members", ("refused", "refused", "a", "a"), "refused"),
+    ],
+)
+def test_a_change_in_words(kind: str, changes: tuple[str, ...], words: str) -> None:
+    """Outcomes where they differ, else what decides."""
+    before, after, *limitations = changes
+    was, now = limitations or (None, None)
+    one = ExpectedChange(
+        id="f/a",
+        kind=Coming(kind),
+        before=Expects(verdict=Verdict.LIMITED, expected=before, limitation=was),
+        after=Expects(verdict=Verdict.PASS, expected=after, limitation=now),
+    )
+    assert words_of(one) == words
+
+
+def test_the_headline_counts_each_kind(whole: Forecast) -> None:
+    """The numbers are those of the sections."""
+    told = headline(whole)
+    assert told.startswith(f"Something else is expected of {len(whole.changes)} checks: ")
+    for section_title in ("Limitations that lift", "Limitations that appear"):
+        word = section_title.removeprefix("Limitations that ")
+        assert f"{section(whole, section_title).size} × a limitation {word}s" in told
+    lacking = {name for one in whole.untold for name in one.checks}
+    assert f"of {len(lacking)} checks it cannot be told" in told
+    assert f"{len(whole.comes)} checks would be added to the plan" in told
+
+
+def test_a_forecast_of_nothing_says_so() -> None:
+    """In one sentence, and without sections."""
+    found = foretold(OLD, "kubeProxy.dsr=off")
+    assert headline(found) == "Nothing else is expected"
+    assert sections(found) == ()
+    assert title_line(found) == "a run: kubeProxy.dsr=off"
+
+
+def test_markdown_is_bounded_and_has_the_headline_first(whole: Forecast) -> None:
+    """Each section shows so many items, and says how many there are more."""
+    many = tuple(replace(one, id=f"{one.id}/{n}", causes=(Cause(fact=str(n), before="", after=""),))
+                 for one in whole.changes[:1] for n in range(SHOWN + 7))  # fmt: skip
+    text = render_markdown(replace(whole, changes=many))
+    assert text.startswith(f"## Something else is expected of {SHOWN + 7} checks")
+    assert "… and 7 more items." in text
+    assert text.endswith("\n")
+    assert "- a run: kubernetes=1.34, windows.build=20348.x" in text
+
+
+def test_texts_of_a_cluster_are_inert(whole: Forecast) -> None:
+    """A node's log may stand in a sentence, and a context may be called anything."""
+    nasty = replace(
+        whole,
+        of=NASTY,
+        notes=(NASTY,),
+        changes=tuple(replace(one, causes=(Cause(fact=NASTY, before=NASTY, after=NASTY),)) for one in whole.changes),
+        untold=tuple(replace(one, why=NASTY) for one in whole.untold),
+    )  # fmt: skip
+    text = render_markdown(nasty)
+    assert not re.search(r"(?<!\\)<script|(?<!\\)\]\(javascript", text)
+    assert "\x1b" not in text
+    assert invalid(document(nasty)) == []
+
+
+def test_a_difference_with_a_forecast_is_a_valid_document() -> None:
+    """Its part is there with the option alone, and has all four kinds."""
+    facts = changed(cluster_facts(OLD), [read_change("kubeProxy.dsr=true")])
+    broken = but("pod-to-pod-ip", Outcome.TIMED_OUT, "linux-1/windows-1", "tcp")
+    before, after = quiet_run(cluster_facts(OLD)), recorded(results(facts, broken))
+    found = difference(before, after)
+    came = fulfilment(foretold(OLD, "windows.build=20348.x"), found, after)
+    data = {**difference_document(found), "forecast": forecast_data(came)}
+    assert invalid(data, OF_DIFFERENCES) == []
+    assert invalid(difference_document(found), OF_DIFFERENCES) == []
+    assert data["forecast"]["missed"]
+    assert set(data["forecast"]["changes"]) == {
+        "predicted",
+        "explained",
+        "unexplained",
+        "not-judged",
+    }
+    assert invalid({**data, "forecast": {}}, OF_DIFFERENCES)
+
+
+def test_what_came_of_a_forecast_is_told_before_the_difference() -> None:
+    """What failed first, what was not forecast next, what came true last; and all in one line."""
+    facts = changed(cluster_facts(OLD), [read_change("kubeProxy.dsr=true")])
+    broken = but("dsr-source-address", Outcome.REFUSED, "windows-1/windows-1")
+    before, after = quiet_run(cluster_facts(OLD)), recorded(results(facts, broken))
+    came = fulfilment(foretold(OLD, "kubeProxy.dsr=true"), difference(before, after), after)
+    titles = [one.title for one in forecast_sections(came)]
+    assert titles == ["Forecast, and did not come true", "Not forecast", "Came as forecast"]
+    assert re.fullmatch(
+        r"Forecast kubeProxy\.dsr=true: changes \d+ predicted, \d+ unexplained; "
+        r"\d+ came true; \d+ forecasts did not come true",
+        forecast_line(came),
+    )

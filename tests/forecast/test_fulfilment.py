@@ -1,0 +1,260 @@
+"""After the upgrade: every change is predicted, explained or unexplained, and forecasts that failed are listed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from nettests.compare import RecordedRun, difference
+from nettests.compare.recorded import Expecting, RecordedCheck
+from nettests.forecast import Forecast, Fulfilment, changed, fulfilment, read_change
+from nettests.forecast.as_documented import OPEN, UNDECIDED, text_of
+from nettests.forecast.fulfilment import STAYED, Missed, Told
+from nettests.model.check import Check
+from nettests.model.expectation import Expectation, Expected
+from nettests.model.facts import known
+from nettests.model.words import Outcome, Verdict
+from tests.compare.runs import as_expected, but, quiet_run, recorded, results
+from tests.facts import cluster_facts
+from tests.forecast.forecasts import NEW, OLD, foretold
+
+DSR = "kubeProxy.dsr=true"
+SEEN = "dsr-source-address/windows-1/windows-1/same-node/tcp"
+HAIRPIN = "service-hairpin/windows-1/windows-1/same-node/tcp"
+BEFORE = quiet_run(cluster_facts(OLD))
+FACTS = changed(cluster_facts(OLD), [read_change(DSR)])
+FORECAST = foretold(OLD, DSR, of=BEFORE.run.run_id)
+
+
+def came(after: RecordedRun, forecast: Forecast = FORECAST) -> Fulfilment:
+    """Return what became of the forecast in a run."""
+    return fulfilment(forecast, difference(BEFORE, after), after)
+
+
+def with_check(
+    run: RecordedRun, name: str, change: Callable[[RecordedCheck], RecordedCheck | None]
+) -> RecordedRun:
+    """Return a run of which one check is another one, or is not there."""
+    made = [change(one) if one.id == name else one for one in run.checks]
+    return replace(run, checks=tuple(one for one in made if one is not None))
+
+
+def missed(found: Fulfilment) -> Missed:
+    """Return the only forecast that failed."""
+    (one,) = found.missed
+    return one
+
+
+def test_what_breaks_beside_the_upgrade_is_the_only_thing_unexplained() -> None:
+    """All that the upgrade changed is predicted; the fault is neither predicted nor explained."""
+    broken = but("pod-to-pod-ip", Outcome.TIMED_OUT, "linux-1/windows-1", "tcp")
+    found = came(recorded(results(FACTS, broken)))
+    assert found.told(Told.UNEXPLAINED) == ("pod-to-pod-ip/linux-1/windows-1/other-node/tcp",)
+    assert found.told(Told.EXPLAINED) == ()
+    assert len(found.told(Told.PREDICTED)) == found.came_true
+    assert found.missed == ()
+
+
+def test_a_limitation_that_stays_is_a_forecast_that_failed() -> None:
+    """DSR is on, and backends still see the node: the change of verdict is explained, the forecast missed."""
+    stays = Expected(outcome=Outcome.CONNECTED, source_seen=None)
+
+    def behaves(check: Check, expectation: Expectation) -> Expected:
+        old = cluster_before[check.id] if check.id == SEEN else None
+        return old or as_expected(check, expectation)
+
+    cluster_before = {
+        one.id: one.expectation.expected or stays
+        for one in results(cluster_facts(OLD), flows=["dsr-source-address"]).checks
+        if one.expectation
+    }
+    found = came(recorded(results(FACTS, behaves)))
+    one = missed(found)
+    assert (one.id, one.forecast) == (
+        SEEN,
+        "connected, source = client-node → connected, source = client-pod",
+    )
+    assert one.seen == "fail: connected"
+    assert "was not observed" in one.why
+    assert found.told(Told.EXPLAINED) == (SEEN,)
+
+
+def test_a_fault_on_a_check_that_was_to_change_is_no_prediction() -> None:
+    """It shows neither what was nor what was to come."""
+    found = came(
+        recorded(
+            results(
+                FACTS,
+                but("dsr-source-address", Outcome.REFUSED, "windows-1/windows-1/same-node/tcp"),
+            )
+        )
+    )
+    assert missed(found).id == SEEN
+    assert found.told(Told.UNEXPLAINED) == (SEEN,)
+
+
+def test_a_change_that_was_not_made_misses_all_of_it() -> None:
+    """DSR was to be on and is off: nothing changed, each forecast says what is expected instead, and the fact is named."""
+    found = came(replace(BEFORE, run=replace(BEFORE.run, run_id="later")))
+    assert found.changes == ()
+    assert found.came_true == 0
+    assert len(found.missed) == len(FORECAST.changes) + len(FORECAST.comes) + len(FORECAST.goes)
+    whys = {one.why for one in found.missed if one.id == SEEN}
+    assert whys == {"expected on the facts of the later run: connected, source = client-node"}
+    assert [(one.subject, one.after) for one in found.facts] == [("windows-1 DSR", STAYED)]
+
+
+def test_a_fact_that_changed_unforetold_is_named_and_explains_by_itself() -> None:
+    """Somebody upgraded Windows as well: its changes are explained as ever, and are not predicted."""
+    both = changed(FACTS, [read_change("windows.build=20348.3207")])
+    found = came(quiet_run(both))
+    assert "windows-1 build: 17763.1339 → 20348.3207" in map(str, found.facts)
+    assert any(one.startswith("session-affinity/") for one in found.told(Told.EXPLAINED))
+    assert found.told(Told.UNEXPLAINED) == ()
+    assert found.told(Told.PREDICTED)
+
+
+@pytest.mark.parametrize(
+    ("to", "build"), [("windows.build=20348.x", "20348.3207"), ("kubernetes=1.34", "1.34.2")]
+)
+def test_a_fact_without_its_patch_is_met_by_any_patch(to: str, build: str) -> None:
+    """The forecast left it out, so whatever it is agrees."""
+    exact = changed(cluster_facts(OLD), [read_change(f"{to.partition('=')[0]}={build}")])
+    found = came(quiet_run(exact), foretold(OLD, to, of=BEFORE.run.run_id))
+    assert found.facts == ()
+    assert found.missed == ()
+
+
+def test_a_fact_with_another_value_is_named() -> None:
+    """It changed, and not to what was stated."""
+    other = changed(cluster_facts(OLD), [read_change("windows.build=26100.4061")])
+    found = came(quiet_run(other), foretold(OLD, "windows.build=20348.x", of=BEFORE.run.run_id))
+    assert [str(one) for one in found.facts] == ["windows-1 build: 17763.1339 → 26100.4061"]
+
+
+def test_what_could_not_be_told_is_no_forecast() -> None:
+    """Whatever comes of it is explained by its facts, and missed by nobody."""
+    after = quiet_run(changed(cluster_facts(NEW), [read_change("windows.build=20348.2600")]))
+    before = quiet_run(cluster_facts(NEW))
+    forecast = foretold(NEW, "windows.build=20348.x", of=before.run.run_id)
+    found = fulfilment(forecast, difference(before, after), after)
+    untold = {name for one in forecast.untold for name in one.checks}
+    assert {one.id for one in found.changes} <= untold
+    assert {one.told for one in found.changes} == {Told.EXPLAINED}
+    assert found.missed == ()
+
+
+def test_a_check_that_was_not_judged_shows_nothing() -> None:
+    """Neither is its change accounted for, nor did the forecast come true."""
+
+    def blind(one: RecordedCheck) -> RecordedCheck:
+        return replace(one, verdict=Verdict.UNKNOWN, message="its node went away")
+
+    found = came(with_check(quiet_run(FACTS), SEEN, blind))
+    assert missed(found).why == "it was not judged: its node went away"
+    assert found.told(Told.NOT_JUDGED) == (SEEN,)
+
+
+def test_a_check_that_is_gone_shows_nothing() -> None:
+    """The later run did not plan it, and its document says why, or not."""
+    found = came(with_check(quiet_run(FACTS), SEEN, lambda one: None))
+    one = missed(found)
+    assert (one.seen, one.why) == ("no such check", "the later run did not plan it")
+    assert found.told(Told.UNEXPLAINED) == (SEEN,)
+
+
+def test_checks_that_were_to_come_and_to_go_are_looked_for() -> None:
+    """One that is skipped has not come, and one that runs has not gone."""
+    forecast = foretold(NEW, "cni.backend=vxlan", of=BEFORE.run.run_id)
+    comes, goes = forecast.comes[0].id, forecast.goes[0].id
+    before = quiet_run(cluster_facts(NEW))
+    after = quiet_run(changed(cluster_facts(NEW), [read_change("cni.backend=vxlan")]))
+    kept = next(one for one in before.checks if one.id == goes)
+
+    def skipped(one: RecordedCheck) -> RecordedCheck:
+        return replace(one, verdict=Verdict.SKIPPED, message="not here")
+
+    other = with_check(replace(after, checks=(*after.checks, kept)), comes, skipped)
+    found = fulfilment(forecast, difference(before, other), other)
+    told = {one.id: (one.forecast, one.why) for one in found.missed}
+    assert told == {
+        comes: ("added to the plan", "not here"),
+        goes: ("no longer in the plan", "the later run planned it"),
+    }
+
+
+def test_a_check_that_is_skipped_has_gone() -> None:
+    """Its skip has its id: it is one of both runs, and predicted all the same."""
+    before = quiet_run(cluster_facts(NEW))
+    forecast = foretold(NEW, "cni.backend=vxlan", of=before.run.run_id)
+    goes = forecast.goes[0].id
+    after = quiet_run(changed(cluster_facts(NEW), [read_change("cni.backend=vxlan")]))
+    kept = next(one for one in before.checks if one.id == goes)
+    skip = replace(kept, verdict=Verdict.SKIPPED, message="the rule is about l2bridge")
+    there = replace(after, checks=(*after.checks, skip))
+    found = fulfilment(forecast, difference(before, there), there)
+    assert found.missed == ()
+    assert goes in found.told(Told.PREDICTED)
+
+
+def test_members_decided_by_something_else_are_named() -> None:
+    """A forecast of members is met by each of them that is still there."""
+    old = cluster_facts("fleet")
+    words = "windows.build=20348.3207"
+    before, after = quiet_run(old), quiet_run(changed(old, [read_change(words)]))
+    forecast = foretold(old, words, of=before.run.run_id)
+    name = "fleet-session-affinity/windows/tcp"
+
+    def as_before(one: RecordedCheck) -> RecordedCheck:
+        return replace(one, members=next(was for was in before.checks if was.id == name).members)
+
+    other = with_check(after, name, as_before)
+    found = fulfilment(forecast, difference(before, other), other)
+    assert missed(found).id == name
+    assert missed(found).why == "something else decides win-1, win-2, win-3, win-4"
+    less = with_check(after, name, lambda one: replace(one, members=type(one.members)()))
+    assert fulfilment(forecast, difference(before, less), less).missed == ()
+
+
+def test_a_forecast_of_another_cluster_is_a_warning() -> None:
+    """Run ids and contexts are compared, and nothing is refused: names change."""
+    other = replace(FORECAST, of="production")
+    (warning,) = came(quiet_run(FACTS), other).warnings
+    assert warning.startswith("the forecast is of production, and the first run is of ")
+    assert came(quiet_run(FACTS), replace(FORECAST, of="staging")).warnings == ()
+    assert came(quiet_run(FACTS)).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("expecting", "text"),
+    [
+        (Expecting(), OPEN),
+        (Expecting(outcome="connected", undecided="X depends on …"), UNDECIDED),
+        (Expecting(outcome="refused", alternatives=("timed_out",)), "refused or timed_out"),
+        (
+            Expecting(outcome="connected", source_seen="client-pod", distribution="one-backend"),
+            "connected, source = client-pod, one-backend",
+        ),
+    ],
+)
+def test_an_expectation_has_the_same_words_in_both_documents(
+    expecting: Expecting, text: str
+) -> None:
+    """They are made of its parts, whatever sentence a run wrote beside them."""
+    assert text_of(replace(expecting, text="whatever")) == text
+
+
+def test_words_of_expectations_are_the_vocabulary_s_own() -> None:
+    """As ``Expected`` is written everywhere else."""
+    for one in FORECAST.changes:
+        run = next(check for check in quiet_run(FACTS).checks if check.id == one.id)
+        assert one.after.expected == (run.expected.text if not run.expected.open else OPEN)
+    assert HAIRPIN in {one.id for one in FORECAST.changes}
+
+
+def test_a_fact_that_nobody_could_state_is_met_by_any_value() -> None:
+    """The MTU of the new network was unknown in the forecast: whatever discovery reads of it is no surprise."""
+    there = changed(cluster_facts(OLD), [read_change("cni.backend=vxlan")])
+    read = replace(there, cni=replace(there.cni, mtu=known(1450, "cluster profile")))
+    found = came(quiet_run(read), foretold(OLD, "cni.backend=vxlan", of=BEFORE.run.run_id))
+    assert "MTU of Pods" not in {one.name for one in found.facts}
