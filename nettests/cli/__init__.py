@@ -22,6 +22,7 @@ HOMES = {
     "diagnose": "nettests.cli.diagnose_command",
     "rejudge": "nettests.cli.rejudge_command",
     "diff": "nettests.cli.diff_command",
+    "history": "nettests.cli.history_command",
     "catalogue": "nettests.cli.catalogue_commands",
     "lint": "nettests.cli.catalogue_commands",
     "gc": "nettests.cli.gc_command",
