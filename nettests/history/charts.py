@@ -16,6 +16,7 @@ HEIGHT = 120
 _TICKS = 9
 """Dates below a chart, at most, and how many pixels each takes."""
 _DATE_WIDTH = 44
+_NOTHING = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +108,11 @@ def ticks(runs: Sequence[ReadRun], columns: Columns) -> Iterator[Tick]:
 
 
 def nice_top(largest: float, *, whole: bool = False) -> float:
-    """Return the end of an axis: 1, 2, 4 or 10 of a power of ten, no smaller than what it shows."""
-    if largest <= 0:
+    """Return the end of an axis: a round number of which the half is round too, no smaller than what it shows."""
+    if largest < _NOTHING:
         return 2.0 if whole else 1.0
     power = 10.0 ** (ceil(log10(largest)) - 1)
-    top = next(one * power for one in (1, 2, 4, 6, 8, 10) if one * power >= largest)
+    top = next(one * power for one in (1, 2, 4, 6, 8, 10, 20) if one * power >= largest)
     return max(top, 2.0) if whole else top
 
 

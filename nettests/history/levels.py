@@ -5,11 +5,12 @@ levels, in each of which the thing is red or good throughout but for swings. Cut
 change of level has to save more than it costs.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
-_LUCKY, _LAPSE, _CHANGE = 21, 20, 30
+LUCKY, LAPSE, CHANGE = 21, 20, 30
 """What a good run in a red level, a red run in a good level and a change of level cost (decision 0056).
 
 Two red runs at the end are a change, and so are four in the middle; one or three are swings. A good run costs a little
@@ -101,7 +102,8 @@ def _last_red_time(
     """Return the first and the last run of the last red time, and what the thing is since."""
     last = levels[-1]
     if last.colour is Colour.RED:
-        return last.places[0], last.places[-1], State.RED
+        first = next(place for place in last.places if colours[place] is Colour.RED)
+        return first, last.places[-1], State.RED
     streaks = list(_red_streaks(last.places, colours))
     if len(streaks) > 1 or wavering & {place for one in streaks for place in one}:
         return streaks[0][0], streaks[-1][-1], State.FLAKY
@@ -124,23 +126,28 @@ def _red_streaks(places: Sequence[int], colours: Sequence[Colour]) -> Iterator[l
 
 
 def _levels(colours: Sequence[Colour], judged: Sequence[int]) -> list[_Level]:
-    """Return the levels with the fewest contradictions; a thing that just changed has a level of one run."""
+    """Return the levels with the fewest contradictions, and what lies at the ends as levels of their own."""
     levels: list[_Level] = []
     for place, colour in zip(judged, _cheapest([colours[one] for one in judged]), strict=True):
         if levels and levels[-1].colour is colour:
             levels[-1] = _Level(colour=colour, places=(*levels[-1].places, place))
         else:
             levels.append(_Level(colour=colour, places=(place,)))
-    *earlier, last = levels
-    *others, latest = last.places
-    odd = colours[latest]
-    if others and odd is not last.colour and all(colours[one] is last.colour for one in others):
-        return [
-            *earlier,
-            _Level(colour=last.colour, places=tuple(others)),
-            _Level(colour=odd, places=(latest,)),
-        ]
-    return levels
+    ends = {judged[0], judged[-1]}
+    return [part for level in levels for part in _without_ends(level, ends, colours)]
+
+
+def _without_ends(level: _Level, ends: Set[int], colours: Sequence[Colour]) -> Iterator[_Level]:
+    """Yield a level, its first and last run apart where they alone contradict it: a change at an end is one run long.
+
+    Red at both ends is no change: it was red before, and swings.
+    """
+    odd = [place for place in level.places if colours[place] is not level.colour]
+    if not ends >= set(odd) or (len(odd) > 1 and level.colour is Colour.GOOD):
+        yield level
+        return
+    for colour, places in groupby(level.places, colours.__getitem__):
+        yield _Level(colour=colour, places=tuple(places))
 
 
 def _cheapest(seen: Sequence[Colour]) -> list[Colour]:
@@ -151,7 +158,7 @@ def _cheapest(seen: Sequence[Colour]) -> list[Colour]:
         came = {level: _cheapest_before(level, costs) for level in costs}
         costs = {
             level: costs[came[level]]
-            + _CHANGE * (came[level] is not level)
+            + CHANGE * (came[level] is not level)
             + _contradiction(level, one)
             for level in came
         }
@@ -167,10 +174,10 @@ def _cheapest(seen: Sequence[Colour]) -> list[Colour]:
 def _cheapest_before(level: Colour, costs: Mapping[Colour, int]) -> Colour:
     """Return the level of the run before; it changes where that saves something."""
     other = next(one for one in costs if one is not level)
-    return other if costs[other] + _CHANGE < costs[level] else level
+    return other if costs[other] + CHANGE < costs[level] else level
 
 
 def _contradiction(level: Colour, seen: Colour) -> int:
     if seen is level:
         return 0
-    return _LAPSE if seen is Colour.RED else _LUCKY
+    return LAPSE if seen is Colour.RED else LUCKY
