@@ -37,6 +37,10 @@ MARKED = 3000
 """Cells of a cluster that say what they are when pointed at: a year of a broken cluster has a hundred times as many."""
 
 
+APART = 22
+"""Pixels from one pin of the timeline to the next, at least."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """A check, or the cause of an incident, with its strip."""
@@ -69,7 +73,7 @@ class FlowRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pin:
-    """A turn above the column in which it began; ``more`` began in the same one."""
+    """A turn above the column in which it began; ``more`` began there too, or too near for a pin of their own."""
 
     x: float
     card: TurnCard
@@ -184,11 +188,19 @@ def _marks(one: CheckTrend, runs: Sequence[ReadRun], columns: Columns) -> Iterat
 
 
 def _pins(cards: Sequence[TurnCard], columns: Columns) -> Iterator[Pin]:
-    at: dict[int, list[TurnCard]] = {}
-    for card in cards:
-        at.setdefault(card.turn.first_bad, []).append(card)
-    for place, found in at.items():
-        yield Pin(x=columns.middle(place), card=found[0], more=len(found) - 1)
+    """Yield a pin for each turn that has room beside the one before it; the others are counted there."""
+    in_order = sorted(cards, key=lambda card: (card.turn.first_bad, card.number))
+    found: list[list[TurnCard]] = []
+    for card in in_order:
+        x = columns.middle(card.turn.first_bad)
+        if found and x - columns.middle(found[-1][0].turn.first_bad) < APART:
+            found[-1].append(card)
+        else:
+            found.append([card])
+    for together in found:
+        urgent = min(together, key=lambda card: card.number)
+        x = columns.middle(together[0].turn.first_bad)
+        yield Pin(x=x, card=urgent, more=len(together) - 1)
 
 
 def _flows(found: ClusterHistory, columns: Columns) -> Iterator[FlowRow]:

@@ -202,29 +202,47 @@ _URGENT = (State.RED, State.FLAKY, State.REPAIRED)
 def _turns(
     checks: Iterable[CheckTrend], incidents: Iterable[IncidentTrend], pairs: _Pairs
 ) -> Iterator[Turn]:
-    """Yield what went the same way together: red first, then flaky and repaired, the newest of each first."""
-    alike: dict[tuple[State, int, int | None, int | None], list[CheckTrend]] = {}
+    """Yield what went the same way together: red first, then flaky and repaired."""
+    alike: dict[Hashable, list[CheckTrend]] = {}
     for one in checks:
-        went = one.course
-        if went.first_bad is not None:
-            alike.setdefault((went.state, went.first_bad, went.last_good, went.good_since), []).append(one)  # fmt: skip
+        if one.course.first_bad is not None:
+            alike.setdefault(_way(one), []).append(one)
     causes = tuple(incidents)
-    for key in sorted(alike, key=lambda one: (_URGENT.index(one[0]), -one[1], -(one[3] or 0))):
-        state, first_bad, last_good, good_since = key
-        ids = {one.id for one in alike[key]}
+    for together in sorted(alike.values(), key=lambda found: _urgency(found[0].course)):
+        went = together[0].course
+        assert went.first_bad is not None, "only what was red is in a turn"
+        ids = {one.id for one in together}
         yield Turn(
-            state=state,
-            first_bad=first_bad,
-            last_good=last_good,
-            good_since=good_since,
-            checks=tuple(alike[key]),
+            state=went.state,
+            first_bad=went.first_bad,
+            last_good=went.last_good,
+            good_since=went.good_since,
+            checks=tuple(together),
             incidents=tuple(
                 one
                 for one in causes
-                if ids & set(one.checks) and one.colours[first_bad] is Colour.RED
+                if ids & set(one.checks) and one.colours[went.first_bad] is Colour.RED
             ),
-            facts=() if last_good is None else pairs.facts(last_good, first_bad),
+            facts=() if went.last_good is None else pairs.facts(went.last_good, went.first_bad),
         )
+
+
+def _way(one: CheckTrend) -> Hashable:
+    """Return which way a check went; flaky ones go together where they are red in the same runs."""
+    went = one.course
+    reds: tuple[int, ...] = ()
+    if went.state is State.FLAKY:
+        reds = tuple(at for at, seen in enumerate(one.verdicts) if colour_of(seen) is Colour.RED)
+    return went.state, went.first_bad, went.last_good, went.good_since, reds
+
+
+def _urgency(went: Course) -> tuple[int, ...]:
+    """Return the order of turns: newest first, of what is flaky the most often red."""
+    often = went.red if went.state is State.FLAKY else 0
+    return (
+        _URGENT.index(went.state),
+        *(-often, -(went.first_bad or 0), -(went.good_since or 0), -(went.last_good or 0)),
+    )
 
 
 def _facts_of_each(pairs: _Pairs) -> Iterator[tuple[FactChange, ...]]:

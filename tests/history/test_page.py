@@ -64,8 +64,27 @@ def test_the_first_sight_answers_what_is_red_since_when() -> None:
 def test_each_turn_has_its_number_above_its_column() -> None:
     """The pin on the timeline leads to the card."""
     pins = page().xpath("//a[contains(@class,'pin')]")
-    assert [pin.get("href") for pin in pins] == ["#turn-1-1", "#turn-1-2", "#turn-1-3"]
+    assert [pin.get("href") for pin in pins] == ["#turn-1-2", "#turn-1-1", "#turn-1-3"]
     assert all(page().xpath(f"//*[@id='{pin.get('href')[1:]}']") for pin in pins)
+
+
+def test_pins_that_would_cover_each_other_are_one() -> None:
+    """It is the most urgent one's, and says how many more there are."""
+    runs = []
+    for at in range(120):
+        one = night(0)
+        checks = tuple(
+            replace(check, verdict=Verdict.FAIL if at >= 60 + number else Verdict.PASS)
+            for number, check in enumerate(one.run.checks[:3])
+        )
+        started = f"2026-{1 + at // 28:02d}-{1 + at % 28:02d}"
+        run = replace(one.run, checks=checks)
+        runs.append(altered(replace(one, run=run), f"r{at}", run_id=f"r{at}", started=started))
+    made = html.document_fromstring(render_page(history_of(runs)))
+    (pin,) = made.xpath("//a[contains(@class,'pin')]")
+    assert pin.get("href") == "#turn-1-1"
+    assert words(pin).endswith("and 2 more")
+    assert len(made.xpath("//article")) == 3
 
 
 def test_every_check_has_a_strip_and_every_red_one_a_card() -> None:

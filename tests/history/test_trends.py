@@ -154,6 +154,31 @@ def test_newer_turns_come_first_among_those_of_a_state() -> None:
     assert [one.first_bad for one in found.turns if one.state is State.RED] == [DSR_ON, PATCHED]
 
 
+def test_what_is_flaky_comes_in_the_order_of_how_often() -> None:
+    """The path that wastes most mornings is read first."""
+    runs = with_verdicts("gRggRgggg")
+    for at, red in enumerate("gRgRgRggg"):
+        verdict = Verdict.FAIL if red == "R" else Verdict.PASS
+        more = RecordedCheck(id="f/b", flow="f", verdict=verdict)
+        runs[at] = replace(runs[at], run=replace(runs[at].run, checks=(*runs[at].run.checks, more)))
+    assert [turn.checks[0].id for turn in history(runs).turns] == ["f/b", "f/a"]
+
+
+def test_flaky_checks_are_together_where_they_are_red_together() -> None:
+    """A node that comes and goes is one entry; paths that began to swing in one night are two."""
+    runs = nights(range(9))
+    for at, letters in enumerate(zip("gRggRgggg", "gRggRgggg", "gRgRggggg", strict=True)):
+        checks = tuple(
+            RecordedCheck(
+                id=f"f/{name}", flow="f", verdict=Verdict.FAIL if red == "R" else Verdict.PASS
+            )
+            for name, red in zip("abc", letters, strict=True)
+        )
+        runs[at] = replace(runs[at], run=replace(runs[at].run, checks=checks, incidents=()))
+    together = [[check.id for check in turn.checks] for turn in history(runs).turns]
+    assert sorted(together) == [["f/a", "f/b"], ["f/c"]]
+
+
 def test_an_incident_has_a_trend_of_its_own() -> None:
     """What the two directions of a path have in common is red since the update."""
     (incident,) = next(one for one in whole().turns if one.state is State.RED).incidents
