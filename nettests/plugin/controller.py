@@ -258,10 +258,15 @@ class Controller:
         return code
 
     def _beside_baseline(self, run: Run) -> Told | None:
-        """Say in the journal what of the run is new; ``None`` without a baseline."""
+        """Say in the journal what of the run is new; ``None`` without a baseline, or where nothing can be compared."""
         if self._baseline is None:
             return None
-        told = against(run.directory, self._baseline, run.watch.observations)
+        try:
+            told = against(run.directory, self._baseline, run.watch.observations)
+        except NettestsError as error:
+            # Clean-up and documents still have to come; without a comparison every deviation counts.
+            run.journal.event(f"the baseline was not compared: {error.message}")
+            return None
         for line in told.lines():
             run.journal.event(line)
         return told

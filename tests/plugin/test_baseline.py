@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from nettests.cli import main
-from tests.plugin.runner import Runner
+from tests.plugin.runner import CHECKOUT, Runner
 
 pytest_plugins = "pytester"
 
@@ -67,6 +67,26 @@ def test_an_expired_entry_turns_the_run_red(run: Runner, file: Path) -> None:
     done = run(f"--flow={FLOW}", f"--baseline={file}", "--fail-on=new", "--nettests-output=own", answers={BROKEN: "timed out"})  # fmt: skip
     assert done.code == 1
     assert f"expired: {BROKEN} was accepted until 2020-12-31: ticket 4711" in done.out
+
+
+def test_a_run_that_cannot_be_compared_counts_every_failure(run: Runner, file: Path) -> None:
+    """It is cleaned up and documented as ever, and says why."""
+    hindered = run.pytester.path / "hindered.py"
+    hindered.write_text(
+        "from nettests.errors import PathError\n"
+        "from nettests.plugin import controller\n"
+        "def against(*_):\n"
+        "    raise PathError('results.json is not read: it is too large')\n"
+        "controller.against = against\n"
+    )
+    run.pytester.syspathinsert()
+    words = [f"--flow={FLOW}", f"--baseline={file}", "--fail-on=new", "-phindered"]
+    path = f"{run.pytester.path}:{CHECKOUT}"
+    done = run(*words, answers={BROKEN: "timed out"}, environment={"PYTHONPATH": path})
+    assert done.code == 1
+    events = [one["text"] for one in done.results["events"]]
+    assert "the baseline was not compared: results.json is not read: it is too large" in events
+    assert "everything was removed" in events
 
 
 def test_what_cannot_be_read_is_wrong_input_before_anything_runs(run: Runner, file: Path) -> None:
