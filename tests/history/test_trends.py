@@ -10,6 +10,7 @@ from nettests.history import ReadRun, history_of
 from nettests.history.levels import Colour, State
 from nettests.history.trends import CheckTrend, ClusterHistory, shown_verdict
 from nettests.model.words import Verdict
+from nettests.report.results import Incident
 from tests.compare.runs import quiet_run
 from tests.history.story import (
     BEFORE,
@@ -196,6 +197,17 @@ def test_an_incident_is_not_gone_where_its_checks_were_not_run() -> None:
     (incident,) = history(runs).incidents
     assert incident.colours == (Colour.RED, Colour.RED, Colour.BLIND, Colour.RED)
     assert incident.course.swings == 0
+
+
+def test_an_incident_of_another_time_is_none_of_a_turn() -> None:
+    """A check that broke again for another reason does not stand below the cause of the first time."""
+    old = Incident(cause="the Service proxy", traits={}, checks=("f/a",), next_step="look")
+    runs = [
+        replace(one, run=replace(one.run, incidents=(old,) if at < 4 else ()))
+        for at, one in enumerate(with_verdicts("RRRRggggRRR"))
+    ]
+    (turn,) = history(runs).turns
+    assert (turn.first_bad, turn.incidents) == (8, ())
 
 
 def test_an_incident_that_nothing_explains_is_the_trend_of_its_check() -> None:
