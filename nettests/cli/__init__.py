@@ -23,6 +23,8 @@ HOMES = {
     "rejudge": "nettests.cli.rejudge_command",
     "diff": "nettests.cli.diff_command",
     "forecast": "nettests.cli.forecast_command",
+    "history": "nettests.cli.history_command",
+    "baseline": "nettests.cli.baseline_commands",
     "catalogue": "nettests.cli.catalogue_commands",
     "lint": "nettests.cli.catalogue_commands",
     "gc": "nettests.cli.gc_command",

@@ -78,6 +78,17 @@ def report_dir_option(what: str) -> Decorator:
     )
 
 
+def baseline_option(command: Command) -> Command:
+    """Add ``--baseline``, for commands whose exit code it decides."""
+    decorated: Command = click.option(
+        "--baseline",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Failures that are known: nettests baseline accept writes it.",
+    )(command)
+    return decorated
+
+
 def limitations_option(option: Callable[..., Decorator] = click.option) -> Decorator:
     """Return ``--limitations``, for commands that need no cluster too."""
     return option(

@@ -11,11 +11,14 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
+from nettests.cli.options import baseline_option
+from nettests.judge.exit_status import FailOn
 from nettests.model.run_folder import HTML
 from nettests.plugin.documents import write_documents
 from nettests.redaction import Redactor
+from nettests.session.against_baseline import baseline_of
 from nettests.session.blueprint import read_manifests
-from nettests.session.rejudged_journal import judge_again
+from nettests.session.rejudged_journal import Held, judge_again
 from nettests.session.report_dir import require_writable
 
 _BY_SHAPE = Redactor()
@@ -40,7 +43,21 @@ _BY_SHAPE = Redactor()
     metavar="DIR",
     help="Where the new journal and documents go.  [default: RUN_DIR/rejudged]",
 )
-def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | None) -> None:
+@click.option(
+    "--fail-on",
+    type=click.Choice([one.value for one in FailOn]),
+    multiple=True,
+    help="As of nettests run.",
+)
+@baseline_option
+def rejudge(
+    *,
+    run_dir: Path,
+    limitations: tuple[Path, ...],
+    report_dir: Path | None,
+    fail_on: tuple[str, ...],
+    baseline: Path | None,
+) -> None:
     """Judge a finished run again, with the current manifests.
 
     The cluster is not contacted.
@@ -49,8 +66,12 @@ def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | 
     """
     target = report_dir or run_dir / "rejudged"
     manifests, digests = read_manifests(limitations)
+    failing = tuple(FailOn(word) for word in fail_on)
+    held = Held(baseline=baseline_of(baseline, failing), fail_on=failing)
     require_writable(target)
-    again = judge_again(run_dir, target, manifests, digests, today=datetime.now(UTC).date())
+    again = judge_again(
+        run_dir, target, manifests, digests, today=datetime.now(UTC).date(), held=held
+    )
     write_documents(
         target
     )  # by its journal alone: the other one may be of somebody else, secrets included
@@ -59,5 +80,7 @@ def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | 
         message = _BY_SHAPE.text(told.message)  # a journal of somebody else's may hold anything
         terminal.line(f"{before.value if before else 'not judged'} → {told.verdict}  {message}")
     terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
+    for line in again.beside.lines() if again.beside else ():
+        terminal.line(_BY_SHAPE.text(line))
     terminal.line(f"report: {target / HTML}")
     sys.exit(again.exit_code)

@@ -15,6 +15,7 @@ from nettests.cli.options import (
     IMAGES,
     PULL,
     CommonOptions,
+    baseline_option,
     cluster_options,
     report_dir_option,
 )
@@ -44,8 +45,9 @@ _OWN_PYTEST = (
     "--fail-on",
     type=click.Choice([one.value for one in FailOn]),
     multiple=True,
-    help="Exit with 1 for these too (default: known bugs exit with 8).",
+    help="known-bugs: exit with 1 for these too (default: 8). new: exit with 1 only for what --baseline does not hold.",
 )
+@baseline_option
 @click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -56,6 +58,7 @@ def run(
     keep: bool,
     keep_on_failure: bool,
     fail_on: tuple[str, ...],
+    baseline: Path | None,
     quiet: bool,
     pytest_args: tuple[str, ...],
 ) -> None:
@@ -74,6 +77,7 @@ def run(
         *(["--keep-on-failure"] if keep_on_failure else []),
         *(["--keep"] if keep else []),
         *(f"--fail-on={word}" for word in fail_on),
+        *([f"--baseline={baseline}"] if baseline else []),
         *([] if _installed() else ["-pnettests.plugin"]),
         *(str(path) for path in common.suites),
         *pytest_args,

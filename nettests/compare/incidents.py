@@ -31,15 +31,15 @@ class IncidentChange:
 
 def incident_changes(before: RecordedRun, after: RecordedRun) -> tuple[IncidentChange, ...]:
     """Return the later run's incidents in its order, then those that are gone."""
-    old = {_key(one): one for one in before.incidents}
-    new = {_key(one): one for one in after.incidents}
+    old = {key_of(one): one for one in before.incidents}
+    new = {key_of(one): one for one in after.incidents}
     return (
         *(_change(one, old.get(key), one) for key, one in new.items()),
         *(_change(one, one, None) for key, one in old.items() if key not in new),
     )
 
 
-def _key(one: Incident) -> Hashable:
+def key_of(one: Incident) -> Hashable:
     """Return what makes an incident the same one; what nothing explains is that of its checks, in whatever words."""
     if not one.explained:
         return tuple(sorted(one.checks))

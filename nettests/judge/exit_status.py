@@ -9,9 +9,11 @@ from nettests.model.words import Verdict
 
 
 class FailOn(StrEnum):
-    """What besides deviations ends a run with 1, as the option ``--fail-on`` spells it."""
+    """What besides deviations, or of them, ends a run with 1, as the option ``--fail-on`` spells it."""
 
     KNOWN_BUGS = "known-bugs"
+    NEW = "new"
+    """Of deviations those alone that the site's baseline does not hold: ``of_run`` is given what is left of them."""
 
 
 def of_run(

@@ -15,6 +15,7 @@ from _pytest.outcomes import (
     Exit,
 )  # ``pytest.exit.Exception``, which cannot be subclassed in typed code
 
+from nettests.baseline import Baseline, Told
 from nettests.errors import NettestsError, PathError
 from nettests.judge.exit_status import FailOn, of_run
 from nettests.model.check import Check, Plan, Skip
@@ -31,6 +32,7 @@ from nettests.plugin.documents import write_documents
 from nettests.plugin.lab import lab
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.terminal_summary import show
+from nettests.session.against_baseline import against, baseline_of, ending
 from nettests.session.blueprint import unused
 from nettests.session.head import record_failed_start
 from nettests.session.known import Known
@@ -65,6 +67,8 @@ class Controller:
         self._of_members: set[Verdict] = set()
         self._selected: frozenset[str] = frozenset()
         self._others_failed = False
+        self._fail_on = [FailOn(word) for word in config.option.fail_on]
+        self._baseline: Baseline | None = None
         self._closing = ExitStack()
         wanted = config.option.nettests_output != "pytest"
         self._alone = wanted and not config.option.collectonly
@@ -110,6 +114,8 @@ class Controller:
     def _prepare(self) -> Prepared:
         if not self.config.option.collectonly:
             require_writable(self.options.report_dir)
+        file = self.config.option.baseline
+        self._baseline = baseline_of(Path(file) if file else None, self._fail_on)
         enabled = read_classes(self.config.option.enable)
         self.options = replace(self.options, enabled=enabled)
         if self.config.option.lab is not None:
@@ -225,13 +231,15 @@ class Controller:
         required = self._required(plan)
         skipped = self._selected & {skip.id for skip in plan.skips} | run.watch.skipped
         verdicts = verdicts_of(self._selected, skipped, self._verdicts)
+        told = self._beside_baseline(run)
+        counting, members = ending(told, self._fail_on, verdicts, self._of_members)
         code = of_run(
             status,
-            verdicts,
+            counting,
             required,
             others_failed=self._others_failed,
-            members=self._of_members,
-            fail_on=[FailOn(word) for word in self.config.option.fail_on],
+            members=members,
+            fail_on=self._fail_on,
         )
         counts = {verdict.value: 0 for verdict in Verdict}
         for verdict in verdicts.values():
@@ -241,11 +249,27 @@ class Controller:
         finally:
             results = write_documents(run.directory, run.watch.observations)
             show(self.reporter, results, run.directory)
+            for line in told.lines() if told else ():
+                self.reporter.paragraph(line)
             if run.holding.left_behind:
                 self.reporter.paragraph(f"left behind: {run.holding.left_behind}", style="bold red")
             if run.holding.kept:
                 self.reporter.paragraph(f"kept: {run.holding.kept}")
         return code
+
+    def _beside_baseline(self, run: Run) -> Told | None:
+        """Say in the journal what of the run is new; ``None`` without a baseline, or where nothing can be compared."""
+        if self._baseline is None:
+            return None
+        try:
+            told = against(run.directory, self._baseline, run.watch.observations)
+        except NettestsError as error:
+            # Clean-up and documents still have to come; without a comparison every deviation counts.
+            run.journal.event(f"the baseline was not compared: {error.message}")
+            return None
+        for line in told.lines():
+            run.journal.event(line)
+        return told
 
     def _required(self, plan: Plan) -> dict[str, set[str]]:
         """Return the selected checks and skips of each required flow."""

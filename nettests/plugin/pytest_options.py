@@ -78,7 +78,12 @@ def _add_ending(group: pytest.OptionGroup) -> None:
         action="append",
         default=[],
         choices=[one.value for one in FailOn],
-        help="end with 1 for these too: known-bugs, which end with 8 otherwise",
+        help="known-bugs: end with 1 for these too, instead of 8; new: with 1 only for what --baseline does not hold",
+    )
+    group.addoption(
+        "--baseline",
+        metavar="FILE",
+        help="failures that are known; nettests baseline accept writes it",
     )
     group.addoption(
         "--nettests-output",

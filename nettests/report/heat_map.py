@@ -19,7 +19,7 @@ LETTER = 6.2
 """Units that a letter of a label takes, at most."""
 MARKED = 400
 """So many cells say on hovering what was seen; all are named in the documents."""
-_SHAPES = {
+GLYPHS = {
     Verdict.FAIL: "m4 4l6 6m0-6l-6 6",
     Verdict.LIFTED: "m7 11v-7l-3 3m3-3l3 3",
     Verdict.UNKNOWN: "m4 4h6v6h-6z",
@@ -150,7 +150,7 @@ def _said(one: CheckResult) -> str:
 
 def _layer(verdict: Verdict, cells: Sequence[tuple[int, int]]) -> Layer:
     side = CELL - 1
-    shape = _SHAPES.get(verdict, "")
+    shape = GLYPHS.get(verdict, "")
     return Layer(
         verdict=verdict,
         number=len(cells),

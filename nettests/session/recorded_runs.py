@@ -51,6 +51,18 @@ def runs_in(reports: Path) -> list[Path]:
     )
 
 
+def folders_of_runs(reports: Path) -> list[Path]:
+    """Return what runs left in a folder, by name: folders with a journal or with documents alone, links left aside."""
+    try:
+        below = sorted(one for one in reports.iterdir() if one.is_dir() and not one.is_symlink())
+    except OSError as error:
+        raise PathError(
+            f"{reports} cannot be read: {error.strerror}",
+            hint="name the folder that holds the folders of runs",
+        ) from error
+    return [one for one in below if (one / RESULTS).is_file() or (one / JOURNAL).is_file()]
+
+
 def _back(steps: int, reports: Path) -> Path:
     runs = runs_in(reports)
     if steps >= len(runs):

@@ -12,9 +12,10 @@ from datetime import date
 from pathlib import Path
 
 from nettests import expect
+from nettests.baseline import Baseline, Told
 from nettests.expect import Manifest
 from nettests.judge import judge_run
-from nettests.judge.exit_status import of_run
+from nettests.judge.exit_status import FailOn, of_run
 from nettests.model.check import Check, Skip
 from nettests.model.exit_code import ExitCode
 from nettests.model.expectation import Expectation
@@ -36,9 +37,18 @@ from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.words import Verdict
 from nettests.private import make_folder, write_bytes
+from nettests.session.against_baseline import against, ending
 from nettests.session.blueprint import unused
 from nettests.session.journal import Journal, read_journal, understood
 from nettests.session.rejudge import recorded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """To what the exit code is held."""
+
+    baseline: Baseline | None = None
+    fail_on: tuple[FailOn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +58,8 @@ class Rejudged:
     before: Mapping[str, Verdict]
     judgements: tuple[Judgement, ...]
     exit_code: int
+    beside: Told | None = None
+    """What of it a baseline covers."""
 
     @property
     def changed(self) -> tuple[Judgement, ...]:
@@ -64,13 +76,14 @@ def judge_again(
     digests: Sequence[ManifestFile],
     *,
     today: date,
+    held: Held = Held(),
 ) -> Rejudged:
     """Judge the run in the folder ``source`` by ``manifests`` and write its new journal to ``target``.
 
     Checks that the run did not observe get no verdict: the documents tell why, as they did.
     """
     with understood(source / JOURNAL):
-        return _again(source, target, manifests, digests, today)
+        return _again(source, target, manifests, digests, today=today, held=held)
 
 
 def _again(
@@ -78,7 +91,9 @@ def _again(
     target: Path,
     manifests: Sequence[Manifest],
     digests: Sequence[ManifestFile],
+    *,
     today: date,
+    held: Held,
 ) -> Rejudged:
     records = read_journal(source / JOURNAL)
     history = History.of(records)
@@ -89,7 +104,7 @@ def _again(
     now = {told.check: told.verdict for told in judgements}
     verdicts = verdicts_of([check.id for check in run.checks], history.skipped, now)
     shown = frozenset[Verdict]().union(*(told.shown for told in judgements))
-    code = of_run(ExitCode.OK, verdicts, _required(history), others_failed=False, members=shown)
+    beside: Told | None = None
     make_folder(target)
     (target / JOURNAL).unlink(missing_ok=True)
     with Journal(target / JOURNAL) as journal:
@@ -99,10 +114,23 @@ def _again(
         for told in judgements:
             journal.write(Judged(judgement=told))
         journal.event(f"judged again from the answers of {source.resolve().name}")
+        if held.baseline is not None:
+            beside = against(target, held.baseline)
+            for line in beside.lines():
+                journal.event(line)
+        counting, members = ending(beside, held.fail_on, verdicts, shown)
+        code = of_run(
+            ExitCode.OK,
+            counting,
+            _required(history),
+            others_failed=False,
+            members=members,
+            fail_on=held.fail_on,
+        )
         if history.end:
             counts = Counter(verdict.value for verdict in verdicts.values())
             journal.end(exit_code=code, counts={v.value: counts[v.value] for v in Verdict})
-    return Rejudged(before=run.verdicts, judgements=judgements, exit_code=code)
+    return Rejudged(before=run.verdicts, judgements=judgements, exit_code=code, beside=beside)
 
 
 def _moved(record: Record, source: Path, target: Path) -> Record:

@@ -59,6 +59,7 @@ def test_each_command_ends_with_one_example_that_it_understands(name: str) -> No
         ("render", ["Options", "Cluster", "Images", "Checks", "Example"]),
         ("rejudge", ["Options", "Example"]),
         ("diff", ["Options", "Example"]),
+        ("history", ["Options", "Example"]),
         ("lint", ["Options", "Example"]),
         ("catalogue", ["Options", "Example"]),
     ],

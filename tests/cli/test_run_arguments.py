@@ -50,6 +50,7 @@ def test_each_option_reaches_the_plugin(monkeypatch: pytest.MonkeyPatch, tmp_pat
         *("--image=i:1", "--registry=r", "--pre-pull", f"--limitations={manifest}"),
         *("--flow=icmp-egress", "--flow=pod-to-pod-ip", "--report-dir=out", "--keep"),
         *("--keep-on-failure", "--fail-on=known-bugs", "--nodes=pool=win"),
+        *("--fail-on=new", "--baseline=b.yaml"),
     ]
     words = passed_on(monkeypatch, *given, "--enable=exposed,costly", "-n", "3", "--quiet")
     assert set(given) <= set(words)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from nettests.baseline import read_baseline
 from nettests.cluster.profile_file import parse_profile
 from nettests.expect import read_manifest, resolve
 from nettests.lab.topology import profiles
@@ -30,6 +31,7 @@ from tests.facts import cluster_facts
 FOLLOWED = [name for name in documents() if any(block.action for block in blocks(name))]
 SUITE = "docs/guides/writing-a-suite.md"
 KINDS = {
+    "Baseline": read_baseline,
     "LimitationManifest": read_manifest,
     "ClusterProfile": parse_profile,
     "LabProfile": profiles.read,

@@ -1,0 +1,137 @@
+"""The file of a baseline: YAML, validated, every error with file, line and key; written whole.
+
+An entry names one check by its id, what became of it, and the facts under which that was accepted. It is no limitation:
+no document is behind it, so it has a reason and an end instead of a source.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from typing import Any
+
+from nettests.compare.dependencies import Dependency
+from nettests.compare.known_facts import OF_CLUSTER, OF_NODE
+from nettests.model.document import Document, read_document
+from nettests.model.labels import document_version
+from nettests.model.nearest import nearest
+from nettests.model.words import Outcome, Verdict
+from nettests.model.yaml_writing import write_yaml
+from nettests.resources import manifests_path
+
+API_VERSION = document_version("v1alpha1")
+KIND = "Baseline"
+ENDS = ("source", "target")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What was accepted of one check. ``outcome`` is ``None`` where attempts disagreed, or members decide.
+
+    ``members`` are those that deviated, with their verdicts; ``facts`` are values by the name of the fact.
+    """
+
+    check: str
+    verdict: Verdict
+    outcome: Outcome | None = None
+    members: Mapping[str, Verdict] = field(default_factory=dict)
+    facts: Mapping[Dependency, str] = field(default_factory=dict)
+    run: str = ""
+    reason: str
+    expires: date
+
+    def expired(self, today: date) -> bool:
+        """Whether its last day is over."""
+        return self.expires < today
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """One file of entries, a check at most once."""
+
+    file: str
+    entries: tuple[Entry, ...] = ()
+
+
+@cache
+def schema() -> Mapping[str, Any]:
+    """Return the published JSON Schema of baselines."""
+    path = manifests_path() / "schema" / "baseline.schema.json"
+    loaded: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return loaded
+
+
+def read_baseline(text: str, file: str) -> Baseline:
+    """Return the baseline in ``text``; ``ManifestError`` names file, line, key and near miss."""
+    document = read_document(text, file, schema())
+    entries = tuple(
+        _entry(document, index, data) for index, data in enumerate(document.data["entries"])
+    )
+    seen: dict[str, int] = {}
+    for index, entry in enumerate(entries):
+        if entry.check in seen:
+            first = document.line(("entries", seen[entry.check]))
+            raise document.error(
+                ("entries", index, "check"),
+                f"{entry.check} stands here twice, first in line {first}",
+            )
+        seen[entry.check] = index
+    return Baseline(file=file, entries=entries)
+
+
+def render_baseline(baseline: Baseline) -> str:
+    """Return the text of the file, entries in the order of their checks."""
+    entries = sorted(baseline.entries, key=lambda one: one.check)
+    return write_yaml(
+        {"apiVersion": API_VERSION, "kind": KIND, "entries": [_data(one) for one in entries]}
+    )
+
+
+def _data(entry: Entry) -> dict[str, Any]:
+    found: dict[str, Any] = {"check": entry.check, "verdict": entry.verdict.value}
+    if entry.outcome:
+        found["outcome"] = entry.outcome.value
+    if entry.members:
+        found["members"] = {label: verdict.value for label, verdict in entry.members.items()}
+    if entry.facts:
+        found["facts"] = {name_of(fact): value for fact, value in entry.facts.items()}
+    if entry.run:
+        found["run"] = entry.run
+    return {**found, "reason": entry.reason, "expires": entry.expires.isoformat()}
+
+
+def name_of(fact: Dependency) -> str:
+    """Return the name of a fact as people read it: ``Kubernetes``, ``source build``."""
+    return f"{fact.side} {fact.name}".lstrip()
+
+
+def _entry(document: Document, index: int, data: Any) -> Entry:
+    path = ("entries", index)
+    try:
+        expires = date.fromisoformat(data["expires"])
+    except ValueError as error:
+        raise document.error((*path, "expires"), f"no such date: {data['expires']}") from error
+    return Entry(
+        check=data["check"],
+        verdict=Verdict(data["verdict"]),
+        outcome=Outcome(data["outcome"]) if "outcome" in data else None,
+        members={label: Verdict(word) for label, word in data.get("members", {}).items()},
+        facts={
+            _fact(document, (*path, "facts", name), name): value
+            for name, value in data.get("facts", {}).items()
+        },
+        run=data.get("run", ""),
+        reason=data["reason"],
+        expires=expires,
+    )
+
+
+def _fact(document: Document, path: tuple[str | int, ...], name: str) -> Dependency:
+    side, _, rest = name.partition(" ")
+    if side in ENDS and rest in OF_NODE:
+        return Dependency(rest, side)
+    if name in OF_CLUSTER:
+        return Dependency(name)
+    known = [*OF_CLUSTER, *(f"{end} {fact}" for end in ENDS for fact in OF_NODE)]
+    raise document.error(path, f"no such fact: {name!r}", hint=nearest(name, known))

@@ -1,0 +1,149 @@
+"""A run and a baseline → what of the run is new, which entries hold, and which no longer describe it. Pure."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from nettests.baseline.accepting import deviating_members, fact_of, outcome_of, standing_of
+from nettests.baseline.entries import Baseline, Entry, name_of
+from nettests.compare import RecordedRun
+from nettests.compare.recorded import RecordedCheck
+from nettests.model.verdict import DEVIATING
+from nettests.model.words import Verdict
+from nettests.report.text import plural
+
+SHOWN = 20
+"""Checks that are named; the documents have all."""
+
+
+class Fit(StrEnum):
+    """What an entry says of a run."""
+
+    HOLDS = "holds"
+    EXPIRED = "expired"
+    GONE = "gone"
+    """The run did not plan the check."""
+    NOT_JUDGED = "not-judged"
+    """The check was skipped or is unknown: nothing is known of it."""
+    OTHER_FACTS = "other-facts"
+    """It was accepted on facts that are no longer so."""
+    OTHERWISE = "otherwise"
+    """The check has another verdict, outcome or deviating member."""
+
+
+STALE = frozenset({Fit.EXPIRED, Fit.GONE, Fit.OTHER_FACTS, Fit.OTHERWISE})
+"""What somebody has to take out of the file, or to accept again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitting:
+    """One entry, what it says of the run, and why in words."""
+
+    entry: Entry
+    fit: Fit
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A run beside a baseline: checks whose deviation is known, is new, or that were recorded otherwise; expired entries."""
+
+    file: str
+    known: tuple[str, ...]
+    new: tuple[str, ...]
+    otherwise: tuple[str, ...]
+    expired: tuple[Entry, ...]
+
+    @property
+    def red(self) -> bool:
+        """Whether anything is not covered."""
+        return bool(self.new or self.otherwise or self.expired)
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is said of it, the sum first."""
+        yield (
+            f"baseline {self.file}: {plural(len(self.known), 'known failure')}, {len(self.new)} new,"
+            f" {len(self.otherwise)} recorded otherwise, {len(self.expired)} expired"
+        )
+        for word, ids in (("new", self.new), ("recorded otherwise", self.otherwise)):
+            yield from (f"{word}: {one}" for one in ids[:SHOWN])
+            if len(ids) > SHOWN:
+                yield f"… and {len(ids) - SHOWN} more"
+        for entry in self.expired[:SHOWN]:
+            yield f"expired: {entry.check} was accepted until {entry.expires}: {entry.reason}"
+
+
+def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting, ...]:
+    """Return what each entry says of a run."""
+    checks = {one.id: one for one in run.checks}
+    return tuple(
+        Fitting(entry=one, fit=fit, why=why)
+        for one in baseline.entries
+        for fit, why in [_fit(one, checks.get(one.check), run, today)]
+    )
+
+
+def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
+    """Return what of a run the baseline covers."""
+    fits = {one.entry.check: one for one in fittings(run, baseline, today)}
+    holding = {check for check, one in fits.items() if one.fit is Fit.HOLDS}
+    deviating = [one.id for one in run.checks if standing_of(one) in DEVIATING]
+    return Told(
+        file=baseline.file,
+        known=tuple(one for one in deviating if one in holding),
+        new=tuple(one for one in deviating if one not in holding),
+        otherwise=tuple(
+            check
+            for check, one in fits.items()
+            if one.fit is Fit.OTHERWISE
+            and one.entry.verdict is Verdict.RECORDED
+            and check not in deviating
+        ),
+        expired=tuple(one.entry for one in fits.values() if one.fit is Fit.EXPIRED),
+    )
+
+
+def counted(
+    told: Told, verdicts: Mapping[str, Verdict], members: Collection[Verdict]
+) -> tuple[dict[str, Verdict], set[Verdict]]:
+    """Return the verdicts by which ``--fail-on new`` ends a run: what is known counts as accepted, what is red as failed."""
+    known = set(told.known)
+    kept = {
+        check: Verdict.PASS if check in known and verdict in DEVIATING else verdict
+        for check, verdict in verdicts.items()
+    }
+    rest = set(members) - DEVIATING
+    return kept, {*rest, Verdict.FAIL} if told.red else rest
+
+
+def _fit(
+    entry: Entry, check: RecordedCheck | None, run: RecordedRun, today: date
+) -> tuple[Fit, str]:
+    if entry.expired(today):
+        return Fit.EXPIRED, f"accepted until {entry.expires}"
+    if check is None:
+        return Fit.GONE, "the run did not plan it"
+    standing = standing_of(check)
+    if standing in {Verdict.UNKNOWN, Verdict.SKIPPED}:
+        return Fit.NOT_JUDGED, f"{standing.value}: {check.message or 'no reason is told'}"
+    for fact, value in entry.facts.items():
+        now = fact_of(fact, run, check)
+        if now != value:
+            return Fit.OTHER_FACTS, f"{name_of(fact)}: {value} → {now or 'not known'}"
+    if (difference := _difference(entry, check, standing)) is not None:
+        return Fit.OTHERWISE, difference
+    return Fit.HOLDS, "as accepted"
+
+
+def _difference(entry: Entry, check: RecordedCheck, standing: Verdict) -> str | None:
+    """Return what became of a check instead of what was accepted; fewer deviating members are covered."""
+    if standing is not entry.verdict:
+        return f"{entry.verdict.value} → {standing.value}"
+    outcome = outcome_of(check)
+    if outcome is not entry.outcome:
+        return f"{entry.outcome or 'no single outcome'} → {outcome or 'no single outcome'}"
+    for member, verdict in deviating_members(check).items():
+        if entry.members.get(member) is not verdict:
+            return f"member {member}: {verdict.value}"
+    return None

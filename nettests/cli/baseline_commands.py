@@ -1,0 +1,137 @@
+"""``nettests baseline accept | stale``: what a site accepts of a run for a while, and what of that is no longer so.
+
+Only words here: entries are made and matched by ``baseline``, runs are found by ``session.recorded_runs``.
+"""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from nettests import terminal
+from nettests.baseline import Baseline, Fit, accepted, fittings, merged, render_baseline
+from nettests.baseline.matching import STALE
+from nettests.cli.help import Command
+from nettests.cli.options import report_dir_option
+from nettests.compare import RecordedRun, read_results
+from nettests.errors import PathError
+from nettests.model.exit_code import ExitCode
+from nettests.private import write_text
+from nettests.report.text import plural
+from nettests.session.against_baseline import read_baseline_file
+from nettests.session.recorded_runs import read_document, results_of
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+DEFAULT = Path("baseline.yaml")
+
+
+@click.group()
+def baseline() -> None:
+    """Accept what a run found for a while, so that a nightly job fails on what is new."""
+
+
+@baseline.command(
+    cls=Command,
+    example='nettests baseline accept latest --reason "ticket 4711" --expires 2027-03-31',
+)
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--check",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only checks whose id matches, * for any letters (repeatable).  [default: all]",
+)
+@click.option("--reason", required=True, metavar="TEXT", help="Why it is accepted.")
+@click.option(
+    "--expires",
+    required=True,
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="The last day on which it is.",
+)
+@click.option(
+    "--to",
+    "file",
+    type=FILE,
+    default=DEFAULT,
+    show_default=True,
+    metavar="FILE",
+    help="The file that entries are added to; it is written again as a whole.",
+)
+@report_dir_option("Where `latest` and `latest~1` are looked for.")
+def accept(
+    *,
+    run: str,
+    patterns: tuple[str, ...],
+    reason: str,
+    expires: datetime,
+    file: Path,
+    report_dir: Path,
+) -> None:
+    """Accept what deviates in RUN, or was recorded there, until a day, on the facts of that run.
+
+    RUN is a folder of a run, its results.json, or latest, latest~1 …. An entry holds its check to the verdict, the outcome
+    and the deviating members that were seen: anything else is new.
+    """
+    if not reason.strip():
+        raise click.BadParameter("say why", param_hint="--reason")
+    if expires.date() < datetime.now(UTC).date():
+        raise click.BadParameter(f"{expires:%Y-%m-%d} is over", param_hint="--expires")
+    found = _run(run, report_dir)
+    entries = accepted(found, patterns, reason=reason.strip(), expires=expires.date())
+    if not entries:
+        which = f"no check that matches {' or '.join(patterns)}" if patterns else "no check"
+        raise PathError(
+            f"{which} deviates in {run}, or was recorded there",
+            hint="nettests diff and report.html name the checks of a run",
+        )
+    old = read_baseline_file(file) if file.exists() else Baseline(file=str(file))
+    _write(file, render_baseline(merged(old, entries)))
+    for entry in entries:
+        outcome = f" {entry.outcome}" if entry.outcome else ""
+        terminal.line(f"accepted until {entry.expires}: {entry.check} {entry.verdict}{outcome}")
+    terminal.line(f"{plural(len(entries), 'check')} written to {file}")
+
+
+@baseline.command(cls=Command, example="nettests baseline stale latest --baseline baseline.yaml")
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--baseline",
+    "file",
+    type=FILE,
+    default=DEFAULT,
+    show_default=True,
+    metavar="FILE",
+    help="The file of entries.",
+)
+@report_dir_option("Where `latest` and `latest~1` are looked for.")
+def stale(*, run: str, file: Path, report_dir: Path) -> None:
+    """List the entries that no longer describe RUN: repaired, otherwise, on other facts, gone or expired.
+
+    Exit code: 0 all hold, or were not judged; 1 some no longer match.
+    """
+    held = read_baseline_file(file)
+    found = fittings(_run(run, report_dir), held, datetime.now(UTC).date())
+    old = [one for one in found if one.fit in STALE]
+    for one in old:
+        terminal.line(f"{one.fit.value}: {one.entry.check}: {one.why}")
+    blind = sum(one.fit is Fit.NOT_JUDGED for one in found)
+    rest = f", {blind} not judged" if blind else ""
+    terminal.line(f"{len(old)} of {len(found)} entries no longer match{rest}")
+    sys.exit(ExitCode.TESTS_FAILED if old else ExitCode.OK)
+
+
+def _run(word: str, reports: Path) -> RecordedRun:
+    path = results_of(word, reports)
+    return read_results(read_document(path), str(path))
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        write_text(file, text)
+    except OSError as error:
+        raise PathError(
+            f"{file} cannot be written: {error.strerror}", hint="name a file in a folder of yours"
+        ) from error

@@ -1,0 +1,170 @@
+"""``nettests history DIR``: what many runs say together, what is red since when, and where facts changed.
+
+Only words here: folders are found by ``session.recorded_runs``, runs are read by ``compare``, trends are ``history``'s.
+"""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote
+
+import click
+from rich.text import Text
+
+from nettests import terminal
+from nettests.cli.help import Command
+from nettests.compare import Section, read_results
+from nettests.errors import PathError
+from nettests.history import (
+    ClusterHistory,
+    History,
+    LeftOutRun,
+    ReadRun,
+    document,
+    headline,
+    history_of,
+    left_out_lines,
+    render_page,
+    sections,
+    span_line,
+    warnings,
+)
+from nettests.model.run_folder import HTML
+from nettests.model.visible import as_line
+from nettests.plugin.reporter import STYLE
+from nettests.private import write_text
+from nettests.report.text import plural
+from nettests.session.recorded_runs import folders_of_runs, read_document, results_of
+from nettests.terminal.drawing import console
+
+SHOWN = 8
+"""Items of a section on a terminal; the page and --json have all."""
+NAMED = 4
+"""Checks of one item."""
+
+
+@click.command(cls=Command, example="nettests history reports --html history.html")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+    metavar="DATE",
+    help="Leave runs out that started before (UTC).",
+)
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write a page with charts and a strip for each check.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the history for programs.")
+@click.option(
+    "--one-cluster",
+    is_flag=True,
+    help="Take all runs for those of one cluster, whatever API server they name.",
+)
+def history(
+    *, folder: Path, since: datetime | None, page: Path | None, as_json: bool, one_cluster: bool
+) -> None:
+    """Show what the runs in DIR say together: what is red since when, what is flaky, what was repaired.
+
+    DIR holds folders of runs, as --report-dir of a run names it. Each check's first bad run is named with the last good
+    one before it, and the facts that changed in between. Runs of different clusters are told apart, and never mixed.
+    What cannot be read is named and left out.
+    """
+    read, unread = _read(folder, page)
+    if not read:
+        raise PathError(
+            f"{folder} holds no run that can be read",
+            hint="name the folder that holds the folders of runs, such as reports",
+        )
+    begins = since.isoformat() if since else ""
+    found = history_of(read, unread, since=begins, one_cluster=one_cluster)
+    if not found.clusters and since:
+        raise PathError(
+            f"{folder} holds no run that started on {since:%Y-%m-%d} or later",
+            hint="name an earlier day with --since, or leave it out",
+        )
+    if page is not None:
+        _write(page, render_page(found))
+    if as_json:
+        terminal.document(document(found))
+        return
+    _tell(found)
+    if page is not None:
+        terminal.line(f"page: {page}")
+
+
+def _read(folder: Path, page: Path | None) -> tuple[list[ReadRun], list[LeftOutRun]]:
+    """Return the runs below a folder, and what there could not be read."""
+    read, unread = [], []
+    for one in folders_of_runs(folder):
+        try:
+            path = results_of(str(one), folder)
+            run = read_results(read_document(path), path.name)
+        except PathError as error:
+            unread.append(LeftOutRun(name=one.name, reason=error.message))
+        else:
+            read.append(ReadRun(name=one.name, run=run, report=_report(one, page)))
+    return read, unread
+
+
+def _report(folder: Path, page: Path | None) -> str:
+    """Return the address of a run's report from the page that links to it; empty where there is none."""
+    report = folder / HTML
+    if page is None or not report.is_file():
+        return ""
+    return quote(Path(os.path.relpath(report, page.parent)).as_posix())
+
+
+def _tell(found: History) -> None:
+    drawn = console(soft_wrap=True)
+    for one in found.clusters:
+        for line in _lines(one):
+            drawn.print(line)
+    if found.left_out:
+        drawn.print(Text(f"Left out ({len(found.left_out)})", style="bold"))
+        for told in left_out_lines(found.left_out):
+            drawn.print(Text(as_line(f"  {told}"), style="dim"))
+
+
+def _lines(one: ClusterHistory) -> Iterator[Text]:
+    yield Text(as_line(span_line(one)), style="bold")
+    for warning in warnings(one):
+        yield Text(as_line(f"warning: {warning}"), style="yellow")
+    for section in sections(one):
+        yield Text("")
+        yield Text(as_line(f"{section.title} ({section.size})"), style="bold")
+        yield from _items(section)
+    yield Text("")
+    yield Text(as_line(headline(one)), style="bold")
+    yield Text("")
+
+
+def _items(section: Section) -> Iterator[Text]:
+    for item in section.items[:SHOWN]:
+        style = STYLE[item.verdict] if item.verdict else "default"
+        names = item.names if len(item.names) == 1 else (plural(len(item.names), "check"),)
+        head = Text(as_line(f"  {item.head}"), style=style)
+        yield head.append(as_line(f"  {names[0]}"), style="default")
+        for line in item.lines:
+            yield Text(as_line(f"      {line}"), style="dim")
+        if len(item.names) > 1:
+            for name in item.names[:NAMED]:
+                yield Text(as_line(f"      {name}"))
+        if len(item.names) > NAMED:
+            yield Text(f"      … and {len(item.names) - NAMED} more")
+    more = len(section.items) - SHOWN
+    if more > 0:
+        yield Text(f"  … and {plural(more, 'more item')}: --json and --html have all")
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        write_text(file, text)
+    except OSError as error:
+        raise PathError(
+            f"{file} cannot be written: {error.strerror}", hint="name a file in a folder of yours"
+        ) from error

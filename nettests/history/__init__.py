@@ -1,0 +1,27 @@
+"""Many runs, and what they say together: from their ``results.json`` to a ``History``, and to what people read.
+
+Above ``compare``, by which two runs of it are compared: the last good and the first bad one of each check. ``clusters``
+puts runs in order, ``levels`` tells a change from a swing, ``trends`` joins both with the facts; ``sentences`` words it,
+and one module per format renders it. Nothing here opens a file, reads a clock or judges a check.
+"""
+
+from nettests.history.clusters import LeftOutRun, ReadRun
+from nettests.history.history_json import document
+from nettests.history.history_page import render_page
+from nettests.history.sentences import headline, left_out_lines, sections, span_line, warnings
+from nettests.history.trends import ClusterHistory, History, history_of
+
+__all__ = [
+    "ClusterHistory",
+    "History",
+    "LeftOutRun",
+    "ReadRun",
+    "document",
+    "headline",
+    "history_of",
+    "left_out_lines",
+    "render_page",
+    "sections",
+    "span_line",
+    "warnings",
+]

@@ -1,0 +1,100 @@
+"""Runs that were read → the runs of each cluster, in the order in which they started. Pure.
+
+Facts hold no identity of a cluster (decision 0054), so runs are told apart by what they name: the API server's host and
+port; where that is this machine itself, as for tunnels and labs, whose ports change, by the kubeconfig's context. What
+cannot be placed is left out with the reason, and nothing is counted twice.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from nettests.compare import RecordedRun
+
+ONE = "all runs, taken for one cluster"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRun:
+    """A run with the name of its folder; ``report`` is the address of its page, empty where it has none."""
+
+    name: str
+    run: RecordedRun
+    report: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOutRun:
+    """A folder that is no part of the history, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsOfCluster:
+    """The runs of one cluster."""
+
+    name: str
+    runs: tuple[ReadRun, ...]
+
+
+def clusters(
+    read: Iterable[ReadRun], *, since: str = "", one_cluster: bool = False
+) -> tuple[tuple[RunsOfCluster, ...], tuple[LeftOutRun, ...]]:
+    """Return the runs by cluster, the cluster with the newest run first, and what is left out.
+
+    ``since`` is the beginning of an ISO 8601 time; what started before is no part of the history, and not mentioned.
+    """
+    in_order = sorted(read, key=lambda one: (one.run.run.started, one.name))
+    dated = [one for one in in_order if not one.run.run.started or one.run.run.started >= since]
+    left_out = tuple(_misfits(dated))
+    misfits = {one.name for one in left_out}
+    found: dict[str, list[ReadRun]] = {}
+    for one in dated:
+        if one.name not in misfits:
+            found.setdefault(ONE if one_cluster else cluster_of(one.run), []).append(one)
+    newest = sorted(found, key=lambda name: found[name][-1].run.run.started, reverse=True)
+    return tuple(RunsOfCluster(name=one, runs=tuple(found[one])) for one in newest), left_out
+
+
+def cluster_of(run: RecordedRun) -> str:
+    """Return what a run's cluster is told by: ``api.staging:6443``, or ``context kind-a at this machine``."""
+    host, port = _address(run.run.server)
+    if _is_loopback(host):
+        return f"context {run.run.context or 'of no name'} at this machine"
+    return f"{host}:{port}" if port else host
+
+
+def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
+    """Yield what has no place in the order of any cluster, or one already."""
+    seen: dict[str, str] = {}
+    for one in runs:
+        run = one.run.run
+        if not run.server and not run.context:
+            why = f"it could not start: {run.error}" if run.error else "it names no cluster"
+            yield LeftOutRun(name=one.name, reason=why)
+        elif not run.started:
+            yield LeftOutRun(name=one.name, reason="it does not say when it started")
+        elif run.run_id and run.run_id in seen:
+            told = f"it is the run {run.run_id} again, which {seen[run.run_id]} is"
+            yield LeftOutRun(name=one.name, reason=told)
+        else:
+            seen[run.run_id] = one.name
+
+
+def _address(server: str) -> tuple[str, str]:
+    # samples: "https://api.staging.test:6443", "https://[::1]:35035"
+    try:
+        parts = urlsplit(server)
+        return parts.hostname or server, str(parts.port or "")
+    except ValueError:
+        return server, ""
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host in {"", "localhost"}

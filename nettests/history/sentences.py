@@ -1,0 +1,171 @@
+"""A history → what people read of it: a headline and sections of items, the same words on the terminal and on the page.
+
+The JSON document is made of the history itself; how many items are shown, and how they look, is left to each renderer.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from nettests.compare.checks import CheckChange
+from nettests.compare.explanation import Explained
+from nettests.compare.sections import NAMED, Item, Section
+from nettests.history.clusters import LeftOutRun, ReadRun
+from nettests.history.levels import Course, State
+from nettests.history.trends import ClusterHistory, Turn
+from nettests.model.words import Verdict
+from nettests.report.summary import moment
+from nettests.report.text import plural
+
+TITLES = {State.RED: "Red now", State.FLAKY: "Flaky", State.REPAIRED: "Repaired"}
+"""What of a history is told, the most urgent first."""
+_COLOUR = {
+    State.RED: Verdict.FAIL,
+    State.FLAKY: Verdict.FLAKY,
+    State.REPAIRED: Verdict.PASS,
+}
+
+
+def headline(found: ClusterHistory) -> str:
+    """Return what is red now, what is flaky and what was repaired, in one sentence."""
+    red, flaky, repaired = (len(found.of(state)) for state in TITLES)
+    told = [f"{plural(red, 'check')} {'is' if red == 1 else 'are'} red now"] if red else []
+    told += [f"{flaky} flaky"] if flaky else []
+    told += [f"{repaired} repaired"] if repaired else []
+    return ", ".join(told if red else ["Nothing is red now", *told])
+
+
+def span_line(found: ClusterHistory) -> str:
+    """Return the cluster with its runs in a line."""
+    first, last = found.runs[0], found.runs[-1]
+    until = f" to {when(last)}" if last is not first else ""
+    return f"{found.name}: {plural(len(found.runs), 'run')}, {when(first)}{until} UTC"
+
+
+def warnings(found: ClusterHistory) -> Iterator[str]:
+    """Yield why the history may say less than it seems to."""
+    if len(found.runs) == 1:
+        yield "one run is no history: with the next one it begins"
+    broken = [one for one in found.runs if one.run.run.error or not one.run.run.complete]
+    if broken:
+        yield (
+            f"{plural(len(broken), 'run')} could not start or broke off"
+            f" ({_first(one.name for one in broken)}): what they did not judge counts for nobody"
+        )
+
+
+def sections(found: ClusterHistory) -> tuple[Section, ...]:
+    """Return the sections that have items, what somebody has to look into first."""
+    every = (
+        Section(
+            title=title,
+            items=tuple(_item(turn, found.runs) for turn in found.turns if turn.state is state),
+        )
+        for state, title in TITLES.items()
+    )
+    return tuple(one for one in every if one.items)
+
+
+def left_out_lines(left_out: Sequence[LeftOutRun]) -> Iterator[str]:
+    """Yield each folder that is no part of the history, with the reason."""
+    for one in left_out:
+        yield f"{one.name}: {one.reason}"
+
+
+def when(one: ReadRun) -> str:
+    """Return when a run started, to the minute (UTC)."""
+    return moment(one.run.run.started)[:16]
+
+
+def turn_head(turn: Turn, runs: Sequence[ReadRun]) -> str:
+    """Return since when, or for how long, something is or was red."""
+    began = when(runs[turn.first_bad])
+    if turn.state is State.RED:
+        longer = "" if turn.last_good is not None else " or longer"
+        return f"red since {began}{longer}"
+    if turn.state is State.REPAIRED and turn.good_since is not None:
+        bad = turn.good_since - turn.first_bad
+        return f"good since {when(runs[turn.good_since])}, after {plural(bad, 'run')}"
+    return f"red now and then, first {began}"
+
+
+def turn_lines(turn: Turn, runs: Sequence[ReadRun]) -> Iterator[str]:
+    """Yield what is known of one turn: its causes, the two runs, changed facts, and whether they explain it."""
+    for incident in turn.incidents:
+        explains = plural(len(incident.checks), "check")
+        line = course_line(incident.course, runs)
+        yield f"incident: {incident.cause} ({explains}; {line})"
+    yield _between(turn, runs)
+    if turn.last_good is not None:
+        facts = _first(map(str, turn.facts), "fact") or "no fact that is recorded"
+        yield f"changed in between: {facts}"
+    yield from reasons(turn)
+
+
+def reasons(turn: Turn) -> Iterator[str]:
+    """Yield whether facts explain the change, for how many checks where not for all."""
+    told = Counter(_because(one.change) for one in turn.checks if one.change)
+    for text, number in told.items():
+        if text:
+            some = f" ({plural(number, 'check')})" if number < len(turn.checks) else ""
+            yield f"{text}{some}"
+
+
+def course_line(went: Course, runs: Sequence[ReadRun]) -> str:
+    """Return in how many runs a check or an incident was red, and how often it swung."""
+    parts = [f"red in {went.red} of {plural(went.judged, 'judged run')}"]
+    if went.swings:
+        parts.append(f"flake rate {percent(went.flake_rate)}")
+    parts.extend(_latest(went, runs))
+    return ", ".join(parts)
+
+
+def percent(share: float) -> str:
+    """Return a share as people read it."""
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.1f} %"
+
+
+def _latest(went: Course, runs: Sequence[ReadRun]) -> Iterator[str]:
+    """Yield what the newest runs say, where that is not what the state says."""
+    if went.last_judged is not None and went.last_judged < len(runs) - 1:
+        yield f"not judged since {when(runs[went.last_judged])}"
+    if went.state is State.FLAKY and went.last_red is not None:
+        yield f"last red {when(runs[went.last_red])}"
+    if went.state is State.RED and went.last_red != went.last_judged:
+        yield "good in the latest run"
+
+
+def _item(turn: Turn, runs: Sequence[ReadRun]) -> Item:
+    counted = Counter(course_line(one.course, runs) for one in turn.checks)
+    line = next(iter(counted)) if len(counted) == 1 else ""
+    return Item(
+        head=turn_head(turn, runs),
+        names=tuple(one.id for one in turn.checks),
+        lines=tuple(one for one in (line, *turn_lines(turn, runs)) if one),
+        verdict=_COLOUR[turn.state],
+    )
+
+
+def _between(turn: Turn, runs: Sequence[ReadRun]) -> str:
+    bad = runs[turn.first_bad]
+    if turn.last_good is None:
+        return f"first bad run {bad.name} ({when(bad)}), and no good run before it"
+    good = runs[turn.last_good]
+    unseen = turn.first_bad - turn.last_good - 1
+    gap = f", {plural(unseen, 'run')} between them not judged" if unseen else ""
+    return f"last good run {good.name} ({when(good)}), first bad run {bad.name} ({when(bad)}){gap}"
+
+
+def _because(change: CheckChange | None) -> str:
+    why = change.why if change else None
+    if why is None or why.explained is Explained.NOT_JUDGED:
+        return ""
+    causes = _first(map(str, why.causes), "fact")
+    return f"{why.explained.value}: {why.text}{f' ({causes})' if causes else ''}"
+
+
+def _first(words: Iterable[str], noun: str = "one") -> str:
+    """Return the first few of some words, and how many more there are."""
+    found = list(words)
+    more = len(found) - NAMED
+    tail = f", … and {plural(more, f'more {noun}')}" if more > 0 else ""
+    return ", ".join(found[:NAMED]) + tail

@@ -1,0 +1,256 @@
+"""The runs of one cluster → the trend of each check and incident, and where which of them changed. Pure.
+
+A run is red for a check that deviates, or of which a member does, and good where it is accepted. For an incident it is
+red where it has it, and good where at least one of its checks was judged: what was not looked at tells nothing. Nothing
+here chooses words.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from nettests.compare.checks import CheckChange, check_changes
+from nettests.compare.fact_changes import FactChange, fact_changes
+from nettests.compare.incidents import key_of
+from nettests.compare.nodes import join_nodes
+from nettests.compare.recorded import RecordedCheck
+from nettests.history.clusters import LeftOutRun, ReadRun, RunsOfCluster, clusters
+from nettests.history.levels import Colour, Course, State, course
+from nettests.model.verdict import ACCEPTED, DEVIATING, MERGE_ORDER
+from nettests.model.words import Verdict
+from nettests.report.results import Incident
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckTrend:
+    """One check in all runs: its verdicts, ``None`` where a run did not plan it; ``change`` is from good to bad."""
+
+    id: str
+    flow: str
+    verdicts: tuple[Verdict | None, ...]
+    course: Course
+    change: CheckChange | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentTrend:
+    """One cause in all runs; ``checks`` are all that it ever explained."""
+
+    cause: str
+    traits: tuple[tuple[str, str], ...]
+    colours: tuple[Colour, ...]
+    course: Course
+    checks: tuple[str, ...]
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """Checks that went the same way in the same runs, and the facts that changed from the last good run to the first bad."""
+
+    state: State
+    first_bad: int
+    last_good: int | None
+    good_since: int | None
+    checks: tuple[CheckTrend, ...]
+    incidents: tuple[IncidentTrend, ...]
+    facts: tuple[FactChange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterHistory:
+    """All that the runs of one cluster say together; ``facts`` are what changed from the run before, for each run."""
+
+    name: str
+    runs: tuple[ReadRun, ...]
+    checks: tuple[CheckTrend, ...]
+    incidents: tuple[IncidentTrend, ...]
+    turns: tuple[Turn, ...]
+    facts: tuple[tuple[FactChange, ...], ...]
+
+    def of(self, *states: State) -> tuple[CheckTrend, ...]:
+        """Return the checks that are something now."""
+        return tuple(one for one in self.checks if one.course.state in states)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """The histories of all clusters that runs in a folder are of, and what of the folder is in none."""
+
+    clusters: tuple[ClusterHistory, ...]
+    left_out: tuple[LeftOutRun, ...]
+
+
+def history_of(
+    read: Iterable[ReadRun],
+    unread: Iterable[LeftOutRun] = (),
+    *,
+    since: str = "",
+    one_cluster: bool = False,
+) -> History:
+    """Return what runs say together; ``unread`` are folders that could not be read."""
+    found, left_out = clusters(read, since=since, one_cluster=one_cluster)
+    return History(
+        clusters=tuple(cluster_history(one) for one in found), left_out=(*unread, *left_out)
+    )
+
+
+def cluster_history(found: RunsOfCluster) -> ClusterHistory:
+    """Return the history of a cluster's runs, which are in their order."""
+    pairs = _Pairs(found.runs)
+    checks = tuple(_check_trends(pairs))
+    incidents = tuple(_incident_trends(found.runs, checks))
+    return ClusterHistory(
+        name=found.name,
+        runs=found.runs,
+        checks=checks,
+        incidents=incidents,
+        turns=tuple(_turns(checks, incidents, pairs)),
+        facts=tuple(_facts_of_each(pairs)),
+    )
+
+
+def colour_of(verdict: Verdict | None) -> Colour:
+    """Return what a verdict says of a check."""
+    if verdict in DEVIATING:
+        return Colour.RED
+    return Colour.GOOD if verdict in ACCEPTED else Colour.BLIND
+
+
+def shown_verdict(check: RecordedCheck) -> Verdict:
+    """Return the verdict of a check; one that could not be judged as a whole hides no member that deviates."""
+    if check.verdict in DEVIATING:
+        return check.verdict
+    of_members = {one.verdict for one in check.members.deviating} & DEVIATING
+    return next((one for one in MERGE_ORDER if one in of_members), check.verdict)
+
+
+class _Pairs:
+    """Runs compared two by two, each pair once."""
+
+    def __init__(self, runs: tuple[ReadRun, ...]) -> None:
+        self.runs = [one.run for one in runs]
+        self._checks: dict[tuple[int, int], Mapping[str, CheckChange]] = {}
+
+    @cached_property
+    def by_id(self) -> list[dict[str, RecordedCheck]]:
+        """The checks of each run."""
+        return [{check.id: check for check in run.checks} for run in self.runs]
+
+    def change(self, check: str, earlier: int, later: int) -> CheckChange | None:
+        """Return what became of a check between two runs; ``None`` where one did not plan it."""
+        if (earlier, later) not in self._checks:
+            before, after = self.runs[earlier], self.runs[later]
+            found = check_changes(before, after, join_nodes(before.facts, after.facts))
+            self._checks[earlier, later] = {one.id: one for one in found}
+        return self._checks[earlier, later].get(check)
+
+    def facts(self, earlier: int, later: int) -> tuple[FactChange, ...]:
+        """Return the facts that differ between two runs."""
+        before, after = self.runs[earlier], self.runs[later]
+        return fact_changes(before, after, join_nodes(before.facts, after.facts))
+
+
+def _check_trends(pairs: _Pairs) -> Iterator[CheckTrend]:
+    """Yield every check of every run, in the plan's order of the newest run that has it."""
+    flows = {one.id: one.flow for run in reversed(pairs.runs) for one in run.checks}
+    for check, flow in flows.items():
+        seen = [checks.get(check) for checks in pairs.by_id]
+        verdicts = tuple(shown_verdict(one) if one else None for one in seen)
+        wavering = frozenset(at for at, one in enumerate(verdicts) if one is Verdict.FLAKY)
+        went = course([colour_of(one) for one in verdicts], wavering)
+        change = None
+        if went.last_good is not None and went.first_bad is not None:
+            change = pairs.change(check, went.last_good, went.first_bad)
+        yield CheckTrend(id=check, flow=flow, verdicts=verdicts, course=went, change=change)
+
+
+def _incident_trends(
+    runs: Iterable[ReadRun], checks: Iterable[CheckTrend]
+) -> Iterator[IncidentTrend]:
+    """Yield every cause that explained checks in a run; what nothing explains is the trend of its check."""
+    by_key: dict[Hashable, dict[int, Incident]] = {}
+    total = 0
+    for at, one in enumerate(runs):
+        total += 1
+        for incident in one.run.incidents:
+            if incident.explained:
+                by_key.setdefault(key_of(incident), {})[at] = incident
+    trends = {one.id: one for one in checks}
+    for found in by_key.values():
+        ids = tuple(dict.fromkeys(check for one in found.values() for check in one.checks))
+        of = [trends[one] for one in ids if one in trends]
+        looked = [any(colour_of(one.verdicts[at]) is not Colour.BLIND for one in of) for at in range(total)]  # fmt: skip
+        colours = tuple(
+            Colour.RED if at in found else Colour.GOOD if looked[at] else Colour.BLIND
+            for at in range(total)
+        )
+        last = found[max(found)]
+        yield IncidentTrend(
+            cause=last.cause,
+            traits=tuple(sorted(last.traits.items())),
+            colours=colours,
+            course=course(colours),
+            checks=ids,
+            next_step=last.next_step,
+        )
+
+
+_URGENT = (State.RED, State.FLAKY, State.REPAIRED)
+
+
+def _turns(
+    checks: Iterable[CheckTrend], incidents: Iterable[IncidentTrend], pairs: _Pairs
+) -> Iterator[Turn]:
+    """Yield what went the same way together: red first, then flaky and repaired."""
+    alike: dict[Hashable, list[CheckTrend]] = {}
+    for one in checks:
+        if one.course.first_bad is not None:
+            alike.setdefault(_way(one), []).append(one)
+    causes = tuple(incidents)
+    for together in sorted(alike.values(), key=lambda found: _urgency(found[0].course)):
+        went = together[0].course
+        assert went.first_bad is not None, "only what was red is in a turn"
+        ids = {one.id for one in together}
+        yield Turn(
+            state=went.state,
+            first_bad=went.first_bad,
+            last_good=went.last_good,
+            good_since=went.good_since,
+            checks=tuple(together),
+            incidents=tuple(
+                one
+                for one in causes
+                if ids & set(one.checks) and one.colours[went.first_bad] is Colour.RED
+            ),
+            facts=() if went.last_good is None else pairs.facts(went.last_good, went.first_bad),
+        )
+
+
+def _way(one: CheckTrend) -> Hashable:
+    """Return which way a check went; flaky ones go together where they are red in the same runs."""
+    went = one.course
+    reds: tuple[int, ...] = ()
+    if went.state is State.FLAKY:
+        reds = tuple(at for at, seen in enumerate(one.verdicts) if colour_of(seen) is Colour.RED)
+    return went.state, went.first_bad, went.last_good, went.good_since, reds
+
+
+def _urgency(went: Course) -> tuple[int, ...]:
+    """Return the order of turns: newest first, of what is flaky the most often red."""
+    often = went.red if went.state is State.FLAKY else 0
+    return (
+        _URGENT.index(went.state),
+        *(-often, -(went.first_bad or 0), -(went.good_since or 0), -(went.last_good or 0)),
+    )
+
+
+def _facts_of_each(pairs: _Pairs) -> Iterator[tuple[FactChange, ...]]:
+    """Yield for each run what differs from the last run before it that had facts."""
+    last: int | None = None
+    for at, run in enumerate(pairs.runs):
+        if run.facts is None:
+            yield ()
+            continue
+        yield () if last is None else pairs.facts(last, at)
+        last = at

@@ -1,0 +1,69 @@
+"""A run that is about to end, beside the site's baseline: read from its journal, as its documents will be.
+
+For ``run --fail-on new`` and ``rejudge``: the exit code stands in the journal's end, so that what is new has to be known before.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+
+from nettests.baseline import Baseline, Told, counted, read_baseline, told_of
+from nettests.compare import read_results
+from nettests.errors import ManifestError, PlanError
+from nettests.judge.exit_status import FailOn
+from nettests.model.observation import Observation
+from nettests.model.run_folder import JOURNAL, RESULTS
+from nettests.model.words import Verdict
+from nettests.report import build_results, render_json
+from nettests.session.journal import read_journal, understood
+
+_NONE: Mapping[str, Observation] = MappingProxyType({})
+
+
+def baseline_of(file: Path | None, fail_on: Collection[FailOn]) -> Baseline | None:
+    """Return the baseline that a run is to be held to; ``PlanError`` where it is wanted and not named."""
+    if file is None:
+        if FailOn.NEW in fail_on:
+            raise PlanError(
+                "--fail-on=new needs the failures that are known",
+                hint="name their file with --baseline; nettests baseline accept writes one",
+            )
+        return None
+    return read_baseline_file(file)
+
+
+def read_baseline_file(file: Path) -> Baseline:
+    """Return the baseline in a file; ``ManifestError`` says what is wrong with it."""
+    try:
+        return read_baseline(file.read_text("utf-8"), str(file))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise ManifestError(
+            f"the baseline {file} cannot be read: {reason}",
+            hint="nettests baseline accept RUN writes one",
+        ) from error
+
+
+def against(
+    directory: Path, baseline: Baseline, observations: Mapping[str, Observation] = _NONE
+) -> Told:
+    """Return what of the run in a folder the baseline covers, by what its journal says so far."""
+    journal = directory / JOURNAL
+    records = read_journal(journal)
+    with understood(journal):
+        results = build_results(records, observations)
+    run = read_results(render_json(results), RESULTS)
+    return told_of(run, baseline, datetime.now(UTC).date())
+
+
+def ending(
+    told: Told | None,
+    fail_on: Collection[FailOn],
+    verdicts: Mapping[str, Verdict],
+    members: Collection[Verdict],
+) -> tuple[Mapping[str, Verdict], Collection[Verdict]]:
+    """Return the verdicts, of checks and of members, that decide how a run ends."""
+    if told is None or FailOn.NEW not in fail_on:
+        return verdicts, members
+    return counted(told, verdicts, members)

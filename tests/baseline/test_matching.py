@@ -1,0 +1,188 @@
+"""What of a run a baseline covers: exactly what was accepted, on the facts on which it was, until its last day."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from nettests.baseline import Baseline, Fit, Told, counted, fittings, told_of
+from nettests.compare import RecordedRun
+from nettests.judge.exit_status import of_run
+from nettests.model.words import Outcome, Verdict
+from tests.baseline.runs import (
+    BROKEN,
+    LAST_DAY,
+    OPEN,
+    OTHER,
+    TODAY,
+    baseline,
+    entries,
+    of_members,
+    run,
+    with_check,
+)
+
+HELD = baseline(run())
+MORE = "pod-to-pod-ip/linux-1/windows-1/other-node/"
+"""TCP as accepted, and UDP."""
+
+
+def told(of: RecordedRun, held: Baseline = HELD) -> Told:
+    return told_of(of, held, TODAY)
+
+
+def fit(of: RecordedRun, check: str = BROKEN, held: Baseline = HELD) -> tuple[Fit, str]:
+    """Return what the entry of a check says of a run, and why."""
+    (found,) = [one for one in fittings(of, held, TODAY) if one.entry.check == check]
+    return found.fit, found.why
+
+
+def code(of: RecordedRun, held: Baseline = HELD) -> int:
+    """Return how ``--fail-on new`` ends a run."""
+    verdicts = {one.id: one.verdict for one in of.checks}
+    members = {one.verdict for check in of.checks for one in check.members.deviating}
+    kept, rest = counted(told(of, held), verdicts, {*verdicts.values(), *members})
+    return of_run(0, kept, {}, others_failed=False, members=rest)
+
+
+def test_the_run_that_was_accepted_is_covered() -> None:
+    """Nothing of it is new, and it ends as if all were as documented."""
+    found = told(run())
+    assert (found.known, found.new, found.otherwise, found.expired) == ((BROKEN,), (), (), ())
+    assert {one.fit for one in fittings(run(), HELD, TODAY)} == {Fit.HOLDS}
+    assert code(run()) == 0
+    assert code(run(), Baseline(file="x")) == 1
+
+
+def test_another_failure_is_new() -> None:
+    """One more check of the same path, with the same outcome: nobody accepted it."""
+    found = told(run(broken=MORE))
+    assert found.known == (BROKEN,)
+    assert found.new == (f"{MORE}udp",)
+    assert code(run(broken=MORE)) == 1
+
+
+def test_another_outcome_of_the_same_check_is_new() -> None:
+    """Refused is not timed out."""
+    other = run(outcome=Outcome.REFUSED)
+    assert told(other).new == (BROKEN,)
+    assert fit(other) == (Fit.OTHERWISE, "timed_out → refused")
+    assert code(other) == 1
+
+
+def test_the_same_failure_on_other_facts_is_new() -> None:
+    """It was accepted for one build: after an update somebody looks again."""
+    updated = run(facts=OTHER)
+    assert told(updated).new == (BROKEN,)
+    assert fit(updated) == (Fit.OTHER_FACTS, "target build: 17763.1339 → 17763.6532")
+
+
+def test_a_repaired_check_makes_its_entry_stale_and_no_run_red() -> None:
+    """What passes needs no excuse."""
+    good = run(broken="")
+    assert fit(good) == (Fit.OTHERWISE, "fail → pass")
+    assert (told(good).new, told(good).otherwise) == ((), ())
+    assert code(good) == 0
+
+
+def test_an_entry_holds_until_its_last_day_and_is_red_from_the_next_on() -> None:
+    """Nothing stays excused for ever, also where nobody looks at the check any more."""
+    assert told_of(run(), HELD, LAST_DAY).new == ()
+    late = told_of(run(), HELD, LAST_DAY + timedelta(days=1))
+    assert late.new == (BROKEN,)
+    assert {one.check for one in late.expired} == {one.check for one in HELD.entries}
+    gone = told_of(replace(run(), checks=()), HELD, LAST_DAY + timedelta(days=1))
+    assert gone.red
+    assert not told_of(replace(run(), checks=()), HELD, LAST_DAY).red
+
+
+def test_what_was_recorded_is_held_to_its_outcome() -> None:
+    """Documents leave it open, and the site does not: another outcome on the same facts ends the run with 1."""
+    other = run(broken=OPEN, outcome=Outcome.UNREACHABLE)
+    assert told(other, baseline(run(), OPEN)).otherwise == (OPEN,)
+    assert code(other, baseline(run(), OPEN)) == 1
+    assert code(other, Baseline(file="x")) == 0
+
+
+def test_what_was_recorded_is_free_again_on_other_facts() -> None:
+    """What it may depend on changed: it is stale, and nothing is red."""
+    other = run(facts=OTHER, broken=OPEN, outcome=Outcome.UNREACHABLE)
+    held = baseline(run(), OPEN)
+    assert fit(other, OPEN, held)[0] is Fit.OTHER_FACTS
+    assert code(other, held) == 0
+
+
+def test_what_was_recorded_and_fails_now_is_new() -> None:
+    """It is counted once, as what it is."""
+    check = next(one for one in run().checks if one.id == OPEN)
+    found = told(with_check(run(), replace(check, verdict=Verdict.FAIL)))
+    assert found.new == (OPEN,)
+    assert found.otherwise == ()
+
+
+@pytest.mark.parametrize("verdict", [Verdict.UNKNOWN, Verdict.SKIPPED])
+def test_what_was_not_judged_is_neither_new_nor_stale(verdict: Verdict) -> None:
+    """An unknown check keeps its own exit code: it is not excused."""
+    check = next(one for one in run().checks if one.id == BROKEN)
+    blind = with_check(run(), replace(check, verdict=verdict, message="no probe"))
+    assert fit(blind) == (Fit.NOT_JUDGED, f"{verdict.value}: no probe")
+    assert code(blind) == (6 if verdict is Verdict.UNKNOWN else 0)
+
+
+def test_a_check_that_was_not_planned_makes_its_entry_stale() -> None:
+    """It is gone, or another selection ran."""
+    assert fit(replace(run(), checks=())) == (Fit.GONE, "the run did not plan it")
+
+
+def test_a_run_without_facts_holds_to_none() -> None:
+    """What cannot be compared is not taken for the same."""
+    assert fit(replace(run(), facts=None))[0] is Fit.OTHER_FACTS
+
+
+@pytest.mark.parametrize(
+    ("members", "new"),
+    [
+        ({"a": Verdict.FAIL, "b": Verdict.FAIL}, False),
+        ({"a": Verdict.FAIL}, False),
+        ({"a": Verdict.FAIL, "c": Verdict.FAIL}, True),
+        ({"a": Verdict.FAIL, "b": Verdict.FLAKY}, True),
+        ({"a": Verdict.FAIL, "c": Verdict.UNKNOWN}, False),
+    ],
+)
+def test_one_more_node_is_new_and_one_less_is_covered(
+    members: dict[str, Verdict], *, new: bool
+) -> None:
+    """A check of the sweep is held to the nodes that deviated when it was accepted, and to how."""
+    first = with_check(run(), of_members(Verdict.FAIL, a=Verdict.FAIL, b=Verdict.FAIL))
+    now = with_check(run(), of_members(Verdict.FAIL, **members))
+    held = baseline(first)
+    assert (told(now, held).new == ("fleet/a",)) is new
+
+
+def test_a_member_that_could_not_be_judged_still_ends_a_run_with_6() -> None:
+    """Beside members that are known to deviate."""
+    check = of_members(Verdict.UNKNOWN, a=Verdict.FLAKY, b=Verdict.UNKNOWN)
+    of = with_check(run(), check)
+    assert code(of, baseline(of)) == 6
+
+
+def test_known_bugs_and_tests_that_are_no_checks_count_as_ever() -> None:
+    """A baseline covers checks alone."""
+    kept, rest = counted(told(run()), {BROKEN: Verdict.FAIL, "x": Verdict.KNOWN_BUG}, set())
+    assert of_run(0, kept, {}, others_failed=False, members=rest) == 8
+    assert of_run(1, kept, {}, others_failed=True, members=rest) == 1
+
+
+def test_the_lines_name_what_is_red() -> None:
+    """The sum first, then each check, and of many how many more."""
+    late = LAST_DAY + timedelta(days=1)
+    (one,) = entries(run(), BROKEN)
+    found = told_of(run(broken=MORE), Baseline(file="b.yaml", entries=(one,)), late)
+    assert list(found.lines()) == [
+        "baseline b.yaml: 0 known failures, 2 new, 0 recorded otherwise, 1 expired",
+        f"new: {MORE}tcp",
+        f"new: {MORE}udp",
+        f"expired: {BROKEN} was accepted until 2026-12-31: ticket 4711",
+    ]
+    many = replace(found, new=tuple(f"f/{number}" for number in range(25)))
+    assert "… and 5 more" in list(many.lines())

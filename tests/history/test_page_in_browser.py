@@ -1,0 +1,74 @@
+"""The page of a history in a real browser: it fits any window, loads nothing, and charts and strips share their columns."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nettests.history import history_of, render_page
+from tests.history.story import nights
+from tests.history.test_page import hostile
+from tests.report.browser import PROGRAM, Page, browsing
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
+WIDTHS = (360, 768, 1400)
+OPEN = 'document.querySelectorAll("details").forEach((one) => { one.open = true; })'
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """One browser for the tests of this module."""
+    with browsing(tmp_path_factory.mktemp("browser")) as page:
+        yield page
+
+
+@pytest.fixture(params=["nights", "hostile"])
+def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The page of the thirty nights, and one whose every text is an attack."""
+    found = history_of(nights()) if request.param == "nights" else hostile()
+    written = tmp_path / "history.html"
+    written.write_text(render_page(found), "utf-8")
+    return written
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_fits_into_a_window(browser: Page, file: Path, width: int) -> None:
+    """Nothing sticks out at the side, on a telephone as on a desk, with every flow open."""
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    browser.open(file)
+    browser.evaluate(OPEN)
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_loads_nothing_and_nothing_acts(browser: Page, file: Path) -> None:
+    """One request, for the page itself; no script ran and none was forbidden, for there is none."""
+    browser.open(file)
+    assert browser.requested == [file.as_uri()]
+    assert browser.complaints == []
+    assert browser.evaluate("document.scripts.length") == 0
+
+
+def test_a_strip_stands_below_its_columns_in_the_charts(browser: Page, tmp_path: Path) -> None:
+    """On a desk all pictures begin and end at the same place, folded ones too."""
+    written = tmp_path / "history.html"
+    written.write_text(render_page(history_of(nights())), "utf-8")
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        width=1400,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    browser.open(written)
+    browser.evaluate(OPEN)
+    places = browser.evaluate(
+        '[...document.querySelectorAll(".row > svg")].map((one) => one.getBoundingClientRect())'
+        '.map((box) => `${Math.round(box.left)} ${Math.round(box.right)}`).join(",")'
+    )
+    assert len(set(places.split(","))) == 1
