@@ -51,6 +51,20 @@ class Writes(Protocol):
         """Take how long a Service took."""
 
 
+@dataclass(slots=True)
+class LostDatagrams:
+    """Whether a check has lost datagrams yet: one of a run, or of all rounds of a watch, is no finding. Safe for threads."""
+
+    _lost: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def first(self) -> bool:
+        """Note that a check lost datagrams; return whether it is the first one."""
+        with self._lock:
+            before, self._lost = self._lost, True
+        return not before
+
+
 @dataclass(slots=True, kw_only=True)
 class Watch:
     """Writes to the journal for the probes, and judges each check when it is done. Safe for threads."""
@@ -64,6 +78,7 @@ class Watch:
     pods: PodWatch | None = None
     began: float = 0.0
     """When all this began that is judged here, in the run's own time: a run's beginning, or that of one round of a watch."""
+    lost_datagrams: LostDatagrams = field(default_factory=LostDatagrams)
     observations: dict[str, Observation] = field(default_factory=dict)
     """What was judged, by check."""
     skipped: set[str] = field(default_factory=set)
@@ -79,8 +94,6 @@ class Watch:
     """Members of checks included."""
     _told: dict[str, dict[str, Judgement]] = field(default_factory=dict)
     """Of checks with members: what these came to so far."""
-    _lost_datagrams: bool = False
-    """Whether a check lost datagrams, and others of it were answered."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """Of answers: several threads may request the same check."""
 
@@ -223,11 +236,8 @@ class Watch:
     def _alone(self, check: Check, own: Sequence[Raw]) -> int | None:
         """Return the attempt that lost the only datagram of all checks that are done, if this is that check."""
         attempts = [read_raw(raw) for raw in own if raw.error is None]
-        if not loses(check, attempts):
-            return None
-        with self._lock:
-            before, self._lost_datagrams = self._lost_datagrams, True
-        return None if before else lost_alone(check, attempts)
+        first = loses(check, attempts) and self.lost_datagrams.first()
+        return lost_alone(check, attempts) if first else None
 
     def _without_overload(self, done: Done, began: float) -> Done:
         """Return the record without a deadline that was missed while every probe answered late."""

@@ -25,10 +25,13 @@ FIRST, SECOND, THIRD = (
 )
 
 
+PLAN = Plan(checks=(FIRST, SECOND, THIRD), skips=(), pods=(), services=())
+
+
 @pytest.fixture
 def watch(tmp_path: Path) -> Iterator[Watch]:
     """Yield a watch over three checks."""
-    plan = Plan(checks=(FIRST, SECOND, THIRD), skips=(), pods=(), services=())
+    plan = PLAN
     claims = {one.id: Expectation(claim=one.claim, expected=one.claim) for one in plan.checks}
     with Journal(tmp_path / "journal.jsonl") as journal:
         yield Watch(journal=journal, plan=plan, expectations=claims)
@@ -71,3 +74,15 @@ def test_each_further_check_that_loses_a_datagram_is_flaky(watch: Watch) -> None
 def test_few_answers_make_no_exception(watch: Watch) -> None:
     """One of five says that many may be lost."""
     assert end(watch, FIRST, losing=True, answers=4) is Verdict.FLAKY
+
+
+def test_rounds_of_a_watch_share_one_datagram(watch: Watch) -> None:
+    """What loses one in each round, as the first packet after a pause, shows from the second round on."""
+    assert end(watch, FIRST, losing=True) is None
+    later = Watch(
+        journal=watch.journal,
+        plan=PLAN,
+        expectations=watch.expectations,
+        lost_datagrams=watch.lost_datagrams,
+    )
+    assert end(later, FIRST, losing=True) is Verdict.FLAKY
