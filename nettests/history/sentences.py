@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nettests.compare.checks import CheckChange
 from nettests.compare.explanation import Explained
-from nettests.compare.sections import NAMED, Item, Section
+from nettests.compare.items import Item, Section, named
 from nettests.history.clusters import LeftOutRun, ReadRun
 from nettests.history.levels import Course, State
 from nettests.history.trends import ClusterHistory, Turn
@@ -49,7 +49,7 @@ def warnings(found: ClusterHistory) -> Iterator[str]:
     if broken:
         yield (
             f"{plural(len(broken), 'run')} could not start or broke off"
-            f" ({_first(one.name for one in broken)}): what they did not judge counts for nobody"
+            f" ({named((one.name for one in broken), 'run')}): what they did not judge counts for nobody"
         )
 
 
@@ -96,7 +96,7 @@ def turn_lines(turn: Turn, runs: Sequence[ReadRun]) -> Iterator[str]:
         yield f"incident: {incident.cause} ({explains}; {line})"
     yield _between(turn, runs)
     if turn.last_good is not None:
-        facts = _first(map(str, turn.facts), "fact") or "no fact that is recorded"
+        facts = named(map(str, turn.facts), "fact") or "no fact that is recorded"
         yield f"changed in between: {facts}"
     yield from reasons(turn)
 
@@ -159,13 +159,6 @@ def _because(change: CheckChange | None) -> str:
     why = change.why if change else None
     if why is None or why.explained is Explained.NOT_JUDGED:
         return ""
-    causes = _first(map(str, why.causes), "fact")
+    causes = named(map(str, why.causes), "fact")
     return f"{why.explained.value}: {why.text}{f' ({causes})' if causes else ''}"
 
-
-def _first(words: Iterable[str], noun: str = "one") -> str:
-    """Return the first few of some words, and how many more there are."""
-    found = list(words)
-    more = len(found) - NAMED
-    tail = f", … and {plural(more, f'more {noun}')}" if more > 0 else ""
-    return ", ".join(found[:NAMED]) + tail
