@@ -44,12 +44,12 @@ def span_line(found: ClusterHistory) -> str:
 def warnings(found: ClusterHistory) -> Iterator[str]:
     """Yield why the history may say less than it seems to."""
     if len(found.runs) == 1:
-        yield "one run is no history: with the next one it begins"
+        yield "there is one run alone: since when a check is red is told from the second on"
     broken = [one for one in found.runs if one.run.run.error or not one.run.run.complete]
     if broken:
         yield (
             f"{plural(len(broken), 'run')} could not start or broke off"
-            f" ({named((one.name for one in broken), 'run')}): what they did not judge counts for nobody"
+            f" ({named((one.name for one in broken), 'run')}): checks that they did not judge are neither good nor red there"
         )
 
 

@@ -151,7 +151,7 @@ def test_warnings_say_why_a_history_says_little() -> None:
     """One run alone, and runs that could not start or broke off."""
     assert list(warnings(whole())) == []
     (one,) = warnings(history(nights([0])))
-    assert one.startswith("one run is no history")
+    assert one.startswith("there is one run alone")
     broken = altered(night(1), complete=False)
     (told,) = warnings(history([night(0), broken]))
     assert told.startswith(f"1 run could not start or broke off ({broken.name})")
