@@ -4,7 +4,7 @@ The JSON document is made of the history itself; how many items are shown, and h
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from nettests.compare.checks import CheckChange
 from nettests.compare.explanation import Explained
@@ -26,12 +26,19 @@ _COLOUR = {
 
 
 def headline(found: ClusterHistory) -> str:
-    """Return what is red now, what is flaky and what was repaired, in one sentence."""
+    """Return what is red now, what is flaky and what was repaired, in one sentence.
+
+    A flaky check that is red in the latest run is said to be: "nothing is red" would contradict that run.
+    """
     red, flaky, repaired = (len(found.of(state)) for state in TITLES)
-    told = [f"{plural(red, 'check')} {'is' if red == 1 else 'are'} red now"] if red else []
-    told += [f"{flaky} flaky"] if flaky else []
+    latest = len(found.runs) - 1
+    swinging = sum(one.course.last_red == latest for one in found.of(State.FLAKY))
+    nothing = "No check stays red" if swinging else "Nothing is red now"
+    told = [f"{plural(red, 'check')} {'is' if red == 1 else 'are'} red now" if red else nothing]
+    if flaky:
+        told.append(f"{flaky} flaky{f' ({swinging} red in the latest run)' if swinging else ''}")
     told += [f"{repaired} repaired"] if repaired else []
-    return ", ".join(told if red else ["Nothing is red now", *told])
+    return ", ".join(told)
 
 
 def span_line(found: ClusterHistory) -> str:
@@ -44,7 +51,7 @@ def span_line(found: ClusterHistory) -> str:
 def warnings(found: ClusterHistory) -> Iterator[str]:
     """Yield why the history may say less than it seems to."""
     if len(found.runs) == 1:
-        yield "there is one run alone: since when a check is red is told from the second on"
+        yield "there is only one run: a second one is needed to say since when a check is red"
     broken = [one for one in found.runs if one.run.run.error or not one.run.run.complete]
     if broken:
         yield (
@@ -161,4 +168,3 @@ def _because(change: CheckChange | None) -> str:
         return ""
     causes = named(map(str, why.causes), "fact")
     return f"{why.explained.value}: {why.text}{f' ({causes})' if causes else ''}"
-

@@ -118,7 +118,6 @@ def colour_of(verdict: Verdict | None) -> Colour:
     return Colour.GOOD if verdict in ACCEPTED else Colour.BLIND
 
 
-
 class _Pairs:
     """Runs compared two by two, each pair once."""
 
