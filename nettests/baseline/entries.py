@@ -37,7 +37,7 @@ class Entry:
 
     check: str
     verdict: Verdict
-    seen: Seen = Seen()
+    seen: Seen = field(default_factory=Seen)
     members: Mapping[str, Verdict] = field(default_factory=dict)
     facts: Mapping[Dependency, str] = field(default_factory=dict)
     run: str = ""

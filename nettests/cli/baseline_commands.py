@@ -10,7 +10,15 @@ from pathlib import Path
 import click
 
 from nettests import terminal
-from nettests.baseline import Baseline, Fit, accepted, fittings, merged, read_baseline, render_baseline
+from nettests.baseline import (
+    Baseline,
+    Fit,
+    accepted,
+    fittings,
+    merged,
+    read_baseline,
+    render_baseline,
+)
 from nettests.baseline.matching import STALE
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
@@ -89,7 +97,8 @@ def accept(
         )
     old = read_baseline_file(file) if file.exists() else Baseline(file=str(file))
     text = render_baseline(merged(old, entries))
-    read_baseline(text, str(file))  # a document of somebody else's may hold words that no baseline has
+    # A document of somebody else's, or of a newer version, may hold words that no baseline has.
+    read_baseline(text, str(file))
     _write(file, text)
     before = {one.check: one for one in old.entries}
     for entry in entries:

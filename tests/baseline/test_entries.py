@@ -26,7 +26,11 @@ def test_the_schema_is_a_schema() -> None:
     """And its closed sets are the code's."""
     Draft202012Validator.check_schema(schema())
     of = schema()["properties"]["entries"]["items"]["properties"]
-    for key, words in (("outcome", Outcome), ("source_seen", SourceSeen), ("distribution", Distribution)):
+    for key, words in (
+        ("outcome", Outcome),
+        ("source_seen", SourceSeen),
+        ("distribution", Distribution),
+    ):
         assert of[key]["enum"] == [one.value for one in words]
     assert set(of["verdict"]["enum"]) == {"fail", "lifted", "flaky", "recorded"}
 

@@ -105,7 +105,9 @@ def test_what_was_recorded_is_held_to_its_outcome() -> None:
 
 
 @pytest.mark.parametrize(("before", "now"), [("client-pod", "client-node"), (None, "other")])
-def test_what_was_recorded_is_held_to_the_source_that_was_seen(before: str | None, now: str) -> None:
+def test_what_was_recorded_is_held_to_the_source_that_was_seen(
+    before: str | None, now: str
+) -> None:
     """The documents leave it open together with the outcome, and ``diff`` compares it."""
     check = next(one for one in run().checks if one.id == OPEN)
     first, later = (

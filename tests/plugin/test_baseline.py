@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nettests.cli.baseline_commands import accept  # before pytester's tests: it forgets modules, and PyYAML's C part cannot be loaded twice
+# Imported before tests run: pytester forgets modules after each, and PyYAML's C part cannot be loaded twice.
+from nettests.cli.baseline_commands import accept
 from tests.plugin.runner import CHECKOUT, Runner
 
 pytest_plugins = "pytester"
@@ -21,7 +22,15 @@ def file(run: Runner) -> Path:
     first = run(f"--flow={FLOW}", answers={BROKEN: "timed out"})
     assert first.code == 1
     written = run.pytester.path / "baseline.yaml"
-    words = [str(first.directory), "--reason", "ticket 4711", "--expires", "2099-12-31", "--to", str(written)]
+    words = [
+        str(first.directory),
+        "--reason",
+        "ticket 4711",
+        "--expires",
+        "2099-12-31",
+        "--to",
+        str(written),
+    ]
     done = CliRunner().invoke(accept, words)
     assert done.exit_code == 0, done.output
     return written
