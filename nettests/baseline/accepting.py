@@ -6,11 +6,12 @@ from fnmatch import fnmatchcase
 
 from nettests.baseline.entries import Baseline, Entry
 from nettests.compare import RecordedRun
+from nettests.compare.checks import seen
 from nettests.compare.dependencies import Dependency, dependencies, value_of
 from nettests.compare.known_facts import KUBERNETES, PLUGIN
-from nettests.compare.recorded import RecordedCheck
-from nettests.model.verdict import DEVIATING, MERGE_ORDER
-from nettests.model.words import Outcome, Verdict
+from nettests.compare.recorded import RecordedCheck, Seen
+from nettests.model.verdict import DEVIATING
+from nettests.model.words import Verdict
 
 ALWAYS = (
     Dependency(KUBERNETES),
@@ -29,8 +30,8 @@ def accepted(
     return tuple(
         Entry(
             check=one.id,
-            verdict=standing_of(one),
-            outcome=outcome_of(one),
+            verdict=one.standing,
+            seen=held(one),
             members=deviating_members(one),
             facts=dict(_facts(run, one)),
             run=run.run.run_id,
@@ -38,7 +39,7 @@ def accepted(
             expires=expires,
         )
         for one in run.checks
-        if standing_of(one) in {*DEVIATING, Verdict.RECORDED}
+        if one.standing in {*DEVIATING, Verdict.RECORDED}
         and (not wanted or any(fnmatchcase(one.id, pattern) for pattern in wanted))
     )
 
@@ -49,18 +50,9 @@ def merged(old: Baseline, new: Iterable[Entry]) -> Baseline:
     return Baseline(file=old.file, entries=tuple(entries.values()))
 
 
-def standing_of(check: RecordedCheck) -> Verdict:
-    """Return what a check is accepted as: one that could not be judged hides no member that deviates."""
-    if check.verdict in DEVIATING:
-        return check.verdict
-    of_members = set(deviating_members(check).values())
-    return next((one for one in MERGE_ORDER if one in of_members), check.verdict)
-
-
-def outcome_of(check: RecordedCheck) -> Outcome | None:
-    """Return the outcome that an entry holds a check to: none where attempts disagreed."""
-    seen = check.observed.outcome
-    return Outcome(seen) if seen and standing_of(check) is not Verdict.FLAKY else None
+def held(check: RecordedCheck) -> Seen:
+    """Return what an entry holds a check to, as two runs are compared by it: nothing where attempts disagreed."""
+    return Seen() if check.standing is Verdict.FLAKY else seen(check)
 
 
 def deviating_members(check: RecordedCheck) -> Mapping[str, Verdict]:

@@ -13,28 +13,31 @@ from typing import Any
 
 from nettests.compare.dependencies import Dependency
 from nettests.compare.known_facts import OF_CLUSTER, OF_NODE
+from nettests.compare.recorded import Seen
 from nettests.model.document import Document, read_document
 from nettests.model.labels import document_version
 from nettests.model.nearest import nearest
-from nettests.model.words import Outcome, Verdict
+from nettests.model.words import Verdict
 from nettests.model.yaml_writing import write_yaml
 from nettests.resources import manifests_path
 
 API_VERSION = document_version("v1alpha1")
 KIND = "Baseline"
 ENDS = ("source", "target")
+SEEN = ("outcome", "source_seen", "distribution")
+"""Keys of what was seen, as ``results.json`` spells them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What was accepted of one check. ``outcome`` is ``None`` where attempts disagreed, or members decide.
+    """What was accepted of one check. ``seen`` is empty where attempts disagreed, or members decide.
 
     ``members`` are those that deviated, with their verdicts; ``facts`` are values by the name of the fact.
     """
 
     check: str
     verdict: Verdict
-    outcome: Outcome | None = None
+    seen: Seen = field(default_factory=Seen)
     members: Mapping[str, Verdict] = field(default_factory=dict)
     facts: Mapping[Dependency, str] = field(default_factory=dict)
     run: str = ""
@@ -90,8 +93,7 @@ def render_baseline(baseline: Baseline) -> str:
 
 def _data(entry: Entry) -> dict[str, Any]:
     found: dict[str, Any] = {"check": entry.check, "verdict": entry.verdict.value}
-    if entry.outcome:
-        found["outcome"] = entry.outcome.value
+    found |= {key: getattr(entry.seen, key) for key in SEEN if getattr(entry.seen, key)}
     if entry.members:
         found["members"] = {label: verdict.value for label, verdict in entry.members.items()}
     if entry.facts:
@@ -115,7 +117,7 @@ def _entry(document: Document, index: int, data: Any) -> Entry:
     return Entry(
         check=data["check"],
         verdict=Verdict(data["verdict"]),
-        outcome=Outcome(data["outcome"]) if "outcome" in data else None,
+        seen=Seen(**{key: data.get(key) for key in SEEN}),
         members={label: Verdict(word) for label, word in data.get("members", {}).items()},
         facts={
             _fact(document, (*path, "facts", name), name): value

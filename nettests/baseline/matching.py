@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-from nettests.baseline.accepting import deviating_members, fact_of, outcome_of, standing_of
-from nettests.baseline.entries import Baseline, Entry, name_of
+from nettests.baseline.accepting import deviating_members, fact_of, held
+from nettests.baseline.entries import SEEN, Baseline, Entry, name_of
 from nettests.compare import RecordedRun
 from nettests.compare.recorded import RecordedCheck
 from nettests.model.verdict import DEVIATING
@@ -86,9 +86,10 @@ def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting
 
 def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
     """Return what of a run the baseline covers."""
+    checks = {one.id: one for one in run.checks}
     fits = {one.entry.check: one for one in fittings(run, baseline, today)}
     holding = {check for check, one in fits.items() if one.fit is Fit.HOLDS}
-    deviating = [one.id for one in run.checks if standing_of(one) in DEVIATING]
+    deviating = [one.id for one in run.checks if one.standing in DEVIATING]
     return Told(
         file=baseline.file,
         known=tuple(one for one in deviating if one in holding),
@@ -98,7 +99,7 @@ def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
             for check, one in fits.items()
             if one.fit is Fit.OTHERWISE
             and one.entry.verdict is Verdict.RECORDED
-            and check not in deviating
+            and checks[check].standing is Verdict.RECORDED
         ),
         expired=tuple(one.entry for one in fits.values() if one.fit is Fit.EXPIRED),
     )
@@ -122,27 +123,29 @@ def _fit(
 ) -> tuple[Fit, str]:
     if entry.expired(today):
         return Fit.EXPIRED, f"accepted until {entry.expires}"
+    if run.run.error:
+        return Fit.NOT_JUDGED, f"the run could not start: {run.run.error}"
     if check is None:
         return Fit.GONE, "the run did not plan it"
-    standing = standing_of(check)
-    if standing in {Verdict.UNKNOWN, Verdict.SKIPPED}:
-        return Fit.NOT_JUDGED, f"{standing.value}: {check.message or 'no reason is told'}"
+    if check.standing in {Verdict.UNKNOWN, Verdict.SKIPPED}:
+        return Fit.NOT_JUDGED, f"{check.standing.value}: {check.message or 'no reason is told'}"
     for fact, value in entry.facts.items():
         now = fact_of(fact, run, check)
         if now != value:
             return Fit.OTHER_FACTS, f"{name_of(fact)}: {value} → {now or 'not known'}"
-    if (difference := _difference(entry, check, standing)) is not None:
+    if (difference := _difference(entry, check)) is not None:
         return Fit.OTHERWISE, difference
     return Fit.HOLDS, "as accepted"
 
 
-def _difference(entry: Entry, check: RecordedCheck, standing: Verdict) -> str | None:
+def _difference(entry: Entry, check: RecordedCheck) -> str | None:
     """Return what became of a check instead of what was accepted; fewer deviating members are covered."""
-    if standing is not entry.verdict:
-        return f"{entry.verdict.value} → {standing.value}"
-    outcome = outcome_of(check)
-    if outcome is not entry.outcome:
-        return f"{entry.outcome or 'no single outcome'} → {outcome or 'no single outcome'}"
+    if check.standing is not entry.verdict:
+        return f"{entry.verdict.value} → {check.standing.value}"
+    for key in SEEN:
+        before, now = getattr(entry.seen, key), getattr(held(check), key)
+        if before != now:
+            return f"{key}: {before or 'none'} → {now or 'none'}"
     for member, verdict in deviating_members(check).items():
         if entry.members.get(member) is not verdict:
             return f"member {member}: {verdict.value}"

@@ -10,7 +10,15 @@ from pathlib import Path
 import click
 
 from nettests import terminal
-from nettests.baseline import Baseline, Fit, accepted, fittings, merged, render_baseline
+from nettests.baseline import (
+    Baseline,
+    Fit,
+    accepted,
+    fittings,
+    merged,
+    read_baseline,
+    render_baseline,
+)
 from nettests.baseline.matching import STALE
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
@@ -88,10 +96,16 @@ def accept(
             hint="nettests diff and report.html name the checks of a run",
         )
     old = read_baseline_file(file) if file.exists() else Baseline(file=str(file))
-    _write(file, render_baseline(merged(old, entries)))
+    text = render_baseline(merged(old, entries))
+    # A document of somebody else's, or of a newer version, may hold words that no baseline has.
+    read_baseline(text, str(file))
+    _write(file, text)
+    before = {one.check: one for one in old.entries}
     for entry in entries:
-        outcome = f" {entry.outcome}" if entry.outcome else ""
+        outcome = f" {entry.seen.outcome}" if entry.seen.outcome else ""
         terminal.line(f"accepted until {entry.expires}: {entry.check} {entry.verdict}{outcome}")
+        if was := before.get(entry.check):
+            terminal.line(f"  replaces what was accepted until {was.expires}: {was.reason}")
     terminal.line(f"{plural(len(entries), 'check')} written to {file}")
 
 

@@ -5,7 +5,7 @@ Only words here: folders are found by ``session.recorded_runs``, runs are read b
 
 import os
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
@@ -80,7 +80,7 @@ def history(
             f"{folder} holds no run that can be read",
             hint="name the folder that holds the folders of runs, such as reports",
         )
-    begins = since.isoformat() if since else ""
+    begins = since.replace(tzinfo=UTC) if since else None
     found = history_of(read, unread, since=begins, one_cluster=one_cluster)
     if not found.clusters and since:
         raise PathError(

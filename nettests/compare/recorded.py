@@ -11,6 +11,7 @@ from nettests.model.expectation import AppliedLimitation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Convergence
 from nettests.model.pull import Pull
+from nettests.model.verdict import DEVIATING, MERGE_ORDER
 from nettests.model.words import OS, Verdict
 from nettests.report.results import Coverage, Incident, Latency, PathPace, RunInfo
 
@@ -105,6 +106,14 @@ class RecordedCheck:
     observed: Seen = Seen()
     limitation: AppliedLimitation | None = None
     members: Members = Members()
+
+    @property
+    def standing(self) -> Verdict:
+        """Its verdict; where it could not be judged as a whole, the worst of members that deviate all the same."""
+        if self.verdict in DEVIATING:
+            return self.verdict
+        of_members = {one.verdict for one in self.members.deviating} & DEVIATING
+        return next((one for one in MERGE_ORDER if one in of_members), self.verdict)
 
     @property
     def limitation_id(self) -> str | None:

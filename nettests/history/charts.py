@@ -6,7 +6,7 @@ from math import ceil, log10
 
 from nettests.history.clusters import ReadRun
 from nettests.history.strips import Columns
-from nettests.history.trends import ClusterHistory, shown_verdict
+from nettests.history.trends import ClusterHistory
 from nettests.model.words import Verdict
 
 COUNTED = (Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN)
@@ -78,8 +78,8 @@ def counts_chart(found: ClusterHistory, columns: Columns) -> Chart:
 
 
 def durations_chart(runs: Sequence[ReadRun], columns: Columns) -> Chart:
-    """Return how long each run took; a run without an end is a gap in the line."""
-    seconds = [one.run.run.seconds for one in runs]
+    """Return how long each run took; a run without an end, or whose clock was set back, is a gap in the line."""
+    seconds = [_took(one.run.run.seconds) for one in runs]
     longest = max((one for one in seconds if one is not None), default=0.0)
     unit, word = (1.0, "s") if longest < 120 else (60.0, "min")
     top = nice_top(longest / unit) * unit
@@ -122,8 +122,12 @@ def _grid(top: float, word: Callable[[float], str]) -> Iterable[GridLine]:
 
 def _counts(one: ReadRun) -> list[int]:
     """Return how many checks were of each counted verdict; a member that deviates counts as its check."""
-    shown = [shown_verdict(check) for check in one.run.checks]
+    shown = [check.standing for check in one.run.checks]
     return [shown.count(verdict) for verdict in COUNTED]
+
+
+def _took(seconds: float | None) -> float | None:
+    return seconds if seconds is not None and seconds >= 0 else None
 
 
 def _known(seconds: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:

@@ -7,12 +7,14 @@ cannot be placed is left out with the reason, and nothing is counted twice.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from nettests.compare import RecordedRun
 
 ONE = "all runs, taken for one cluster"
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,21 +43,21 @@ class RunsOfCluster:
 
 
 def clusters(
-    read: Iterable[ReadRun], *, since: str = "", one_cluster: bool = False
+    read: Iterable[ReadRun], *, since: datetime | None = None, one_cluster: bool = False
 ) -> tuple[tuple[RunsOfCluster, ...], tuple[LeftOutRun, ...]]:
     """Return the runs by cluster, the cluster with the newest run first, and what is left out.
 
-    ``since`` is the beginning of an ISO 8601 time; what started before is no part of the history, and not mentioned.
+    What started before ``since`` is no part of the history, and not mentioned.
     """
-    in_order = sorted(read, key=lambda one: (one.run.run.started, one.name))
-    dated = [one for one in in_order if not one.run.run.started or one.run.run.started >= since]
+    in_order = sorted(read, key=lambda one: (_start(one) or _NEVER, one.name))
+    dated = [one for one in in_order if since is None or (_start(one) or since) >= since]
     left_out = tuple(_misfits(dated))
     misfits = {one.name for one in left_out}
     found: dict[str, list[ReadRun]] = {}
     for one in dated:
         if one.name not in misfits:
             found.setdefault(ONE if one_cluster else cluster_of(one.run), []).append(one)
-    newest = sorted(found, key=lambda name: found[name][-1].run.run.started, reverse=True)
+    newest = sorted(found, key=lambda name: _start(found[name][-1]) or _NEVER, reverse=True)
     return tuple(RunsOfCluster(name=one, runs=tuple(found[one])) for one in newest), left_out
 
 
@@ -75,13 +77,22 @@ def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
         if not run.server and not run.context:
             why = f"it could not start: {run.error}" if run.error else "it names no cluster"
             yield LeftOutRun(name=one.name, reason=why)
-        elif not run.started:
+        elif _start(one) is None:
             yield LeftOutRun(name=one.name, reason="it does not say when it started")
         elif run.run_id and run.run_id in seen:
             told = f"it is the run {run.run_id} again, which {seen[run.run_id]} is"
             yield LeftOutRun(name=one.name, reason=told)
         else:
             seen[run.run_id] = one.name
+
+
+def _start(one: ReadRun) -> datetime | None:
+    # sample: "2026-11-21T14:04:12.200000+00:00"
+    try:
+        read = datetime.fromisoformat(one.run.run.started)
+    except ValueError:
+        return None
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
 def _address(server: str) -> tuple[str, str]:

@@ -2,7 +2,11 @@
 
 Used for checks and incidents alike; what makes a run red for one of them is decided in ``trends``. A sequence is cut into
 levels, in each of which the thing is red or good throughout but for swings. Cutting takes the fewest contradictions: a
-change of level has to save more than it costs.
+change of level has to save more than it costs. So, from the first run to the newest (``.`` good, ``X`` red):
+
+- ``......XX`` is red since the seventh: two lapses (40) cost more than a change (30);
+- ``..XXX...`` is repaired: it swung, because three lapses (60) cost no more than two changes; a fourth makes a level;
+- ``..X..X..`` is flaky, and ``.......X`` red since the newest (``_without_ends``).
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set

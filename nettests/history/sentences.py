@@ -4,11 +4,11 @@ The JSON document is made of the history itself; how many items are shown, and h
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from nettests.compare.checks import CheckChange
 from nettests.compare.explanation import Explained
-from nettests.compare.sections import NAMED, Item, Section
+from nettests.compare.items import Item, Section, named
 from nettests.history.clusters import LeftOutRun, ReadRun
 from nettests.history.levels import Course, State
 from nettests.history.trends import ClusterHistory, Turn
@@ -26,12 +26,19 @@ _COLOUR = {
 
 
 def headline(found: ClusterHistory) -> str:
-    """Return what is red now, what is flaky and what was repaired, in one sentence."""
+    """Return what is red now, what is flaky and what was repaired, in one sentence.
+
+    A flaky check that is red in the latest run is said to be: "nothing is red" would contradict that run.
+    """
     red, flaky, repaired = (len(found.of(state)) for state in TITLES)
-    told = [f"{plural(red, 'check')} {'is' if red == 1 else 'are'} red now"] if red else []
-    told += [f"{flaky} flaky"] if flaky else []
+    latest = len(found.runs) - 1
+    swinging = sum(one.course.last_red == latest for one in found.of(State.FLAKY))
+    nothing = "No check stays red" if swinging else "Nothing is red now"
+    told = [f"{plural(red, 'check')} {'is' if red == 1 else 'are'} red now" if red else nothing]
+    if flaky:
+        told.append(f"{flaky} flaky{f' ({swinging} red in the latest run)' if swinging else ''}")
     told += [f"{repaired} repaired"] if repaired else []
-    return ", ".join(told if red else ["Nothing is red now", *told])
+    return ", ".join(told)
 
 
 def span_line(found: ClusterHistory) -> str:
@@ -44,12 +51,12 @@ def span_line(found: ClusterHistory) -> str:
 def warnings(found: ClusterHistory) -> Iterator[str]:
     """Yield why the history may say less than it seems to."""
     if len(found.runs) == 1:
-        yield "one run is no history: with the next one it begins"
+        yield "there is only one run: a second one is needed to say since when a check is red"
     broken = [one for one in found.runs if one.run.run.error or not one.run.run.complete]
     if broken:
         yield (
             f"{plural(len(broken), 'run')} could not start or broke off"
-            f" ({_first(one.name for one in broken)}): what they did not judge counts for nobody"
+            f" ({named((one.name for one in broken), 'run')}): checks that they did not judge are neither good nor red there"
         )
 
 
@@ -96,7 +103,7 @@ def turn_lines(turn: Turn, runs: Sequence[ReadRun]) -> Iterator[str]:
         yield f"incident: {incident.cause} ({explains}; {line})"
     yield _between(turn, runs)
     if turn.last_good is not None:
-        facts = _first(map(str, turn.facts), "fact") or "no fact that is recorded"
+        facts = named(map(str, turn.facts), "fact") or "no fact that is recorded"
         yield f"changed in between: {facts}"
     yield from reasons(turn)
 
@@ -159,13 +166,5 @@ def _because(change: CheckChange | None) -> str:
     why = change.why if change else None
     if why is None or why.explained is Explained.NOT_JUDGED:
         return ""
-    causes = _first(map(str, why.causes), "fact")
+    causes = named(map(str, why.causes), "fact")
     return f"{why.explained.value}: {why.text}{f' ({causes})' if causes else ''}"
-
-
-def _first(words: Iterable[str], noun: str = "one") -> str:
-    """Return the first few of some words, and how many more there are."""
-    found = list(words)
-    more = len(found) - NAMED
-    tail = f", … and {plural(more, f'more {noun}')}" if more > 0 else ""
-    return ", ".join(found[:NAMED]) + tail

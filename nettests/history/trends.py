@@ -7,6 +7,7 @@ here chooses words.
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from nettests.compare.checks import CheckChange, check_changes
@@ -16,7 +17,7 @@ from nettests.compare.nodes import join_nodes
 from nettests.compare.recorded import RecordedCheck
 from nettests.history.clusters import LeftOutRun, ReadRun, RunsOfCluster, clusters
 from nettests.history.levels import Colour, Course, State, course
-from nettests.model.verdict import ACCEPTED, DEVIATING, MERGE_ORDER
+from nettests.model.verdict import ACCEPTED, DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.results import Incident
 
@@ -85,7 +86,7 @@ def history_of(
     read: Iterable[ReadRun],
     unread: Iterable[LeftOutRun] = (),
     *,
-    since: str = "",
+    since: datetime | None = None,
     one_cluster: bool = False,
 ) -> History:
     """Return what runs say together; ``unread`` are folders that could not be read."""
@@ -115,14 +116,6 @@ def colour_of(verdict: Verdict | None) -> Colour:
     if verdict in DEVIATING:
         return Colour.RED
     return Colour.GOOD if verdict in ACCEPTED else Colour.BLIND
-
-
-def shown_verdict(check: RecordedCheck) -> Verdict:
-    """Return the verdict of a check; one that could not be judged as a whole hides no member that deviates."""
-    if check.verdict in DEVIATING:
-        return check.verdict
-    of_members = {one.verdict for one in check.members.deviating} & DEVIATING
-    return next((one for one in MERGE_ORDER if one in of_members), check.verdict)
 
 
 class _Pairs:
@@ -156,7 +149,7 @@ def _check_trends(pairs: _Pairs) -> Iterator[CheckTrend]:
     flows = {one.id: one.flow for run in reversed(pairs.runs) for one in run.checks}
     for check, flow in flows.items():
         seen = [checks.get(check) for checks in pairs.by_id]
-        verdicts = tuple(shown_verdict(one) if one else None for one in seen)
+        verdicts = tuple(one.standing if one else None for one in seen)
         wavering = frozenset(at for at, one in enumerate(verdicts) if one is Verdict.FLAKY)
         went = course([colour_of(one) for one in verdicts], wavering)
         change = None

@@ -4,6 +4,7 @@ Errors are ``ValueError``, as those of ``json`` are. Nothing is known here of wh
 """
 
 import json
+from math import isfinite
 from typing import Any
 
 from nettests.model import limits
@@ -15,7 +16,7 @@ def read_json(text: str | bytes, *, most: int = limits.JSON_BYTES) -> Any:
     if len(text) > most:
         raise TooMuchError(f"it is larger than {spelled(most)}")
     try:
-        loaded = json.loads(text)
+        loaded = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except RecursionError:
         raise _too_deep() from None
     brackets = (b"[", b"{") if isinstance(text, bytes) else ("[", "{")
@@ -23,6 +24,14 @@ def read_json(text: str | bytes, *, most: int = limits.JSON_BYTES) -> Any:
     if sum(map(text.count, brackets)) > limits.DEPTH:  # type: ignore[arg-type]
         _bound_depth(loaded)
     return loaded
+
+
+def _finite(spelled_number: str) -> float:
+    """Return a number; neither JSON nor what is computed with one knows ``NaN``, ``Infinity`` or ``1e999``."""
+    number = float(spelled_number)
+    if not isfinite(number):
+        raise ValueError(f"{spelled_number} is no number")
+    return number
 
 
 def _bound_depth(loaded: Any) -> None:

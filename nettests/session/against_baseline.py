@@ -63,7 +63,13 @@ def ending(
     verdicts: Mapping[str, Verdict],
     members: Collection[Verdict],
 ) -> tuple[Mapping[str, Verdict], Collection[Verdict]]:
-    """Return the verdicts, of checks and of members, that decide how a run ends."""
-    if told is None or FailOn.NEW not in fail_on:
+    """Return the verdicts, of checks and of members, that decide how a run ends.
+
+    A run that could not be compared with the baseline counts every deviation, and is not good without any: whether an
+    entry expired, or something was recorded otherwise, is unknown.
+    """
+    if FailOn.NEW not in fail_on:
         return verdicts, members
+    if told is None:
+        return verdicts, {*members, Verdict.UNKNOWN}
     return counted(told, verdicts, members)

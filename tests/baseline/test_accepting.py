@@ -6,7 +6,8 @@ import pytest
 
 from nettests.baseline import Baseline, merged
 from nettests.baseline.entries import name_of
-from nettests.model.words import Outcome, Verdict
+from nettests.compare.recorded import Seen
+from nettests.model.words import Verdict
 from tests.baseline.runs import (
     BROKEN,
     LAST_DAY,
@@ -35,7 +36,7 @@ def test_what_deviates_and_what_was_recorded_is_accepted() -> None:
 def test_an_entry_says_what_was_seen_on_which_facts() -> None:
     """The outcome, the facts that every entry depends on, the run, the reason and the end."""
     (one,) = entries(run(), BROKEN)
-    assert one.outcome is Outcome.TIMED_OUT
+    assert one.seen == Seen(outcome="timed_out")
     assert {name_of(fact): value for fact, value in one.facts.items()} == {
         "Kubernetes": "1.24.17",
         "CNI plugin": "flannel",
@@ -72,7 +73,7 @@ def test_a_flaky_check_is_held_to_no_outcome() -> None:
     broken = next(one for one in run().checks if one.id == BROKEN)
     flaky = with_check(run(), replace(broken, verdict=Verdict.FLAKY))
     (one,) = entries(flaky, BROKEN)
-    assert (one.verdict, one.outcome) == (Verdict.FLAKY, None)
+    assert (one.verdict, one.seen) == (Verdict.FLAKY, Seen())
 
 
 def test_members_that_deviate_are_named() -> None:

@@ -6,7 +6,7 @@ from jsonschema import Draft202012Validator
 from nettests.baseline import Baseline, read_baseline, render_baseline
 from nettests.baseline.entries import schema
 from nettests.errors import ManifestError
-from nettests.model.words import Outcome, Verdict
+from nettests.model.words import Distribution, Outcome, SourceSeen, Verdict
 from tests.baseline.runs import baseline, entries, of_members, run, with_check
 
 GOOD = """\
@@ -26,7 +26,12 @@ def test_the_schema_is_a_schema() -> None:
     """And its closed sets are the code's."""
     Draft202012Validator.check_schema(schema())
     of = schema()["properties"]["entries"]["items"]["properties"]
-    assert of["outcome"]["enum"] == [one.value for one in Outcome]
+    for key, words in (
+        ("outcome", Outcome),
+        ("source_seen", SourceSeen),
+        ("distribution", Distribution),
+    ):
+        assert of[key]["enum"] == [one.value for one in words]
     assert set(of["verdict"]["enum"]) == {"fail", "lifted", "flaky", "recorded"}
 
 

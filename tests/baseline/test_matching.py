@@ -66,7 +66,7 @@ def test_another_outcome_of_the_same_check_is_new() -> None:
     """Refused is not timed out."""
     other = run(outcome=Outcome.REFUSED)
     assert told(other).new == (BROKEN,)
-    assert fit(other) == (Fit.OTHERWISE, "timed_out → refused")
+    assert fit(other) == (Fit.OTHERWISE, "outcome: timed_out → refused")
     assert code(other) == 1
 
 
@@ -102,6 +102,38 @@ def test_what_was_recorded_is_held_to_its_outcome() -> None:
     assert told(other, baseline(run(), OPEN)).otherwise == (OPEN,)
     assert code(other, baseline(run(), OPEN)) == 1
     assert code(other, Baseline(file="x")) == 0
+
+
+@pytest.mark.parametrize(("before", "now"), [("client-pod", "client-node"), (None, "other")])
+def test_what_was_recorded_is_held_to_the_source_that_was_seen(
+    before: str | None, now: str
+) -> None:
+    """The documents leave it open together with the outcome, and ``diff`` compares it."""
+    check = next(one for one in run().checks if one.id == OPEN)
+    first, later = (
+        with_check(run(), replace(check, observed=replace(check.observed, source_seen=seen)))
+        for seen in (before, now)
+    )
+    held = baseline(first, OPEN)
+    assert told(first, held).otherwise == ()
+    assert told(later, held).otherwise == (OPEN,)
+    assert fit(later, OPEN, held)[1] == f"source_seen: {before or 'none'} → {now}"
+
+
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.LIMITED, Verdict.KNOWN_BUG])
+def test_what_was_recorded_and_is_documented_now_is_stale_and_not_red(verdict: Verdict) -> None:
+    """A newer manifest judges it: what a site added to the documents is no longer needed."""
+    check = next(one for one in run().checks if one.id == OPEN)
+    judged = with_check(run(), replace(check, verdict=verdict))
+    held = baseline(run(), OPEN)
+    assert fit(judged, OPEN, held) == (Fit.OTHERWISE, f"recorded → {verdict.value}")
+    assert told(judged, held).otherwise == ()
+
+
+def test_a_run_that_could_not_start_says_nothing_of_any_entry() -> None:
+    """It planned nothing: no entry is gone for that."""
+    lost = replace(run(), checks=(), run=replace(run().run, error="no route to host"))
+    assert fit(lost) == (Fit.NOT_JUDGED, "the run could not start: no route to host")
 
 
 def test_what_was_recorded_is_free_again_on_other_facts() -> None:

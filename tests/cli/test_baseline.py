@@ -90,6 +90,23 @@ def test_a_pattern_chooses_and_a_second_call_adds(bad: Path, file: Path) -> None
     assert checks_in(file) == {BROKEN, OPEN}
 
 
+def test_an_entry_that_is_replaced_is_named_with_its_reason(bad: Path, file: Path) -> None:
+    """Who accepts all of a run for one failure sees whose tickets are written over."""
+    accept(bad, "--to", file, "--check", BROKEN, expires="2098-12-31")
+    done = accept(bad, "--to", file)
+    assert done.output.count("  replaces what was accepted until 2098-12-31: ticket 4711") == 1
+
+
+def test_a_word_that_no_baseline_has_is_not_written(bad: Path, file: Path) -> None:
+    """A document may come from a newer version, or from anywhere: no traceback, and no file that none reads."""
+    document = bad / "results.json"
+    document.write_text(document.read_text().replace('"timed_out"', '"got lost"'))
+    done = accept(bad, "--to", file)
+    assert done.exit_code == 4
+    assert "'got lost' is not one of the valid values" in done.output
+    assert not file.exists()
+
+
 def test_what_matches_nothing_writes_nothing(bad: Path, file: Path) -> None:
     """It is wrong input, and no file is made."""
     done = accept(bad, "--to", file, "--check=icmp-egress/*")
@@ -145,7 +162,7 @@ def test_entries_that_hold_are_no_finding(bad: Path, file: Path) -> None:
     ("now", "said"),
     [
         ({"broken": False}, f"otherwise: {BROKEN}: fail → pass"),
-        ({"outcome": Outcome.REFUSED}, f"otherwise: {BROKEN}: timed_out → refused"),
+        ({"outcome": Outcome.REFUSED}, f"otherwise: {BROKEN}: outcome: timed_out → refused"),
     ],
 )
 def test_entries_that_no_longer_match_are_listed(

@@ -83,6 +83,13 @@ def test_json_at_the_limit_is_read() -> None:
         read_json("[" * (limits.DEPTH + 1) + "]" * (limits.DEPTH + 1))
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_what_is_no_number_is_no_json(number: str) -> None:
+    """Python would read it, and fail where it computes with it."""
+    with pytest.raises(ValueError, match=f"{number} is no number"):
+        read_json(f'{{"seconds": {number}}}')
+
+
 def test_large_json_is_not_read() -> None:
     """The size is looked at first."""
     with pytest.raises(TooMuchError, match="larger than 10 bytes"):

@@ -1,6 +1,7 @@
 """Which runs are of one cluster, in which order, and what is left out."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -75,9 +76,16 @@ def test_runs_are_in_the_order_of_their_start() -> None:
     assert named(second, first) == {"api.staging.test:6443": ["z", "a"]}
 
 
+def test_the_order_is_that_of_times_not_of_their_spelling() -> None:
+    """Noon in Tokyo is before nine in Reykjavik."""
+    tokyo = altered(night(0), "tokyo", started="2026-10-05T12:00:00+09:00")
+    reykjavik = altered(night(1), "reykjavik", started="2026-10-05T09:00:00Z")
+    assert named(reykjavik, tokyo) == {"api.staging.test:6443": ["tokyo", "reykjavik"]}
+
+
 def test_since_leaves_earlier_runs_out_without_a_word() -> None:
     """They are what the option is there to leave out."""
-    found, left_out = clusters(nights(range(5)), since="2026-10-30")
+    found, left_out = clusters(nights(range(5)), since=datetime(2026, 10, 30, tzinfo=UTC))
     assert [run.name for run in found[0].runs] == [night(3).name, night(4).name]
     assert left_out == ()
 
@@ -95,10 +103,12 @@ def test_what_has_no_place_is_named_with_the_reason() -> None:
     nowhere = altered(night(0), "nowhere", server="", context="", error="no route to host")
     silent = altered(night(1), "silent", server="", context="")
     undated = altered(night(2), "undated", started="")
-    assert reasons(nowhere, silent, undated) == {
+    wordy = altered(night(3), "wordy", started="yesterday")
+    assert reasons(nowhere, silent, undated, wordy) == {
         "nowhere": "it could not start: no route to host",
         "silent": "it names no cluster",
         "undated": "it does not say when it started",
+        "wordy": "it does not say when it started",
     }
     assert named(nowhere, silent, undated) == {}
 

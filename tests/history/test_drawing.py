@@ -119,10 +119,11 @@ def of(*runs: ReadRun) -> ClusterHistory:
     return found
 
 
-def test_a_run_without_an_end_is_a_gap_in_the_line() -> None:
-    """Its duration is not known, and not zero."""
+@pytest.mark.parametrize("seconds", [None, -5.0])
+def test_a_run_whose_duration_is_not_known_is_a_gap_in_the_line(seconds: float | None) -> None:
+    """It has no end, or the clock was set back while it ran: it did not take zero seconds."""
     runs = nights(range(5))
-    runs[2] = altered(runs[2], seconds=None)
+    runs[2] = altered(runs[2], seconds=seconds)
     chart = durations_chart(runs, Columns(number=5))
     assert chart.line.count("M") == chart.area.count("z") == 2
     assert len(chart.dots) == 4

@@ -231,5 +231,5 @@ def test_what_is_good_throughout_has_no_card() -> None:
 def test_a_history_of_nothing_is_a_page_all_the_same() -> None:
     """Everything was left out, which is named."""
     text = render_page(history_of([], [LeftOutRun(name="x", reason="it is cut off")]))
-    assert "No run is left to tell of" in text
+    assert "No run to show" in text
     assert "x: it is cut off" in text

@@ -48,6 +48,10 @@ def lines(title: str, found: ClusterHistory | None = None) -> list[str]:
         (range(min(SWINGS) + 2), "Nothing is red now, 1 repaired"),
         (range(PATCHED), "Nothing is red now, 1 flaky"),
         (range(DSR_ON, DSR_ON + 2), "8 checks are red now"),
+        (
+            range(max(SWINGS & set(range(PATCHED))) + 1),
+            "No check stays red, 1 flaky (1 red in the latest run)",
+        ),
     ],
 )
 def test_the_headline_answers_in_one_sentence(numbers: range, told: str) -> None:
@@ -151,7 +155,7 @@ def test_warnings_say_why_a_history_says_little() -> None:
     """One run alone, and runs that could not start or broke off."""
     assert list(warnings(whole())) == []
     (one,) = warnings(history(nights([0])))
-    assert one.startswith("one run is no history")
+    assert one.startswith("there is only one run")
     broken = altered(night(1), complete=False)
     (told,) = warnings(history([night(0), broken]))
     assert told.startswith(f"1 run could not start or broke off ({broken.name})")

@@ -8,7 +8,7 @@ from nettests.compare.explanation import Explained
 from nettests.compare.recorded import DeviatingMember, Members, RecordedCheck
 from nettests.history import ReadRun, history_of
 from nettests.history.levels import Colour, State
-from nettests.history.trends import CheckTrend, ClusterHistory, shown_verdict
+from nettests.history.trends import CheckTrend, ClusterHistory
 from nettests.model.words import Verdict
 from nettests.report.results import Incident
 from tests.compare.runs import quiet_run
@@ -265,7 +265,7 @@ def test_no_member_that_deviates_is_hidden(
     """A check that could not be judged as a whole is red where one of its nodes is."""
     deviating = tuple(DeviatingMember(member=f"n{at}", verdict=one) for at, one in enumerate(members))  # fmt: skip
     check = RecordedCheck(id="f/a", flow="f", verdict=verdict, members=Members(deviating=deviating))
-    assert shown_verdict(check) is shown
+    assert check.standing is shown
 
 
 def test_a_whole_cluster_in_order_has_nothing_to_tell() -> None:
