@@ -3,6 +3,7 @@
 Only words here: facts come from a finished run's document or from the cluster, ``forecast`` decides. Reads only.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,18 +107,19 @@ class Known:
 
 def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple[Change, ...]:
     """Read what changes; what the command line says goes before the profile."""
-    found: dict[str, Change] = {}
+    written = [forecasts.read_change(word) for word in to]
+    found = {one.key.subject: one for one in written}
+    if len(found) < len(written):
+        subjects = Counter(one.key.subject for one in written)
+        twice = [str(one) for one in written if subjects[one.key.subject] > 1]
+        raise click.UsageError(f"--to states one fact more than once: {', '.join(twice)}")
     if profile is not None:
         stated = read_profile(profile).facts
-        found = {one.key.name: one for one in forecasts.stated_changes(stated)}
+        found = {one.key.subject: one for one in forecasts.stated_changes(stated)} | found
         if left := forecasts.left_alone(stated):
             notes.append(
                 f"not read of {profile}, as no limitation depends on it: {', '.join(left)}"
             )
-    written = [forecasts.read_change(word) for word in to]
-    found |= {one.key.name: one for one in written}
-    if twice := [name for name in found if sum(one.key.name == name for one in written) > 1]:
-        raise click.UsageError(f"--to states {', '.join(twice)} more than once")
     if not found:
         raise click.UsageError("say what changes: --to KEY=VALUE, or --to-profile FILE")
     return tuple(found.values())

@@ -45,6 +45,7 @@ def changed(facts: ClusterFacts, changes: Iterable[Change], *, last: bool = Fals
         found = _made(found, one, one.last if last else one.value)
     stated = {one.key.name for one in made}
     found = _other_network(facts, found, stated)
+    _refuse_of_no_proxy(found.nodes, made)
     nodes = tuple(
         _followed(old, new, found.cni, facts.cni, stated)
         for old, new in zip(facts.nodes, found.nodes, strict=True)
@@ -159,6 +160,20 @@ def _followed(
     if new.kube_proxy.replaced and not old.kube_proxy.replaced:
         found = replace(found, kube_proxy=_no_proxy(new.kube_proxy))
     return found
+
+
+def _refuse_of_no_proxy(nodes: Sequence[NodeFacts], changes: Iterable[Change]) -> None:
+    """Raise for a fact of kube-proxies where none runs then: it would be dropped, and its user hears nothing of it."""
+    for one in changes:
+        own = [node for node in nodes if node.os in one.key.systems]
+        if one.key.place[:1] != ("kube_proxy",) or one.key.place == ("kube_proxy", "mode"):
+            continue
+        if all(node.kube_proxy.replaced for node in own):
+            systems = " or ".join(os.words for os in one.key.systems)
+            raise PlanError(
+                f"{one.origin}: no kube-proxy runs on {systems} nodes then",
+                hint="leave it out, or state the mode of kube-proxy there",
+            )
 
 
 def _no_proxy(proxy: KubeProxyFacts) -> KubeProxyFacts:

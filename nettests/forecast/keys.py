@@ -58,6 +58,11 @@ class Key:
     read: Callable[[str], Any]
     systems: tuple[OS, ...] = ()
 
+    @property
+    def subject(self) -> tuple[tuple[str, ...], tuple[OS, ...]]:
+        """What it is of: two keys with one subject, such as kubeProxy.dsr and kubeProxy.windows.dsr, are one fact."""
+        return self.place, self.systems
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:

@@ -157,8 +157,9 @@ def test_a_cluster_profile_states_changes_and_the_command_line_goes_before_it(
     assert (
         f"note: not read of {profile}, as no limitation depends on it: clusterDomain" in done.output
     )
-    both = forecast(run, "--to-profile", profile, "--to", "kubeProxy.windows.dsr=off", "--quiet")
-    assert both.output == "Nothing else is expected\n"
+    for key in ("kubeProxy.windows.dsr", "kubeProxy.dsr"):
+        both = forecast(run, "--to-profile", profile, "--to", f"{key}=off", "--quiet")
+        assert both.output == "Nothing else is expected\n"
 
 
 @pytest.mark.parametrize(
@@ -167,7 +168,9 @@ def test_a_cluster_profile_states_changes_and_the_command_line_goes_before_it(
         (["--to", "kuberntes=1.34"], 4, "did you mean 'kubernetes'?"),
         (["--to", "cni.driver=overlya"], 4, "did you mean 'overlay'?"),
         (["--to", "kubeProxy.dsr=maybe"], 4, "true or false is expected"),
-        (["--to", DSR, "--to", "kubeProxy.dsr=off"], 2, "kubeProxy.dsr more than once"),
+        (["--to", DSR, "--to", "kubeProxy.dsr=off"], 2, f"{DSR}, kubeProxy.dsr=off"),
+        (["--to", DSR, "--to", "kubeProxy.windows.dsr=off"], 2, "one fact more than once"),
+        (["--to", DSR, "--to", "kubeProxy.windows.mode=none"], 4, "no kube-proxy runs on Windows"),
         ([], 2, "say what changes: --to KEY=VALUE"),
         (["--to", DSR, "--context=other"], 2, "leave RUN out to read a cluster"),
         (["--to", DSR, "--nodes=sample"], 2, "leave RUN out to read a cluster"),

@@ -234,7 +234,7 @@ SAMPLES = {
     "_build": ["20348.7"],
     "_runtime": ["containerd://2.0.1"],
     "_on_off": ["true", "false"],
-    "_number": ["1400"],
+    "_mtu": ["1400"],
     "_networks": ["10.0.0.0/8"],
     "_name": ["acme"],
 }
