@@ -4,9 +4,11 @@ A change counts as ``predicted`` where the forecast named the check, and the lat
 Every other change is what ``compare`` says of it. The exit code stays that of the difference: a forecast excuses nothing.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 from typing import assert_never
 
 from nettests.compare import absent
@@ -25,6 +27,9 @@ from nettests.model.words import Verdict
 from nettests.report.summary import UNKNOWN
 
 STAYED = "stayed as it was"
+ON_SOME = "changed on some nodes alone"
+Place = tuple[str, str]
+"""A node pool, empty for the cluster, and the name of a fact."""
 _NOT_JUDGED = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 
@@ -94,6 +99,14 @@ def _warnings(forecast: Forecast, found: Difference) -> Iterator[str]:
     named = {found.before.run.run_id, found.before.run.context}
     if forecast.of and forecast.of not in named:
         yield f"the forecast is of {forecast.of}, and the first run is of {' or '.join(sorted(named))}"
+    then, now = _by_place(forecast.facts), _by_place(found.facts)
+    for place in then.keys() & now.keys():
+        was, is_ = ({one.before for one in facts[place]} for facts in (then, now))
+        if was != is_:
+            yield (
+                f"{then[place][0].subject} was {' or '.join(sorted(was))} when the forecast was made, and is"
+                f" {' or '.join(sorted(is_))} in the first run"
+            )
 
 
 def _missed(forecast: Forecast, checks: dict[str, RecordedCheck]) -> Iterator[Missed]:
@@ -125,6 +138,8 @@ def _why_missed(seen: RecordedCheck | None, one: ExpectedChange) -> str:
         return f"expected on the facts of the later run: {told}"
     if seen.verdict not in ACCEPTED:
         return "documents expect what was forecast, and it was not observed"
+    if seen.verdict is not Verdict.KNOWN_BUG and seen.limitation_id != one.after.limitation:
+        return f"decided by {seen.limitation_id or 'no limitation'}"
     other = named(_otherwise(seen.members.each, one.members), "member")
     return f"something else decides {other}" if other else ""
 
@@ -168,17 +183,36 @@ def _told(explained: Explained) -> Told:
 
 
 def _facts(forecast: Forecast, found: Difference) -> Iterator[FactChange]:
-    """Yield facts that a forecast can change and that changed otherwise: not forecast, to another value, or not at all."""
+    """Yield facts that a forecast can change and that changed otherwise: not forecast, to another value, or not everywhere."""
+    then, now = _by_place(forecast.facts), _by_place(found.facts)
+    for place, changes in now.items():
+        stated = then.get(place, [])
+        yield from (
+            one for one in changes if not any(_same(told.after, one.after) for told in stated)
+        )
+    for place, stated in then.items():
+        one = stated[0]
+        if one.after == UNKNOWN:
+            continue
+        if place not in now:
+            yield FactChange(name=one.name, before=one.before, after=STAYED, pool=one.pool)
+        elif _nodes(now[place]) < _nodes(stated):
+            yield FactChange(name=one.name, before=one.before, after=ON_SOME, pool=one.pool)
+
+
+def _by_place(facts: Iterable[FactChange]) -> Mapping[Place, list[FactChange]]:
+    """Return the facts that a forecast can change; nodes of a pool may have changed differently."""
     about = {fact for key in KEYS.values() for fact in key.facts}
-    foretold = {(one.pool, one.name): one for one in forecast.facts if one.name in about}
-    changed = {(one.pool, one.name): one for one in found.facts if one.name in about}
-    for place, one in changed.items():
-        told = foretold.get(place)
-        if told is None or not _same(told.after, one.after):
-            yield one
-    for place, told in foretold.items():
-        if place not in changed:
-            yield FactChange(name=told.name, before=told.before, after=STAYED, pool=told.pool)
+    found: defaultdict[Place, list[FactChange]] = defaultdict(list)
+    for one in facts:
+        if one.name in about:
+            found[one.pool, one.name].append(one)
+    return dict(found)
+
+
+def _nodes(facts: Iterable[FactChange]) -> float:
+    """Return how many nodes of a pool facts speak of; no name stands for all of them."""
+    return sum(len(one.nodes) or inf for one in facts)
 
 
 def _same(told: str, seen: str) -> bool:

@@ -9,11 +9,11 @@ from nettests.compare import RecordedRun, difference
 from nettests.compare.recorded import Expecting, RecordedCheck
 from nettests.forecast import Forecast, Fulfilment, changed, fulfilment, read_change
 from nettests.forecast.as_documented import OPEN, UNDECIDED, text_of
-from nettests.forecast.fulfilment import STAYED, Missed, Told
+from nettests.forecast.fulfilment import ON_SOME, STAYED, Missed, Told
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.facts import known
-from nettests.model.words import Outcome, Verdict
+from nettests.model.words import OS, Outcome, Verdict
 from tests.compare.runs import as_expected, but, quiet_run, recorded, results
 from tests.facts import cluster_facts
 from tests.forecast.forecasts import NEW, OLD, foretold
@@ -258,3 +258,51 @@ def test_a_fact_that_nobody_could_state_is_met_by_any_value() -> None:
     read = replace(there, cni=replace(there.cni, mtu=known(1450, "cluster profile")))
     found = came(quiet_run(read), foretold(OLD, "cni.backend=vxlan", of=BEFORE.run.run_id))
     assert "MTU of Pods" not in {one.name for one in found.facts}
+
+
+def test_an_outcome_that_another_limitation_decides_is_no_fulfilment() -> None:
+    """The same was to be seen for another reason, and the old reason stands."""
+    (one,) = [each for each in FORECAST.changes if each.id == HAIRPIN]
+    other = replace(one, after=replace(one.after, limitation="svc-other"))
+    found = came(quiet_run(FACTS), replace(FORECAST, changes=(other,), comes=(), goes=()))
+    assert missed(found).why == "decided by svc-hairpin-dsr"
+
+
+def test_a_pool_of_which_some_nodes_were_upgraded_is_named() -> None:
+    """All Windows nodes were to get the build, and one did."""
+    old, words = cluster_facts("fleet"), "windows.build=20348.3207"
+    all_of_them = changed(old, [read_change(words)])
+    first = next(node.name for node in old.nodes if node.os is OS.WINDOWS)
+    half = replace(
+        old,
+        nodes=tuple(
+            new if new.name == first else was
+            for was, new in zip(old.nodes, all_of_them.nodes, strict=True)
+        ),
+    )
+    before, after = quiet_run(old), quiet_run(half)
+    forecast = foretold(old, words, of=before.run.run_id)
+    found = fulfilment(forecast, difference(before, after), after)
+    assert [(one.subject, one.after) for one in found.facts] == [("windows-1 build", ON_SOME)]
+
+
+def test_an_unknown_fact_that_stays_is_met_too() -> None:
+    """The MTU could not be stated, and is what it was."""
+    old = cluster_facts(OLD)
+    old = replace(old, cni=replace(old.cni, mtu=known(1450, "cluster profile")))
+    forecast = foretold(old, "cni.backend=vxlan", of=BEFORE.run.run_id)
+    assert "MTU of Pods" in {one.name for one in forecast.facts}
+    there = changed(old, [read_change("cni.backend=vxlan"), read_change("cni.mtu=1450")])
+    before, after = quiet_run(old), quiet_run(there)
+    assert fulfilment(forecast, difference(before, after), after).facts == ()
+
+
+def test_a_forecast_of_other_facts_is_a_warning() -> None:
+    """The cluster changed between the forecast and the first run."""
+    older = changed(cluster_facts(OLD), [read_change("windows.build=17763.4")])
+    words = "windows.build=20348.3207"
+    after = quiet_run(changed(cluster_facts(OLD), [read_change(words)]))
+    (warning,) = came(after, foretold(older, words, of=BEFORE.run.run_id)).warnings
+    assert warning == (
+        "windows-1 build was 17763.4 when the forecast was made, and is 17763.1339 in the first run"
+    )
