@@ -12,7 +12,12 @@ from nettests.forecast.forecast_json import document, read_forecast
 from nettests.forecast.forecast_markdown import render_markdown
 from nettests.forecast.forecast_sections import headline, sections, title_line
 from nettests.forecast.fulfilment import Fulfilment, fulfilment
-from nettests.forecast.fulfilment_sections import forecast_data, forecast_line, forecast_sections
+from nettests.forecast.fulfilment_sections import (
+    forecast_data,
+    forecast_line,
+    forecast_sections,
+    more_of,
+)
 from nettests.forecast.keys import Change, read_change
 from nettests.forecast.patches import at_any_patch
 from nettests.forecast.stated import left_alone, stated_changes
@@ -32,6 +37,7 @@ __all__ = [
     "fulfilment",
     "headline",
     "left_alone",
+    "more_of",
     "notes",
     "read_change",
     "read_forecast",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from nettests.compare.items import Item, Section, alike
+from nettests.compare.items import Item, More, Section, alike
 from nettests.forecast.fulfilment import Fulfilment, Missed, Told
 from nettests.model.codec import to_data
 from nettests.model.words import Verdict
@@ -22,6 +22,15 @@ def forecast_line(found: Fulfilment) -> str:
     changes = ", ".join(counts) or "none"
     missed = f"; {plural(len(found.missed), 'forecast')} did not come true" if found.missed else ""
     return f"Forecast {', '.join(found.to)}: changes {changes}; {found.came_true} came true{missed}"
+
+
+def more_of(found: Fulfilment) -> More:
+    """Return what Markdown, page and terminal say of the forecast before the difference."""
+    return More(
+        lines=(forecast_line(found),),
+        warnings=found.warnings,
+        sections=forecast_sections(found),
+    )
 
 
 def forecast_sections(found: Fulfilment) -> tuple[Section, ...]:

@@ -240,6 +240,30 @@ def test_every_form_of_a_difference_has_what_came_true(run: Path, tmp_path: Path
     assert "Forecast, and did not come true" in page.read_text("utf-8")
 
 
+def test_a_forecast_of_another_cluster_is_warned_of_in_every_form(
+    run: Path, tmp_path: Path
+) -> None:
+    """Who reads the Markdown of a job or the page alone learns of it, and of the count, as well."""
+    file, page = tmp_path / "forecast.json", tmp_path / "diff.html"
+    made = json.loads(forecast(run, "--to", DSR, "--output=json").output)
+    file.write_text(json.dumps({**made, "of": "production"}))
+    option = ("--forecast", file)
+    text = nettests("diff", run, run, *option, "--output=markdown", "--html", page).output
+    for form in (nettests("diff", run, run, *option).output, text, page.read_text("utf-8")):
+        assert "the forecast is of production" in form
+        assert f"Forecast {DSR}: " in form
+
+
+@pytest.mark.parametrize("kept", [0, 1, 100, 2000])
+def test_a_forecast_that_is_cut_off_is_wrong_input(run: Path, tmp_path: Path, kept: int) -> None:
+    """A full disk, or a shell that was interrupted: the error says how to make it again."""
+    file = tmp_path / "forecast.json"
+    file.write_text(forecast(run, "--to", DSR, "--output=json").output[:kept])
+    done = nettests("diff", run, run, "--forecast", file)
+    assert done.exit_code == 4
+    assert "nettests forecast RUN --to" in done.output
+
+
 def test_a_file_that_is_no_forecast_is_wrong_input(run: Path) -> None:
     """A run's own document, or none."""
     for file, said in ((run / "results.json", "holds no forecast"), (run / "x", "cannot be read")):
