@@ -49,7 +49,7 @@ from nettests.terminal.drawing import console
     "--forecast",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Say what came true of what `nettests forecast --output json` printed before the upgrade.",
+    help="Say which changes of a forecast were observed: what `nettests forecast --output json` printed before the upgrade.",
 )
 @click.option(
     "--html",

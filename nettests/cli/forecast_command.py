@@ -4,7 +4,7 @@ Only words here: facts come from a finished run's document or from the cluster, 
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,14 +73,14 @@ def forecast(
 
     RUN is a finished run: a folder, its results.json, or latest; without it the cluster itself is read. Today's
     manifests are resolved on its facts and on those with --to, which says which limitations lift and appear, what
-    becomes open, which checks come and go, and what cannot be told.
+    becomes open, which checks come and go, and what cannot be forecast.
 
     Keys are those of the cluster profile's facts and of conditions in manifests: kubernetes, windows.build, cni.backend …
     """
     notes: list[str] = []
     changes = _changes(to, to_profile, notes)
     read = read_manifests(common.options.manifests)
-    known = _known(run, common, report_dir)
+    known = _known(run, common, report_dir, read)
     found = _forecast(known, changes, read, notes)
     if output == "json":
         terminal.document(forecasts.document(found))
@@ -98,6 +98,7 @@ class Known:
     facts: ClusterFacts
     flows: Sequence[Flow]
     enabled: Collection[CheckClass]
+    notes: tuple[str, ...] = ()
 
     def planned(self, facts: ClusterFacts, read: Read) -> Planned:
         """Return what a run on these facts would test, and what is expected of it."""
@@ -125,7 +126,7 @@ def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple
     return tuple(found.values())
 
 
-def _known(run: str | None, common: CommonOptions, reports: Path) -> Known:
+def _known(run: str | None, common: CommonOptions, reports: Path, read: Read) -> Known:
     flows = load(common.suites).select(common.flows).flows
     options = common.options
     if run is None:
@@ -140,12 +141,23 @@ def _known(run: str | None, common: CommonOptions, reports: Path) -> Known:
     if recorded.facts is None:
         raise PathError(f"{path} has no facts: that run could not start", hint="name another run")
     tested = {check.flow for check in recorded.checks}
+    notes = forecasts.other_manifests(
+        recorded.run.manifests, read[1], of=f"run {recorded.run.run_id}", by="this forecast"
+    )
     return Known(
         name=recorded.run.run_id,
         facts=recorded.facts,
         flows=[flow for flow in flows if common.flows or flow.name in tested],
         enabled=options.enabled or _enabled(recorded.run.argv),
+        notes=(*notes, *([] if common.flows else _unread_flows(tested, flows))),
     )
+
+
+def _unread_flows(tested: Collection[str], flows: Sequence[Flow]) -> Iterator[str]:
+    """Yield what a run tests and the suites here do not declare: a vendor's flows, or those of another version."""
+    unread = sorted({*tested} - {flow.name for flow in flows})
+    if unread:
+        yield f"flows of the run that no suite here declares are left out (--suites): {', '.join(unread)}"
 
 
 def _enabled(argv: Sequence[str]) -> frozenset[CheckClass]:
@@ -168,7 +180,8 @@ def _forecast(
         changes,
         read[0],
         of=known.name,
-        notes=(*notes, *forecasts.notes(known.facts, facts, changes)),
+        notes=(*notes, *known.notes, *forecasts.notes(known.facts, facts, changes, read[0])),
+        digests=read[1],
     )
 
 

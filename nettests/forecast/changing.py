@@ -4,8 +4,7 @@ What follows is what discovery reads by rule: the driver from the backend, HostP
 read of the network plugin's configuration is unknown of another plugin or backend until somebody states it.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -51,28 +50,6 @@ def changed(facts: ClusterFacts, changes: Iterable[Change], *, last: bool = Fals
         for old, new in zip(facts.nodes, found.nodes, strict=True)
     )
     return replace(found, nodes=nodes)
-
-
-def notes(facts: ClusterFacts, after: ClusterFacts, changes: Sequence[Change]) -> Iterator[str]:
-    """Yield what somebody has to know of the changes: what they take along, and what they leave as it is."""
-    stated = {one.key.name for one in changes}
-    if "kubernetes" in stated:
-        yield (
-            "kubernetes is the version of the API server, and of each kubelet and kube-proxy of known version unless"
-            " kubelet or kubeProxy.version states another"
-        )
-    alike: defaultdict[str, list[str]] = defaultdict(list)
-    before: defaultdict[str, set[str]] = defaultdict(set)
-    for old, new in zip(facts.nodes, after.nodes, strict=True):
-        if new.build.known and new.pool not in alike[str(new.build.value)]:
-            alike[str(new.build.value)].append(new.pool)
-        before[str(new.build.value)].add(str(old.build.value))
-    for build, pools in alike.items():
-        if len(pools) > 1 and len(before[build]) > 1:
-            yield (
-                f"{', '.join(pools)} have one build then, {build}: pools that neither a label of their platform nor"
-                " nodePools of the cluster profile keeps apart become one, and ids of checks change"
-            )
 
 
 def _made(facts: ClusterFacts, one: Change, value: Any) -> ClusterFacts:

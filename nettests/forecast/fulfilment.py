@@ -1,4 +1,4 @@
-"""A forecast beside the difference of the runs before and after: what came true, what did not, what was not forecast. Pure.
+"""A forecast beside the difference of the runs before and after: what was observed, what was not, what was not forecast. Pure.
 
 A change counts as ``predicted`` where the forecast named the check, and the later run expects and shows what was forecast.
 Every other change is what ``compare`` says of it. The exit code stays that of the difference: a forecast excuses nothing.
@@ -22,6 +22,7 @@ from nettests.forecast.as_documented import text_of
 from nettests.forecast.forecast import ExpectedChange, Forecast
 from nettests.forecast.forecast_sections import words_of
 from nettests.forecast.keys import KEYS
+from nettests.forecast.notes import other_manifests
 from nettests.model.verdict import ACCEPTED
 from nettests.model.words import Verdict
 from nettests.report.summary import UNKNOWN
@@ -52,7 +53,7 @@ class ChangeTold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """A forecast of a check that did not come true: what was forecast, what the later run says, and why not."""
+    """A forecast of a check that was not observed: what was forecast, what the later run says, and why not."""
 
     id: str
     forecast: str
@@ -67,7 +68,7 @@ class Fulfilment:
     of: str
     to: tuple[str, ...]
     warnings: tuple[str, ...] = ()
-    came_true: int = 0
+    observed: int = 0
     changes: tuple[ChangeTold, ...] = ()
     missed: tuple[Missed, ...] = ()
     facts: tuple[FactChange, ...] = ()
@@ -78,7 +79,7 @@ class Fulfilment:
 
 
 def fulfilment(forecast: Forecast, found: Difference, after: RecordedRun) -> Fulfilment:
-    """Return what came true of a forecast in the run ``after``; ``found`` is its difference from the run before."""
+    """Return what the run ``after`` shows of a forecast; ``found`` is its difference from the run before."""
     checks = {one.id: one for one in after.checks}
     missed = tuple(_missed(forecast, checks))
     named = {one.id for one in forecast.changes}
@@ -87,8 +88,13 @@ def fulfilment(forecast: Forecast, found: Difference, after: RecordedRun) -> Ful
     return Fulfilment(
         of=forecast.of,
         to=forecast.to,
-        warnings=tuple(_warnings(forecast, found)),
-        came_true=len(fulfilled),
+        warnings=(
+            *_warnings(forecast, found),
+            *other_manifests(
+                forecast.manifests, after.run.manifests, of="the forecast", by="the later run"
+            ),
+        ),
+        observed=len(fulfilled),
         changes=tuple(_changes(found, fulfilled)),
         missed=missed,
         facts=tuple(_facts(forecast, found)),

@@ -129,7 +129,9 @@ def _version(text: str) -> KubernetesVersion:
     # samples: "1.34", "v1.34.2", "1.34.x", "v1.34.2+rke2r1"
     plain = text.removesuffix(_ANY_PATCH)
     if not _VERSION.fullmatch(plain):
-        raise ValueError(f"not a Kubernetes version: {text!r}", "write 1.34.2, or 1.34 for any patch")
+        raise ValueError(
+            f"not a Kubernetes version: {text!r}", "write 1.34.2, or 1.34 for any patch"
+        )
     return KubernetesVersion.parse(plain)
 
 

@@ -25,7 +25,7 @@ from nettests.model.cluster_profile import StatedFacts, StatedKubeProxy
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
 from nettests.resources import manifests_path
-from tests.forecast.forecasts import foretold
+from tests.forecast.forecasts import forecast_of
 
 VALUES = {
     "kubernetes=1.34.2": KubernetesVersion(1, 34, 2),
@@ -156,5 +156,5 @@ def test_each_fact_of_a_cluster_profile_is_changed_or_named_as_left_alone() -> N
 
 def test_what_was_written_is_what_is_shown() -> None:
     """A forecast names its changes as its user did."""
-    found = foretold("win2019-l2bridge", "kubernetes=1.34", "windows.build=20348.x")
+    found = forecast_of("win2019-l2bridge", "kubernetes=1.34", "windows.build=20348.x")
     assert found.to == ("kubernetes=1.34", "windows.build=20348.x")
