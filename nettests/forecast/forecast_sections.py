@@ -78,8 +78,8 @@ def _all(found: Forecast) -> Iterator[Section]:
         title="Cannot be forecast",
         items=tuple(_undecided(one, entries, found.to) for one in found.undecided),
     )
-    yield Section(title="Added to the plan", items=_planned(found.comes))
-    yield Section(title="No longer in the plan", items=_planned(found.goes))
+    yield Section(title="Added to the plan", items=_planned(found.comes, "left out today"))
+    yield Section(title="No longer in the plan", items=_planned(found.goes, "left out then"))
     facts = (Item(head=f"{one.before} → {one.after}", names=(one.subject,)) for one in found.facts)
     yield Section(title="Changed facts", items=tuple(facts))
 
@@ -93,11 +93,10 @@ def words_of(one: ExpectedChange) -> str:
     return now if limitations[0] == limitations[1] else f"{now}, {' → '.join(limitations)}"
 
 
-def _planned(only: Iterable[OnlyCheck]) -> tuple[Item, ...]:
+def _planned(only: Iterable[OnlyCheck], where: str) -> tuple[Item, ...]:
     """Return checks by the reason why one plan leaves them out, with what is expected of them: none was run."""
     return alike(
-        Item(head=one.message, names=(one.id,), lines=(f"in one plan alone: {one.reason}",))
-        for one in only
+        Item(head=one.message, names=(one.id,), lines=(f"{where}: {one.reason}",)) for one in only
     )
 
 

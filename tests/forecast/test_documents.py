@@ -246,7 +246,7 @@ def test_checks_of_one_plan_are_expected_and_not_judged(whole: Forecast) -> None
     """What documents expect of them is said, and no verdict of a run that nobody made."""
     for item in section(whole, "Added to the plan").items:
         assert item.head.startswith("expected: ")
-        assert item.lines[0].startswith("in one plan alone: ")
+        assert item.lines[0].startswith("left out today: ")
 
 
 def test_a_difference_with_a_forecast_is_a_valid_document() -> None:
