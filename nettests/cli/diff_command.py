@@ -25,15 +25,9 @@ from nettests.compare import (
     run_line,
     sections,
 )
+from nettests.compare.items import NO_MORE, More
 from nettests.errors import PathError
-from nettests.forecast import (
-    Fulfilment,
-    forecast_data,
-    forecast_line,
-    forecast_sections,
-    fulfilment,
-    read_forecast,
-)
+from nettests.forecast import forecast_data, fulfilment, more_of, read_forecast
 from nettests.model.visible import as_line
 from nettests.private import write_text
 from nettests.session.recorded_runs import read_document, results_of
@@ -55,7 +49,7 @@ from nettests.terminal.drawing import console
     "--forecast",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Say what came true of what `nettests forecast --output json` printed before the upgrade.",
+    help="Say which changes of a forecast were observed: what `nettests forecast --output json` printed before the upgrade.",
 )
 @click.option(
     "--html",
@@ -88,9 +82,9 @@ def diff(
     found = difference(old, new, (before, after))
     came = None
     if forecast is not None:
-        foretold = read_forecast(read_document(forecast), str(forecast))
-        came = fulfilment(foretold, found, new)
-    more = forecast_sections(came) if came else ()
+        expected = read_forecast(read_document(forecast), str(forecast))
+        came = fulfilment(expected, found, new)
+    more = more_of(came) if came else NO_MORE
     if page is not None:
         _write(page, render_page(found, more))
     if output == "json":
@@ -99,29 +93,30 @@ def diff(
     elif output == "markdown":
         terminal.block(render_markdown(found, more))
     else:
-        _tell(found, came, quiet=quiet)
+        _tell(found, more, quiet=quiet)
     if page is not None and output == "text":
         terminal.line(f"page: {page}")
     sys.exit(found.exit_code)
 
 
-def _tell(found: Difference, came: Fulfilment | None, *, quiet: bool) -> None:
+def _tell(found: Difference, more: More, *, quiet: bool) -> None:
     drawn = console(soft_wrap=True)
     if not quiet:
-        for line in _lines(found, came):
+        for line in _lines(found, more):
             drawn.print(line)
-    if came is not None:
-        drawn.print(Text(as_line(forecast_line(came))))
+    for said in more.lines:
+        drawn.print(Text(as_line(said)))
     drawn.print(Text(as_line(headline(found)), style="bold"))
 
 
-def _lines(found: Difference, came: Fulfilment | None) -> Iterator[Text]:
+def _lines(found: Difference, more: More) -> Iterator[Text]:
     for one in (found.before, found.after):
         yield Text(as_line(run_line(one)))
-    for warning in (*found.warnings, *(came.warnings if came else ())):
+    for warning in (*found.warnings, *more.warnings):
         yield Text(as_line(f"warning: {warning}"), style="yellow")
-    every = (*(forecast_sections(came) if came else ()), *sections(found))
-    yield from section_lines(every, "--output json and --html have all")
+    yield from section_lines(
+        (*more.sections, *sections(found)), "--output json and --html have all"
+    )
 
 
 def _write(file: Path, text: str) -> None:

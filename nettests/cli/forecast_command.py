@@ -3,7 +3,8 @@
 Only words here: facts come from a finished run's document or from the cluster, ``forecast`` decides. Reads only.
 """
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,14 +73,14 @@ def forecast(
 
     RUN is a finished run: a folder, its results.json, or latest; without it the cluster itself is read. Today's
     manifests are resolved on its facts and on those with --to, which says which limitations lift and appear, what
-    becomes open, which checks come and go, and what cannot be told.
+    becomes open, which checks come and go, and what cannot be forecast.
 
     Keys are those of the cluster profile's facts and of conditions in manifests: kubernetes, windows.build, cni.backend …
     """
     notes: list[str] = []
     changes = _changes(to, to_profile, notes)
     read = read_manifests(common.options.manifests)
-    known = _known(run, common, report_dir)
+    known = _known(run, common, report_dir, read)
     found = _forecast(known, changes, read, notes)
     if output == "json":
         terminal.document(forecasts.document(found))
@@ -97,6 +98,7 @@ class Known:
     facts: ClusterFacts
     flows: Sequence[Flow]
     enabled: Collection[CheckClass]
+    notes: tuple[str, ...] = ()
 
     def planned(self, facts: ClusterFacts, read: Read) -> Planned:
         """Return what a run on these facts would test, and what is expected of it."""
@@ -106,24 +108,25 @@ class Known:
 
 def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple[Change, ...]:
     """Read what changes; what the command line says goes before the profile."""
-    found: dict[str, Change] = {}
+    written = [forecasts.read_change(word) for word in to]
+    found = {one.key.subject: one for one in written}
+    if len(found) < len(written):
+        subjects = Counter(one.key.subject for one in written)
+        twice = [str(one) for one in written if subjects[one.key.subject] > 1]
+        raise click.UsageError(f"--to states one fact more than once: {', '.join(twice)}")
     if profile is not None:
         stated = read_profile(profile).facts
-        found = {one.key.name: one for one in forecasts.stated_changes(stated)}
+        found = {one.key.subject: one for one in forecasts.stated_changes(stated)} | found
         if left := forecasts.left_alone(stated):
             notes.append(
                 f"not read of {profile}, as no limitation depends on it: {', '.join(left)}"
             )
-    written = [forecasts.read_change(word) for word in to]
-    found |= {one.key.name: one for one in written}
-    if twice := [name for name in found if sum(one.key.name == name for one in written) > 1]:
-        raise click.UsageError(f"--to states {', '.join(twice)} more than once")
     if not found:
         raise click.UsageError("say what changes: --to KEY=VALUE, or --to-profile FILE")
     return tuple(found.values())
 
 
-def _known(run: str | None, common: CommonOptions, reports: Path) -> Known:
+def _known(run: str | None, common: CommonOptions, reports: Path, read: Read) -> Known:
     flows = load(common.suites).select(common.flows).flows
     options = common.options
     if run is None:
@@ -138,12 +141,23 @@ def _known(run: str | None, common: CommonOptions, reports: Path) -> Known:
     if recorded.facts is None:
         raise PathError(f"{path} has no facts: that run could not start", hint="name another run")
     tested = {check.flow for check in recorded.checks}
+    notes = forecasts.other_manifests(
+        recorded.run.manifests, read[1], of=f"run {recorded.run.run_id}", by="this forecast"
+    )
     return Known(
         name=recorded.run.run_id,
         facts=recorded.facts,
         flows=[flow for flow in flows if common.flows or flow.name in tested],
         enabled=options.enabled or _enabled(recorded.run.argv),
+        notes=(*notes, *([] if common.flows else _unread_flows(tested, flows))),
     )
+
+
+def _unread_flows(tested: Collection[str], flows: Sequence[Flow]) -> Iterator[str]:
+    """Yield what a run tests and the suites here do not declare: a vendor's flows, or those of another version."""
+    unread = sorted({*tested} - {flow.name for flow in flows})
+    if unread:
+        yield f"flows of the run that no suite here declares are left out (--suites): {', '.join(unread)}"
 
 
 def _enabled(argv: Sequence[str]) -> frozenset[CheckClass]:
@@ -166,7 +180,8 @@ def _forecast(
         changes,
         read[0],
         of=known.name,
-        notes=(*notes, *forecasts.notes(known.facts, facts, changes)),
+        notes=(*notes, *known.notes, *forecasts.notes(known.facts, facts, changes, read[0])),
+        digests=read[1],
     )
 
 

@@ -1,17 +1,18 @@
 """``Difference`` → Markdown for a job's summary or a comment: headline, warnings, sections as tables, bounded."""
 
 from nettests.compare.difference import Difference
-from nettests.compare.items import Section
+from nettests.compare.items import NO_MORE, More
 from nettests.compare.markdown_tables import table_of
 from nettests.compare.sections import headline, run_line, sections
 from nettests.model.markdown import inert
 
 
-def render_markdown(found: Difference, more: tuple[Section, ...] = ()) -> str:
-    """Return the text, with ``more`` sections before its own; it ends with a line feed."""
+def render_markdown(found: Difference, more: More = NO_MORE) -> str:
+    """Return the text, with what somebody else says of the difference before its own; it ends with a line feed."""
     lines = [f"## {inert(headline(found))}", ""]
     lines += [f"- {inert(run_line(one))}" for one in (found.before, found.after)]
-    lines += [f"- ⚠ {inert(one)}" for one in found.warnings]
-    for section in (*more, *sections(found)):
+    lines += [f"- {inert(one)}" for one in more.lines]
+    lines += [f"- ⚠ {inert(one)}" for one in (*found.warnings, *more.warnings)]
+    for section in (*more.sections, *sections(found)):
         lines += ["", *table_of(section)]
     return "\n".join(lines) + "\n"

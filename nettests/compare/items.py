@@ -43,6 +43,18 @@ class Section:
         return sum(len(item.names) for item in self.items)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class More:
+    """What is said of a difference besides what it says itself: a forecast that is held against it."""
+
+    lines: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+
+NO_MORE = More()
+
+
 def alike(items: Iterable[Item]) -> tuple[Item, ...]:
     """Return items with those that differ in nothing but their names as one, where the first of them stood."""
     found: dict[Item, list[str]] = {}

@@ -1,4 +1,4 @@
-"""What is expected to change on a cluster before anybody upgrades it, and afterwards what came true of that.
+"""What is expected to change on a cluster before anybody upgrades it, and afterwards which of that was observed.
 
 Above ``compare``, whose rules it uses. ``keys`` reads ``--to``, ``changing`` makes the facts after it, ``forecast`` compares
 what is planned and expected on both, ``forecast_sections`` words it. ``fulfilment`` reads a forecast beside the difference
@@ -6,14 +6,20 @@ of two runs. Nothing here opens a cluster, reads a clock or judges a check.
 """
 
 from nettests.forecast.as_documented import Planned
-from nettests.forecast.changing import changed, notes
+from nettests.forecast.changing import changed
 from nettests.forecast.forecast import Forecast, forecast
 from nettests.forecast.forecast_json import document, read_forecast
 from nettests.forecast.forecast_markdown import render_markdown
 from nettests.forecast.forecast_sections import headline, sections, title_line
 from nettests.forecast.fulfilment import Fulfilment, fulfilment
-from nettests.forecast.fulfilment_sections import forecast_data, forecast_line, forecast_sections
+from nettests.forecast.fulfilment_sections import (
+    forecast_data,
+    forecast_line,
+    forecast_sections,
+    more_of,
+)
 from nettests.forecast.keys import Change, read_change
+from nettests.forecast.notes import notes, other_manifests
 from nettests.forecast.patches import at_any_patch
 from nettests.forecast.stated import left_alone, stated_changes
 
@@ -32,7 +38,9 @@ __all__ = [
     "fulfilment",
     "headline",
     "left_alone",
+    "more_of",
     "notes",
+    "other_manifests",
     "read_change",
     "read_forecast",
     "render_markdown",

@@ -4,8 +4,7 @@ What follows is what discovery reads by rule: the driver from the backend, HostP
 read of the network plugin's configuration is unknown of another plugin or backend until somebody states it.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -45,33 +44,12 @@ def changed(facts: ClusterFacts, changes: Iterable[Change], *, last: bool = Fals
         found = _made(found, one, one.last if last else one.value)
     stated = {one.key.name for one in made}
     found = _other_network(facts, found, stated)
+    _refuse_of_no_proxy(found.nodes, made)
     nodes = tuple(
         _followed(old, new, found.cni, facts.cni, stated)
         for old, new in zip(facts.nodes, found.nodes, strict=True)
     )
     return replace(found, nodes=nodes)
-
-
-def notes(facts: ClusterFacts, after: ClusterFacts, changes: Sequence[Change]) -> Iterator[str]:
-    """Yield what somebody has to know of the changes: what they take along, and what they leave as it is."""
-    stated = {one.key.name for one in changes}
-    if "kubernetes" in stated:
-        yield (
-            "kubernetes is the version of the API server, and of each kubelet and kube-proxy of known version unless"
-            " kubelet or kubeProxy.version states another"
-        )
-    alike: defaultdict[str, list[str]] = defaultdict(list)
-    before: defaultdict[str, set[str]] = defaultdict(set)
-    for old, new in zip(facts.nodes, after.nodes, strict=True):
-        if new.build.known and new.pool not in alike[str(new.build.value)]:
-            alike[str(new.build.value)].append(new.pool)
-        before[str(new.build.value)].add(str(old.build.value))
-    for build, pools in alike.items():
-        if len(pools) > 1 and len(before[build]) > 1:
-            yield (
-                f"{', '.join(pools)} have one build then, {build}: pools that neither a label of their platform nor"
-                " nodePools of the cluster profile keeps apart become one, and ids of checks change"
-            )
 
 
 def _made(facts: ClusterFacts, one: Change, value: Any) -> ClusterFacts:
@@ -159,6 +137,20 @@ def _followed(
     if new.kube_proxy.replaced and not old.kube_proxy.replaced:
         found = replace(found, kube_proxy=_no_proxy(new.kube_proxy))
     return found
+
+
+def _refuse_of_no_proxy(nodes: Sequence[NodeFacts], changes: Iterable[Change]) -> None:
+    """Raise for a fact of kube-proxies where none runs then: it would be dropped, and its user hears nothing of it."""
+    for one in changes:
+        own = [node for node in nodes if node.os in one.key.systems]
+        if one.key.place[:1] != ("kube_proxy",) or one.key.place == ("kube_proxy", "mode"):
+            continue
+        if all(node.kube_proxy.replaced for node in own):
+            systems = " or ".join(os.words for os in one.key.systems)
+            raise PlanError(
+                f"{one.origin}: no kube-proxy runs on {systems} nodes then",
+                hint="leave it out, or state the mode of kube-proxy there",
+            )
 
 
 def _no_proxy(proxy: KubeProxyFacts) -> KubeProxyFacts:

@@ -1,7 +1,7 @@
 """Two plans of one cluster, before and after facts change → ``Forecast``: what is expected to change, and why. Pure.
 
 It is the difference of two runs in which everything is as documented (``as_documented``), told in words of what will
-come. What cannot be told is named with the fact that would settle it, and never counted as a change.
+come. What cannot be forecast is named with the fact that would settle it, and never counted as a change.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,14 +21,15 @@ from nettests.expect import Manifest
 from nettests.forecast.as_documented import Planned, as_documented
 from nettests.forecast.entries import Entry, entries_of
 from nettests.forecast.keys import Change, settling
-from nettests.forecast.untold import Untold, untold_checks
+from nettests.forecast.undecided import Undecided, undecided_checks
+from nettests.model.journal_records import ManifestFile
 from nettests.model.words import Verdict
 from nettests.report.summary import UNKNOWN
 
 Applying = Mapping[str, set[str]]
 """Entries by the id of a check."""
 Valued = TypeVar("Valued", FactChange, Cause)
-UNTOLD = "nothing in the plan says why"
+NO_REASON = "nothing in the plan says why"
 UNCHANGED = "each of these facts is what it was"
 
 
@@ -85,11 +86,12 @@ class Forecast:
     notes: tuple[str, ...] = ()
     facts: tuple[FactChange, ...] = ()
     changes: tuple[ExpectedChange, ...] = ()
-    untold: tuple[Untold, ...] = ()
+    undecided: tuple[Undecided, ...] = ()
     comes: tuple[OnlyCheck, ...] = ()
     goes: tuple[OnlyCheck, ...] = ()
     limitations: tuple[LimitationChange, ...] = ()
     entries: tuple[Entry, ...] = ()
+    manifests: tuple[ManifestFile, ...] = ()
     same: int = 0
     """Checks of both plans of which the same is expected, of all of their members."""
 
@@ -102,6 +104,7 @@ def forecast(
     *,
     of: str = "",
     notes: Iterable[str] = (),
+    digests: Iterable[ManifestFile] = (),
 ) -> Forecast:
     """Return what is expected to change from one plan to the other; ``of`` is what the cluster is called."""
     runs = as_documented(before), as_documented(after)
@@ -111,7 +114,7 @@ def forecast(
     applying = _applying(before), _applying(after)
     every = (_expected(one, applying, changes) for one in told if one.kind is not Kind.SAME)
     expected = tuple(one for one in every if one.kind is not Coming.MEMBERS or one.members)
-    untold = tuple(untold_checks(before, after, changes))
+    undecided = tuple(undecided_checks(before, after, changes))
     unsure = {check.id for run in runs for check in run.checks if check.verdict is Verdict.UNKNOWN}
     facts = tuple(_minors(fact_changes(*runs, nodes), changes))
     old, new = (_without(run, unsure) for run in runs)
@@ -122,17 +125,18 @@ def forecast(
         notes=(*notes, *([] if facts else [UNCHANGED])),
         facts=facts,
         changes=expected,
-        untold=untold,
+        undecided=undecided,
         comes=tuple(_only(runs[1], before)),
         goes=tuple(_only(runs[0], after)),
         limitations=limitations,
-        entries=tuple(entries_of(manifests, _named(expected, untold, limitations))),
-        same=len({one.id for one in told} - _spoken_of(expected, untold)),
+        entries=tuple(entries_of(manifests, _named(expected, undecided, limitations))),
+        manifests=tuple(digests),
+        same=len({one.id for one in told} - _spoken_of(expected, undecided)),
     )
 
 
-def _spoken_of(changes: Iterable[ExpectedChange], untold: Iterable[Untold]) -> set[str]:
-    return {one.id for one in changes} | {name for lacking in untold for name in lacking.checks}
+def _spoken_of(changes: Iterable[ExpectedChange], undecided: Iterable[Undecided]) -> set[str]:
+    return {one.id for one in changes} | {name for lacking in undecided for name in lacking.checks}
 
 
 def _expected(
@@ -205,7 +209,7 @@ def _only(run: RecordedRun, other: Planned) -> Iterator[OnlyCheck]:
                 id=check.id,
                 verdict=check.verdict,
                 message=f"expected: {check.expected.text}",
-                reason=_reason(check, other) or UNTOLD,
+                reason=_reason(check, other) or NO_REASON,
             )
 
 
@@ -220,12 +224,12 @@ def _without(run: RecordedRun, ids: set[str]) -> RecordedRun:
 
 def _named(
     changes: Iterable[ExpectedChange],
-    untold: Iterable[Untold],
+    undecided: Iterable[Undecided],
     limitations: Iterable[LimitationChange],
 ) -> set[str]:
     found = {name for one in changes for name in (*one.applies, *one.ends)}
     found |= {
         name for each in changes for name in (each.before.limitation, each.after.limitation) if name
     }
-    found |= {name for lacking in untold for name in lacking.entries}
+    found |= {name for lacking in undecided for name in lacking.entries}
     return found | {one.id for one in limitations}

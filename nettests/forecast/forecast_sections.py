@@ -2,31 +2,34 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from nettests.compare.items import Item, Section, alike, by_reason, named
+from nettests.compare.absent import OnlyCheck
+from nettests.compare.items import Item, Section, alike, named
 from nettests.forecast.entries import Entry
 from nettests.forecast.forecast import Coming, ExpectedChange, Forecast
-from nettests.forecast.untold import Untold
+from nettests.forecast.undecided import Undecided
 from nettests.model.words import Verdict
 from nettests.report.text import plural
 
 TITLES = {
-    Coming.LIFTS: "Limitations that lift",
     Coming.APPEARS: "Limitations that appear",
-    Coming.OPENS: "Left open from then on",
-    Coming.SETTLES: "No longer left open",
-    Coming.CHANGES: "Other outcomes, other limitations",
-    Coming.MEMBERS: "Of some members",
-    Coming.DECIDED: "Could not be told before",
+    Coming.LIFTS: "Limitations that lift",
+    Coming.OPENS: "Outcomes that become open",
+    Coming.SETTLES: "Outcomes that are no longer open",
+    Coming.CHANGES: "Another outcome or limitation",
+    Coming.MEMBERS: "Some nodes or pairs of nodes",
+    Coming.DECIDED: "Undecided today",
 }
+"""In the order in which people read them: what an upgrade breaks goes first."""
 _COUNTED = {
-    Coming.LIFTS: "a limitation lifts",
     Coming.APPEARS: "a limitation appears",
+    Coming.LIFTS: "a limitation lifts",
     Coming.OPENS: "the outcome becomes open",
     Coming.SETTLES: "the outcome is no longer open",
-    Coming.CHANGES: "another outcome or limitation is expected",
-    Coming.MEMBERS: "some members change",
-    Coming.DECIDED: "it can be told now",
+    Coming.CHANGES: "another outcome or limitation",
+    Coming.MEMBERS: "some nodes or pairs of nodes",
+    Coming.DECIDED: "undecided today",
 }
+NO_CHECK = "Nothing is forecast: no check is planned of the chosen flows, with the classes that are enabled"
 SHOWN_ENTRIES = 3
 """Manifest entries that one item names with their sources; the document for machines has all."""
 
@@ -40,18 +43,20 @@ def headline(found: Forecast) -> str:
     ]
     parts = []
     if found.changes:
+        verb = "are" if len(found.changes) > 1 else "is"
         parts.append(
-            f"Something else is expected of {plural(len(found.changes), 'check')}: {', '.join(kinds)}"
+            f"{plural(len(found.changes), 'check')} {verb} expected to change: {', '.join(kinds)}"
         )
-    lacking = {name for one in found.untold for name in one.checks}
+    lacking = {name for one in found.undecided for name in one.checks}
     if lacking:
-        parts.append(f"of {plural(len(lacking), 'check')} it cannot be told")
+        parts.append(f"{plural(len(lacking), 'check')} cannot be forecast")
     if found.comes:
         parts.append(f"{plural(len(found.comes), 'check')} would be added to the plan")
     if found.goes:
         parts.append(f"{plural(len(found.goes), 'check')} would leave the plan")
-    text = "; ".join(parts) or "Nothing else is expected"
-    return text[0].upper() + text[1:]
+    if parts:
+        return "; ".join(parts)
+    return "No check is expected to change" if found.same else NO_CHECK
 
 
 def title_line(found: Forecast) -> str:
@@ -70,10 +75,11 @@ def _all(found: Forecast) -> Iterator[Section]:
         those = (_change(one, entries) for one in found.changes if one.kind is kind)
         yield Section(title=title, items=alike(those))
     yield Section(
-        title="Cannot be told", items=tuple(_untold(one, entries) for one in found.untold)
+        title="Cannot be forecast",
+        items=tuple(_undecided(one, entries, found.to) for one in found.undecided),
     )
-    yield Section(title="Added to the plan", items=by_reason(found.comes))
-    yield Section(title="No longer in the plan", items=by_reason(found.goes))
+    yield Section(title="Added to the plan", items=_planned(found.comes, "left out today"))
+    yield Section(title="No longer in the plan", items=_planned(found.goes, "left out then"))
     facts = (Item(head=f"{one.before} → {one.after}", names=(one.subject,)) for one in found.facts)
     yield Section(title="Changed facts", items=tuple(facts))
 
@@ -85,6 +91,13 @@ def words_of(one: ExpectedChange) -> str:
         return f"{was} → {now}"
     limitations = (one.before.limitation or "claimed", one.after.limitation or "claimed")
     return now if limitations[0] == limitations[1] else f"{now}, {' → '.join(limitations)}"
+
+
+def _planned(only: Iterable[OnlyCheck], where: str) -> tuple[Item, ...]:
+    """Return checks by the reason why one plan leaves them out, with what is expected of them: none was run."""
+    return alike(
+        Item(head=one.message, names=(one.id,), lines=(f"{where}: {one.reason}",)) for one in only
+    )
 
 
 def _change(one: ExpectedChange, entries: Mapping[str, Entry]) -> Item:
@@ -113,19 +126,22 @@ def _entry(word: str, name: str, entries: Mapping[str, Entry], *, settled: bool)
         yield f"settled by: {entry.settled_by}"
 
 
-def _untold(one: Untold, entries: Mapping[str, Entry]) -> Item:
+def _undecided(one: Undecided, entries: Mapping[str, Entry], to: Iterable[str]) -> Item:
     lines = [one.why]
     for name in one.entries[:SHOWN_ENTRIES]:
         lines += _entry("may decide", name, entries, settled=False)
     if one.already:
-        lines.append("of the facts of before it cannot be told either")
+        lines.append("today's facts do not decide it either")
     head = (
-        f"settled by {_keys(one.settled_by)}"
+        f"settled by {_keys(one.settled_by, to)}"
         if one.settled_by
         else "settled by no fact that a forecast can change"
     )
     return Item(head=head, names=one.checks, lines=tuple(lines), verdict=Verdict.UNKNOWN)
 
 
-def _keys(names: Iterable[str]) -> str:
-    return " or ".join(f"--to {key}=" for key in names)
+def _keys(names: Iterable[str], to: Iterable[str] = ()) -> str:
+    """Return what to write: a value that was stated lacks its patch, or it would have settled this."""
+    stated = {key: value.removesuffix(".x") for key, _, value in (one.partition("=") for one in to)}
+    values = {name: f"{stated[name]}.PATCH" if name in stated else "VALUE" for name in names}
+    return " or ".join(f"--to {name}={value}" for name, value in values.items())

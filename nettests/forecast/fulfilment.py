@@ -1,12 +1,14 @@
-"""A forecast beside the difference of the runs before and after: what came true, what did not, what was not forecast. Pure.
+"""A forecast beside the difference of the runs before and after: what was observed, what was not, what was not forecast. Pure.
 
 A change counts as ``predicted`` where the forecast named the check, and the later run expects and shows what was forecast.
 Every other change is what ``compare`` says of it. The exit code stays that of the difference: a forecast excuses nothing.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 from typing import assert_never
 
 from nettests.compare import absent
@@ -20,11 +22,15 @@ from nettests.forecast.as_documented import text_of
 from nettests.forecast.forecast import ExpectedChange, Forecast
 from nettests.forecast.forecast_sections import words_of
 from nettests.forecast.keys import KEYS
+from nettests.forecast.notes import other_manifests
 from nettests.model.verdict import ACCEPTED
 from nettests.model.words import Verdict
 from nettests.report.summary import UNKNOWN
 
 STAYED = "stayed as it was"
+ON_SOME = "changed on some nodes alone"
+Place = tuple[str, str]
+"""A node pool, empty for the cluster, and the name of a fact."""
 _NOT_JUDGED = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 
@@ -47,7 +53,7 @@ class ChangeTold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """A forecast of a check that did not come true: what was forecast, what the later run says, and why not."""
+    """A forecast of a check that was not observed: what was forecast, what the later run says, and why not."""
 
     id: str
     forecast: str
@@ -62,7 +68,7 @@ class Fulfilment:
     of: str
     to: tuple[str, ...]
     warnings: tuple[str, ...] = ()
-    came_true: int = 0
+    observed: int = 0
     changes: tuple[ChangeTold, ...] = ()
     missed: tuple[Missed, ...] = ()
     facts: tuple[FactChange, ...] = ()
@@ -73,7 +79,7 @@ class Fulfilment:
 
 
 def fulfilment(forecast: Forecast, found: Difference, after: RecordedRun) -> Fulfilment:
-    """Return what came true of a forecast in the run ``after``; ``found`` is its difference from the run before."""
+    """Return what the run ``after`` shows of a forecast; ``found`` is its difference from the run before."""
     checks = {one.id: one for one in after.checks}
     missed = tuple(_missed(forecast, checks))
     named = {one.id for one in forecast.changes}
@@ -82,8 +88,13 @@ def fulfilment(forecast: Forecast, found: Difference, after: RecordedRun) -> Ful
     return Fulfilment(
         of=forecast.of,
         to=forecast.to,
-        warnings=tuple(_warnings(forecast, found)),
-        came_true=len(fulfilled),
+        warnings=(
+            *_warnings(forecast, found),
+            *other_manifests(
+                forecast.manifests, after.run.manifests, of="the forecast", by="the later run"
+            ),
+        ),
+        observed=len(fulfilled),
         changes=tuple(_changes(found, fulfilled)),
         missed=missed,
         facts=tuple(_facts(forecast, found)),
@@ -94,6 +105,14 @@ def _warnings(forecast: Forecast, found: Difference) -> Iterator[str]:
     named = {found.before.run.run_id, found.before.run.context}
     if forecast.of and forecast.of not in named:
         yield f"the forecast is of {forecast.of}, and the first run is of {' or '.join(sorted(named))}"
+    then, now = _by_place(forecast.facts), _by_place(found.facts)
+    for place in then.keys() & now.keys():
+        was, is_ = ({one.before for one in facts[place]} for facts in (then, now))
+        if was != is_:
+            yield (
+                f"{then[place][0].subject} was {' or '.join(sorted(was))} when the forecast was made, and is"
+                f" {' or '.join(sorted(is_))} in the first run"
+            )
 
 
 def _missed(forecast: Forecast, checks: dict[str, RecordedCheck]) -> Iterator[Missed]:
@@ -125,6 +144,8 @@ def _why_missed(seen: RecordedCheck | None, one: ExpectedChange) -> str:
         return f"expected on the facts of the later run: {told}"
     if seen.verdict not in ACCEPTED:
         return "documents expect what was forecast, and it was not observed"
+    if seen.verdict is not Verdict.KNOWN_BUG and seen.limitation_id != one.after.limitation:
+        return f"decided by {seen.limitation_id or 'no limitation'}"
     other = named(_otherwise(seen.members.each, one.members), "member")
     return f"something else decides {other}" if other else ""
 
@@ -168,17 +189,36 @@ def _told(explained: Explained) -> Told:
 
 
 def _facts(forecast: Forecast, found: Difference) -> Iterator[FactChange]:
-    """Yield facts that a forecast can change and that changed otherwise: not forecast, to another value, or not at all."""
+    """Yield facts that a forecast can change and that changed otherwise: not forecast, to another value, or not everywhere."""
+    then, now = _by_place(forecast.facts), _by_place(found.facts)
+    for place, changes in now.items():
+        stated = then.get(place, [])
+        yield from (
+            one for one in changes if not any(_same(told.after, one.after) for told in stated)
+        )
+    for place, stated in then.items():
+        one = stated[0]
+        if one.after == UNKNOWN:
+            continue
+        if place not in now:
+            yield FactChange(name=one.name, before=one.before, after=STAYED, pool=one.pool)
+        elif _nodes(now[place]) < _nodes(stated):
+            yield FactChange(name=one.name, before=one.before, after=ON_SOME, pool=one.pool)
+
+
+def _by_place(facts: Iterable[FactChange]) -> Mapping[Place, list[FactChange]]:
+    """Return the facts that a forecast can change; nodes of a pool may have changed differently."""
     about = {fact for key in KEYS.values() for fact in key.facts}
-    foretold = {(one.pool, one.name): one for one in forecast.facts if one.name in about}
-    changed = {(one.pool, one.name): one for one in found.facts if one.name in about}
-    for place, one in changed.items():
-        told = foretold.get(place)
-        if told is None or not _same(told.after, one.after):
-            yield one
-    for place, told in foretold.items():
-        if place not in changed:
-            yield FactChange(name=told.name, before=told.before, after=STAYED, pool=told.pool)
+    found: defaultdict[Place, list[FactChange]] = defaultdict(list)
+    for one in facts:
+        if one.name in about:
+            found[one.pool, one.name].append(one)
+    return dict(found)
+
+
+def _nodes(facts: Iterable[FactChange]) -> float:
+    """Return how many nodes of a pool facts speak of; no name stands for all of them."""
+    return sum(len(one.nodes) or inf for one in facts)
 
 
 def _same(told: str, seen: str) -> bool:

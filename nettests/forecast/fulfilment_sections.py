@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from nettests.compare.items import Item, Section, alike
+from nettests.compare.items import Item, More, Section, alike
 from nettests.forecast.fulfilment import Fulfilment, Missed, Told
 from nettests.model.codec import to_data
 from nettests.model.words import Verdict
-from nettests.report.text import plural
 
 _COLOUR = {
     Told.EXPLAINED: Verdict.RECORDED,
@@ -20,23 +19,32 @@ def forecast_line(found: Fulfilment) -> str:
     """Return what became of the forecast, in one sentence."""
     counts = [f"{len(found.told(told))} {told.value}" for told in Told if found.told(told)]
     changes = ", ".join(counts) or "none"
-    missed = f"; {plural(len(found.missed), 'forecast')} did not come true" if found.missed else ""
-    return f"Forecast {', '.join(found.to)}: changes {changes}; {found.came_true} came true{missed}"
+    of = found.observed + len(found.missed)
+    return f"Forecast {', '.join(found.to)}: {found.observed} of {of} expected changes observed; changes: {changes}"
+
+
+def more_of(found: Fulfilment) -> More:
+    """Return what Markdown, page and terminal say of the forecast before the difference."""
+    return More(
+        lines=(forecast_line(found),),
+        warnings=found.warnings,
+        sections=forecast_sections(found),
+    )
 
 
 def forecast_sections(found: Fulfilment) -> tuple[Section, ...]:
-    """Return the sections that have items: what did not come true, and what was not forecast."""
+    """Return the sections that have items: what was not observed, and what was not forecast."""
     every = (
-        Section(title="Forecast, and did not come true", items=alike(map(_missed, found.missed))),
+        Section(title="Forecast, but not observed", items=alike(map(_missed, found.missed))),
         Section(title="Not forecast", items=tuple(_others(found))),
         Section(
-            title="Facts that changed otherwise than forecast",
+            title="Facts that differ from the forecast",
             items=tuple(
                 Item(head=f"{one.before} → {one.after}", names=(one.subject,))
                 for one in found.facts
             ),
         ),
-        Section(title="Came as forecast", items=tuple(_predicted(found))),
+        Section(title="As forecast", items=tuple(_predicted(found))),
     )
     return tuple(section for section in every if section.items)
 
@@ -47,7 +55,7 @@ def forecast_data(found: Fulfilment) -> dict[str, Any]:
         "of": found.of,
         "to": list(found.to),
         "warnings": list(found.warnings),
-        "came_true": found.came_true,
+        "observed": found.observed,
         "changes": {told.value: list(found.told(told)) for told in Told},
         "missed": to_data(found.missed),
         "facts": to_data(found.facts),

@@ -6,6 +6,7 @@ Pure; ``changing`` puts values in their places.
 """
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +35,11 @@ from nettests.resources import manifests_path
 LAST_PATCH = 999
 """Stands for the newest patch release of a minor that somebody names without one."""
 _ANY_PATCH = ".x"
+_VERSION = re.compile(r"v?\d+\.\d+(?:\.(?P<patch>\d+))?(?:[-+][0-9A-Za-z.+-]+)?")
+"""A release as people write it; discovery reads less strictly, because a cluster that tells more is right."""
+_CONTAINER_RUNTIME = re.compile(r"[a-z][a-z0-9-]*://\d+\.\d+\S*")
+_MTU = range(576, 65536)
+"""As the cluster profile's schema has it."""
 _WORDS = {"true": True, "on": True, "false": False, "off": False}
 WINDOWS, LINUX, EVERY = (OS.WINDOWS,), (OS.LINUX,), tuple(OS)
 
@@ -51,6 +57,11 @@ class Key:
     place: tuple[str, ...]
     read: Callable[[str], Any]
     systems: tuple[OS, ...] = ()
+
+    @property
+    def subject(self) -> tuple[tuple[str, ...], tuple[OS, ...]]:
+        """What it is of: two keys with one subject, such as kubeProxy.dsr and kubeProxy.windows.dsr, are one fact."""
+        return self.place, self.systems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +109,10 @@ def change(name: str, text: str, origin: str) -> Change:
 
 
 def _newest(version: KubernetesVersion, text: str) -> KubernetesVersion:
-    named = text.removesuffix(_ANY_PATCH).count(".") > 1
-    return version if named else KubernetesVersion(version.major, version.minor, LAST_PATCH)
+    named = _VERSION.fullmatch(text.removesuffix(_ANY_PATCH))
+    if named is not None and named["patch"] is not None:
+        return version
+    return KubernetesVersion(version.major, version.minor, LAST_PATCH)
 
 
 def settling(dependency: Dependency, os: OS | None) -> str | None:
@@ -113,19 +126,26 @@ def settling(dependency: Dependency, os: OS | None) -> str | None:
 
 
 def _version(text: str) -> KubernetesVersion:
-    # samples: "1.34", "v1.34.2", "1.34.x"
-    return KubernetesVersion.parse(text.removesuffix(_ANY_PATCH))
+    # samples: "1.34", "v1.34.2", "1.34.x", "v1.34.2+rke2r1"
+    plain = text.removesuffix(_ANY_PATCH)
+    if not _VERSION.fullmatch(plain):
+        raise ValueError(
+            f"not a Kubernetes version: {text!r}", "write 1.34.2, or 1.34 for any patch"
+        )
+    return KubernetesVersion.parse(plain)
 
 
 def _build(text: str) -> WindowsBuild:
     # samples: "26100", "26100.x", "10.0.20348.3207"
-    return WindowsBuild.parse(text.removesuffix(_ANY_PATCH))
+    try:
+        return WindowsBuild.parse(text.removesuffix(_ANY_PATCH))
+    except ValueError as error:
+        raise ValueError(str(error), "write 26100.4061, or 26100.x for any patch level") from None
 
 
 def _runtime(text: str) -> str:
     # sample: "containerd://2.1.4"
-    name, separator, version = text.partition("://")
-    if not (name and separator and version):
+    if not _CONTAINER_RUNTIME.fullmatch(text):
         raise ValueError(f"not a runtime as nodes tell it, such as containerd://2.1.4: {text!r}")
     return text
 
@@ -136,9 +156,10 @@ def _on_off(text: str) -> bool:
     return _WORDS[text.lower()]
 
 
-def _number(text: str) -> int:
-    if not text.isdecimal():
-        raise ValueError(f"a whole number is expected, not {text!r}")
+def _mtu(text: str) -> int:
+    # sample: "1450"
+    if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) not in _MTU:
+        raise ValueError(f"an MTU of {_MTU[0]} to {_MTU[-1]} bytes is expected, not {text!r}")
     return int(text)
 
 
@@ -204,7 +225,7 @@ _TABLE = (
     Key(name="platform", facts=(PLATFORM,), place=("platform",), read=_word("platform")),
     _of_plugin("plugin", PLUGIN, "plugin", _name),
     _of_plugin("backend", BACKEND, "backend", _name),
-    _of_plugin("mtu", "MTU of Pods", "mtu", _number),
+    _of_plugin("mtu", "MTU of Pods", "mtu", _mtu),
     _of_plugin("natExceptions", NAT_EXCEPTIONS, "nat_exceptions", _networks),
     _of_plugin("loopbackDSR", LOOPBACK_DSR, "loopback_dsr", _on_off),
     Key(

@@ -23,7 +23,7 @@ def reachability(evidence: Evidence) -> Finding:
 def versions(evidence: Evidence) -> Finding:
     """Compare kubelets and kube-proxies with the API server."""
     server = evidence.facts.server_version
-    found = [one for node in evidence.facts.nodes for one in _skews(node, server)]
+    found = [one for node in evidence.facts.nodes for one in skews(node, server)]
     level = worst(level for level, _ in found)
     if level is Level.OK:
         summary = f"kubelets and kube-proxies go with Kubernetes {server}"
@@ -40,7 +40,8 @@ def versions(evidence: Evidence) -> Finding:
     )
 
 
-def _skews(node: NodeFacts, server: KubernetesVersion) -> Iterator[tuple[Level, str]]:
+def skews(node: NodeFacts, server: KubernetesVersion) -> Iterator[tuple[Level, str]]:
+    """Yield what of a node does not go with an API server; ``forecast`` looks at versions of after with it."""
     parts = {"kubelet": node.kubelet, "kube-proxy": node.kube_proxy.version}
     behind = minors_behind(server)
     for name, fact in parts.items():

@@ -1,4 +1,4 @@
-"""``nettests forecast`` and ``nettests diff --forecast``: from a finished run or a cluster, to what came true."""
+"""``nettests forecast`` and ``nettests diff --forecast``: from a finished run or a cluster, to what was observed."""
 
 import json
 from collections.abc import Iterable
@@ -77,7 +77,7 @@ def test_a_forecast_of_a_run_names_it_and_what_changes(run: Path) -> None:
     assert any(line.strip().startswith("ends: dsr-source-ip-non-dsr: ") for line in lines)
     assert any(line.strip().startswith("source: Kubernetes documentation") for line in lines)
     assert "      because source DSR: off → on" in lines
-    assert lines[-1].startswith("Something else is expected of 8 checks: 6 × a limitation lifts")
+    assert lines[-1].startswith("8 checks are expected to change: 2 × a limitation appears, 6 ×")
 
 
 def test_runs_are_named_as_for_a_difference(run: Path) -> None:
@@ -95,7 +95,7 @@ def test_runs_are_named_as_for_a_difference(run: Path) -> None:
     assert (missing.exit_code, "holds 1 run" in missing.output) == (4, True)
 
 
-def test_only_what_the_run_tests_is_foretold(run: Path) -> None:
+def test_only_what_the_run_tests_is_forecast(run: Path) -> None:
     """Its flows, unless others are named; and classes that it enabled."""
     found = json.loads(forecast(run, "--to", DSR, "--output=json").output)
     assert {one["id"].partition("/")[0] for one in found["changes"]} <= set(FLOWS)
@@ -105,7 +105,7 @@ def test_only_what_the_run_tests_is_foretold(run: Path) -> None:
     ]
 
 
-def test_classes_that_the_run_enabled_are_foretold(tmp_path: Path) -> None:
+def test_classes_that_the_run_enabled_are_forecast(tmp_path: Path) -> None:
     """As its command line has them, in either spelling."""
     counts = []
     for number, argv in enumerate(([], ["--enable=costly,exposed"], ["--enable", "costly"])):
@@ -135,7 +135,37 @@ def test_json_and_markdown_are_one_document_each(run: Path) -> None:
     )
     data = json.loads(as_json.output)
     assert (data["kind"], data["of"], data["to"]) == ("Forecast", "a", [DSR])
-    assert as_markdown.output.startswith("## Something else is expected of 8 checks")
+    assert as_markdown.output.startswith("## 8 checks are expected to change")
+
+
+def test_what_makes_a_forecast_worth_less_is_noted(run: Path) -> None:
+    """A run with other manifests and with flows of its own, whichever are resolved today."""
+    document = run / "results.json"
+    data = json.loads(document.read_text("utf-8"))
+    data["run"]["manifests"] = [{"file": "vendor.yaml", "sha256": "0" * 64}]
+    data["checks"][0]["flow"] = "vendor-flow"
+    document.write_text(json.dumps(data))
+    done = forecast(run, "--to", DSR)
+    assert "note: run a read other limitation manifests than this forecast: " in done.output
+    assert "no suite here declares are left out (--suites): vendor-flow" in done.output
+
+
+def test_a_forecast_of_no_check_is_no_good_news(run: Path) -> None:
+    """A flow of a class that is not enabled is not planned: nothing is claimed of it."""
+    done = forecast(run, "--to", "kubernetes=1.34", "--flow=service-65-backends", "--quiet")
+    assert done.output.startswith("Nothing is forecast: no check is planned")
+
+
+def test_a_difference_warns_of_a_forecast_by_other_manifests(run: Path, tmp_path: Path) -> None:
+    """What changed in between is in a manifest, and neither in the cluster nor in the forecast."""
+    file = tmp_path / "forecast.json"
+    file.write_text(forecast(run, "--to", DSR, "--output=json").output)
+    document = run / "results.json"
+    data = json.loads(document.read_text("utf-8"))
+    data["run"]["manifests"] = [{"file": "vendor.yaml", "sha256": "0" * 64}]
+    document.write_text(json.dumps(data))
+    done = nettests("diff", run, run, "--forecast", file)
+    assert "warning: the forecast read other limitation manifests than the later run" in done.output
 
 
 def test_quiet_says_only_the_answer(run: Path) -> None:
@@ -157,8 +187,9 @@ def test_a_cluster_profile_states_changes_and_the_command_line_goes_before_it(
     assert (
         f"note: not read of {profile}, as no limitation depends on it: clusterDomain" in done.output
     )
-    both = forecast(run, "--to-profile", profile, "--to", "kubeProxy.windows.dsr=off", "--quiet")
-    assert both.output == "Nothing else is expected\n"
+    for key in ("kubeProxy.windows.dsr", "kubeProxy.dsr"):
+        both = forecast(run, "--to-profile", profile, "--to", f"{key}=off", "--quiet")
+        assert both.output == "No check is expected to change\n"
 
 
 @pytest.mark.parametrize(
@@ -167,7 +198,9 @@ def test_a_cluster_profile_states_changes_and_the_command_line_goes_before_it(
         (["--to", "kuberntes=1.34"], 4, "did you mean 'kubernetes'?"),
         (["--to", "cni.driver=overlya"], 4, "did you mean 'overlay'?"),
         (["--to", "kubeProxy.dsr=maybe"], 4, "true or false is expected"),
-        (["--to", DSR, "--to", "kubeProxy.dsr=off"], 2, "kubeProxy.dsr more than once"),
+        (["--to", DSR, "--to", "kubeProxy.dsr=off"], 2, f"{DSR}, kubeProxy.dsr=off"),
+        (["--to", DSR, "--to", "kubeProxy.windows.dsr=off"], 2, "one fact more than once"),
+        (["--to", DSR, "--to", "kubeProxy.windows.mode=none"], 4, "no kube-proxy runs on Windows"),
         ([], 2, "say what changes: --to KEY=VALUE"),
         (["--to", DSR, "--context=other"], 2, "leave RUN out to read a cluster"),
         (["--to", DSR, "--nodes=sample"], 2, "leave RUN out to read a cluster"),
@@ -204,7 +237,7 @@ def test_a_run_that_could_not_start_has_no_facts(run: Path) -> None:
     assert "could not start" in done.output
 
 
-def test_a_difference_says_what_came_true(run: Path, tmp_path: Path) -> None:
+def test_a_difference_says_what_observed(run: Path, tmp_path: Path) -> None:
     """The forecast is kept in a file; after the upgrade each change is predicted, and a fault is not."""
     file = tmp_path / "forecast.json"
     file.write_text(forecast(run, "--to", DSR, "--output=json").output)
@@ -212,18 +245,21 @@ def test_a_difference_says_what_came_true(run: Path, tmp_path: Path) -> None:
     after = written(run.parent / "b", upgraded)
     done = nettests("diff", run, after, "--forecast", file)
     assert done.exit_code == 0, done.output
-    assert f"Forecast {DSR}: changes 8 predicted; 8 came true" in done.output.splitlines()
-    assert "Came as forecast (8)" in done.output
+    assert (
+        f"Forecast {DSR}: 8 of 8 expected changes observed; changes: 8 predicted"
+        in done.output.splitlines()
+    )
+    assert "As forecast (8)" in done.output
     broken = but("pod-to-pod-ip", Outcome.TIMED_OUT, "linux-1/windows-1", "tcp")
     faulty = written(run.parent / "c", upgraded, broken)
     worse = nettests("diff", run, faulty, "--forecast", file, "--quiet")
     assert worse.exit_code == 1
     assert worse.output.splitlines()[0] == (
-        f"Forecast {DSR}: changes 8 predicted, 1 unexplained; 8 came true"
+        f"Forecast {DSR}: 8 of 8 expected changes observed; changes: 8 predicted, 1 unexplained"
     )
 
 
-def test_every_form_of_a_difference_has_what_came_true(run: Path, tmp_path: Path) -> None:
+def test_every_form_of_a_difference_has_what_observed(run: Path, tmp_path: Path) -> None:
     """JSON as a part of its own, Markdown and page as sections before the others; none without the option."""
     file, page = tmp_path / "forecast.json", tmp_path / "diff.html"
     file.write_text(forecast(run, "--to", DSR, "--output=json").output)
@@ -233,8 +269,32 @@ def test_every_form_of_a_difference_has_what_came_true(run: Path, tmp_path: Path
     assert len(as_json["forecast"]["missed"]) == 8
     assert "forecast" not in json.loads(nettests("diff", run, run, "--output=json").output)
     text = nettests("diff", run, run, *option, "--output=markdown", "--html", page).output
-    assert "### Forecast, and did not come true (8)" in text
-    assert "Forecast, and did not come true" in page.read_text("utf-8")
+    assert "### Forecast, but not observed (8)" in text
+    assert "Forecast, but not observed" in page.read_text("utf-8")
+
+
+def test_a_forecast_of_another_cluster_is_warned_of_in_every_form(
+    run: Path, tmp_path: Path
+) -> None:
+    """Who reads the Markdown of a job or the page alone learns of it, and of the count, as well."""
+    file, page = tmp_path / "forecast.json", tmp_path / "diff.html"
+    made = json.loads(forecast(run, "--to", DSR, "--output=json").output)
+    file.write_text(json.dumps({**made, "of": "production"}))
+    option = ("--forecast", file)
+    text = nettests("diff", run, run, *option, "--output=markdown", "--html", page).output
+    for form in (nettests("diff", run, run, *option).output, text, page.read_text("utf-8")):
+        assert "the forecast is of production" in form
+        assert f"Forecast {DSR}: " in form
+
+
+@pytest.mark.parametrize("kept", [0, 1, 100, 2000])
+def test_a_forecast_that_is_cut_off_is_wrong_input(run: Path, tmp_path: Path, kept: int) -> None:
+    """A full disk, or a shell that was interrupted: the error says how to make it again."""
+    file = tmp_path / "forecast.json"
+    file.write_text(forecast(run, "--to", DSR, "--output=json").output[:kept])
+    done = nettests("diff", run, run, "--forecast", file)
+    assert done.exit_code == 4
+    assert "nettests forecast RUN --to" in done.output
 
 
 def test_a_file_that_is_no_forecast_is_wrong_input(run: Path) -> None:

@@ -34,7 +34,7 @@ def planned(facts: ClusterFacts) -> Planned:
     return Planned(facts=facts, plan=plan, expectations=expectations(facts))
 
 
-def foretold(facts: str | ClusterFacts, *to: str, of: str = "a run") -> Forecast:
+def forecast_of(facts: str | ClusterFacts, *to: str, of: str = "a run") -> Forecast:
     """Return the forecast of a profile by its name, or of facts of one's own."""
     before = cluster_facts(facts) if isinstance(facts, str) else facts
     changes = [read_change(word) for word in to]
@@ -43,7 +43,7 @@ def foretold(facts: str | ClusterFacts, *to: str, of: str = "a run") -> Forecast
     if any(one.names_no_patch for one in changes):
         newest = planned(changed(before, changes, last=True))
         plan = at_any_patch(plan, newest.expectations, changes)
-    told = notes(before, after, changes)
+    told = notes(before, after, changes, manifests())
     return forecast(planned(before), plan, changes, manifests(), of=of, notes=told)
 
 

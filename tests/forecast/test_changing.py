@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from nettests.errors import PlanError
-from nettests.forecast import changed, notes, read_change, stated_changes
+from nettests.forecast import changed, read_change, stated_changes
 from nettests.forecast.keys import KEYS
 from nettests.model.cluster_profile import StatedFacts, StatedKubeProxy
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts, known, unknown
-from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 from tests.facts import PROFILES, cluster_facts, with_windows
-from tests.forecast.forecasts import NEW, OLD, TO_NEW, foretold
+from tests.forecast.forecasts import NEW, OLD, TO_NEW, forecast_of
 
 
 def after(facts: str | ClusterFacts, *to: str) -> ClusterFacts:
@@ -71,7 +71,7 @@ def test_kubernetes_takes_kubelets_and_kube_proxies_along() -> None:
 def test_a_vendor_s_build_is_no_fact_that_changes() -> None:
     """What it adds to the next version nobody knows, and no condition speaks of it."""
     ours = replace(cluster_facts(OLD), server_git_version="v1.24.17-eks-036c24b")
-    found = foretold(ours, "kubernetes=1.34.2")
+    found = forecast_of(ours, "kubernetes=1.34.2")
     assert "Kubernetes build" not in {one.name for one in found.facts}
     assert "Kubernetes" in {one.name for one in found.facts}
 
@@ -181,33 +181,6 @@ def test_what_is_stated_as_it_is_changes_nothing(profile: str) -> None:
     assert valued(after(facts, *words)) == valued(facts)
 
 
-def told(facts: ClusterFacts, *to: str) -> str:
-    """Return the notes about changes."""
-    changes = [read_change(word) for word in to]
-    return "\n".join(notes(facts, changed(facts, changes), changes))
-
-
-def test_notes_say_what_goes_along_and_what_stays() -> None:
-    """Kubelets with Kubernetes; nothing where nothing does."""
-    assert "each kubelet and kube-proxy" in told(cluster_facts(OLD), "kubernetes=1.34")
-    assert told(cluster_facts(OLD), "kubeProxy.dsr=on") == ""
-
-
-def test_a_note_says_that_pools_become_alike() -> None:
-    """Pools that builds keep apart become one pool, and ids change, unless they are pinned."""
-    mixed = cluster_facts("mixed-builds")
-    text = told(mixed, "windows.build=26100.4061")
-    assert "windows-1, windows-2, windows-3 have one build then" in text
-    assert "nodePools" in text
-    same = replace(mixed, nodes=tuple(_of_one_build(node) for node in mixed.nodes))
-    assert told(same, "windows.build=26100.4061") == ""
-
-
-def _of_one_build(node: NodeFacts) -> NodeFacts:
-    build = known(WindowsBuild(20348, 1), "test")
-    return replace(node, build=build) if node.os is OS.WINDOWS else node
-
-
 def test_a_cluster_profile_states_the_same_changes() -> None:
     """Each of its facts, by the key of the command line."""
     stated = StatedFacts(
@@ -234,7 +207,7 @@ SAMPLES = {
     "_build": ["20348.7"],
     "_runtime": ["containerd://2.0.1"],
     "_on_off": ["true", "false"],
-    "_number": ["1400"],
+    "_mtu": ["1400"],
     "_networks": ["10.0.0.0/8"],
     "_name": ["acme"],
 }

@@ -31,11 +31,11 @@ from nettests.forecast import (
     title_line,
 )
 from nettests.forecast.forecast import Coming, ExpectedChange, Expects
-from nettests.forecast.forecast_sections import TITLES, words_of
+from nettests.forecast.forecast_sections import NO_CHECK, TITLES, words_of
 from nettests.model.words import Outcome, Verdict
 from tests.compare.runs import but, quiet_run, recorded, results
 from tests.facts import cluster_facts
-from tests.forecast.forecasts import NEW, OLD, foretold
+from tests.forecast.forecasts import NEW, OLD, forecast_of
 from tests.report.hostile import NASTY
 
 SCHEMA = json.loads(files("nettests.forecast").joinpath("forecast.schema.json").read_text("utf-8"))
@@ -51,7 +51,7 @@ EVERYTHING = (
 @pytest.fixture(scope="module")
 def whole() -> Forecast:
     """A forecast in which everything has something to say."""
-    return foretold(OLD, *EVERYTHING)
+    return forecast_of(OLD, *EVERYTHING)
 
 
 def invalid(data: Any, schema: Any = SCHEMA) -> list[str]:
@@ -74,9 +74,10 @@ def test_a_forecast_is_a_valid_document(whole: Forecast) -> None:
     """Every part of it has something to say here: the schema sees each."""
     told = document(whole)
     assert invalid(told) == []
-    assert {name for name, part in told.items() if part in ([], {}, None, "", 0)} == set()
-    assert invalid(document(foretold("fleet", "windows.build=20348.3207"))) == []
-    assert invalid(document(foretold(NEW, "cni.backend=vxlan"))) == []
+    empty = {name for name, part in told.items() if part in ([], {}, None, "", 0)}
+    assert empty == {"manifests"}, "only commands know files"
+    assert invalid(document(forecast_of("fleet", "windows.build=20348.3207"))) == []
+    assert invalid(document(forecast_of(NEW, "cni.backend=vxlan"))) == []
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_a_forecast_is_a_valid_document(whole: Forecast) -> None:
         {"kind": "Difference"},
         {"apiVersion": "nettests.dev/v9"},
         {"changes": [{"id": "x"}]},
-        {"untold": [{}]},
+        {"undecided": [{}]},
         {"entries": [{"id": 1}]},
         {"same": -1},
         {"comes": [{"id": "x"}]},
@@ -124,10 +125,10 @@ def test_what_is_no_forecast_says_what_to_name(text: str, said: str) -> None:
 
 
 def test_every_change_is_in_a_section(whole: Forecast) -> None:
-    """What the document lists, people find: changes, what cannot be told, and facts."""
+    """What the document lists, people find: changes, what cannot be forecast, and facts."""
     named = {name for one in sections(whole) for item in one.items for name in item.names}
     assert {one.id for one in whole.changes} <= named
-    assert {name for one in whole.untold for name in one.checks} <= named
+    assert {name for one in whole.undecided for name in one.checks} <= named
     assert {one.subject for one in whole.facts} <= named
     assert all(one.items for one in sections(whole))
 
@@ -139,7 +140,7 @@ def test_every_kind_has_a_title() -> None:
 
 def test_an_item_says_by_which_entry_and_source_and_fact() -> None:
     """What people need to judge it: id, place, document, and the fact with both values."""
-    found = foretold(OLD, "kubeProxy.dsr=true")
+    found = forecast_of(OLD, "kubeProxy.dsr=true")
     (hairpin,) = [
         item
         for item in section(found, "Limitations that appear").items
@@ -154,15 +155,18 @@ def test_an_item_says_by_which_entry_and_source_and_fact() -> None:
 
 def test_what_becomes_open_says_what_would_settle_it(whole: Forecast) -> None:
     """As its entry does."""
-    for item in section(whole, "Left open from then on").items:
+    for item in section(whole, "Outcomes that become open").items:
         assert any(line.startswith("settled by") for line in item.lines), item
 
 
 def test_what_cannot_be_told_says_which_fact_to_state(whole: Forecast) -> None:
     """With what may decide, and its source."""
-    lacking = section(whole, "Cannot be told")
+    lacking = section(whole, "Cannot be forecast")
     heads = {item.head for item in lacking.items}
-    assert heads == {"settled by --to windows.build=", "settled by --to kubernetes="}
+    assert heads == {
+        "settled by --to windows.build=20348.PATCH",
+        "settled by --to kubernetes=1.34.PATCH",
+    }
     for item in lacking.items:
         assert any(line.startswith("may decide: ") for line in item.lines)
         assert any(line.startswith("source: ") for line in item.lines)
@@ -194,20 +198,21 @@ def test_a_change_in_words(kind: str, changes: tuple[str, ...], words: str) -> N
 def test_the_headline_counts_each_kind(whole: Forecast) -> None:
     """The numbers are those of the sections."""
     told = headline(whole)
-    assert told.startswith(f"Something else is expected of {len(whole.changes)} checks: ")
+    assert told.startswith(f"{len(whole.changes)} checks are expected to change: ")
     for section_title in ("Limitations that lift", "Limitations that appear"):
         word = section_title.removeprefix("Limitations that ")
         assert f"{section(whole, section_title).size} × a limitation {word}s" in told
-    lacking = {name for one in whole.untold for name in one.checks}
-    assert f"of {len(lacking)} checks it cannot be told" in told
+    lacking = {name for one in whole.undecided for name in one.checks}
+    assert f"{len(lacking)} checks cannot be forecast" in told
     assert f"{len(whole.comes)} checks would be added to the plan" in told
 
 
 def test_a_forecast_of_nothing_says_so() -> None:
     """In one sentence, and without sections."""
-    found = foretold(OLD, "kubeProxy.dsr=off")
-    assert headline(found) == "Nothing else is expected"
+    found = forecast_of(OLD, "kubeProxy.dsr=off")
+    assert headline(found) == "No check is expected to change"
     assert sections(found) == ()
+    assert headline(replace(found, same=0)) == NO_CHECK
     assert title_line(found) == "a run: kubeProxy.dsr=off"
 
 
@@ -216,7 +221,7 @@ def test_markdown_is_bounded_and_has_the_headline_first(whole: Forecast) -> None
     many = tuple(replace(one, id=f"{one.id}/{n}", causes=(Cause(fact=str(n), before="", after=""),))
                  for one in whole.changes[:1] for n in range(SHOWN + 7))  # fmt: skip
     text = render_markdown(replace(whole, changes=many))
-    assert text.startswith(f"## Something else is expected of {SHOWN + 7} checks")
+    assert text.startswith(f"## {SHOWN + 7} checks are expected to change")
     assert "… and 7 more items." in text
     assert text.endswith("\n")
     assert "- a run: kubernetes=1.34, windows.build=20348.x" in text
@@ -229,12 +234,19 @@ def test_texts_of_a_cluster_are_inert(whole: Forecast) -> None:
         of=NASTY,
         notes=(NASTY,),
         changes=tuple(replace(one, causes=(Cause(fact=NASTY, before=NASTY, after=NASTY),)) for one in whole.changes),
-        untold=tuple(replace(one, why=NASTY) for one in whole.untold),
+        undecided=tuple(replace(one, why=NASTY) for one in whole.undecided),
     )  # fmt: skip
     text = render_markdown(nasty)
     assert not re.search(r"(?<!\\)<script|(?<!\\)\]\(javascript", text)
     assert "\x1b" not in text
     assert invalid(document(nasty)) == []
+
+
+def test_checks_of_one_plan_are_expected_and_not_judged(whole: Forecast) -> None:
+    """What documents expect of them is said, and no verdict of a run that nobody made."""
+    for item in section(whole, "Added to the plan").items:
+        assert item.head.startswith("expected: ")
+        assert item.lines[0].startswith("left out today: ")
 
 
 def test_a_difference_with_a_forecast_is_a_valid_document() -> None:
@@ -243,7 +255,7 @@ def test_a_difference_with_a_forecast_is_a_valid_document() -> None:
     broken = but("pod-to-pod-ip", Outcome.TIMED_OUT, "linux-1/windows-1", "tcp")
     before, after = quiet_run(cluster_facts(OLD)), recorded(results(facts, broken))
     found = difference(before, after)
-    came = fulfilment(foretold(OLD, "windows.build=20348.x"), found, after)
+    came = fulfilment(forecast_of(OLD, "windows.build=20348.x"), found, after)
     data = {**difference_document(found), "forecast": forecast_data(came)}
     assert invalid(data, OF_DIFFERENCES) == []
     assert invalid(difference_document(found), OF_DIFFERENCES) == []
@@ -258,15 +270,15 @@ def test_a_difference_with_a_forecast_is_a_valid_document() -> None:
 
 
 def test_what_came_of_a_forecast_is_told_before_the_difference() -> None:
-    """What failed first, what was not forecast next, what came true last; and all in one line."""
+    """What was not observed first, what was not forecast next, the rest last; and all in one line."""
     facts = changed(cluster_facts(OLD), [read_change("kubeProxy.dsr=true")])
     broken = but("dsr-source-address", Outcome.REFUSED, "windows-1/windows-1")
     before, after = quiet_run(cluster_facts(OLD)), recorded(results(facts, broken))
-    came = fulfilment(foretold(OLD, "kubeProxy.dsr=true"), difference(before, after), after)
+    came = fulfilment(forecast_of(OLD, "kubeProxy.dsr=true"), difference(before, after), after)
     titles = [one.title for one in forecast_sections(came)]
-    assert titles == ["Forecast, and did not come true", "Not forecast", "Came as forecast"]
+    assert titles == ["Forecast, but not observed", "Not forecast", "As forecast"]
     assert re.fullmatch(
-        r"Forecast kubeProxy\.dsr=true: changes \d+ predicted, \d+ unexplained; "
-        r"\d+ came true; \d+ forecasts did not come true",
+        r"Forecast kubeProxy\.dsr=true: \d+ of \d+ expected changes observed; "
+        r"changes: \d+ predicted, \d+ unexplained",
         forecast_line(came),
     )

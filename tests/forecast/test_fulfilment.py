@@ -9,21 +9,21 @@ from nettests.compare import RecordedRun, difference
 from nettests.compare.recorded import Expecting, RecordedCheck
 from nettests.forecast import Forecast, Fulfilment, changed, fulfilment, read_change
 from nettests.forecast.as_documented import OPEN, UNDECIDED, text_of
-from nettests.forecast.fulfilment import STAYED, Missed, Told
+from nettests.forecast.fulfilment import ON_SOME, STAYED, Missed, Told
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.facts import known
-from nettests.model.words import Outcome, Verdict
+from nettests.model.words import OS, Outcome, Verdict
 from tests.compare.runs import as_expected, but, quiet_run, recorded, results
 from tests.facts import cluster_facts
-from tests.forecast.forecasts import NEW, OLD, foretold
+from tests.forecast.forecasts import NEW, OLD, forecast_of
 
 DSR = "kubeProxy.dsr=true"
 SEEN = "dsr-source-address/windows-1/windows-1/same-node/tcp"
 HAIRPIN = "service-hairpin/windows-1/windows-1/same-node/tcp"
 BEFORE = quiet_run(cluster_facts(OLD))
 FACTS = changed(cluster_facts(OLD), [read_change(DSR)])
-FORECAST = foretold(OLD, DSR, of=BEFORE.run.run_id)
+FORECAST = forecast_of(OLD, DSR, of=BEFORE.run.run_id)
 
 
 def came(after: RecordedRun, forecast: Forecast = FORECAST) -> Fulfilment:
@@ -51,7 +51,7 @@ def test_what_breaks_beside_the_upgrade_is_the_only_thing_unexplained() -> None:
     found = came(recorded(results(FACTS, broken)))
     assert found.told(Told.UNEXPLAINED) == ("pod-to-pod-ip/linux-1/windows-1/other-node/tcp",)
     assert found.told(Told.EXPLAINED) == ()
-    assert len(found.told(Told.PREDICTED)) == found.came_true
+    assert len(found.told(Told.PREDICTED)) == found.observed
     assert found.missed == ()
 
 
@@ -97,14 +97,14 @@ def test_a_change_that_was_not_made_misses_all_of_it() -> None:
     """DSR was to be on and is off: nothing changed, each forecast says what is expected instead, and the fact is named."""
     found = came(replace(BEFORE, run=replace(BEFORE.run, run_id="later")))
     assert found.changes == ()
-    assert found.came_true == 0
+    assert found.observed == 0
     assert len(found.missed) == len(FORECAST.changes) + len(FORECAST.comes) + len(FORECAST.goes)
     whys = {one.why for one in found.missed if one.id == SEEN}
     assert whys == {"expected on the facts of the later run: connected, source = client-node"}
     assert [(one.subject, one.after) for one in found.facts] == [("windows-1 DSR", STAYED)]
 
 
-def test_a_fact_that_changed_unforetold_is_named_and_explains_by_itself() -> None:
+def test_a_fact_that_changed_unstated_is_named_and_explains_by_itself() -> None:
     """Somebody upgraded Windows as well: its changes are explained as ever, and are not predicted."""
     both = changed(FACTS, [read_change("windows.build=20348.3207")])
     found = came(quiet_run(both))
@@ -120,7 +120,7 @@ def test_a_fact_that_changed_unforetold_is_named_and_explains_by_itself() -> Non
 def test_a_fact_without_its_patch_is_met_by_any_patch(to: str, build: str) -> None:
     """The forecast left it out, so whatever it is agrees."""
     exact = changed(cluster_facts(OLD), [read_change(f"{to.partition('=')[0]}={build}")])
-    found = came(quiet_run(exact), foretold(OLD, to, of=BEFORE.run.run_id))
+    found = came(quiet_run(exact), forecast_of(OLD, to, of=BEFORE.run.run_id))
     assert found.facts == ()
     assert found.missed == ()
 
@@ -128,7 +128,7 @@ def test_a_fact_without_its_patch_is_met_by_any_patch(to: str, build: str) -> No
 def test_a_fact_with_another_value_is_named() -> None:
     """It changed, and not to what was stated."""
     other = changed(cluster_facts(OLD), [read_change("windows.build=26100.4061")])
-    found = came(quiet_run(other), foretold(OLD, "windows.build=20348.x", of=BEFORE.run.run_id))
+    found = came(quiet_run(other), forecast_of(OLD, "windows.build=20348.x", of=BEFORE.run.run_id))
     assert [str(one) for one in found.facts] == ["windows-1 build: 17763.1339 → 26100.4061"]
 
 
@@ -136,16 +136,16 @@ def test_what_could_not_be_told_is_no_forecast() -> None:
     """Whatever comes of it is explained by its facts, and missed by nobody."""
     after = quiet_run(changed(cluster_facts(NEW), [read_change("windows.build=20348.2600")]))
     before = quiet_run(cluster_facts(NEW))
-    forecast = foretold(NEW, "windows.build=20348.x", of=before.run.run_id)
+    forecast = forecast_of(NEW, "windows.build=20348.x", of=before.run.run_id)
     found = fulfilment(forecast, difference(before, after), after)
-    untold = {name for one in forecast.untold for name in one.checks}
-    assert {one.id for one in found.changes} <= untold
+    undecided = {name for one in forecast.undecided for name in one.checks}
+    assert {one.id for one in found.changes} <= undecided
     assert {one.told for one in found.changes} == {Told.EXPLAINED}
     assert found.missed == ()
 
 
 def test_a_check_that_was_not_judged_shows_nothing() -> None:
-    """Neither is its change accounted for, nor did the forecast come true."""
+    """Neither is its change accounted for, nor was the forecast observed."""
 
     def blind(one: RecordedCheck) -> RecordedCheck:
         return replace(one, verdict=Verdict.UNKNOWN, message="its node went away")
@@ -165,7 +165,7 @@ def test_a_check_that_is_gone_shows_nothing() -> None:
 
 def test_checks_that_were_to_come_and_to_go_are_looked_for() -> None:
     """One that is skipped has not come, and one that runs has not gone."""
-    forecast = foretold(NEW, "cni.backend=vxlan", of=BEFORE.run.run_id)
+    forecast = forecast_of(NEW, "cni.backend=vxlan", of=BEFORE.run.run_id)
     comes, goes = forecast.comes[0].id, forecast.goes[0].id
     before = quiet_run(cluster_facts(NEW))
     after = quiet_run(changed(cluster_facts(NEW), [read_change("cni.backend=vxlan")]))
@@ -186,7 +186,7 @@ def test_checks_that_were_to_come_and_to_go_are_looked_for() -> None:
 def test_a_check_that_is_skipped_has_gone() -> None:
     """Its skip has its id: it is one of both runs, and predicted all the same."""
     before = quiet_run(cluster_facts(NEW))
-    forecast = foretold(NEW, "cni.backend=vxlan", of=before.run.run_id)
+    forecast = forecast_of(NEW, "cni.backend=vxlan", of=before.run.run_id)
     goes = forecast.goes[0].id
     after = quiet_run(changed(cluster_facts(NEW), [read_change("cni.backend=vxlan")]))
     kept = next(one for one in before.checks if one.id == goes)
@@ -202,7 +202,7 @@ def test_members_decided_by_something_else_are_named() -> None:
     old = cluster_facts("fleet")
     words = "windows.build=20348.3207"
     before, after = quiet_run(old), quiet_run(changed(old, [read_change(words)]))
-    forecast = foretold(old, words, of=before.run.run_id)
+    forecast = forecast_of(old, words, of=before.run.run_id)
     name = "fleet-session-affinity/windows/tcp"
 
     def as_before(one: RecordedCheck) -> RecordedCheck:
@@ -256,5 +256,53 @@ def test_a_fact_that_nobody_could_state_is_met_by_any_value() -> None:
     """The MTU of the new network was unknown in the forecast: whatever discovery reads of it is no surprise."""
     there = changed(cluster_facts(OLD), [read_change("cni.backend=vxlan")])
     read = replace(there, cni=replace(there.cni, mtu=known(1450, "cluster profile")))
-    found = came(quiet_run(read), foretold(OLD, "cni.backend=vxlan", of=BEFORE.run.run_id))
+    found = came(quiet_run(read), forecast_of(OLD, "cni.backend=vxlan", of=BEFORE.run.run_id))
     assert "MTU of Pods" not in {one.name for one in found.facts}
+
+
+def test_an_outcome_that_another_limitation_decides_is_no_fulfilment() -> None:
+    """The same was to be seen for another reason, and the old reason stands."""
+    (one,) = [each for each in FORECAST.changes if each.id == HAIRPIN]
+    other = replace(one, after=replace(one.after, limitation="svc-other"))
+    found = came(quiet_run(FACTS), replace(FORECAST, changes=(other,), comes=(), goes=()))
+    assert missed(found).why == "decided by svc-hairpin-dsr"
+
+
+def test_a_pool_of_which_some_nodes_were_upgraded_is_named() -> None:
+    """All Windows nodes were to get the build, and one did."""
+    old, words = cluster_facts("fleet"), "windows.build=20348.3207"
+    all_of_them = changed(old, [read_change(words)])
+    first = next(node.name for node in old.nodes if node.os is OS.WINDOWS)
+    half = replace(
+        old,
+        nodes=tuple(
+            new if new.name == first else was
+            for was, new in zip(old.nodes, all_of_them.nodes, strict=True)
+        ),
+    )
+    before, after = quiet_run(old), quiet_run(half)
+    forecast = forecast_of(old, words, of=before.run.run_id)
+    found = fulfilment(forecast, difference(before, after), after)
+    assert [(one.subject, one.after) for one in found.facts] == [("windows-1 build", ON_SOME)]
+
+
+def test_an_unknown_fact_that_stays_is_met_too() -> None:
+    """The MTU could not be stated, and is what it was."""
+    old = cluster_facts(OLD)
+    old = replace(old, cni=replace(old.cni, mtu=known(1450, "cluster profile")))
+    forecast = forecast_of(old, "cni.backend=vxlan", of=BEFORE.run.run_id)
+    assert "MTU of Pods" in {one.name for one in forecast.facts}
+    there = changed(old, [read_change("cni.backend=vxlan"), read_change("cni.mtu=1450")])
+    before, after = quiet_run(old), quiet_run(there)
+    assert fulfilment(forecast, difference(before, after), after).facts == ()
+
+
+def test_a_forecast_of_other_facts_is_a_warning() -> None:
+    """The cluster changed between the forecast and the first run."""
+    older = changed(cluster_facts(OLD), [read_change("windows.build=17763.4")])
+    words = "windows.build=20348.3207"
+    after = quiet_run(changed(cluster_facts(OLD), [read_change(words)]))
+    (warning,) = came(after, forecast_of(older, words, of=BEFORE.run.run_id)).warnings
+    assert warning == (
+        "windows-1 build was 17763.4 when the forecast was made, and is 17763.1339 in the first run"
+    )

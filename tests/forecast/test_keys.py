@@ -25,11 +25,12 @@ from nettests.model.cluster_profile import StatedFacts, StatedKubeProxy
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
 from nettests.resources import manifests_path
-from tests.forecast.forecasts import foretold
+from tests.forecast.forecasts import forecast_of
 
 VALUES = {
     "kubernetes=1.34.2": KubernetesVersion(1, 34, 2),
     "kubernetes=v1.34.2": KubernetesVersion(1, 34, 2),
+    "kubernetes=v1.34.2+rke2r1": KubernetesVersion(1, 34, 2),
     "windows.kubelet=1.33.1": KubernetesVersion(1, 33, 1),
     "kubeProxy.linux.version=1.33.1": KubernetesVersion(1, 33, 1),
     "windows.build=26100": WindowsBuild(26100),
@@ -62,7 +63,13 @@ REFUSED = {
     "kubeProxy.dsr=maybe": "true or false is expected, not 'maybe'",
     "cni.driver=overlya": "did you mean 'overlay'?",
     "kubeProxy.windows.mode=nftables": "none of its values",
-    "cni.mtu=large": "a whole number is expected",
+    "kubernetes=1.34.X": "not a Kubernetes version: '1.34.X'",
+    "kubernetes=1.34.": "write 1.34.2, or 1.34 for any patch",
+    "kubernetes=1.34junk": "not a Kubernetes version: '1.34junk'",
+    "windows.build=26100.X": "write 26100.4061, or 26100.x for any patch level",
+    "cni.mtu=large": "an MTU of 576 to 65535 bytes is expected",
+    "cni.mtu=0": "an MTU of 576 to 65535 bytes is expected",
+    "windows.runtime=containerd://new": "such as containerd://2.1.4",
     "cni.natExceptions=10.0.0.1/8": "10.0.0.1/8 has host bits set",
     "windows.runtime=containerd": "such as containerd://2.1.4",
     "cni.plugin=": "a name is expected",
@@ -149,5 +156,5 @@ def test_each_fact_of_a_cluster_profile_is_changed_or_named_as_left_alone() -> N
 
 def test_what_was_written_is_what_is_shown() -> None:
     """A forecast names its changes as its user did."""
-    found = foretold("win2019-l2bridge", "kubernetes=1.34", "windows.build=20348.x")
+    found = forecast_of("win2019-l2bridge", "kubernetes=1.34", "windows.build=20348.x")
     assert found.to == ("kubernetes=1.34", "windows.build=20348.x")

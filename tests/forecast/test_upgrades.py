@@ -1,4 +1,4 @@
-"""Upgrades foretold from the facts of lab profiles, with the shipped suites and manifests, and acted out as documented."""
+"""Upgrades forecast from the facts of lab profiles, with the shipped suites and manifests, and acted out as documented."""
 
 from itertools import permutations
 
@@ -13,7 +13,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
 from tests.compare.runs import quiet_run
 from tests.facts import PROFILES, cluster_facts
-from tests.forecast.forecasts import NEW, OLD, TO_NEW, flows_of, foretold, ids
+from tests.forecast.forecasts import NEW, OLD, TO_NEW, flows_of, forecast_of, ids
 
 OVERLAY = (
     *("kubernetes=1.34.2", "windows.build=20348.3207", "kubeProxy.dsr=true", "cni.backend=vxlan"),
@@ -36,7 +36,7 @@ def acted_out(facts: ClusterFacts, *to: str) -> tuple[Forecast, Difference, Fulf
     """Return a forecast, and what became of it where both clusters behave as documented."""
     after = quiet_run(changed(facts, [read_change(word) for word in to]))
     found = difference(quiet_run(facts), after)
-    forecast = foretold(facts, *to, of=found.before.run.run_id)
+    forecast = forecast_of(facts, *to, of=found.before.run.run_id)
     return forecast, found, fulfilment(forecast, found, after)
 
 
@@ -48,15 +48,15 @@ def test_an_upgrade_that_does_as_documented_comes_true(profile: str, to: tuple[s
     assert came.missed == ()
     assert {one.told for one in came.changes} == {Told.PREDICTED}
     assert len(came.changes) == len(forecast.changes) + len(forecast.comes) + len(forecast.goes)
-    assert came.came_true == len(came.changes)
+    assert came.observed == len(came.changes)
     assert (came.facts, came.warnings, found.unexplained) == ((), (), ())
 
 
 def test_a_forecast_is_the_difference_of_the_profiles_themselves() -> None:
-    """What was foretold for stated facts comes true on the facts that discovery reads afterwards."""
+    """What was forecast for stated facts is observed on the facts that discovery reads afterwards."""
     after = quiet_run(cluster_facts(NEW))
     found = difference(quiet_run(cluster_facts(OLD)), after)
-    forecast = foretold(OLD, *TO_NEW, of=found.before.run.run_id)
+    forecast = forecast_of(OLD, *TO_NEW, of=found.before.run.run_id)
     came = fulfilment(forecast, found, after)
     assert (came.missed, came.facts) == ((), ())
     assert {one.told for one in came.changes} == {Told.PREDICTED}
@@ -66,7 +66,7 @@ def test_a_forecast_is_the_difference_of_the_profiles_themselves() -> None:
 def test_what_stays_is_expected_to_stay(profile: str) -> None:
     """A fact that is stated as it is changes no expectation and no plan, on any profile."""
     facts = cluster_facts(profile)
-    found = foretold(facts, f"kubernetes={facts.server_version}")
+    found = forecast_of(facts, f"kubernetes={facts.server_version}")
     assert found.notes[-1] == UNCHANGED
     assert (found.changes, found.comes, found.goes, found.facts) == ((), (), (), ())
     assert found.limitations == ()
@@ -74,17 +74,17 @@ def test_what_stays_is_expected_to_stay(profile: str) -> None:
 
 @pytest.mark.parametrize(("profile", "to"), list(UPGRADES.values())[:3], ids=list(UPGRADES)[:3])
 def test_each_check_is_accounted_for_once(profile: str, to: tuple[str, ...]) -> None:
-    """It changes, cannot be told, comes, goes, or stays: the numbers add up to the two plans."""
+    """It changes, cannot be forecast, comes, goes, or stays: the numbers add up to the two plans."""
     forecast, found, _ = acted_out(cluster_facts(profile), *to)
-    untold = {name for one in forecast.untold for name in one.checks}
+    undecided = {name for one in forecast.undecided for name in one.checks}
     changes = {one.id for one in forecast.changes}
-    assert not untold & changes
-    assert forecast.same + len(changes) + len(untold) == len(found.checks)
+    assert not undecided & changes
+    assert forecast.same + len(changes) + len(undecided) == len(found.checks)
 
 
 def test_a_new_windows_lifts_what_its_build_had() -> None:
     """Affinity works and a Service may have more backends, each with its entry, its source and its fact."""
-    found = foretold(OLD, "windows.build=20348.3207")
+    found = forecast_of(OLD, "windows.build=20348.3207")
     lifts = [one for one in found.changes if one.kind is Coming.LIFTS]
     assert {"session-affinity", "service-65-backends"} <= flows_of(one.id for one in lifts)
     entries = {one.id: one for one in found.entries}
@@ -100,7 +100,7 @@ def test_a_new_windows_lifts_what_its_build_had() -> None:
 
 def test_dsr_lifts_one_limitation_and_brings_another() -> None:
     """Backends see the Pod, and a Pod no longer reaches itself where loopbackDSR is off."""
-    found = foretold(OLD, "kubeProxy.dsr=true")
+    found = forecast_of(OLD, "kubeProxy.dsr=true")
     assert "dsr-source-address" in flows_of(ids(found, Coming.LIFTS))
     appears = [one for one in found.changes if one.kind is Coming.APPEARS]
     assert {one.after.limitation for one in appears} == {"svc-hairpin-dsr"}
@@ -110,7 +110,7 @@ def test_dsr_lifts_one_limitation_and_brings_another() -> None:
 
 def test_an_overlay_brings_its_limitations_by_the_driver_that_follows() -> None:
     """Only the backend was stated: nodes reach Pods of their own alone, because the driver is another."""
-    found = foretold(NEW, "cni.backend=vxlan")
+    found = forecast_of(NEW, "cni.backend=vxlan")
     (one,) = [
         one for one in found.changes if one.id == "node-to-pod/windows-1/linux-1/other-node/tcp"
     ]
@@ -120,7 +120,7 @@ def test_an_overlay_brings_its_limitations_by_the_driver_that_follows() -> None:
 
 def test_kubernetes_lifts_what_its_api_server_did_not_know() -> None:
     """Fields that old API servers do not know are refused by new ones, by the release that brought them."""
-    found = foretold(OLD, "kubernetes=1.34.2")
+    found = forecast_of(OLD, "kubernetes=1.34.2")
     (one,) = [one for one in found.changes if one.id == "windows-pod-fields/api/hostUsers"]
     assert (one.before.expected, one.after.expected) == ("accepted", "rejected")
     assert [str(cause) for cause in one.causes] == ["Kubernetes: 1.24.17 → 1.34.2"]
@@ -128,18 +128,18 @@ def test_kubernetes_lifts_what_its_api_server_did_not_know() -> None:
 
 def test_checks_that_come_and_go_say_what_keeps_them_out() -> None:
     """Rules of the overlay come, those of the bridge go, and what needs an MTU goes until it is stated."""
-    found = foretold(NEW, "cni.backend=vxlan")
+    found = forecast_of(NEW, "cni.backend=vxlan")
     assert "flannel-vxlan-configuration" in flows_of(one.id for one in found.comes)
     assert all("host-gw" in one.reason or "l2bridge" in one.reason for one in found.comes)
     gone = {one.id.partition("/")[0]: one.reason for one in found.goes}
     assert "state it with --to cni.mtu=" in gone["icmp-packet-at-mtu"]
-    stated = foretold(NEW, "cni.backend=vxlan", "cni.mtu=1450")
+    stated = forecast_of(NEW, "cni.backend=vxlan", "cni.mtu=1450")
     assert "icmp-packet-at-mtu" not in flows_of(one.id for one in stated.goes)
 
 
 def test_limitations_come_and_go_with_the_checks_that_they_decide() -> None:
     """Each with its source and the facts by which."""
-    found = foretold(OLD, "kubeProxy.dsr=true")
+    found = forecast_of(OLD, "kubeProxy.dsr=true")
     changes = {one.id: one for one in found.limitations}
     assert changes["svc-hairpin-dsr"].what is Moved.CAME
     assert changes["dsr-source-ip-non-dsr"].what is Moved.WENT
@@ -151,8 +151,8 @@ def test_limitations_come_and_go_with_the_checks_that_they_decide() -> None:
 
 def test_the_way_back_is_the_mirror() -> None:
     """What lifts one way appears the other way, and what opens is settled."""
-    there = foretold(OLD, "kubeProxy.dsr=true")
-    back = foretold(
+    there = forecast_of(OLD, "kubeProxy.dsr=true")
+    back = forecast_of(
         changed(cluster_facts(OLD), [read_change("kubeProxy.dsr=true")]), "kubeProxy.dsr=off"
     )
     for one, other in ((Coming.LIFTS, Coming.APPEARS), (Coming.OPENS, Coming.SETTLES)):
@@ -163,15 +163,15 @@ def test_the_way_back_is_the_mirror() -> None:
 
 def test_members_of_a_check_change_by_the_facts_of_their_own_nodes() -> None:
     """Of a fleet of two builds only the older nodes change, and are named."""
-    found = foretold("fleet", "windows.build=20348.3207")
+    found = forecast_of("fleet", "windows.build=20348.3207")
     (one,) = [one for one in found.changes if one.id == "fleet-session-affinity/windows/tcp"]
     assert [member.label for member in one.members] == ["win-1", "win-2", "win-3", "win-4"]
     assert {member.limitation_before for member in one.members} == {"aff-clientip-hns"}
 
 
 @pytest.mark.nightly
-def test_every_profile_is_foretold_with_the_version_of_every_other() -> None:
-    """For all ordered pairs of profiles, what Kubernetes' version changes comes true."""
+def test_every_profile_is_forecast_with_the_version_of_every_other() -> None:
+    """For all ordered pairs of profiles, what Kubernetes' version changes is observed."""
     odd = {}
     for old, new in permutations(PROFILES, 2):
         version = cluster_facts(new).server_version

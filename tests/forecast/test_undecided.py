@@ -1,6 +1,7 @@
-"""What cannot be told is no change: it is named with what may decide it and the fact that would settle it."""
+"""What cannot be forecast is no change: it is named with what may decide it and the fact that would settle it."""
 
 from dataclasses import replace
+from typing import TypeGuard
 
 import pytest
 
@@ -8,22 +9,23 @@ from nettests.compare.dependencies import entries_in, unknown_in
 from nettests.forecast import Forecast, read_change
 from nettests.forecast.forecast import Coming
 from nettests.forecast.patches import at_any_patch
-from nettests.forecast.untold import Untold
+from nettests.forecast.undecided import Undecided
 from nettests.model.facts import NodeFacts, known, unknown
-from nettests.model.versions import WindowsBuild
+from nettests.model.versions import Bound, KubernetesVersion, WindowsBuild
 from nettests.model.words import Verdict
 from tests.facts import cluster_facts, with_windows
-from tests.forecast.forecasts import NEW, OLD, flows_of, foretold, ids, planned
+from tests.forecast.forecasts import NEW, OLD, flows_of, forecast_of, ids, planned
+from tests.manifests.shipped import manifests
 
 
-def by_key(found: Forecast, key: str) -> list[Untold]:
+def by_key(found: Forecast, key: str) -> list[Undecided]:
     """Return what a key would settle."""
-    return [one for one in found.untold if key in one.settled_by]
+    return [one for one in found.undecided if key in one.settled_by]
 
 
 def test_a_build_without_its_patch_level_leaves_open_what_patches_decide() -> None:
     """Updates of Windows brought and mended bugs: which of them are there is not guessed."""
-    found = foretold(NEW, "windows.build=20348.x")
+    found = forecast_of(NEW, "windows.build=20348.x")
     lacking = by_key(found, "windows.build")
     assert lacking
     assert {one.settled_by for one in lacking} == {("windows.build",)}
@@ -37,23 +39,23 @@ def test_a_build_without_its_patch_level_leaves_open_what_patches_decide() -> No
 
 def test_the_patch_level_settles_it() -> None:
     """Stated, as the head of each says: nothing is left to be told."""
-    assert foretold(NEW, "windows.build=20348.3207").untold == ()
+    assert forecast_of(NEW, "windows.build=20348.3207").undecided == ()
 
 
 def test_a_build_that_no_patch_divides_is_told_without() -> None:
     """Where no condition has a bound within the build, its patch level is of no interest."""
-    assert by_key(foretold("userspace-l2bridge", "windows.build=26100.x"), "windows.build") == []
+    assert by_key(forecast_of("userspace-l2bridge", "windows.build=26100.x"), "windows.build") == []
 
 
 def test_a_minor_is_told_where_all_of_its_patch_releases_agree() -> None:
     """What one of them brought is not told; the release settles it, either way."""
-    minor = foretold(NEW, "kubernetes=1.34")
-    (one,) = minor.untold
+    minor = forecast_of(NEW, "kubernetes=1.34")
+    (one,) = minor.undecided
     assert (one.entries, one.settled_by) == (("itp-local-balancer-lost",), ("kubernetes",))
     assert one.why.endswith("the patch release of kubernetes=1.34")
     assert flows_of(one.checks) == {"itp-local-own-node"}
-    first, newest = (foretold(NEW, f"kubernetes=1.34.{patch}") for patch in (0, 30))
-    assert (first.untold, newest.untold) == ((), ())
+    first, newest = (forecast_of(NEW, f"kubernetes=1.34.{patch}") for patch in (0, 30))
+    assert (first.undecided, newest.undecided) == ((), ())
     assert {*one.checks} <= ids(first, Coming.OPENS, Coming.SETTLES, Coming.CHANGES) ^ ids(
         newest, Coming.OPENS, Coming.SETTLES, Coming.CHANGES
     )
@@ -61,7 +63,7 @@ def test_a_minor_is_told_where_all_of_its_patch_releases_agree() -> None:
 
 def test_what_any_patch_release_shows_is_shown_as_of_the_minor() -> None:
     """Facts and causes name no release that nobody stated."""
-    found = foretold(OLD, "kubernetes=1.34")
+    found = forecast_of(OLD, "kubernetes=1.34")
     assert "Kubernetes: 1.24.17 → 1.34" in map(str, found.facts)
     causes = {cause.after for one in found.changes for cause in one.causes}
     assert "1.34" in causes
@@ -95,7 +97,7 @@ def test_expectations_that_agree_are_left_as_they_are(words: tuple[str, ...]) ->
 def test_an_unknown_fact_of_today_is_named_as_such() -> None:
     """It could not be told before either: the upgrade is no reason."""
     hidden = with_windows(cluster_facts(NEW), kube_proxy={"dsr": unknown("no log")})
-    found = foretold(hidden, "kubernetes=1.36.2")
+    found = forecast_of(hidden, "kubernetes=1.36.2")
     lacking = by_key(found, "kubeProxy.windows.dsr")
     assert lacking
     assert all(one.already for one in lacking)
@@ -105,7 +107,7 @@ def test_an_unknown_fact_of_today_is_named_as_such() -> None:
 def test_stating_an_unknown_fact_decides_what_could_not_be_told() -> None:
     """It is no lifted limitation, since nobody knows whether there was one."""
     hidden = with_windows(cluster_facts(NEW), kube_proxy={"dsr": unknown("no log")})
-    found = foretold(hidden, "kubeProxy.dsr=true")
+    found = forecast_of(hidden, "kubeProxy.dsr=true")
     decided = [one for one in found.changes if one.kind is Coming.DECIDED]
     assert decided
     assert {one.before.verdict for one in decided} == {Verdict.UNKNOWN}
@@ -114,20 +116,20 @@ def test_stating_an_unknown_fact_decides_what_could_not_be_told() -> None:
 
 
 def test_what_becomes_unknown_takes_no_limitation_away() -> None:
-    """A check that cannot be told is not one that its limitation lost."""
-    found = foretold(NEW, "windows.build=20348.x")
-    untold = {name for one in found.untold for name in one.checks}
+    """A check that cannot be forecast is not one that its limitation lost."""
+    found = forecast_of(NEW, "windows.build=20348.x")
+    undecided = {name for one in found.undecided for name in one.checks}
     for one in found.limitations:
-        assert not {*one.lost, *one.gained} & untold
+        assert not {*one.lost, *one.gained} & undecided
 
 
 def test_what_opens_because_a_fact_became_unknown_names_its_key() -> None:
     """The exceptions were those of the old network; stated, the outcome is expected again."""
-    found = foretold(NEW, "cni.backend=vxlan")
+    found = forecast_of(NEW, "cni.backend=vxlan")
     settled = {one.id: one.settled_by for one in found.changes if one.settled_by}
     assert settled["icmp-pod-to-node/windows-1/linux-1/other-node/icmp"] == ("cni.natExceptions",)
     assert settled["service-hairpin/windows-1/windows-1/same-node/tcp"] == ("cni.loopbackDSR",)
-    stated = foretold(
+    stated = forecast_of(
         NEW, "cni.backend=vxlan", "cni.natExceptions=10.244.0.0/16", "cni.loopbackDSR=true"
     )
     assert not any(one.settled_by for one in stated.changes)
@@ -135,7 +137,7 @@ def test_what_opens_because_a_fact_became_unknown_names_its_key() -> None:
 
 def test_what_is_expected_then_needs_no_key() -> None:
     """Facts of the old plugin are unknown, and what no longer depends on them is settled without them."""
-    found = foretold(NEW, "cni.plugin=antrea", "kubeProxy.windows.mode=none")
+    found = forecast_of(NEW, "cni.plugin=antrea", "kubeProxy.windows.mode=none")
     unknown_then = [one for one in found.changes if "unknown" in {c.after for c in one.causes}]
     assert {Coming.SETTLES, Coming.OPENS} <= {one.kind for one in unknown_then}
     assert {one.kind for one in found.changes if one.settled_by} == {Coming.OPENS}
@@ -146,7 +148,7 @@ def half_hidden() -> Forecast:
     """A fleet of which one node hides whether it has DSR, on its way to a build on which that matters."""
     fleet = cluster_facts("fleet")
     nodes = tuple(_without_dsr(node) if node.name == "win-5" else node for node in fleet.nodes)
-    return foretold(replace(fleet, nodes=nodes), "windows.build=20348.1000")
+    return forecast_of(replace(fleet, nodes=nodes), "windows.build=20348.1000")
 
 
 def _without_dsr(node: NodeFacts) -> NodeFacts:
@@ -156,14 +158,14 @@ def _without_dsr(node: NodeFacts) -> NodeFacts:
 def test_a_member_that_cannot_be_told_is_no_changed_member(half_hidden: Forecast) -> None:
     """Its check is listed with the key of what that node hides, and is no change because of it alone."""
     name = "fleet-dns/windows/tcp/nslookup"
-    (one,) = [lacking for lacking in half_hidden.untold if name in lacking.checks]
+    (one,) = [lacking for lacking in half_hidden.undecided if name in lacking.checks]
     assert one.settled_by == ("kubeProxy.windows.dsr",)
     assert name not in {change.id for change in half_hidden.changes}
     for change in half_hidden.changes:
         assert all(member.after is not Verdict.UNKNOWN for member in change.members)
 
 
-def test_what_could_be_told_of_some_checks_before_is_not_called_untold_before() -> None:
+def test_what_could_be_told_of_some_checks_before_is_not_called_undecided_before() -> None:
     """One pool hides its patch level today, the other does so then: together they are something new."""
     mixed = cluster_facts("mixed-builds")
     hidden = known(WindowsBuild(20348), "a label")
@@ -171,16 +173,43 @@ def test_what_could_be_told_of_some_checks_before_is_not_called_untold_before() 
         replace(node, build=hidden) if node.pool == "windows-2" else node for node in mixed.nodes
     )
     before = replace(mixed, nodes=nodes)
-    found = foretold(before, "windows.build=20348.x")
+    found = forecast_of(before, "windows.build=20348.x")
     undecided = {
         name for name, told in planned(before).expectations.items() if told.undecided is not None
     }
-    assert {one.already for one in found.untold} == {False}
-    assert undecided & {name for one in found.untold for name in one.checks}
+    assert {one.already for one in found.undecided} == {False}
+    assert undecided & {name for one in found.undecided for name in one.checks}
 
 
 def test_whatever_is_undecided_has_a_key(half_hidden: Forecast) -> None:
     """Also of a check whose source has another OS than the target that lacks the fact."""
-    checks = {name for one in half_hidden.untold for name in one.checks}
+    checks = {name for one in half_hidden.undecided for name in one.checks}
     assert any(name.startswith("fleet-nodeport/linux/") for name in checks)
-    assert all(one.settled_by for one in half_hidden.untold)
+    assert all(one.settled_by for one in half_hidden.undecided)
+
+
+def test_no_shipped_condition_holds_between_patches_of_one_minor_alone() -> None:
+    """A minor without its patch is resolved at its first and its newest release: neither sees such a window."""
+    spans = {
+        (entry.id, span)
+        for manifest in manifests()
+        for entry in manifest.limitations
+        for ends in [(entry.condition.source, entry.condition.target)]
+        for one in (
+            entry.condition.kubernetes,
+            *(v for e in ends for v in (e.kubelet, e.kube_proxy)),
+        )
+        for span in (one.spans if one else ())
+    }
+    assert spans
+    for name, span in spans:
+        begins = {(v.major, v.minor) for s, v in span if s.startswith(">") and inside(v)}
+        ends = {(v.major, v.minor) for s, v in span if s.startswith("<") and inside(v)}
+        exact = [v for s, v in span if s == "==" and inside(v)]
+        assert not begins & ends, name
+        assert not exact, name
+
+
+def inside(bound: Bound) -> TypeGuard[KubernetesVersion]:
+    """Whether a bound lies above the first release of its minor."""
+    return isinstance(bound, KubernetesVersion) and bound.patch > 0

@@ -1,4 +1,4 @@
-"""What of a plan cannot be told, because facts are not known then, and which fact would settle it. Pure."""
+"""What of a plan cannot be forecast, because facts are not known then, and which fact would settle it. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from nettests.model.check import Check
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Untold:
+class Undecided:
     """Checks of which nothing can be told, and the keys of the facts that would settle it.
 
     ``already`` is whether nothing could be told of the facts of before either.
@@ -23,7 +23,9 @@ class Untold:
     already: bool
 
 
-def untold_checks(before: Planned, after: Planned, changes: Sequence[Change]) -> Iterator[Untold]:
+def undecided_checks(
+    before: Planned, after: Planned, changes: Sequence[Change]
+) -> Iterator[Undecided]:
     """Yield what is undecided, alike checks together: those with the same entries, and the same facts to settle it."""
     lacking = tuple(one.key.name for one in changes if one.names_no_patch)
     alike: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, str]] = {}
@@ -34,12 +36,12 @@ def untold_checks(before: Planned, after: Planned, changes: Sequence[Change]) ->
                 keys = tuple(_keys(one, why)) or lacking
                 alike.setdefault((entries_in(why), keys), {}).setdefault(check.id, why)
     for (entries, keys), checks in alike.items():
-        yield Untold(
+        yield Undecided(
             entries=entries,
             why=next(iter(checks.values())),
             settled_by=keys,
             checks=tuple(checks),
-            already=all(_was_untold(name, before) for name in checks),
+            already=all(_was_undecided(name, before) for name in checks),
         )
 
 
@@ -52,6 +54,6 @@ def _keys(check: Check, undecided: str) -> Iterator[str]:
             yield key
 
 
-def _was_untold(check: str, before: Planned) -> bool:
+def _was_undecided(check: str, before: Planned) -> bool:
     told = before.expectations.get(check)
     return told is not None and told.undecided is not None

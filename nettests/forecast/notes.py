@@ -1,0 +1,151 @@
+"""What somebody has to know of the changes of a forecast: what they take along, and what makes it worth less. Pure.
+
+Nothing is refused here: a downgrade or a version that no document names yet is resolved like any other, and said.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from nettests.compare.items import named
+from nettests.expect import Manifest
+from nettests.expect.manifest import Condition
+from nettests.forecast.keys import Change
+from nettests.model import network_drivers
+from nettests.model.facts import ClusterFacts
+from nettests.model.journal_records import ManifestFile
+from nettests.model.nearest import nearest
+from nettests.model.versions import Bound, KubernetesVersion, WindowsBuild
+from nettests.model.words import OS
+from nettests.preflight.cluster import skews
+
+Manifests = Sequence[Manifest]
+
+
+def notes(
+    facts: ClusterFacts, after: ClusterFacts, changes: Sequence[Change], manifests: Manifests = ()
+) -> Iterator[str]:
+    """Yield what somebody has to know of the changes."""
+    stated = {one.key.name for one in changes}
+    if "kubernetes" in stated:
+        yield (
+            "kubernetes is the version of the API server, and of each kubelet and kube-proxy of known version unless"
+            " kubelet or kubeProxy.version states another"
+        )
+    yield from _downwards(facts, changes)
+    yield from _beyond(changes, manifests)
+    yield from _unknown_names(changes, manifests)
+    yield from _skewed(facts, after)
+    yield from _alike(facts, after)
+
+
+def other_manifests(
+    then: Iterable[ManifestFile], now: Iterable[ManifestFile], *, of: str, by: str
+) -> Iterator[str]:
+    """Yield what to know where limitation manifests differ: ``of`` what read the first ones, ``by`` what the others."""
+    old, new = ({one.file: one.sha256 for one in files} for files in (then, now))
+    if not old or not new:
+        return
+    others = sorted(file for file in {*old, *new} if old.get(file) != new.get(file))
+    if others:
+        yield f"{of} read other limitation manifests than {by}: {named(others, 'file')}"
+
+
+def _downwards(facts: ClusterFacts, changes: Sequence[Change]) -> Iterator[str]:
+    stated = {one.key.name: one for one in changes}
+    kubernetes = stated.get("kubernetes")
+    if kubernetes is not None and kubernetes.last < facts.server_version:
+        yield f"{kubernetes} is a downgrade from {facts.server_version}"
+    build = stated.get("windows.build")
+    for old in dict.fromkeys(node.build.value for node in facts.nodes if node.os is OS.WINDOWS):
+        if build is not None and old is not None and _is_older(build.value, old):
+            yield f"{build} is a downgrade from {old}"
+
+
+def _is_older(build: WindowsBuild, than: WindowsBuild) -> bool:
+    return build < than if build.patch_known and than.patch_known else build.build < than.build
+
+
+def _beyond(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
+    """Yield versions above all that documents speak of: what holds there is what held last."""
+    kubernetes, builds = _newest(manifests)
+    for one in changes:
+        newest = builds if isinstance(one.value, WindowsBuild) else kubernetes
+        if newest and _line(one.value) > _line(newest):
+            yield (
+                f"{one} is newer than every version that limitation manifests name (up to {newest}): what documents"
+                " say of it is not known, and what holds of the newest known version is taken to hold"
+            )
+
+
+def _line(version: object) -> tuple[int, ...]:
+    """Return a version without its patch: patches newer than manifests come every month. Empty for what is none."""
+    if isinstance(version, KubernetesVersion):
+        return version.major, version.minor
+    return (version.build,) if isinstance(version, WindowsBuild) else ()
+
+
+def _newest(manifests: Manifests) -> tuple[KubernetesVersion | None, WindowsBuild | None]:
+    """Return the newest Kubernetes and the newest Windows build in a bound of a condition."""
+    versions: list[KubernetesVersion] = []
+    builds: list[WindowsBuild] = []
+    for manifest in manifests:
+        for entry in manifest.limitations:
+            for bound in _bounds(entry.condition):
+                if isinstance(bound, WindowsBuild):
+                    builds.append(bound)
+                else:
+                    versions.append(bound)
+    return max(versions, default=None), max(builds, default=None)
+
+
+def _bounds(condition: Condition) -> Iterator[Bound]:
+    ends = (condition.source, condition.target)
+    ranges = [condition.kubernetes]
+    ranges += [one for end in ends for one in (end.build, end.kubelet, end.kube_proxy)]
+    for one in ranges:
+        yield from (bound for _, bound in (one.bounds if one else ()))
+
+
+def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
+    """Yield names of plugins and backends that nothing speaks of: slips of the pen among them."""
+    conditions = [entry.condition for manifest in manifests for entry in manifest.limitations]
+    backends = {name for drivers in network_drivers.BACKEND_DRIVERS.values() for name in drivers}
+    known = {
+        "cni.plugin": {
+            *network_drivers.PLUGIN_DRIVERS,
+            *network_drivers.BACKEND_DRIVERS,
+            *(name for one in conditions for name in one.cni),
+        },
+        "cni.backend": {*backends, *(name for one in conditions for name in one.backend)},
+    }
+    for one in changes:
+        names = known.get(one.key.name)
+        if names and one.value not in names:
+            hint = nearest(one.value, sorted(names), what="known are")
+            yield f"no limitation manifest and no rule names {one}; {hint}"
+
+
+def _skewed(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
+    """Yield what the version skew policy does not allow then, and is not so today."""
+    today, then = (
+        {text for node in one.nodes for _, text in skews(node, one.server_version)}
+        for one in (facts, after)
+    )
+    if then - today:
+        yield f"outside the version skew policy of Kubernetes: {named(sorted(then - today), 'node')}"
+
+
+def _alike(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
+    """Yield node pools that builds keep apart today and do not then."""
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    before: defaultdict[str, set[str]] = defaultdict(set)
+    for old, new in zip(facts.nodes, after.nodes, strict=True):
+        if new.build.known and new.pool not in alike[str(new.build.value)]:
+            alike[str(new.build.value)].append(new.pool)
+        before[str(new.build.value)].add(str(old.build.value))
+    for build, pools in alike.items():
+        if len(pools) > 1 and len(before[build]) > 1:
+            yield (
+                f"{', '.join(pools)} have one build then, {build}: pools that neither a label of their platform nor"
+                " nodePools of the cluster profile keeps apart become one, and ids of checks change"
+            )
