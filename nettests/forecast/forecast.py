@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from nettests.compare.absent import OnlyCheck, skipped_because
-from nettests.compare.checks import CheckChange, Kind, check_changes
+from nettests.compare.checks import CheckChange, Kind, State, check_changes
 from nettests.compare.dependencies import Cause, Dependency
 from nettests.compare.fact_changes import FactChange, fact_changes
 from nettests.compare.limitations import LimitationChange, limitation_changes
@@ -148,8 +148,8 @@ def _expected(
     return ExpectedChange(
         id=one.id,
         kind=kind,
-        before=_expects(one.before.verdict, one.before.expected, one.before.limitation),
-        after=_expects(one.after.verdict, one.after.expected, one.after.limitation),
+        before=_expects(one.before),
+        after=_expects(one.after),
         members=tuple(each for each in one.members if each.after is not Verdict.UNKNOWN),
         applies=tuple(sorted(applies - applied)),
         ends=tuple(sorted(applied - applies)),
@@ -166,8 +166,8 @@ def _stating(causes: Iterable[Cause]) -> Iterator[str]:
             yield key
 
 
-def _expects(verdict: Verdict, expected: str, limitation: str | None) -> Expects:
-    return Expects(verdict=verdict, expected=expected, limitation=limitation)
+def _expects(state: State) -> Expects:
+    return Expects(verdict=state.verdict, expected=state.expected, limitation=state.limitation)
 
 
 def _coming(one: CheckChange) -> Coming:
