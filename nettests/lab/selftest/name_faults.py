@@ -129,6 +129,7 @@ _LIES = (
         must=(Checks(flow="pod-to-service-pqdn", source="linux-1"),),
         may=(
             Checks(flow="pod-to-service-p*", source="linux-1"),
+            Checks(flow="fleet-service-name", source="linux-1"),
             Checks(flow="dns-*", source="linux-1"),
             Checks(flow="stateful-set-names", node="linux-1"),
             Checks(flow="pod-hostname-fqdn", node="linux-1"),
