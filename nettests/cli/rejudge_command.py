@@ -71,8 +71,8 @@ def rejudge(
     manifests, digests = read_manifests(limitations)
     failing = tuple(FailOn(word) for word in fail_on)
     held = Held(baseline=baseline_of(baseline, failing), fail_on=failing)
-    require_writable(target)
     notifications = notifications_of(metrics)
+    require_writable(target)
     again = judge_again(
         run_dir, target, manifests, digests, today=datetime.now(UTC).date(), held=held
     )

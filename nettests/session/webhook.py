@@ -136,14 +136,17 @@ def _reason(error: RequestException) -> str:
 
 @contextmanager
 def _no_logs() -> Iterator[None]:
-    """Keep back what the HTTP client logs meanwhile: at some levels, whole addresses."""
-    logger = logging.getLogger("urllib3.connectionpool")
+    """Keep back what the HTTP client logs meanwhile: it repeats whole addresses, in warnings too."""
+    known = [name for name in logging.root.manager.loggerDict if name.startswith("urllib3")]
+    loggers = [logging.getLogger(name) for name in known]
 
     def nothing(_record: logging.LogRecord) -> bool:
         return False
 
-    logger.addFilter(nothing)
+    for logger in loggers:
+        logger.addFilter(nothing)
     try:
         yield
     finally:
-        logger.removeFilter(nothing)
+        for logger in loggers:
+            logger.removeFilter(nothing)
