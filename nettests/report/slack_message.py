@@ -1,8 +1,8 @@
 """``Results`` → the JSON of a Slack-compatible webhook: ``text`` and ``blocks``. Pure.
 
 Texts of a cluster stay texts: blocks are ``plain_text``, in which nothing is a link, mention or emoji. ``text`` is what
-notifications and other programs (Mattermost, Rocket.Chat) show instead, and is read as markup there: its signs are
-replaced by wide ones. Slack's limits hold by construction: 150 characters a header, 3,000 a text, 50 blocks. Sending
+notifications and other programs (Mattermost, Rocket.Chat) show instead, and is read as markup there: the
+signs of links, mentions and code are replaced by wide ones. Slack's limits hold by construction: 150 characters a header, 3,000 a text, 50 blocks. Sending
 it is ``session.webhook``'s.
 """
 
@@ -19,8 +19,8 @@ SHOWN = 5
 """Incidents that are told, the leading ones; the report has all."""
 HEADER, LINE, TEXT = 150, 500, 3000
 """Characters of a header, of one line of ours, and of ``text``."""
-# samples: "<!channel>", "@here", "[x](y)", "`code`", "*bold*", "![x](y)"
-_WIDE = str.maketrans("<>&@[]`*_~", "＜＞＆＠［］｀＊＿～")
+# samples: "<!channel>", "@here", "[x](y)", "![x](y)", "`code`"; emphasis does no harm, and ids and paths have its signs
+_WIDE = str.maketrans("<>&@[]`", "＜＞＆＠［］｀")
 
 
 def slack_message(results: Results, report: str) -> dict[str, Any]:

@@ -60,6 +60,16 @@ def test_the_same_manifests_give_the_same_verdicts(finished: Path) -> None:
         assert (finished / "rejudged" / name).is_file()
 
 
+def test_the_run_took_as_long_as_it_took(finished: Path) -> None:
+    """When it was judged again is neither its end nor part of its duration."""
+    assert rejudge(finished).exit_code == 0
+    before, after = (
+        json.loads((folder / "results.json").read_text())["run"]
+        for folder in (finished, finished / "rejudged")
+    )
+    assert (after["finished"], after["seconds"]) == (before["finished"], before["seconds"])
+
+
 def test_another_manifest_changes_exactly_its_checks(finished: Path, tmp_path: Path) -> None:
     """What a new entry expects and the run did not show is lifted, told, and ends with 1."""
     file = tmp_path / "mine.yaml"

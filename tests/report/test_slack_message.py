@@ -89,7 +89,7 @@ def test_what_does_not_show_blocks_reads_the_same_lines(eventful_run: Results) -
     """Programs that know ``text`` alone get headline, incidents and the report's place."""
     text = message(eventful_run)["text"]
     assert headline(eventful_run)[:40] in text
-    assert eventful_run.incidents[0].next_step.replace("_", "＿") in text
+    assert eventful_run.incidents[0].next_step in text
     assert text.endswith(REPORT)
 
 
@@ -106,14 +106,14 @@ def test_the_longest_texts_stay_within_the_limits(eventful_run: Results) -> None
     message(build_results(records(story)))
 
 
-@pytest.mark.parametrize("sign", ["<!channel>", "@here", "<https://x.test|y>", "[x](y)", "`z`", "*b*"])  # fmt: skip
+@pytest.mark.parametrize("sign", ["<!channel>", "@here", "<https://x.test|y>", "[x](y)", "`z`"])  # fmt: skip
 def test_texts_of_a_cluster_do_nothing(eventful_run: Results, sign: str) -> None:
     """In blocks nothing is markup; in ``text`` mentions, links, images and code are no longer such."""
     checks = eventful_run.incidents[0].checks
     bad = Incident(cause=f"a {sign} b", traits={}, checks=checks, next_step=sign)
     said = message(replace(eventful_run, incidents=(bad,)))
     assert sign in sections(said)[1]
-    assert not set("<>&@[]`*_~") & set(said["text"])
+    assert not set("<>&@[]`") & set(said["text"])
     assert "://" not in said["text"]
     assert said["unfurl_links"] is said["unfurl_media"] is False
 
