@@ -129,9 +129,9 @@ def _again(
         )
         if history.end:
             counts = Counter(verdict.value for verdict in verdicts.values())
-            told = {verdict.value: counts[verdict.value] for verdict in Verdict}
+            of_all = {verdict.value: counts[verdict.value] for verdict in Verdict}
             # When it ended is the run's: how long it took is none of today's.
-            journal.write(replace(history.end, exit_code=code, counts=told))
+            journal.write(replace(history.end, exit_code=code, counts=of_all))
     return Rejudged(before=run.verdicts, judgements=judgements, exit_code=code, beside=beside)
 
 

@@ -1,6 +1,7 @@
 """OpenMetrics text of a run: valid in both formats that read it, bounded, and no text of a cluster breaks it."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -8,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import parser
-from prometheus_client.openmetrics import parser as strict
+from prometheus_client.metrics_core import Metric
+from prometheus_client.openmetrics import parser as openmetrics
 
-from nettests.model.journal_records import Begin, End, Event
+from nettests.model.journal_records import Begin, End, Event, Record
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import Results, build_results
@@ -19,13 +21,16 @@ from nettests.report.results import Incident
 from tests.report.hostile import NASTY, hostile_records
 from tests.report.scenario import QUIET, records
 
+Text = Callable[[str], Iterable[Metric]]
+strict: Text = openmetrics.text_string_to_metric_families
+older: Text = parser.text_string_to_metric_families
 Samples = dict[tuple[tuple[str, str], ...], float]
 
 
 def read(text: str) -> dict[str, Samples]:
     """Return the samples by name and labels, as OpenMetrics reads them; without the label that all have."""
     found: dict[str, Samples] = {}
-    for family in strict.text_string_to_metric_families(text):
+    for family in strict(text):
         assert family.type == "gauge", "the textfile collector refuses OpenMetrics' own types"
         for sample in family.samples:
             assert sample.timestamp is None, "the textfile collector refuses them"
@@ -61,7 +66,7 @@ def test_a_run_tells_how_and_when_it_ended(quiet: Results) -> None:
 
 def test_every_sample_names_the_context_of_its_cluster(quiet: Results) -> None:
     """Files of two clusters side by side hold no sample twice."""
-    families = strict.text_string_to_metric_families(render_open_metrics(quiet))
+    families = strict(render_open_metrics(quiet))
     samples = [sample for family in families for sample in family.samples]
     assert {sample.labels["context"] for sample in samples} == {quiet.run.context}
 
@@ -135,7 +140,11 @@ def test_a_run_that_broke_off_or_never_began_is_told_too() -> None:
     broken = exposed(build_results(cut))
     assert only(broken["nettests_run_complete"]) == 0
     assert not {"nettests_run_exit_code", "nettests_run_end_timestamp_seconds"} & broken.keys()
-    begun = [Begin(run_id="r"), Event(at="", text="no nodes"), End(finished="", exit_code=4)]
+    begun: list[Record] = [
+        Begin(run_id="r"),
+        Event(at="", text="no nodes"),
+        End(finished="", exit_code=4),
+    ]
     never = exposed(build_results(begun))
     assert only(never["nettests_run_exit_code"]) == 4
     assert set(never["nettests_run_checks"].values()) == {0}
@@ -163,14 +172,14 @@ def test_no_text_breaks_the_format(text: str) -> None:
     """Whatever a context is called, both parsers read every sample with the same labels."""
     results = build_results([Begin(context=text, nettests=text)])
     rendered = render_open_metrics(results)
-    strictly, older = (
+    strictly, loosely = (
         [(s.name, s.labels, s.value) for f in families for s in f.samples]
         for families in (
-            strict.text_string_to_metric_families(rendered),
-            parser.text_string_to_metric_families(rendered),
+            strict(rendered),
+            older(rendered),
         )
     )
-    assert strictly == older
+    assert strictly == loosely
 
 
 def test_the_older_format_reads_it_too(eventful_run: Results) -> None:
@@ -180,5 +189,5 @@ def test_the_older_format_reads_it_too(eventful_run: Results) -> None:
     for line in text.splitlines():
         if line.startswith("# HELP"):
             assert not set('"\\') & set(line)
-    known = {f.name for f in parser.text_string_to_metric_families(text)}
-    assert known == {f.name for f in strict.text_string_to_metric_families(text)}
+    known = {f.name for f in older(text)}
+    assert known == {f.name for f in strict(text)}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nettests.model.journal_records import Begin, End, Event
+from nettests.model.journal_records import Begin, End, Event, Record
 from nettests.model.words import Verdict
 from nettests.report import Results, build_results
 from nettests.report.headline import exercised_line, headline
@@ -72,7 +72,7 @@ def test_more_incidents_than_five_are_counted(eventful_run: Results) -> None:
 
 def test_a_run_that_could_not_start_says_why() -> None:
     """The reason stands where the counts would, and no count is made up."""
-    begun = [Begin(run_id="r"), Event(at="", text="the run could not start: no nodes"), End(exit_code=7)]  # fmt: skip
+    begun: list[Record] = [Begin(run_id="r"), Event(at="", text="the run could not start: no nodes"), End(exit_code=7)]  # fmt: skip
     said = message(build_results(begun))
     assert said["blocks"][0]["text"]["text"] == "? The run could not start"
     assert "no nodes" in sections(said)[0]
