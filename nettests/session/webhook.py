@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -28,6 +29,8 @@ from nettests.redaction import REDACTED
 VARIABLE = "NETTESTS_WEBHOOK"
 SECONDS = 10.0
 """For each of two attempts, from the connection to the last header."""
+PAUSE = 1.0
+"""Before the second one."""
 TELLING = 16
 """A part of an address that is shorter may be a word of a report's own, and is no secret by itself."""
 
@@ -37,14 +40,20 @@ class Webhook:
     """An address that is posted to, once, and once more after ``pause`` seconds if that may help."""
 
     address: str = field(repr=False)
-    pause: float = 1.0
+    pause: float = PAUSE
     seconds: float = SECONDS
 
     def secrets(self) -> tuple[str, ...]:
         """Return the address and what of it is as good as the whole."""
         parts = urlsplit(self.address)
         path = self.address.partition(parts.netloc)[2]
-        told = (path, parts.path, parts.query, *parts.path.split("/"), parts.password or "")
+        told = (
+            path,
+            parts.path,
+            parts.query,
+            *PurePosixPath(parts.path).parts,
+            parts.password or "",
+        )
         return (self.address, *(one for one in told if len(one) >= TELLING))
 
     def post(self, message: Mapping[str, Any]) -> str:
