@@ -104,7 +104,7 @@ def watch(
     with common.cluster() as options, ending_signals():
         require_writable(report_dir)
         notifications = notifications_of(metrics, webhook)
-        argv = without_address(sys.argv[1:], webhook)
+        argv = without_address(sys.argv[1:])
         wanted = replace(options, report_dir=report_dir, argv=argv)
         schedule = Schedule(every=every, seconds=seconds)
         code = _watched(wanted, schedule, common, notifications, quiet=quiet)

@@ -62,6 +62,8 @@ def _told(name: str, done: str, act: Callable[[], str]) -> str:
     """Do it, and return a line about it."""
     try:
         problem = act()
+    except KeyboardInterrupt:
+        problem = "interrupted"
     except Exception as error:  # noqa: BLE001 - the run has ended; its result stands
         problem = f"nettests failed: {type(error).__name__}"
     return f"{name}: {problem or done}"

@@ -193,7 +193,7 @@ def run_options(config: pytest.Config) -> RunOptions:
         manifests=tuple(Path(path) for path in option.limitations),
         keep=option.keep,
         suites=tuple(str(path) for path in suites(config)),
-        argv=without_address(list(map(str, config.invocation_params.args)), option.webhook),
+        argv=without_address([str(one) for one in config.invocation_params.args]),
     )
 
 

@@ -9,6 +9,7 @@ import ipaddress
 import json
 import logging
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,9 @@ from nettests.probes.external import TimelyAdapter
 from nettests.redaction import REDACTED
 
 VARIABLE = "NETTESTS_WEBHOOK"
+OPTION = "--webhook"
+# samples: --webhook=https://x.test/y, addopts=-x --webhook https://x.test/y
+_NAMED = re.compile(rf"({OPTION}(?:=|\s+))\S+")
 SECONDS = 10.0
 """For each of two attempts, from the connection to the last header."""
 PAUSE = 1.0
@@ -114,10 +118,13 @@ def webhook_of(option: str | None) -> Webhook | None:
     return Webhook(address)
 
 
-def without_address(words: Sequence[str], option: str | None) -> tuple[str, ...]:
+def without_address(words: Sequence[str]) -> tuple[str, ...]:
     """Return the words of a command line as a journal may hold them."""
-    address = (option or "").strip()
-    return tuple(word.replace(address, REDACTED) if address else word for word in words)
+    before = ("", *words)
+    return tuple(
+        REDACTED if named == OPTION else _NAMED.sub(rf"\1{REDACTED}", word)
+        for named, word in zip(before, words, strict=False)
+    )
 
 
 def _allowed(parts: SplitResult) -> bool:

@@ -152,13 +152,22 @@ def test_metrics_that_cannot_be_written_any_more_are_told(results: Results, tmp_
     assert len(server.requests) == 1
 
 
-def test_an_error_of_our_own_ends_nothing(results: Results, tmp_path: Path) -> None:
-    """Whatever goes wrong is told by its kind: the run's result stands."""
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ZeroDivisionError(PATH), "nettests failed: ZeroDivisionError"),
+        (KeyboardInterrupt(), "interrupted"),
+    ],
+)
+def test_nothing_that_goes_wrong_ends_a_run_otherwise(
+    results: Results, tmp_path: Path, error: BaseException, told: str
+) -> None:
+    """An error of our own is told by its kind, and somebody impatient ends the post alone."""
 
     class Broken(Webhook):
         def post(self, message: object) -> str:
-            raise ZeroDivisionError(PATH)
+            raise error
 
     said: list[str] = []
     Notifications(webhook=Broken(PATH)).send(results, tmp_path, said.append)
-    assert said == ["webhook: nettests failed: ZeroDivisionError"]
+    assert said == [f"webhook: {told}"]

@@ -188,10 +188,12 @@ def test_the_address_is_a_secret_in_all_its_parts() -> None:
 
 
 def test_a_command_line_is_recorded_without_it() -> None:
-    """In one word or in two; other words stay."""
+    """In one word, in two, named twice, or within another option; other words stay."""
     words = ["run", f"--webhook={SECRET}", "--webhook", SECRET, "-x"]
-    assert without_address(words, f" {SECRET} ") == (
+    within = f"addopts=-q --webhook {SECRET} --webhook={SECRET}"
+    assert without_address([*words, "-o", within]) == (
         *("run", f"--webhook={REDACTED}", "--webhook", REDACTED, "-x"),
+        *("-o", f"addopts=-q --webhook {REDACTED} --webhook={REDACTED}"),
     )
-    assert without_address(words, None) == tuple(words)
-    assert without_address(words, "") == tuple(words)
+    assert without_address(["--webhook=", "-k", "webhook"]) == ("--webhook=", "-k", "webhook")
+    assert without_address([]) == ()
