@@ -15,6 +15,7 @@ from nettests.plugin.lab import lab
 from nettests.resources import suites_path
 from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
+from nettests.session.webhook import VARIABLE
 
 Command = Callable[..., Any]
 
@@ -85,6 +86,27 @@ def baseline_option(command: Command) -> Command:
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
         help="Failures that are known: nettests baseline accept writes it.",
+    )(command)
+    return decorated
+
+
+def metrics_option(command: Command) -> Command:
+    """Add ``--metrics``, for commands that write the documents of a run."""
+    decorated: Command = click.option(
+        "--metrics",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Write OpenMetrics text of the finished run to this file.",
+    )(command)
+    return decorated
+
+
+def webhook_option(command: Command) -> Command:
+    """Add ``--webhook``, for commands that test a cluster."""
+    decorated: Command = click.option(
+        "--webhook",
+        metavar="URL",
+        help=f"Post a summary of the finished run there, as JSON for Slack; better by ${VARIABLE}: it is a secret.",
     )(command)
     return decorated
 

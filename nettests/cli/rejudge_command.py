@@ -11,10 +11,11 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import baseline_option
+from nettests.cli.options import baseline_option, metrics_option
 from nettests.judge.exit_status import FailOn
 from nettests.model.run_folder import HTML
 from nettests.plugin.documents import write_documents
+from nettests.plugin.notifications import notifications_of
 from nettests.redaction import Redactor
 from nettests.session.against_baseline import baseline_of
 from nettests.session.blueprint import read_manifests
@@ -50,6 +51,7 @@ _BY_SHAPE = Redactor()
     help="As of nettests run.",
 )
 @baseline_option
+@metrics_option
 def rejudge(
     *,
     run_dir: Path,
@@ -57,6 +59,7 @@ def rejudge(
     report_dir: Path | None,
     fail_on: tuple[str, ...],
     baseline: Path | None,
+    metrics: Path | None,
 ) -> None:
     """Judge a finished run again, with the current manifests.
 
@@ -68,13 +71,13 @@ def rejudge(
     manifests, digests = read_manifests(limitations)
     failing = tuple(FailOn(word) for word in fail_on)
     held = Held(baseline=baseline_of(baseline, failing), fail_on=failing)
+    notifications = notifications_of(metrics)
     require_writable(target)
     again = judge_again(
         run_dir, target, manifests, digests, today=datetime.now(UTC).date(), held=held
     )
-    write_documents(
-        target
-    )  # by its journal alone: the other one may be of somebody else, secrets included
+    # By its journal alone: the other one may be of somebody else, secrets included.
+    results = write_documents(target)
     for told in again.changed:
         before = again.before.get(told.check)
         message = _BY_SHAPE.text(told.message)  # a journal of somebody else's may hold anything
@@ -83,4 +86,5 @@ def rejudge(
     for line in again.beside.lines() if again.beside else ():
         terminal.line(_BY_SHAPE.text(line))
     terminal.line(f"report: {target / HTML}")
+    notifications.send(results, target, terminal.line)
     sys.exit(again.exit_code)

@@ -17,7 +17,9 @@ from nettests.cli.options import (
     CommonOptions,
     baseline_option,
     cluster_options,
+    metrics_option,
     report_dir_option,
+    webhook_option,
 )
 from nettests.judge.exit_status import FailOn
 
@@ -48,6 +50,8 @@ _OWN_PYTEST = (
     help="known-bugs: exit with 1 for these too (default: 8). new: exit with 1 only for what --baseline does not hold.",
 )
 @baseline_option
+@metrics_option
+@webhook_option
 @click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -59,6 +63,8 @@ def run(
     keep_on_failure: bool,
     fail_on: tuple[str, ...],
     baseline: Path | None,
+    metrics: Path | None,
+    webhook: str | None,
     quiet: bool,
     pytest_args: tuple[str, ...],
 ) -> None:
@@ -78,6 +84,8 @@ def run(
         *(["--keep"] if keep else []),
         *(f"--fail-on={word}" for word in fail_on),
         *([f"--baseline={baseline}"] if baseline else []),
+        *([f"--metrics={metrics}"] if metrics else []),
+        *([] if webhook is None else [f"--webhook={webhook}"]),
         *([] if _installed() else ["-pnettests.plugin"]),
         *(str(path) for path in common.suites),
         *pytest_args,

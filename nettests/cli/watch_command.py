@@ -21,7 +21,9 @@ from nettests.cli.options import (
     PULL,
     CommonOptions,
     cluster_options,
+    metrics_option,
     report_dir_option,
+    webhook_option,
 )
 from nettests.errors import NettestsError
 from nettests.judge.exit_status import of_watch
@@ -29,6 +31,7 @@ from nettests.model.journal_records import Limitations, Round
 from nettests.model.words import Verdict
 from nettests.plan import load
 from nettests.plugin.documents import write_documents
+from nettests.plugin.notifications import Notifications, notifications_of
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.terminal_summary import show
 from nettests.report.text import plural
@@ -39,6 +42,7 @@ from nettests.session.report_dir import require_writable
 from nettests.session.rounds import Rounds, Schedule
 from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
+from nettests.session.webhook import without_address
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 SLICE_SECONDS = 0.5
@@ -75,9 +79,18 @@ def _duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> fl
     help="When to end: no round begins after that.",
 )
 @report_dir_option("Where reports go.")
+@metrics_option
+@webhook_option
 @click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
 def watch(
-    *, common: CommonOptions, every: float, seconds: float, report_dir: Path, quiet: bool
+    *,
+    common: CommonOptions,
+    every: float,
+    seconds: float,
+    report_dir: Path,
+    metrics: Path | None,
+    webhook: str | None,
+    quiet: bool,
 ) -> None:
     """Test a cluster again and again, in rounds.
 
@@ -90,20 +103,31 @@ def watch(
     """
     with common.cluster() as options, ending_signals():
         require_writable(report_dir)
-        wanted = replace(options, report_dir=report_dir, argv=tuple(sys.argv[1:]))
-        code = _watched(wanted, Schedule(every=every, seconds=seconds), common, quiet=quiet)
+        notifications = notifications_of(metrics, webhook)
+        argv = without_address(sys.argv[1:])
+        wanted = replace(options, report_dir=report_dir, argv=argv)
+        schedule = Schedule(every=every, seconds=seconds)
+        code = _watched(wanted, schedule, common, notifications, quiet=quiet)
     sys.exit(code)
 
 
-def _watched(options: RunOptions, schedule: Schedule, common: CommonOptions, *, quiet: bool) -> int:
+def _watched(
+    options: RunOptions,
+    schedule: Schedule,
+    common: CommonOptions,
+    notifications: Notifications,
+    *,
+    quiet: bool,
+) -> int:
     """Prepare, and run rounds until the schedule ends."""
     flows = load(common.suites).select(common.flows).flows
     known = Known()
+    known.learn(notifications.secrets)
     with Reporter("quiet" if quiet else "own", known.redactor) as reporter:
         prepared = prepare(options, flows, known)
         chosen = _chosen(prepared, named=bool(common.flows))
         rounds = Rounds(prepared, schedule, reporter.progress, lambda one: _tell(reporter, one))
-        return _carry_out(rounds, chosen, reporter)
+        return _carry_out(rounds, chosen, reporter, notifications)
 
 
 def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
@@ -137,7 +161,9 @@ def _tell(reporter: Reporter, one: Round) -> None:
         )
 
 
-def _carry_out(rounds: Rounds, chosen: Collection[str], reporter: Reporter) -> int:
+def _carry_out(
+    rounds: Rounds, chosen: Collection[str], reporter: Reporter, notifications: Notifications
+) -> int:
     """Run to the end, or until somebody interrupts; write the documents in any case."""
     made = rounds.prepared.blueprint
     rounds.journal.write(Limitations(unused=unused(made.manifests, made.expectations)))
@@ -162,4 +188,5 @@ def _carry_out(rounds: Rounds, chosen: Collection[str], reporter: Reporter) -> i
         show(reporter, results, rounds.directory)
         if rounds.holding.left_behind:
             terminal.paragraph(f"left behind: {rounds.holding.left_behind}", err=True)
+        notifications.send(results, rounds.directory, reporter.paragraph)
     return code

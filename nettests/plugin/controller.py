@@ -30,6 +30,7 @@ from nettests.plugin import outcome, pytest_options, worker
 from nettests.plugin.collect import check_in
 from nettests.plugin.documents import write_documents
 from nettests.plugin.lab import lab
+from nettests.plugin.notifications import Notifications, notifications_of
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.terminal_summary import show
 from nettests.session.against_baseline import against, baseline_of, ending
@@ -69,6 +70,7 @@ class Controller:
         self._others_failed = False
         self._fail_on = [FailOn(word) for word in config.option.fail_on]
         self._baseline: Baseline | None = None
+        self._notifications = Notifications()
         self._closing = ExitStack()
         wanted = config.option.nettests_output != "pytest"
         self._alone = wanted and not config.option.collectonly
@@ -114,6 +116,7 @@ class Controller:
     def _prepare(self) -> Prepared:
         if not self.config.option.collectonly:
             require_writable(self.options.report_dir)
+            self._notifications = self._notified()
         file = self.config.option.baseline
         self._baseline = baseline_of(Path(file) if file else None, self._fail_on)
         enabled = read_classes(self.config.option.enable)
@@ -132,6 +135,14 @@ class Controller:
         )
         return prepare(self.options, self._registry.flows, self.known)
 
+    def _notified(self) -> Notifications:
+        """Return whom this run tells, and learn the address as a secret."""
+        option = self.config.option
+        file = Path(option.metrics) if option.metrics else None
+        found = notifications_of(file, option.webhook)
+        self.known.learn(found.secrets)
+        return found
+
     def _fail_to_start(self, error: NettestsError, code: int) -> NoReturn:
         """Report a run that could not start, and end pytest."""
         self.reporter.still()
@@ -148,7 +159,8 @@ class Controller:
         directory = record_failed_start(
             self.options, error, exit_code=code, redactor=self.known.redactor
         )
-        write_documents(directory)
+        results = write_documents(directory)
+        self._notifications.send(results, directory, self.reporter.paragraph)
         return directory
 
     @pytest.hookimpl(optionalhook=True)
@@ -255,6 +267,7 @@ class Controller:
                 self.reporter.paragraph(f"left behind: {run.holding.left_behind}", style="bold red")
             if run.holding.kept:
                 self.reporter.paragraph(f"kept: {run.holding.kept}")
+            self._notifications.send(results, run.directory, self.reporter.paragraph)
         return code
 
     def _beside_baseline(self, run: Run) -> Told | None:

@@ -11,6 +11,7 @@ from nettests.errors import NettestsError, PlanError
 from nettests.judge.exit_status import FailOn
 from nettests.resources import suites_path
 from nettests.session.run_options import Keep, RunOptions
+from nettests.session.webhook import VARIABLE, without_address
 
 WORKER_KEY = "nettests"
 """The key under which the controller hands a worker its facts."""
@@ -71,7 +72,7 @@ def add(parser: pytest.Parser) -> None:
 
 
 def _add_ending(group: pytest.OptionGroup) -> None:
-    """Add what decides how a run ends: its exit code, and what it prints."""
+    """Add what decides how a run ends: its exit code, what it prints, and whom it tells."""
     group.addoption(
         "--fail-on",
         metavar="WHAT",
@@ -84,6 +85,14 @@ def _add_ending(group: pytest.OptionGroup) -> None:
         "--baseline",
         metavar="FILE",
         help="failures that are known; nettests baseline accept writes it",
+    )
+    group.addoption(
+        "--metrics", metavar="FILE", help="write OpenMetrics text of the finished run to this file"
+    )
+    group.addoption(
+        "--webhook",
+        metavar="URL",
+        help=f"post a summary of the finished run there, as JSON for Slack; better by ${VARIABLE}: it is a secret",
     )
     group.addoption(
         "--nettests-output",
@@ -184,7 +193,7 @@ def run_options(config: pytest.Config) -> RunOptions:
         manifests=tuple(Path(path) for path in option.limitations),
         keep=option.keep,
         suites=tuple(str(path) for path in suites(config)),
-        argv=tuple(str(argument) for argument in config.invocation_params.args),
+        argv=without_address([str(one) for one in config.invocation_params.args]),
     )
 
 

@@ -57,7 +57,7 @@ class External:
         limit = Patience()
         limit.begin(patience)
         with requests.Session() as session:
-            session.mount("http://", _TimelyAdapter(limit))
+            session.mount("http://", TimelyAdapter(limit))
             session.trust_env = False  # nothing of the environment decides where this goes
             session.headers["Connection"] = "close"
             session.headers["Accept"] = "*/*"
@@ -88,7 +88,7 @@ class External:
         return Fetched(status=answer.status_code, body=body, error=said)
 
 
-class _TimelyAdapter(HTTPAdapter):
+class TimelyAdapter(HTTPAdapter):
     """Connections whose answers end by a deadline, through a proxy and without."""
 
     def __init__(self, patience: Patience) -> None:

@@ -129,7 +129,9 @@ def _again(
         )
         if history.end:
             counts = Counter(verdict.value for verdict in verdicts.values())
-            journal.end(exit_code=code, counts={v.value: counts[v.value] for v in Verdict})
+            of_all = {verdict.value: counts[verdict.value] for verdict in Verdict}
+            # When it ended is the run's: how long it took is none of today's.
+            journal.write(replace(history.end, exit_code=code, counts=of_all))
     return Rejudged(before=run.verdicts, judgements=judgements, exit_code=code, beside=beside)
 
 

@@ -99,9 +99,10 @@ def _heed_interrupts() -> None:
 def test_what_fails_for_a_while_is_kept(tmp_path: Path) -> None:
     """Packets of one pair are lost for some rounds: the pair has a rate, diagnostics and an incident that names it.
 
-    While the API server answers nothing rounds are lost, and those after it are judged again.
+    While the API server answers nothing rounds are lost, and those after it are judged again. At the end it tells its metrics.
     """
-    with lab(PROFILE) as up, watching(up, tmp_path) as watch:
+    metrics = tmp_path / "nettests.prom"
+    with lab(PROFILE) as up, watching(up, tmp_path, f"--metrics={metrics}") as watch:
         watch.wait_for(2)
         up.fault("inject", "packet-loss", "--from=win-2", "--to=linux-1", "--rate=1")
         watch.wait_for(2, red=True)
@@ -123,6 +124,8 @@ def test_what_fails_for_a_while_is_kept(tmp_path: Path) -> None:
     assert "win-2" in results["incidents"][0]["cause"]
     assert any(one["subject"] == "node win-2" for one in results["diagnostics"])
     assert f"{rounds['count']} rounds: {rounds['red']} with failures" in printed
+    assert f"metrics: {metrics}" in printed
+    assert 'flow="fleet-pod-to-pod",verdict="fail"' in metrics.read_text()
     kept = [one for one in results["checks"] if one["verdict"] == "pass"]
     assert kept
     assert all(one["attempts"] or one.get("members") for one in kept)

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from nettests.cli import main
 from tests.cli.test_commands import run
+from tests.cluster.api import Reply, serving
 
 MANIFEST = """
 apiVersion: nettests.dev/v1alpha1
@@ -57,6 +58,16 @@ def test_the_same_manifests_give_the_same_verdicts(finished: Path) -> None:
     assert (finished / "journal.jsonl").read_bytes() == journal
     for name in ("report.html", "junit.xml", "summary.md"):
         assert (finished / "rejudged" / name).is_file()
+
+
+def test_the_run_took_as_long_as_it_took(finished: Path) -> None:
+    """When it was judged again is neither its end nor part of its duration."""
+    assert rejudge(finished).exit_code == 0
+    before, after = (
+        json.loads((folder / "results.json").read_text())["run"]
+        for folder in (finished, finished / "rejudged")
+    )
+    assert (after["finished"], after["seconds"]) == (before["finished"], before["seconds"])
 
 
 def test_another_manifest_changes_exactly_its_checks(finished: Path, tmp_path: Path) -> None:
@@ -110,3 +121,28 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     shown = rejudge(tmp_path)
     assert shown.exit_code == 7
     assert "cannot be read as a journal" in shown.output
+
+
+def test_metrics_are_those_of_the_new_verdicts(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file holds what today's manifests make of the run; nothing is posted, whatever the environment names."""
+    file, metrics = tmp_path / "mine.yaml", tmp_path / "nettests.prom"
+    file.write_text(MANIFEST)
+    with serving(lambda _: Reply()) as server:
+        monkeypatch.setenv("NETTESTS_WEBHOOK", server.url)
+        shown = rejudge(finished, "--limitations", file, "--metrics", metrics)
+    assert shown.exit_code == 1, shown.output
+    assert shown.output.endswith(f"metrics: {metrics}\n")
+    assert server.requests == []
+    told = [one for one in metrics.read_text().splitlines() if one.startswith("nettests_check_verdict{")]  # fmt: skip
+    assert len(told) == 2
+    assert all('verdict="lifted"' in one for one in told)
+
+
+def test_a_place_for_metrics_that_is_none_is_refused_first(finished: Path, tmp_path: Path) -> None:
+    """Nothing is judged where the result could not be written."""
+    shown = rejudge(finished, "--metrics", tmp_path / "none" / "nettests.prom")
+    assert shown.exit_code == 4
+    assert "no metrics can be written to" in shown.output
+    assert not (finished / "rejudged").exists()

@@ -37,8 +37,14 @@ def test_without_options_the_shipped_suites_run(monkeypatch: pytest.MonkeyPatch)
     assert "--nettests-output=own" in words
     assert "--report-dir=reports" in words
     assert not any(
-        word.startswith(("--lab", "--kubeconfig", "--keep", "-n")) for word in words[:-1]
+        word.startswith(("--lab", "--kubeconfig", "--keep", "-n", "--metrics", "--webhook"))
+        for word in words[:-1]
     )
+
+
+def test_an_empty_webhook_reaches_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It switches off the one that the environment names."""
+    assert "--webhook=" in passed_on(monkeypatch, "--webhook=")
 
 
 def test_each_option_reaches_the_plugin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -51,6 +57,7 @@ def test_each_option_reaches_the_plugin(monkeypatch: pytest.MonkeyPatch, tmp_pat
         *("--flow=icmp-egress", "--flow=pod-to-pod-ip", "--report-dir=out", "--keep"),
         *("--keep-on-failure", "--fail-on=known-bugs", "--nodes=pool=win"),
         *("--fail-on=new", "--baseline=b.yaml"),
+        *("--metrics=m.prom", "--webhook=https://hooks.slack.test/x"),
     ]
     words = passed_on(monkeypatch, *given, "--enable=exposed,costly", "-n", "3", "--quiet")
     assert set(given) <= set(words)

@@ -43,6 +43,13 @@ def test_no_command_loads_the_generated_api() -> None:
     assert not {module for module in modules if module.startswith("kubernetes.client.api.")}
 
 
+def test_no_command_loads_the_library_of_metrics() -> None:
+    """Only a run that is to write some, at its end, pays for it."""
+    modules = loaded("--help")
+    assert "nettests.plugin.notifications" in modules
+    assert not {module for module in modules if module.startswith("prometheus_client")}
+
+
 @pytest.mark.parametrize("name", HOMES)
 def test_each_name_is_a_command_with_a_short_help(name: str) -> None:
     """What ``--help`` lists can be called, and its line is not cut."""

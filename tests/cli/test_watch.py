@@ -1,5 +1,7 @@
 """The words of ``nettests watch``: durations, and what is refused before a cluster is contacted."""
 
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
@@ -25,3 +27,16 @@ def test_what_is_no_duration_is_a_usage_error(text: str) -> None:
     done = CliRunner().invoke(main, ["watch", f"--every={text}"])
     assert done.exit_code == 2
     assert "write 90s, 1m or 12h" in done.output
+
+
+def test_where_nothing_can_be_told_is_found_out_first(tmp_path: Path) -> None:
+    """Metrics in a folder that is not there, an address that is none: wrong input, before a cluster is contacted."""
+    for option, said in (
+        (f"--metrics={tmp_path / 'none' / 'm.prom'}", "no metrics can be written to"),
+        ("--webhook=http://hooks.slack.test/secretword", "it is no https:// address"),
+    ):
+        words = ["watch", option, f"--report-dir={tmp_path / 'reports'}"]
+        done = CliRunner().invoke(main, [*words, f"--kubeconfig={tmp_path / 'none'}"])
+        assert done.exit_code == 4, done.output
+        assert said in done.output
+        assert "secretword" not in done.output

@@ -44,6 +44,7 @@ OTHERS = {
     "--junitxml": "pytest",
     "--lab-only": "bench/fleet.py",
     "--write-out": "curl",
+    "--data-binary": "curl",
     "--render": "scripts/sample.py",
     "--preserve-credentials": "nsenter",
     "--user": "nsenter",

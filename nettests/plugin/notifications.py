@@ -1,0 +1,97 @@
+"""Tell of a finished run beyond its folder: metrics in a file, a summary to a webhook. Both are off by default.
+
+The thin edge behind ``report.open_metrics`` and ``report.slack_message``. It comes last, when documents and exit code
+stand: what goes wrong here is told on the terminal and changes neither.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from nettests.errors import PathError
+from nettests.model.run_folder import HTML
+from nettests.report import Results
+from nettests.report.slack_message import slack_message
+from nettests.session.webhook import Webhook, webhook_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notifications:
+    """Where a run is told of, besides its folder."""
+
+    metrics: Path | None = None
+    webhook: Webhook | None = None
+
+    def send(self, results: Results, directory: Path, say: Callable[[str], None]) -> None:
+        """Write and post what is wanted, and say what became of it, one line each."""
+        if self.metrics is not None:
+            say(_told("metrics", str(self.metrics), partial(_write, results, self.metrics)))
+        if self.webhook is not None:
+            page = str((directory / HTML).resolve())
+            said = "the summary was sent"
+            say(_told("webhook", said, partial(_post, results, page, self.webhook)))
+
+    def secrets(self) -> tuple[str, ...]:
+        """Return what nothing may repeat."""
+        return self.webhook.secrets() if self.webhook else ()
+
+
+def notifications_of(metrics: Path | None, webhook: str | None = "") -> Notifications:
+    """Return what is wanted, before anything runs; ``NettestsError`` where it cannot work.
+
+    ``webhook`` is the option, ``None`` where the environment decides.
+    """
+    if metrics is not None:
+        try:
+            if metrics.is_dir():
+                raise IsADirectoryError(0, "it is a folder")
+            with TemporaryFile(dir=metrics.parent):
+                pass
+        except OSError as error:
+            raise PathError(
+                f"no metrics can be written to {metrics}: {error.strerror}",
+                hint="name a file in a folder that is there, and yours, with --metrics",
+            ) from error
+    return Notifications(metrics=metrics, webhook=webhook_of(webhook))
+
+
+def _told(name: str, done: str, act: Callable[[], str]) -> str:
+    """Do it, and return a line about it."""
+    try:
+        problem = act()
+    except KeyboardInterrupt:
+        problem = "interrupted"
+    except Exception as error:  # noqa: BLE001 - the run has ended; its result stands
+        problem = f"nettests failed: {type(error).__name__}"
+    return f"{name}: {problem or done}"
+
+
+def _post(results: Results, page: str, webhook: Webhook) -> str:
+    """Send the summary; return why it did not arrive."""
+    problem = webhook.post(slack_message(results, page))
+    return f"the summary was not sent: {problem}" if problem else ""
+
+
+def _write(results: Results, file: Path) -> str:
+    """Put a whole text in the place of the last one; return why it could not be.
+
+    A scrape in between reads the last one. Others may read it, as the umask says: a collector has a user of its own.
+    """
+    from nettests.report.open_metrics import (  # noqa: PLC0415 - only who wants metrics loads their library
+        render_open_metrics,
+    )
+
+    # The collector takes whatever ends with .prom: this one does not.
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        with beside.open("x", encoding="utf-8") as begun:
+            begun.write(render_open_metrics(results))
+        beside.replace(file)
+    except OSError as error:
+        return f"not written to {file}: {error.strerror}"
+    finally:
+        beside.unlink(missing_ok=True)
+    return ""

@@ -1,0 +1,117 @@
+"""``Results`` → OpenMetrics text: what a Prometheus keeps of a run. Pure; the one door to prometheus-client.
+
+For node_exporter's textfile collector and a Pushgateway, which read Prometheus' older text format: gauges without
+timestamps and help without quotes are the same in both, and ``# UNIT`` and ``# EOF`` are comments there. How many
+series a run has is bounded, whatever the cluster does (decision 0061). It writes no file and serves nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.openmetrics.exposition import generate_latest
+
+from nettests.model.verdict import SUMMARY_ORDER
+from nettests.report.headline import CAUSE_LENGTH
+from nettests.report.results import Results
+from nettests.report.summary import needing_attention
+from nettests.report.text import one_line
+
+CHECKS = 200
+"""So many checks that need attention have a series of their own, the most urgent ones; the others are counted."""
+INCIDENTS = 10
+"""So many causes have one, those that explain most."""
+
+Values = Mapping[tuple[str, ...], float]
+"""By those of the labels: no two samples of a family have the same ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Families:
+    """What the library takes for a registry."""
+
+    families: tuple[GaugeMetricFamily, ...]
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """Return the families in the order in which they are written."""
+        return self.families
+
+
+def render_open_metrics(results: Results) -> str:
+    """Return the text of a run, one that broke off or could not start included; it ends with ``# EOF``."""
+    families = _Families((*_of_the_run(results), *_of_checks(results), *_of_causes(results)))
+    written: bytes = generate_latest(families)  # type: ignore[no-untyped-call]
+    return written.decode("utf-8")
+
+
+def _of_the_run(results: Results) -> Iterator[GaugeMetricFamily]:
+    """Yield how the run ended, and when; what is not known of it is left out."""
+    run = results.run
+    yield _gauge(
+        results, "build_info", "The nettests that ran.", {(run.nettests,): 1}, labels=("version",)
+    )
+    yield _gauge(results, "run_complete", "Whether the run came to its end.", {(): run.complete})
+    if run.exit_code is not None:
+        about = "Exit code of the run: 0 is as documented."
+        yield _gauge(results, "run_exit_code", about, {(): run.exit_code})
+    if run.seconds is not None:
+        about = "How long the run took."
+        yield _gauge(results, "run_duration_seconds", about, {(): run.seconds}, unit="seconds")
+    with suppress(ValueError):  # a journal of somebody else's may say anything
+        ended = datetime.fromisoformat(run.finished).timestamp()
+        about = "When the run ended, since the Unix epoch."
+        yield _gauge(results, "run_end_timestamp_seconds", about, {(): ended}, unit="seconds")
+
+
+def _of_checks(results: Results) -> Iterator[GaugeMetricFamily]:
+    """Yield counts of all checks, and each check that needs attention."""
+    counts: Values = {(one.value,): results.counts.get(one, 0) for one in SUMMARY_ORDER}
+    yield _gauge(
+        results, "run_checks", "Checks of the run by verdict.", counts, labels=("verdict",)
+    )
+    about = "Checks of each flow by verdict, where there are any."
+    of_flows: Counter[tuple[str, ...]] = Counter(
+        (check.flow, check.verdict.value) for check in results.checks
+    )
+    yield _gauge(results, "flow_checks", about, of_flows, labels=("flow", "verdict"))
+    red = needing_attention(results)
+    shown: Values = {(one.id, one.flow, one.verdict.value): 1.0 for one in red[:CHECKS]}
+    about = f"1 for each check that is fail, lifted, unknown or flaky, up to {CHECKS} of them."
+    yield _gauge(results, "check_verdict", about, shown, labels=("check", "flow", "verdict"))
+    about = "Checks that need attention and have no series of their own."
+    yield _gauge(results, "check_verdict_left_out", about, {(): max(0, len(red) - CHECKS)})
+
+
+def _of_causes(results: Results) -> Iterator[GaugeMetricFamily]:
+    """Yield how many causes were found, the leading ones, and how long Services took to answer."""
+    explained = [one for one in results.incidents if one.explained]
+    about = "Causes that explain several checks that need attention."
+    yield _gauge(results, "incidents", about, {(): len(explained)})
+    counted: Counter[tuple[str, ...]] = Counter()
+    for one in explained[:INCIDENTS]:
+        counted[(one_line(one.cause, limit=CAUSE_LENGTH),)] += len(one.checks)
+    about = f"Checks that a cause explains, for the first {INCIDENTS} causes."
+    yield _gauge(results, "incident_checks", about, counted, labels=("cause",))
+    if took := [one.seconds for one in results.convergence if one.converged]:
+        about = "How long the slowest Service took until it answered."
+        yield _gauge(results, "convergence_worst_seconds", about, {(): max(took)}, unit="seconds")
+
+
+def _gauge(
+    results: Results,
+    name: str,
+    about: str,
+    values: Values,
+    *,
+    labels: tuple[str, ...] = (),
+    unit: str = "",
+) -> GaugeMetricFamily:
+    """Return a family; each sample names the kubeconfig's context, so that files of several clusters lie side by side."""
+    family = GaugeMetricFamily(f"nettests_{name}", about, labels=("context", *labels), unit=unit)
+    context = one_line(results.run.context)
+    for told, value in values.items():
+        family.add_metric((context, *map(one_line, told)), float(value))
+    return family

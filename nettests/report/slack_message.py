@@ -1,0 +1,88 @@
+"""``Results`` → the JSON of a Slack-compatible webhook: ``text`` and ``blocks``. Pure.
+
+Texts of a cluster stay texts: blocks are ``plain_text``, in which nothing is a link, mention or emoji. ``text`` is what
+notifications and other programs (Mattermost, Rocket.Chat) show instead, and is read as markup there: the
+signs of links, mentions and code are replaced by wide ones. Slack's limits hold by construction: 150 characters a header, 3,000 a text, 50 blocks. Sending
+it is ``session.webhook``'s.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nettests.model.verdict import SUMMARY_ORDER
+from nettests.report.headline import convergence_line, exercised_line, headline, leading
+from nettests.report.results import Incident, Results
+from nettests.report.summary import SYMBOL, cluster_line, counted, coverage_line, duration
+from nettests.report.text import one_line, plural
+
+SHOWN = 5
+"""Incidents that are told, the leading ones; the report has all."""
+HEADER, LINE, TEXT = 150, 500, 3000
+"""Characters of a header, of one line of ours, and of ``text``."""
+# samples: "<!channel>", "@here", "[x](y)", "![x](y)", "`code`"; emphasis does no harm, and ids and paths have its signs
+_WIDE = str.maketrans("<>&@[]`", "＜＞＆＠［］｀")
+
+
+def slack_message(results: Results, report: str) -> dict[str, Any]:
+    """Return what is posted of a run; ``report`` is where its page lies."""
+    head = f"{SYMBOL[leading(results)]} {headline(results)}"
+    summary = list(_summary(results))
+    incidents = [_incident(one, results) for one in results.incidents[:SHOWN]]
+    if more := len(results.incidents) - SHOWN:
+        incidents += [[f"… and {more} more in the report"]] if more > 0 else []
+    foot = list(_foot(results, report))
+    parts = [summary, *incidents, foot]
+    return {
+        "text": _fallback([head, *(line for part in parts for line in part)]),
+        "unfurl_links": False,
+        "unfurl_media": False,
+        "blocks": [
+            {"type": "header", "text": _plain(one_line(head, limit=HEADER))},
+            *({"type": "section", "text": _plain(_lines(part))} for part in parts if part),
+        ],
+    }
+
+
+def _summary(results: Results) -> Iterator[str]:
+    """Yield what was looked at and how it came out; of a run that could not start, why."""
+    if results.run.error:
+        yield results.run.error
+        return
+    yield f"{counted(results)} ({coverage_line(results)})"
+    if results.facts:
+        yield cluster_line(results.facts)
+    yield from filter(None, (exercised_line(results), convergence_line(results)))
+    if results.rounds:
+        yield str(results.rounds)
+
+
+def _incident(incident: Incident, results: Results) -> list[str]:
+    """Return an incident in two lines: its cause with the worst verdict, and the next step."""
+    red = {check.id: check.verdict for check in results.checks if check.id in incident.checks}
+    worst = min(red.values(), key=SUMMARY_ORDER.index)
+    cause = one_line(incident.cause, limit=LINE - 50)
+    said = f"{SYMBOL[worst]} {worst.value.upper()} {cause}"
+    count = f": {plural(len(incident.checks), 'check')}" if incident.explained else ""
+    return [f"{said}{count}", *([f"→ {incident.next_step}"] if incident.next_step else [])]
+
+
+def _foot(results: Results, report: str) -> Iterator[str]:
+    run = results.run
+    spent = duration(run.seconds)
+    broke_off = "" if run.complete else ", broke off"
+    yield f"run {run.run_id}{f', {spent}' if spent else ''}{broke_off}, nettests {run.nettests}"
+    yield f"report: {report}"
+
+
+def _lines(lines: list[str]) -> str:
+    return "\n".join(one_line(line, limit=LINE) for line in lines)
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": text, "emoji": False}
+
+
+def _fallback(lines: list[str]) -> str:
+    """Return the same lines without anything that a program would read as markup, an address or a mention."""
+    text = _lines(lines).translate(_WIDE).replace("://", "：//")
+    return text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"
