@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nettests.compare.checks import CheckChange
 from nettests.compare.explanation import Explained
-from nettests.compare.sections import NAMED, Item, Section
+from nettests.compare.items import NAMED, Item, Section
 from nettests.history.clusters import LeftOutRun, ReadRun
 from nettests.history.levels import Course, State
 from nettests.history.trends import ClusterHistory, Turn
