@@ -36,8 +36,9 @@ def shells(said: object) -> list[str]:
 def _shells(said: object) -> Iterator[str]:
     for key, below in _below(said):
         texts = below if isinstance(below, list) else [below]
-        if key in _SHELL and all(isinstance(text, str) for text in texts):
-            yield from texts
+        lines = [text for text in texts if isinstance(text, str)]
+        if key in _SHELL and len(lines) == len(texts):
+            yield from lines
         else:
             yield from _shells(below)
 

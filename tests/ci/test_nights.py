@@ -81,8 +81,8 @@ def test_a_history_has_ninety_nights(file: str, tmp_path: Path, recorded: Path) 
     workspace = Workspace(tmp_path, 0, recorded)
     beside = (workspace.folder, tmp_path)
     for folder in beside:
-        for night in range(95):
-            (folder / "history" / f"20260101-{night:06d}-aaaa").mkdir(parents=True)
+        for number in range(95):
+            (folder / "history" / f"20260101-{number:06d}-aaaa").mkdir(parents=True)
     night = SYSTEMS[file](workspace)
     left = sorted(one.name for one in night.history.iterdir())
     assert len(left) == 90
