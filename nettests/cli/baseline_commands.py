@@ -13,6 +13,7 @@ from nettests import terminal
 from nettests.baseline import (
     Baseline,
     Fit,
+    Fitting,
     accepted,
     fittings,
     merged,
@@ -36,7 +37,10 @@ DEFAULT = Path("baseline.yaml")
 
 @click.group()
 def baseline() -> None:
-    """Accept what a run found for a while, so that a nightly job fails on what is new."""
+    """Accept what a run found, for a while.
+
+    A nightly job then fails on what is new alone.
+    """
 
 
 @baseline.command(
@@ -121,7 +125,8 @@ def accept(
     help="The file of entries.",
 )
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
-def stale(*, run: str, file: Path, report_dir: Path) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:
     """List the entries that no longer describe RUN: repaired, otherwise, on other facts, gone or expired.
 
     Exit code: 0 all hold, or were not judged; 1 some no longer match.
@@ -129,12 +134,26 @@ def stale(*, run: str, file: Path, report_dir: Path) -> None:
     held = read_baseline_file(file)
     found = fittings(_run(run, report_dir), held, datetime.now(UTC).date())
     old = [one for one in found if one.fit in STALE]
-    for one in old:
-        terminal.line(f"{one.fit.value}: {one.entry.check}: {one.why}")
-    blind = sum(one.fit is Fit.NOT_JUDGED for one in found)
-    rest = f", {blind} not judged" if blind else ""
-    terminal.line(f"{len(old)} of {len(found)} entries no longer match{rest}")
+    if as_json:
+        terminal.document({"entries": [_as_data(one) for one in found]})
+    else:
+        for one in old:
+            terminal.line(f"{one.fit.value}: {one.entry.check}: {one.why}")
+        blind = sum(one.fit is Fit.NOT_JUDGED for one in found)
+        rest = f", {blind} not judged" if blind else ""
+        terminal.line(f"{len(old)} of {len(found)} entries no longer match{rest}")
     sys.exit(ExitCode.TESTS_FAILED if old else ExitCode.OK)
+
+
+def _as_data(one: Fitting) -> dict[str, object]:
+    return {
+        "check": one.entry.check,
+        "fit": one.fit.value,
+        "stale": one.fit in STALE,
+        "why": one.why,
+        "reason": one.entry.reason,
+        "expires": one.entry.expires.isoformat(),
+    }
 
 
 def _run(word: str, reports: Path) -> RecordedRun:

@@ -65,7 +65,8 @@ def catalogue(
 @click.command(cls=Command, example="nettests lint site.yaml")
 @click.argument("paths", nargs=-1, type=_FILE, metavar="[PATH]...")
 @suite_option()
-def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...]) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) -> None:
     """Check limitation manifests for mistakes.
 
     In the shipped ones and in those at PATH.
@@ -75,11 +76,19 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...]) -> None:
     Exit code: 0 nothing to repair; 1 findings; 4 a file that cannot be read.
     """
     made = survey(suites, paths)
-    for finding in made.findings:
-        terminal.paragraph(finding)
-    counted = f"{len(made.manifests)} manifests, {len(made.entries)} entries"
-    counted += f", {len(made.flows)} flows, {len(made.coverages)} facts"
-    terminal.line(f"{counted}: {len(made.findings) or 'nothing'} to repair")
+    read = {
+        "manifests": len(made.manifests),
+        "entries": len(made.entries),
+        "flows": len(made.flows),
+        "facts": len(made.coverages),
+    }
+    if as_json:
+        terminal.document({"findings": list(made.findings), "read": read})
+    else:
+        for finding in made.findings:
+            terminal.paragraph(finding)
+        counted = ", ".join(f"{number} {name}" for name, number in read.items())
+        terminal.line(f"{counted}: {len(made.findings) or 'nothing'} to repair")
     sys.exit(ExitCode.TESTS_FAILED if made.findings else ExitCode.OK)
 
 

@@ -14,7 +14,8 @@ from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options
 from nettests.errors import PlanError
 from nettests.expect import Explanation, Fact
 from nettests.expect.condition import Truth
-from nettests.model.check import Check
+from nettests.model.check import Check, Skip
+from nettests.model.codec import to_data
 from nettests.model.nearest import nearest
 from nettests.plan import load
 from nettests.session.blueprint import Blueprint
@@ -28,22 +29,35 @@ MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 )
 @click.argument("check")
 @cluster_options(CLUSTER, CHECKS)
-def explain(*, check: str, common: CommonOptions) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+def explain(*, check: str, common: CommonOptions, as_json: bool) -> None:
     """Explain the expected outcome of CHECK on a cluster.
 
     Entries, their conditions, the facts that met them, and the sources.
     """
     made = read_blueprint(common)
-    for line in _explained(check, made, common):
+    found = _found(check, made)
+    if isinstance(found, Skip):
+        if as_json:
+            terminal.document({"skip": to_data(found)})
+        else:
+            terminal.line(found.id)
+            terminal.line(f"  skipped: {found.reason}")
+        return
+    told = expect.explain(found, made.facts, made.manifests)
+    facts = _documented(found, told, common)
+    if as_json:
+        terminal.document(_as_data(told, facts))
+        return
+    for line in _told(told, facts):
         terminal.line(line)
 
 
-def _explained(check_id: str, made: Blueprint, common: CommonOptions) -> Iterator[str]:
+def _found(check_id: str, made: Blueprint) -> Check | Skip:
+    """Return the check or the skip of that id; ``PlanError`` names those that resemble it."""
     for skip in made.plan.skips:
         if skip.id == check_id:
-            yield f"{skip.id}"
-            yield f"  skipped: {skip.reason}"
-            return
+            return skip
     # Members have the same claim and entries, and facts of their own nodes: the first stands for its check.
     found = {check.id: check.each[0] for check in made.plan.checks}
     found |= {one.id: one for check in made.plan.checks for one in check.each}
@@ -52,8 +66,31 @@ def _explained(check_id: str, made: Blueprint, common: CommonOptions) -> Iterato
         ids = [check.id for check in made.plan.checks] + [skip.id for skip in made.plan.skips]
         hint = nearest(check_id, ids, otherwise="list them with: nettests plan", most=3)
         raise PlanError(f"this cluster has no check {check_id!r}", hint=hint)
-    told = expect.explain(check, made.facts, made.manifests)
-    yield from _told(told, _documented(check, told, common))
+    return check
+
+
+def _as_data(explanation: Explanation, facts: Sequence[Fact]) -> dict[str, object]:
+    """Return check, expectation, documented facts and every entry considered, with what was found of its condition."""
+    return {
+        "check": to_data(explanation.check),
+        "expectation": to_data(explanation.expectation),
+        "facts": to_data(facts),
+        "considered": [
+            {
+                "id": one.limitation.id,
+                "layer": one.limitation.layer.name.lower(),
+                "file": one.limitation.file,
+                "line": one.limitation.line,
+                "condition": one.truth.value,
+                "findings": [
+                    {"condition": truth.value, "sentence": sentence}
+                    for truth, sentence in one.findings
+                ],
+                "settled_by": one.limitation.settled_by,
+            }
+            for one in explanation.considered
+        ],
+    }
 
 
 def _documented(check: Check, told: Explanation, common: CommonOptions) -> tuple[Fact, ...]:

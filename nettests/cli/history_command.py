@@ -68,7 +68,9 @@ NAMED = 4
 def history(
     *, folder: Path, since: datetime | None, page: Path | None, as_json: bool, one_cluster: bool
 ) -> None:
-    """Show what the runs in DIR say together: what is red since when, what is flaky, what was repaired.
+    """Show what the runs in DIR say together.
+
+    What is red since when, what is flaky, what was repaired.
 
     DIR holds folders of runs, as --report-dir of a run names it. Each check's first bad run is named with the last good
     one before it, and the facts that changed in between. Runs of different clusters are told apart, and never mixed.

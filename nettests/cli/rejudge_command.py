@@ -19,7 +19,7 @@ from nettests.plugin.notifications import notifications_of
 from nettests.redaction import Redactor
 from nettests.session.against_baseline import baseline_of
 from nettests.session.blueprint import read_manifests
-from nettests.session.rejudged_journal import Held, judge_again
+from nettests.session.rejudged_journal import Held, Rejudged, judge_again
 from nettests.session.report_dir import require_writable
 
 _BY_SHAPE = Redactor()
@@ -52,6 +52,7 @@ _BY_SHAPE = Redactor()
 )
 @baseline_option
 @metrics_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def rejudge(
     *,
     run_dir: Path,
@@ -60,6 +61,7 @@ def rejudge(
     fail_on: tuple[str, ...],
     baseline: Path | None,
     metrics: Path | None,
+    as_json: bool,
 ) -> None:
     """Judge a finished run again, with the current manifests.
 
@@ -78,13 +80,41 @@ def rejudge(
     )
     # By its journal alone: the other one may be of somebody else, secrets included.
     results = write_documents(target)
+    if as_json:
+        terminal.document(_as_data(again, target / HTML))
+    else:
+        _tell(again, target / HTML)
+    notifications.send(results, target, lambda told: terminal.line(told, err=as_json))
+    sys.exit(again.exit_code)
+
+
+def _tell(again: Rejudged, report: Path) -> None:
     for told in again.changed:
         before = again.before.get(told.check)
-        message = _BY_SHAPE.text(told.message)  # a journal of somebody else's may hold anything
+        # A journal of somebody else's may hold anything.
+        message = _BY_SHAPE.text(told.message)
         terminal.line(f"{before.value if before else 'not judged'} → {told.verdict}  {message}")
     terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
     for line in again.beside.lines() if again.beside else ():
         terminal.line(_BY_SHAPE.text(line))
-    terminal.line(f"report: {target / HTML}")
-    notifications.send(results, target, terminal.line)
-    sys.exit(again.exit_code)
+    terminal.line(f"report: {report}")
+
+
+def _as_data(again: Rejudged, report: Path) -> dict[str, object]:
+    """Return what changed; ``before`` is null of a check that was not judged."""
+    return {
+        "changed": [
+            {
+                "check": told.check,
+                "before": before.value if before else None,
+                "after": told.verdict.value,
+                "message": _BY_SHAPE.text(told.message),
+            }
+            for told in again.changed
+            for before in [again.before.get(told.check)]
+        ],
+        "judged": len(again.judgements),
+        "baseline": [_BY_SHAPE.text(line) for line in again.beside.lines()] if again.beside else [],
+        "report": str(report),
+        "exit_code": int(again.exit_code),
+    }

@@ -20,6 +20,7 @@ from nettests.lab.cli import lab
 from nettests.model.cluster_profile import AGNHOST, DiagnosticsLimits, Timing
 from nettests.model.exit_code import ExitCode
 from nettests.model.words import Verdict
+from tests.ci.ci_files import FILES, command_lines
 from tests.docs.documents import (
     ROOT,
     commands,
@@ -85,7 +86,7 @@ def test_every_page_is_reached() -> None:
 def test_paths_in_code_spans_exist() -> None:
     """A code span that looks like a path of the repository is one."""
     # sample: `tests/acceptance/test_no_table.py`, `nettests/lab/network`, `manifests/lab/`
-    pattern = re.compile(r"`((?:nettests|tests|suites|manifests|scripts|docs)/[\w./-]+)`")
+    pattern = re.compile(r"`((?:nettests|tests|suites|manifests|scripts|docs|ci)/[\w./-]+)`")
     missing = [
         (document, path)
         for document in documents()
@@ -162,6 +163,16 @@ def test_options_of_commands_in_blocks_exist() -> None:
         if word.startswith("-") and word.partition("=")[0] not in options_of(COMMANDS[command])
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_commands_in_ci_files_exist(file: str) -> None:
+    """The shell of a CI file calls commands that are there, with options that they take."""
+    calls = [call for line in command_lines(file) for call in called(line)]
+    assert {command for command, _ in calls} == {"nettests run", "nettests history"}
+    words = [(command, word) for command, rest in calls for word in rest if word[:2] == "--"]
+    assert {"--kubeconfig", "--baseline", "--fail-on", "--html"} <= {word for _, word in words}
+    assert [one for one in words if one[1] not in options_of(COMMANDS[one[0]])] == []
 
 
 def test_options_in_prose_exist(pytestconfig: pytest.Config) -> None:

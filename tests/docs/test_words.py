@@ -50,6 +50,7 @@ PLACES = (
     "nettests/**/*.txt",
     "suites/*.py",
     "manifests/**/*.yaml",
+    "ci/*",
 )
 LEFT_OUT = (
     "CHANGELOG.md",  # says what things were called

@@ -62,6 +62,15 @@ def test_the_command_tells_its_version(installed: Installed) -> None:
     assert "0.1.0" in done.stdout
 
 
+def test_kubectl_finds_its_programs(harness: Installed) -> None:
+    """The wheel brings what kubectl runs for ``kubectl nettests``, and what completes it."""
+    programs = harness.python.parent
+    shown = harness.run(str(programs / "kubectl-nettests"), "plan", "--help")
+    assert shown.stdout.startswith("Usage: kubectl nettests plan [OPTIONS]"), shown.stderr
+    completed = harness.run(str(programs / "kubectl_complete-nettests"), "pref")
+    assert completed.stdout.startswith("preflight\t"), completed.stderr
+
+
 def test_it_lists_the_lab_profiles(installed: Installed) -> None:
     """Every profile travels in the wheel."""
     done = installed.nettests("lab", "profiles")

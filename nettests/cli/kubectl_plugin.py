@@ -1,0 +1,48 @@
+"""``kubectl nettests``: the same command line under kubectl's name, and what kubectl completes of it.
+
+kubectl runs the program ``kubectl-nettests`` for ``kubectl nettests …``, and ``kubectl_complete-nettests`` with the words
+before the cursor when somebody presses Tab. No command, option or kubeconfig differs from ``nettests``.
+"""
+
+import sys
+from enum import IntFlag
+
+from click.shell_completion import CompletionItem, ShellComplete
+
+from nettests import terminal
+from nettests.cli import main
+
+NAME = "kubectl nettests"
+
+
+class Directive(IntFlag):
+    """What kubectl's own completion (cobra) does with the candidates; its numbers."""
+
+    FILES = 0
+    NO_FILES = 4
+    FOLDERS = 16
+
+
+def plugin() -> None:
+    """Run the command line; usage and errors say ``kubectl nettests``."""
+    main(prog_name=NAME)
+
+
+def complete() -> None:
+    """Print the candidates for the last word, and on the last line what else may be completed."""
+    terminal.guard()
+    words = sys.argv[1:] or [""]
+    found = ShellComplete(main, {}, NAME, "").get_completions(words[:-1], words[-1])
+    for item in found:
+        if item.type == "plain":
+            told = f"\t{item.help}" if item.help else ""
+            terminal.block(f"{item.value}{told}")
+    terminal.line(f":{directive(found).value}")
+
+
+def directive(found: list[CompletionItem]) -> Directive:
+    """Return whether kubectl adds files or folders to what was found."""
+    kinds = {item.type for item in found}
+    if "file" in kinds:
+        return Directive.FILES
+    return Directive.FOLDERS if "dir" in kinds else Directive.NO_FILES

@@ -1,0 +1,145 @@
+"""Tab: shells and kubectl complete commands, options and the values that options take."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nettests.cli import HOMES
+
+ROOT = Path(__file__).parents[2]
+BASH = """
+source <(_NETTESTS_COMPLETE=bash_source nettests)
+complete -p nettests
+COMP_WORDS=(nettests {words})
+COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+_nettests_completion nettests
+echo "${{COMPREPLY[@]}}"
+"""
+COMPLETE = "import sys; from nettests.cli.kubectl_plugin import complete; complete()"
+
+
+@pytest.fixture
+def on_path(tmp_path: Path) -> dict[str, str]:
+    """An environment in which the programs that an installation brings are found by their names."""
+    for name, words in {
+        "nettests": "-m nettests",
+        "kubectl_complete-nettests": f"-c '{COMPLETE}'",
+        "kubectl-nettests": "-c 'from nettests.cli.kubectl_plugin import plugin; plugin()'",
+    }.items():
+        program = tmp_path / name
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n', "utf-8")
+        program.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+def told(words: list[str], environment: dict[str, str]) -> str:
+    """What a program prints."""
+    done = subprocess.run(
+        words, env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("shell", "says"),
+    [
+        ("bash", "complete -o nosort -F _nettests_completion nettests"),
+        ("zsh", "#compdef nettests"),
+        ("fish", "complete --no-files --command nettests"),
+    ],
+)
+def test_each_shell_has_its_script(shell: str, says: str, on_path: dict[str, str]) -> None:
+    """The variable that the guide names makes ``nettests`` print what that shell reads."""
+    script = told(["nettests"], {**on_path, "_NETTESTS_COMPLETE": f"{shell}_source"})
+    assert says in script
+    assert f"_NETTESTS_COMPLETE={shell}_complete" in script
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_command_is_completed(shell: str, on_path: dict[str, str]) -> None:
+    """``nettests ru`` becomes ``nettests run`` in each shell, and nothing else."""
+    # fish names the word at the cursor, the others its number.
+    at = "ru" if shell == "fish" else "1"
+    state = {"_NETTESTS_COMPLETE": f"{shell}_complete", "COMP_WORDS": "nettests ru"}
+    answer = told(["nettests"], {**on_path, **state, "COMP_CWORD": at})
+    assert [word for word in answer.replace(",", "\n").split() if word in HOMES] == ["run"]
+    assert answer.startswith("plain")
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("ru", "run"),
+        ("run --kube", "--kubeconfig"),
+        ("run --fail-on n", "new"),
+        ("baseline st", "stale"),
+    ],
+)
+def test_bash_completes_with_the_script_that_it_is_given(
+    words: str, completed: str, on_path: dict[str, str]
+) -> None:
+    """Sourced as the guide says, the script answers Tab with commands, options and their values."""
+    declared, candidates = told(["bash", "-c", BASH.format(words=words)], on_path).splitlines()
+    assert "_nettests_completion" in declared
+    assert candidates == completed
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (["ru"], ["run\tTest a cluster, judge what it does, write...", ":4"]),
+        (["run", "--fail-on", "n"], ["new", ":4"]),
+        (["run", "--baseline", ""], [":0"]),
+        (["run", "--report-dir", ""], [":16"]),
+        (["no-such", ""], [*HOMES, ":4"]),
+    ],
+    ids=" ".join,
+)
+def test_kubectl_is_told_what_it_may_complete(
+    words: list[str], lines: list[str], on_path: dict[str, str]
+) -> None:
+    """Candidates line by line with their help, then whether files or folders may follow, in kubectl's own form."""
+    answer = told(["kubectl_complete-nettests", *words], on_path).splitlines()
+    if words[0] == "no-such":
+        answer = [line.partition("\t")[0] for line in answer]
+    assert answer == lines
+
+
+def test_a_plugin_calls_itself_as_people_called_it(on_path: dict[str, str]) -> None:
+    """Usage and errors say ``kubectl nettests``; the commands are the same."""
+    text = told(["kubectl-nettests", "--help"], on_path)
+    assert text.startswith("Usage: kubectl nettests [OPTIONS] COMMAND")
+    assert [name for name in HOMES if f"\n  {name} " not in text] == []
+    refused = subprocess.run(
+        ["kubectl-nettests", "run", "--no-such"],
+        env=on_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert "Try 'kubectl nettests run --help' for help." in refused.stderr
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed here")
+def test_kubectl_finds_the_plugin(on_path: dict[str, str]) -> None:
+    """A real kubectl runs it, lists it, and completes its commands."""
+    assert "nettests, version" in told(["kubectl", "nettests", "--version"], on_path)
+    listed = told(["kubectl", "plugin", "list", "--name-only"], on_path).split()
+    assert "kubectl-nettests" in listed
+    done = subprocess.run(
+        ["kubectl", "__complete", "nettests", "ru"],
+        env=on_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stdout.splitlines()[0].split("\t")[0] == "run"
