@@ -83,7 +83,7 @@ _SECOND_NODES = (
         injections=inject("packet-loss", node="win-2", larger_than=1400),
         must=(_SIZE,),
         may=(_EVERY_NODE, *crossing("win-2")),
-        names=("large packets", "win-2"),
+        names=("large packets|above 1,400 bytes", "win-2"),
     ),
     NamedFault(
         name="second-node-with-late-pod-network",
@@ -128,7 +128,7 @@ _PAIRS = (
         ),
         must=(_SIZE,),
         may=(_EVERY_NODE,),
-        names=("large packets", "win-3", "linux-2"),
+        names=("large packets|above 1,400 bytes", "win-3", "linux-2"),
     ),
 )
 
