@@ -144,6 +144,9 @@ class _Ladder:
     _losing: bool = False
     """Whether queries, or packets that a client sends again, were seen to get lost: each further answer may take half a minute."""
 
+    _lost: bool = False
+    """Whether a channel failed: nothing can be said of the check, whatever its controls bring."""
+
     @property
     def _successes(self) -> int:
         """How many successes in a row are enough; of a member as many as tell what is claimed: its node has others."""
@@ -157,7 +160,7 @@ class _Ladder:
         return self._controls is not None and self._controls.over and self._controls.result()
 
     def climb(self) -> None:
-        """Probe until the answers are enough, and wait for the controls unless the answers disagree.
+        """Probe until the answers are enough, and wait for the controls unless the answers disagree, or one was lost.
 
         Where one port answered and failed, it did so from here: no control says more of vantage or target.
         """
@@ -168,7 +171,7 @@ class _Ladder:
                 self._repeat()
                 self._follow_up()
         finally:
-            if self._controls is not None and not _disagree(self.seen):
+            if self._controls is not None and not (self._lost or _disagree(self.seen)):
                 self._controls.result()
 
     def _repeat(self) -> None:
@@ -178,6 +181,7 @@ class _Ladder:
             self._refer(list(probed.values()))
             for of, raw in zip(probed, results(probed.values()), strict=True):
                 if raw.error is not None:
+                    self._lost = True
                     return
                 turn = self._take(of, raw)
             if _disagree(self.seen) and (self._losing or self._controls_silent()):
