@@ -14,6 +14,7 @@ VIRTUAL_IPS = Source(
 )
 SHARED = Source(
     document="kubernetes/kubernetes issue 93229",
+    section="one of the multiple services referencing a same endpoint is deleted",
     address="https://github.com/kubernetes/kubernetes/issues/93229",
 )
 PORT_NAMES = Source(

@@ -83,6 +83,8 @@ class ServiceSettings:
     """The annotation ``preserve-destination``."""
     change: Change = Change.RECREATED
     """For ``CHURN``: what happens before it is tested."""
+    idle_ports: bool = False
+    """It has ports for connections that are silent, beside the usual ones."""
     external_name: bool = False
     """Type ExternalName, for the declared external target."""
 

@@ -131,7 +131,7 @@ class Churn:
         """
         sender, check, backend = watched.sender, watched.check, look.behind
         action = watched.at(look.service)
-        deadline = max(until, time.monotonic() + sender.timing.convergence)
+        deadline = max(until, time.monotonic()) + sender.timing.convergence
         one = backend in {NO_ENDPOINTS, SEVERAL} or not changed_in_place(check)
         row = 0
         while True:

@@ -44,6 +44,8 @@ NODE_HTTP, NODE_UDP = 19080, 19081
 HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP, HOSTPORT_BOUND = 19180, 19182, 19181, 19190
 """Ports of its node that a pod of purpose ``hostport`` claims; the last one for loopback alone."""
 SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP = 80, 82, 81
+IDLE_PORTS = range(22000, 22016)
+"""Ports of a Service for connections that are silent, each for one, and of its Pod; two for each node pool that connects."""
 POD_CLOSED, NODE_CLOSED = 18099, 19099
 """Ports that nothing of a run listens on, outside the ranges of NodePorts and of dynamic ports."""
 _TOPOLOGY_AWARE = {
@@ -302,6 +304,11 @@ def _service(
             port["targetPort"] = port["name"]
         elif settings.behind in _BEHIND:
             port["targetPort"] = _BEHIND[settings.behind][port["name"]]
+    if settings.idle_ports:
+        spec["ports"] += [
+            {"name": f"idle-{port}", "port": port, "targetPort": port, "protocol": "TCP"}
+            for port in IDLE_PORTS
+        ]
     spec |= _settings(settings)
     if external_ip is not None:
         spec["externalIPs"] = [external_ip]

@@ -13,9 +13,9 @@ from nettests.judge import judge
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check, Control
 from nettests.model.expectation import Expectation
-from nettests.model.service import Change, ServiceSettings, sibling_of
-from nettests.model.words import CheckClass, Question, TargetKind, Verdict
 from nettests.model.labels import POD_LABEL
+from nettests.model.service import Change, ServiceSettings
+from nettests.model.words import CheckClass, Question, TargetKind, Verdict
 from nettests.probes.changes import remade
 from nettests.probes.churn import Churn
 from tests.probes.conftest import Bench

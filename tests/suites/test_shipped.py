@@ -35,6 +35,7 @@ DUE = {
     "pod-hook-other-node",
     "pod-to-pod-idle",
     "pod-to-pod-idle-other-node",
+    "pod-to-service-idle",
     "runtime-class-steering",
     "service-topology-hints",
     "stateful-set-names",

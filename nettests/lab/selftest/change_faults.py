@@ -1,0 +1,59 @@
+"""Named faults that nothing shows but a change, or a long silence: of classes that a run has to enable. Values."""
+
+from nettests.lab.selftest.declared import Checks, NamedFault, inject
+from nettests.lab.selftest.places import BRIDGE, OVERLAY, PROXIES
+
+_DISRUPTIVE = ("disruptive", "exposed")
+
+CHANGE_FAULTS = (
+    NamedFault(
+        name="endpoints-frozen",
+        summary="Services keep the endpoints that they had first, on all nodes",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("endpoints-frozen"),
+        enable=_DISRUPTIVE,
+        must=(
+            Checks(flow="service-endpoints-changed"),
+            Checks(flow="nodeport-endpoints-changed"),
+            Checks(flow="loadbalancer-endpoints-changed"),
+        ),
+        may=PROXIES,
+        names=("service proxy",),
+    ),
+    NamedFault(
+        name="sibling-lost",
+        summary="Services lose their rules on win-1 when another one over the same endpoints is deleted",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("shared-endpoints-lost", node="win-1"),
+        enable=_DISRUPTIVE,
+        must=(Checks(flow="service-sibling-deleted", source="win-1"),),
+        names=("win-1",),
+    ),
+    NamedFault(
+        name="sibling-lost-on-linux",
+        summary="Services lose their rules on linux-1 when another one over the same endpoints is deleted",
+        profiles=(BRIDGE,),
+        injections=inject("shared-endpoints-lost", node="linux-1"),
+        enable=_DISRUPTIVE,
+        must=(Checks(flow="service-sibling-deleted", source="linux-1"),),
+        names=("linux-1",),
+    ),
+    NamedFault(
+        name="renamed-port-lost",
+        summary="ports of Services lose their rules on win-1 when they get another name",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("renamed-ports-lost", node="win-1"),
+        enable=_DISRUPTIVE,
+        must=(Checks(flow="service-port-renamed", source="win-1"),),
+        names=("win-1",),
+    ),
+    NamedFault(
+        name="idle-service-flows-forgotten",
+        summary="idle connections of win-1's Pods to Services are forgotten",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("idle-flows-forgotten", node="win-1"),
+        enable=("costly",),
+        must=(Checks(flow="pod-to-service-idle", source="win-1"),),
+        names=("win-1",),
+    ),
+)
