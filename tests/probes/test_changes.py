@@ -15,7 +15,7 @@ from nettests.model.service import Change, ServiceSettings, sibling_of
 from nettests.model.verdict import Judgement
 from nettests.model.words import CheckClass, Question, TargetKind, Verdict
 from nettests.probes.changes import Deed, renamed, steps
-from nettests.probes.churn import Churn
+from nettests.probes.churn import IN_A_ROW, Churn
 from nettests.probes.deployment import StandingService
 from tests.probes.conftest import Bench, address_of
 from tests.probes.made import NAMESPACE, action, check
@@ -195,19 +195,18 @@ def test_rules_that_a_new_name_loses_fail(
 
 
 def test_a_change_that_no_answer_shows_is_watched_for_a_time(bench: Bench) -> None:
-    """Rules that are lost half a second after a port was renamed are not taken for those that stay."""
-    late = bench.timing.convergence / 2
+    """Rules that are lost after as many answers as show another change are not taken for those that stay."""
 
     def soon(cluster: Cluster) -> None:
-        answer, before = cluster.answer, len(bench.raws())
-        bench.dialling[PROBE].hook = lambda path: _later(path)
+        answer, enough = cluster.answer, len(bench.raws()) + IN_A_ROW
 
-        def _later(path: str) -> HttpAnswer | None:
-            if len(bench.raws()) > before + 20:
+        def answered(path: str) -> HttpAnswer | None:
+            if len(bench.raws()) > enough:
                 cluster.rules.pop(SERVICE, None)
             return answer(path)
 
-    assert late > 0
+        bench.dialling[PROBE].hook = answered
+
     found, _ = judged(bench, Change.PORT_NAME, {"3": soon})
     assert found.verdict is Verdict.FAIL
     assert "ports were renamed in place, and it lost" in found.message
