@@ -63,7 +63,7 @@ def test_pod_to_pod_idle_other_node() -> None:
     question=Question.IDLE,
     service=ServiceSettings(label="idle", idle_ports=True),
     check_class=CheckClass.COSTLY,
-    facts=("flow-tcp-idle-4min",),
+    facts=("flow-tcp-idle-service",),
     sources=(NAT, CONNTRACK),
 )
 def test_pod_to_service_idle() -> None:

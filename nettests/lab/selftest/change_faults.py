@@ -49,11 +49,12 @@ CHANGE_FAULTS = (
     ),
     NamedFault(
         name="idle-service-flows-forgotten",
-        summary="idle connections of win-1's Pods to Services are forgotten",
+        summary="idle connections of linux-1's Pods to Services are forgotten",
         profiles=(BRIDGE, OVERLAY),
-        injections=inject("idle-flows-forgotten", node="win-1"),
+        injections=inject("idle-flows-forgotten", node="linux-1"),
         enable=("costly",),
-        must=(Checks(flow="pod-to-service-idle", source="win-1"),),
-        names=("win-1",),
+        # Of Windows nodes that is a known bug (flow-tcp-idle-service), which no check fails for.
+        must=(Checks(flow="pod-to-service-idle", source="linux-1"),),
+        names=("linux-1",),
     ),
 )
