@@ -41,7 +41,12 @@ def stored(name: str) -> dict[str, Any]:
     }
 
 
-Change_ = Callable[["Cluster"], None]
+Breaks = Callable[["Cluster"], None]
+"""What goes wrong with rules."""
+
+
+def nothing(_: "Cluster") -> None:
+    """Leave rules as they are."""
 
 
 @dataclass(slots=True)
@@ -49,7 +54,7 @@ class Cluster:
     """The API server, and the rules of a node: ``breaks`` may change them after each change, by its words."""
 
     hosts: dict[str, str]
-    breaks: dict[str, Change_] = field(default_factory=dict)
+    breaks: dict[str, Breaks] = field(default_factory=dict)
     rules: dict[str, str] = field(default_factory=lambda: {SERVICE: FINAL, TWIN: FINAL})
     done: list[str] = field(default_factory=list)
 
@@ -81,7 +86,7 @@ class Cluster:
 
     def _tell(self, words: str) -> None:
         self.done.append(words)
-        self.breaks.get(f"{len(self.done)}", lambda _: None)(self)
+        self.breaks.get(f"{len(self.done)}", nothing)(self)
 
     def answer(self, path: str) -> HttpAnswer | None:
         """Answer a dial to one of the two Services as its rules say."""
@@ -107,7 +112,7 @@ def changed(change: Change) -> Check:
 
 
 def judged(
-    bench: Bench, change: Change, breaks: dict[str, Change_] | None = None
+    bench: Bench, change: Change, breaks: dict[str, Breaks] | None = None
 ) -> tuple[Judgement, Cluster]:
     """Observe and judge a check of that change on a cluster that may break."""
     twin = fresh_address()
@@ -132,12 +137,16 @@ def test_a_sibling_goes_and_comes_while_the_service_is_left_alone(bench: Bench) 
     assert found.verdict is Verdict.PASS
 
 
-def lose(name: str) -> Change_:
+def lose(name: str) -> Breaks:
     """Return what loses the rules of a Service."""
-    return lambda cluster: cluster.rules.pop(name, None) and None
+
+    def lost(cluster: Cluster) -> None:
+        cluster.rules.pop(name, None)
+
+    return lost
 
 
-def keep(name: str) -> Change_:
+def keep(name: str) -> Breaks:
     """Return what keeps the rules of a Service that has gone."""
     return lambda cluster: cluster.rules.__setitem__(name, FINAL)
 
@@ -153,7 +162,7 @@ def keep(name: str) -> Change_:
     ],
 )
 def test_a_service_that_goes_with_its_sibling_fails(
-    bench: Bench, breaks: dict[str, Change_], says: str
+    bench: Bench, breaks: dict[str, Breaks], says: str
 ) -> None:
     """The message says what was done to which Service, and what came of it."""
     found, cluster = judged(bench, Change.SIBLING, breaks)
@@ -186,7 +195,7 @@ def stick(cluster: Cluster) -> None:
     ],
 )
 def test_rules_that_a_new_name_loses_fail(
-    bench: Bench, breaks: dict[str, Change_], says: str
+    bench: Bench, breaks: dict[str, Breaks], says: str
 ) -> None:
     """Whether a backend stays that should not, or none is left, the message says after which change."""
     found, _ = judged(bench, Change.PORT_NAME, breaks)
