@@ -126,3 +126,20 @@ def test_service_sibling_deleted() -> None:
 )
 def test_service_port_renamed() -> None:
     """A Service whose ports get other names in place is answered at the same numbers, by its present endpoints alone."""
+
+
+@flow(
+    "service-pod-replaced",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.POOLS,
+    protocols=(Protocol.TCP,),
+    question=Question.CHURN,
+    service=ServiceSettings(label="replaced", change=Change.POD),
+    check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
+    facts=("svc-stale-vip-leak",),
+    sources=(VIRTUAL_IPS,),
+)
+def test_service_pod_replaced() -> None:
+    """A Service whose Pod is replaced by another one at another address is answered by that one alone."""

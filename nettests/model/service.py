@@ -37,6 +37,8 @@ class Change(StrEnum):
     """Its endpoints come and go while it stays."""
     SIBLING = "sibling"
     """Another Service over the same endpoints is deleted, and comes back, while it stays as it is."""
+    POD = "pod"
+    """The Pod behind it is deleted, and another one takes its place at another address."""
     PORT_NAME = "port-name"
     """Its ports get other names while it stays, and their numbers with it."""
 

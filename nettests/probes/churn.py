@@ -1,6 +1,6 @@
 """Change a Service, each time to lead to other backends, and watch who answers.
 
-What comes before the questions of ``CHURN``: the steps of ``changes``, carried out one after the other. Only Services that
+What comes before the questions of ``CHURN``: the steps of ``service_changes``, carried out one after the other. Only Services that
 the run made for this check are touched, and they keep their addresses: a rule that kube-proxy left behind would
 still lead to a backend of before. Every answer on the way is written to the journal; what it means is not known here.
 """
@@ -18,9 +18,9 @@ from nettests.model.observation import Attempt
 from nettests.model.words import Question
 from nettests.parse import read_raw
 from nettests.parse.observe import BEHIND, CHANGED, NO_ENDPOINTS, SEVERAL, changed_in_place
-from nettests.probes.changes import Deed, Look, Step, services_of, steps
-from nettests.probes.seams import Services
+from nettests.probes.seams import Replaces, Services
 from nettests.probes.sending import Sender
+from nettests.probes.service_changes import Deed, Look, Step, group_of, services_of, steps
 
 Object = dict[str, Any]
 
@@ -59,6 +59,8 @@ class Churn:
 
     services: Services
     namespace: str
+    replacing: Replaces | None = None
+    """Who makes Pods for the changes that take some."""
 
     def carry_out(self, sender: Sender, check: Check) -> Mapping[str, str]:
         """Leave the Service in front of the check's backend, after many changes; return what to know of its questions.
@@ -70,7 +72,7 @@ class Churn:
         known = {name: self._read(self._path(name)) for name in services_of(check)}
         watched = _Watched(sender=sender, check=check)
         for step in steps(check, known):
-            self._change(step)
+            self._change(step, check)
             missed = self._missed(watched, step)
             if missed is None:
                 continue
@@ -96,7 +98,7 @@ class Churn:
             raise NotFollowedError(f"{path} cannot be read: {error}") from error
         return found
 
-    def _change(self, step: Step) -> None:
+    def _change(self, step: Step, check: Check) -> None:
         path = self._path(step.service)
         match step.deed:
             case Deed.RECREATE:
@@ -104,6 +106,12 @@ class Churn:
                 self.services.create(step.item)
             case Deed.UPDATE:
                 self.services.update(path, step.item)
+            case Deed.REPLACE:
+                if self.replacing is None:
+                    raise NotFollowedError("nobody here can replace a Pod")
+                (beside,) = check.target.backends
+                group = group_of(step.service)
+                self.replacing.replace(step.gone, step.comes, group, beside=beside)
             case Deed.DELETE:
                 self.services.delete(path)
             case Deed.CREATE:

@@ -22,6 +22,7 @@ from nettests.model.labels import (
     MEMBER_LABEL,
     OS_LABEL,
     POD_LABEL,
+    PURPOSE_LABEL,
 )
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.words import Question
@@ -29,6 +30,7 @@ from nettests.model.yaml_text import read_yaml
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
 from nettests.plan.least import limited, pinging_pods
+from nettests.probes.deployment import StandingPod
 from nettests.resources import manifests_path
 
 Object = dict[str, Any]
@@ -150,6 +152,19 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
         item["spec"] = limited(item["spec"], node.os, pings=pings, resident=True)
         made.append(outfitted(item, node, blank))
     return made
+
+
+def server_beside(
+    standing: StandingPod, name: str, group: str, facts: ClusterFacts, blank: Blank
+) -> Object:
+    """Return another server pod on the node of one: no Service has it but those that select its group."""
+    node = facts.node(standing.node)
+    planned = ProbePod(name=name, purpose="server", node=node.name, os=node.os, pool=node.pool)
+    item = _pod(planned, facts, {}, (), blank)
+    item["spec"] = limited(item["spec"], node.os, resident=True)
+    item = outfitted(item, node, blank)
+    item["metadata"]["labels"] |= {POD_LABEL: group, PURPOSE_LABEL: "replaced"}
+    return item
 
 
 def inspected_pods(plan: Plan) -> frozenset[str]:

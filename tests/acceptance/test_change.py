@@ -52,6 +52,7 @@ def test_endpoints_that_change_in_place_and_are_ignored_fail(mended: UpLab, tmp_
         "service-endpoints-changed",
         "nodeport-endpoints-changed",
         "loadbalancer-endpoints-changed",
+        "service-pod-replaced",
     )
     wanted = (*(f"--flow={flow}" for flow in flows), "--enable=disruptive,exposed")
     healthy = run_on(mended, tmp_path / "healthy", *wanted, timing=HASTY)

@@ -3,7 +3,7 @@
 import pytest
 
 from nettests.model.check import Check, Plan
-from nettests.model.permission import DELETE_SERVICE, UPDATE_SERVICE
+from nettests.model.permission import DELETE_POD, DELETE_SERVICE, UPDATE_SERVICE
 from nettests.model.service import LOAD_BALANCER, Change, sibling_of
 from nettests.model.words import CheckClass, Question, TargetKind
 from nettests.plan import build, load
@@ -81,9 +81,10 @@ def test_a_change_needs_the_permission_that_it_takes() -> None:
     for flow in FLOWS:
         for check in plan(flow.name).checks:
             found = needed(check.action, mixed())
-            updated = change_of(check) in {Change.ENDPOINTS, Change.PORT_NAME}
+            updated = change_of(check) in {Change.ENDPOINTS, Change.PORT_NAME, Change.POD}
             assert (UPDATE_SERVICE in found) is updated
             assert (DELETE_SERVICE in found) is not updated
+            assert (DELETE_POD in found) is (change_of(check) is Change.POD)
 
 
 def test_silent_connections_go_to_services_of_other_nodes() -> None:

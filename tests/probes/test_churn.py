@@ -16,8 +16,8 @@ from nettests.model.expectation import Expectation
 from nettests.model.labels import POD_LABEL
 from nettests.model.service import Change, ServiceSettings
 from nettests.model.words import CheckClass, Question, TargetKind, Verdict
-from nettests.probes.changes import remade
 from nettests.probes.churn import Churn
+from nettests.probes.service_changes import remade
 from tests.probes.conftest import Bench
 from tests.probes.made import NAMESPACE, action, check
 

@@ -54,6 +54,7 @@ DUE = {
     "nodeport-endpoints-changed",
     "service-endpoints-changed",
     "loadbalancer-endpoints-changed",
+    "service-pod-replaced",
     "service-port-renamed",
     "service-sibling-deleted",
     "dns-headless-service",

@@ -16,6 +16,7 @@ CHANGE_FAULTS = (
             Checks(flow="service-endpoints-changed"),
             Checks(flow="nodeport-endpoints-changed"),
             Checks(flow="loadbalancer-endpoints-changed"),
+            Checks(flow="service-pod-replaced"),
         ),
         may=PROXIES,
         names=("service proxy",),

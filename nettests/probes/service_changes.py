@@ -5,7 +5,7 @@ words a run tells that it did not come to that; what an answer means is not know
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, assert_never
 
@@ -25,6 +25,8 @@ class Deed(StrEnum):
 
     RECREATE = "recreate"
     UPDATE = "update"
+    REPLACE = "replace"
+    """A Pod behind it is deleted, and another one is started."""
     DELETE = "delete"
     CREATE = "create"
     NOTHING = "nothing"
@@ -47,13 +49,16 @@ class Step:
     """One change: ``deed`` is done with ``item`` to ``service``, and then it is looked at who answers.
 
     ``unseen`` is a change that no answer shows: who answers is looked at for as long as rules took to follow others.
+    ``gone`` and ``comes`` are the Pods of ``REPLACE``, where there is one.
     """
 
     deed: Deed
     service: str
-    item: Object
-    looks: tuple[Look, ...]
+    item: Object = field(default_factory=dict)
+    looks: tuple[Look, ...] = ()
     unseen: bool = False
+    gone: str = ""
+    comes: str = ""
 
 
 def steps(check: Check, known: Mapping[str, Object]) -> Iterator[Step]:
@@ -73,6 +78,8 @@ def steps(check: Check, known: Mapping[str, Object]) -> Iterator[Step]:
                 yield Step(deed=Deed.UPDATE, service=name, item=item, looks=(look,))
         case Change.SIBLING:
             yield from _beside_a_sibling(check, known[sibling_of(name)])
+        case Change.POD:
+            yield from _replaced(check, known[name])
         case Change.PORT_NAME:
             yield from _renamed(check, known[name])
         case _:
@@ -134,6 +141,34 @@ def _beside_a_sibling(check: Check, sibling: Object) -> Iterator[Step]:
     yield step(Deed.DELETE, NO_ENDPOINTS, "was deleted")
 
 
+def group_of(service: str) -> str:
+    """Return the label's value of the Pods that replace each other behind a Service."""
+    return service
+
+
+def _replaced(check: Check, known: Object) -> Iterator[Step]:
+    """Yield Pods that take each other's place behind the Service, until it leads to the check's own backend again."""
+    (final,) = check.target.backends
+    name = check.target.service or ""
+    yield Step(deed=Deed.UPDATE, service=name, item=led_to(known, group_of(name)))
+    former = ""
+    for number in range(1, ROUNDS + 2):
+        pod = f"{name}-{number}"
+        done = (
+            f"the Service's Pod {former} was replaced by {pod}"
+            if former
+            else f"the Service was left with the new Pod {pod} as its endpoint"
+        )
+        look = Look(service=name, behind=pod, told=f"{done}, and {_STAY}")
+        yield Step(deed=Deed.REPLACE, service=name, looks=(look,), gone=former, comes=pod)
+        former = pod
+    told = f"the Service was left with {final} as endpoints in place, and {_STAY}"
+    back = Look(service=name, behind=final, told=told)
+    yield Step(deed=Deed.UPDATE, service=name, item=led_to(known, final), looks=(back,))
+    yield Step(deed=Deed.REPLACE, service=name, gone=former)
+
+
+_STAY = "its rules did not follow"
 _RENAMED = "the Service's ports were renamed in place"
 
 
@@ -146,7 +181,7 @@ def _renamed(check: Check, known: Object) -> Iterator[Step]:
         for backend in (*check.target.former, final):
             number += 1
             item = renamed(led_to(known, backend), number)
-            told = f"{_RENAMED} and left with {backend} as endpoints, and its rules did not follow"
+            told = f"{_RENAMED} and left with {backend} as endpoints, and {_STAY}"
             look = Look(service=name, behind=backend, told=told)
             yield Step(deed=Deed.UPDATE, service=name, item=item, looks=(look,))
         number += 1

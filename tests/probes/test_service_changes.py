@@ -14,9 +14,9 @@ from nettests.model.expectation import Expectation
 from nettests.model.service import Change, ServiceSettings, sibling_of
 from nettests.model.verdict import Judgement
 from nettests.model.words import CheckClass, Question, TargetKind, Verdict
-from nettests.probes.changes import Deed, renamed, steps
 from nettests.probes.churn import IN_A_ROW, Churn
 from nettests.probes.deployment import StandingService
+from nettests.probes.service_changes import Deed, renamed, steps
 from tests.probes.conftest import Bench, address_of
 from tests.probes.made import NAMESPACE, action, check
 from tests.probes.netexec import fresh_address
@@ -76,6 +76,13 @@ class Cluster:
         self._tell(f"create {name}")
         return item
 
+    def replace(self, gone: str, comes: str, group: str, *, beside: str) -> None:
+        """Replace the Pod of a group, which the Service has been led to."""
+        assert (group, beside) == (SERVICE, FINAL)
+        if comes:
+            self.rules[SERVICE] = comes
+        self._tell(f"{gone or 'none'} by {comes or 'none'}")
+
     def update(self, path: str, item: dict[str, Any]) -> None:
         """Change the Service where it stands."""
         (backend,) = item["spec"]["selector"].values()
@@ -122,7 +129,7 @@ def judged(
     bench.dialling[PROBE].hook = cluster.answer
     made = changed(change)
     observer = bench.observer([made])
-    observer.churn = Churn(services=cluster, namespace=NAMESPACE)
+    observer.churn = Churn(services=cluster, namespace=NAMESPACE, replacing=cluster)
     observer.run()
     expectation = Expectation(claim=made.claim, expected=made.claim)
     return judge(made, expectation, bench.seen(made)), cluster
@@ -201,6 +208,57 @@ def test_rules_that_a_new_name_loses_fail(
     found, _ = judged(bench, Change.PORT_NAME, breaks)
     assert found.verdict is Verdict.FAIL
     assert says in found.message
+
+
+FIRST, SECOND, THIRD = (f"{SERVICE}-{number}" for number in (1, 2, 3))
+
+
+def test_pods_replace_each_other_behind_the_service(bench: Bench) -> None:
+    """The Service is led to a Pod of the check's own, of which two take the place, and back; the last one is removed."""
+    found, cluster = judged(bench, Change.POD)
+    assert cluster.done == [
+        f"hostname {SERVICE}",
+        f"none by {FIRST}",
+        f"{FIRST} by {SECOND}",
+        f"{SECOND} by {THIRD}",
+        f"hostname {FINAL}",
+        f"{THIRD} by none",
+    ]
+    assert found.verdict is Verdict.PASS
+
+
+def lead_to(backend: str) -> Breaks:
+    """Return what leaves the rules at a backend."""
+    return lambda cluster: cluster.rules.__setitem__(SERVICE, backend)
+
+
+@pytest.mark.parametrize(
+    ("breaks", "says"),
+    [
+        ({"2": lead_to(FINAL)}, f"left with the new Pod {FIRST} as its endpoint, and its rules"),
+        ({"3": lose(SERVICE)}, f"Service's Pod {FIRST} was replaced by {SECOND}, and its rules"),
+        ({"4": lead_to(SECOND)}, f"{SECOND} was replaced by {THIRD}, and its rules did not follow"),
+        ({"5": lead_to(THIRD)}, f"left with {FINAL} as endpoints in place, and its rules did not"),
+    ],
+)
+def test_rules_that_keep_a_pod_that_was_replaced_fail(
+    bench: Bench, breaks: dict[str, Breaks], says: str
+) -> None:
+    """The message names the Pod that went and the one that came, and who answers instead."""
+    found, _ = judged(bench, Change.POD, breaks)
+    assert found.verdict is Verdict.FAIL
+    assert says in found.message
+
+
+def test_pods_that_nobody_can_replace_are_no_observation(bench: Bench) -> None:
+    """Where a run has nobody who makes Pods the check is unknown."""
+    made = changed(Change.POD)
+    cluster = Cluster(hosts={SERVICE: str(bench.services[SERVICE].addresses[0])})
+    bench.dialling[PROBE].hook = cluster.answer
+    observer = bench.observer([made])
+    observer.churn = Churn(services=cluster, namespace=NAMESPACE)
+    observer.run()
+    assert bench.done(made.id)["distrust"] == "nobody here can replace a Pod"
 
 
 def test_a_change_that_no_answer_shows_is_watched_for_a_time(bench: Bench) -> None:
