@@ -1,7 +1,7 @@
 """Named faults that nothing shows but a change, or a long silence: of classes that a run has to enable. Values."""
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
-from nettests.lab.selftest.places import BRIDGE, OVERLAY, PROXIES
+from nettests.lab.selftest.places import BRIDGE, OVERLAY, PROXIES, through_proxy_of
 
 _DISRUPTIVE = ("disruptive", "exposed")
 
@@ -28,6 +28,7 @@ CHANGE_FAULTS = (
         injections=inject("shared-endpoints-lost", node="win-1"),
         enable=_DISRUPTIVE,
         must=(Checks(flow="service-sibling-deleted", source="win-1"),),
+        may=through_proxy_of("win-1"),
         names=("win-1",),
     ),
     NamedFault(
@@ -37,6 +38,7 @@ CHANGE_FAULTS = (
         injections=inject("shared-endpoints-lost", node="linux-1"),
         enable=_DISRUPTIVE,
         must=(Checks(flow="service-sibling-deleted", source="linux-1"),),
+        may=through_proxy_of("linux-1"),
         names=("linux-1",),
     ),
     NamedFault(
@@ -46,6 +48,7 @@ CHANGE_FAULTS = (
         injections=inject("renamed-ports-lost", node="win-1"),
         enable=_DISRUPTIVE,
         must=(Checks(flow="service-port-renamed", source="win-1"),),
+        may=through_proxy_of("win-1"),
         names=("win-1",),
     ),
     NamedFault(
