@@ -1,7 +1,7 @@
 """All parts of ``make test``, whatever becomes of one of them, and one summary at the end.
 
-Parts are lint, types, import contracts, the unit tests of a copy without ``nettests/lab``, and the tests
-that need the lab; ``--all`` runs the nightly ones among these too (``make test-all``). Each runs to its end;
+Parts are lint, types and import contracts, the unit tests of a copy without ``nettests/lab`` beside them, and the
+tests that need the lab; ``--all`` runs the nightly ones among these too (``make test-all``). Each runs to its end;
 then a table says which failed and where the time went, and the last line counts the tests of all parts. It
 installs nothing: ``scripts/bootstrap.py`` does.
 """
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -23,6 +24,9 @@ BIN = Path(sys.executable).parent
 SHOWN_FAILURES = 6
 SHOWN_SLOW = 10
 SHOWN_LINES = 12
+NEEDS_LAB = frozenset({"lab", "acceptance", "architecture", "docs", "packaging", "winkernel"})
+"""The folders whose tests ``tests/conftest.py`` marks ``lab``."""
+MARK = "mark.lab"
 REASON = re.compile(r"E  |[ |]*[\w.]+(Error|Warning)\b")
 """What pytest says of an error, those within groups among it."""
 
@@ -53,6 +57,8 @@ class Part:
     name: str
     argv: tuple[str, ...]
     counted: bool = False
+    beside: bool = False
+    """Whether it runs while the first part that is not so does; its output comes in one piece."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +80,12 @@ def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
     python = str(BIN / "python")
     marked = "lab" if everything else "lab and not nightly"
     lab = ["-m", marked, "--dist", "loadgroup", "--no-loadscope-reorder", "--durations=40"]
+    ruff = str(BIN / "ruff")
     return (
-        Part(name="ruff check", argv=(str(BIN / "ruff"), "check", ".")),
-        Part(name="ruff format", argv=(str(BIN / "ruff"), "format", "--check", ".")),
-        Part(name="import contracts", argv=(str(BIN / "lint-imports"),)),
-        Part(name="types", argv=(str(BIN / "mypy"),)),
+        Part(name="ruff check", argv=(ruff, "check", "."), beside=True),
+        Part(name="ruff format", argv=(ruff, "format", "--check", "."), beside=True),
+        Part(name="import contracts", argv=(str(BIN / "lint-imports"),), beside=True),
+        Part(name="types", argv=(str(BIN / "mypy"),), beside=True),
         Part(
             name="tests without the lab",
             argv=(python, "scripts/without_lab.py", "-n", workers),
@@ -86,24 +93,56 @@ def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
         ),
         Part(
             name="tests with the lab",
-            argv=(python, "-m", "pytest", "-n", workers, *lab),
+            argv=(python, "-m", "pytest", "-n", workers, *lab, *lab_paths()),
             counted=True,
         ),
     )
 
 
+def lab_paths() -> list[str]:
+    """Return the folders and files that hold the tests marked ``lab``: to collect all others takes a third of a minute."""
+    tests = ROOT / "tests"
+    folders = [tests / name for name in sorted(NEEDS_LAB)]
+    marked = [
+        path
+        for path in sorted(tests.rglob("test_*.py"))
+        if MARK in path.read_text("utf-8") and not any(map(path.is_relative_to, folders))
+    ]
+    return [str(path.relative_to(ROOT)) for path in (*folders, *marked)]
+
+
+def run_all(parts: Sequence[Part]) -> list[Ended]:
+    """Run all parts, those that may run beside others while the first other one runs; return them in their order."""
+    first = [part for part in parts if part.beside]
+    with ThreadPoolExecutor(1) as aside:
+        linted = aside.submit(lambda: [run(part) for part in first])
+        tested = [run(part) for part in parts if not part.beside]
+        return [*linted.result(), *tested]
+
+
 def run(part: Part) -> Ended:
-    """Run one part to its end, its output going where this script's goes."""
-    print(f"\n== {part.name}", flush=True)  # noqa: T201 - a script for people
+    """Run one part to its end; its output goes where this script's goes, that of a part beside others when it ended."""
+    if not part.beside:
+        print(f"\n== {part.name}", flush=True)  # noqa: T201 - a script for people
     with tempfile.TemporaryDirectory(prefix="nettests-tests-") as folder:
         junit = Path(folder) / "counted.xml"
         argv = (*part.argv, f"--junit-xml={junit}") if part.counted else part.argv
         began = time.monotonic()
-        code = subprocess.run(argv, cwd=ROOT, env=environment(), check=False).returncode
+        ran = subprocess.run(
+            argv,
+            cwd=ROOT,
+            env=environment(),
+            check=False,
+            text=True,
+            stdout=subprocess.PIPE if part.beside else None,
+            stderr=subprocess.STDOUT if part.beside else None,
+        )
         seconds = time.monotonic() - began
+        if part.beside:
+            print(f"\n== {part.name}\n{ran.stdout}", flush=True)  # noqa: T201
         return Ended(
             part=part,
-            code=code,
+            code=ran.returncode,
             seconds=seconds,
             counts=read_counts(junit),
             failures=read_failures(junit),
@@ -190,7 +229,7 @@ def main(arguments: Iterable[str]) -> int:
     parser.add_argument("--workers", default="2", help="processes that run tests side by side")
     parser.add_argument("--all", action="store_true", help="the nightly tests too")
     chosen = parser.parse_args(list(arguments))
-    ended = [run(part) for part in parts_of(chosen.workers, everything=chosen.all)]
+    ended = run_all(parts_of(chosen.workers, everything=chosen.all))
     print(f"\n{summary(ended)}", flush=True)  # noqa: T201
     return int(any(one.code for one in ended))
 

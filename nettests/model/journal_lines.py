@@ -27,7 +27,9 @@ R = TypeVar("R", bound=Record)
 _KIND = "record"
 """The field that holds this word."""
 _UNSAID: Mapping[type[Record], frozenset[str]] = {
-    Done: frozenset({"distrust", "skip", "late", "resent", "slow", "overloaded", "judgement"}),
+    Done: frozenset(
+        {"distrust", "skip", "late", "resent", "slow", "overloaded", "alone", "judgement"}
+    ),
     Event: frozenset({"notable"}),
     Planned: frozenset({"others"}),
     Revised: frozenset({"others"}),

@@ -159,7 +159,8 @@ class Done:
 
     ``answers`` counts those that are written. ``distrust`` says why nothing of them can be trusted, ``skip`` why
     the check could not be run here; ``late``, ``resent`` and ``slow`` are those of ``Observation``.
-    ``overloaded`` are the attempts that an overloaded probe left without an answer. ``judgement`` is the
+    ``overloaded`` are the attempts that an overloaded probe left without an answer, ``alone`` is the one that lost the
+    only datagram of the run (``parse.lost_datagram``). ``judgement`` is the
     verdict of the process that observed: it counts once the check's test has taken it (``Judged``).
     """
 
@@ -173,6 +174,7 @@ class Done:
     resent: str | None = None
     slow: str | None = None
     overloaded: tuple[int, ...] = ()
+    alone: int | None = None
     judgement: Judgement | None = None
 
 

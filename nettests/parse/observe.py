@@ -19,9 +19,11 @@ from nettests.model.words import Distribution, Outcome, Question, SourceSeen, Va
 from nettests.parse.controls import read_controls
 from nettests.parse.first_packets import told_in_peace
 from nettests.parse.kept_back import telling
+from nettests.parse.lost_datagram import ALONE
 from nettests.parse.path_mtu import read_sizes
 from nettests.parse.ports import by_port, differing_ports
 from nettests.parse.read import read_raw, read_resolution
+from nettests.parse.reading import one_line
 from nettests.parse.sources import classify_source, same_address
 
 NO_ENDPOINTS = "nobody"
@@ -37,10 +39,16 @@ REPEATED_PORTS_DIVISOR = 8
 kept-alive connection shows one port again and again."""
 
 
-def observe(check: Check, raws: Sequence[Raw], overloaded: Collection[int] = ()) -> Observation:
+def observe(
+    check: Check,
+    raws: Sequence[Raw],
+    overloaded: Collection[int] = (),
+    alone: int | None = None,
+) -> Observation:
     """Return what is known about one check from all raw answers that were recorded for it.
 
-    ``overloaded`` are the attempts whose silence says nothing, because the probe answered nothing in time.
+    ``overloaded`` are the attempts whose silence says nothing, because the probe answered nothing in time;
+    ``alone`` is one whose silence says as little, because the run lost no other datagram.
     """
     probed = (raw for raw in raws if raw.purpose == "check")
     own = sorted(probed, key=lambda raw: raw.attempt)  # questions may go out side by side
@@ -48,11 +56,12 @@ def observe(check: Check, raws: Sequence[Raw], overloaded: Collection[int] = ())
     if not own:
         return unusable(check.id, "nothing was probed")
     attempts = tuple(
-        replace(one, overloaded=one.number in overloaded) for one in (read(raw) for raw in own)
+        _marked(read(raw), overloaded=raw.attempt in overloaded, alone=raw.attempt == alone)
+        for raw in own
     )
     seen = _sources(check, own, attempts)
     said = told_in_peace(telling(own, attempts))
-    told = tuple(one for one in said if one.number not in overloaded)
+    told = tuple(one for one in said if not (one.overloaded or one.number == alone))
     distrust = (
         _lost_origin(check, raws)
         or _unusable(said)
@@ -95,11 +104,21 @@ def observe(check: Check, raws: Sequence[Raw], overloaded: Collection[int] = ())
 def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation:
     """Return what is known about a check that is done, not trusted where its record says why."""
     seen = replace(
-        observe(check, raws, done.overloaded), late=done.late, resent=done.resent, slow=done.slow
+        observe(check, raws, done.overloaded, done.alone),
+        late=done.late,
+        resent=done.resent,
+        slow=done.slow,
     )
     if done.distrust is None:
         return seen
     return replace(seen, trusted=False, distrust=done.distrust)
+
+
+def _marked(attempt: Attempt, *, overloaded: bool, alone: bool) -> Attempt:
+    """Return an attempt with what explains its silence."""
+    if alone:
+        attempt = replace(attempt, detail=one_line(f"{ALONE}: {attempt.detail}"))
+    return replace(attempt, overloaded=overloaded)
 
 
 def changed_in_place(check: Check) -> bool:

@@ -73,7 +73,7 @@ def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | 
     if not late(check, raws):
         return None
     own = [raw for raw in raws if raw.purpose == "check"]
-    shown = _by_itself(raws, own) if own[0].tool in BY_REQUEST else _by_others(own, others)
+    shown = by_itself(raws, own) if own[0].tool in BY_REQUEST else _by_others(own, others)
     if shown is None:
         return None
     least = min(_of_one(raw) for raw in own)
@@ -104,7 +104,7 @@ def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | N
     )
 
 
-def _by_itself(raws: Sequence[Raw], own: Sequence[Raw]) -> str | None:
+def by_itself(raws: Sequence[Raw], own: Sequence[Raw]) -> str | None:
     """Return how soon the probe answered for itself while the question was on its way once more, if it did at once."""
     last = max(own, key=lambda raw: raw.attempt)
     itself = [

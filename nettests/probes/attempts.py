@@ -21,7 +21,9 @@ from nettests.model.payload import ONE_MIB
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.first_packets import shows_busy_node
 from nettests.parse.kept_back import kept_back
+from nettests.parse.lost_datagram import wants_more
 from nettests.parse.read import positive, read_answer
+from nettests.parse.slow import limit
 from nettests.probes.arrivals import Arrivals, in_question
 from nettests.probes.beside import (
     Pending,
@@ -38,7 +40,7 @@ from nettests.probes.commands import CannotProbeError
 from nettests.probes.controls import Controls
 from nettests.probes.next_attempt import next_attempt
 from nettests.probes.pace import BURST
-from nettests.probes.reference import compare_if_late
+from nettests.probes.reference import beside_names, compare_if_late
 from nettests.probes.sending import Sender
 from nettests.probes.series import Series
 from nettests.probes.size_search import SizeSearch
@@ -83,7 +85,7 @@ class Attempts:
             case Question.REACH | Question.RESOLVE:
                 ladder = _Ladder(sender, check, self.controls)
                 ladder.climb()
-                compare_if_late(sender, check, ladder.raws)
+                compare_if_late(sender, check, ladder.raws, ladder.references)
                 if self.arrivals and ladder.proven and in_question(check, ladder.raws):
                     self.arrivals.look(sender, check)
             case Question.PING | Question.IDLE:
@@ -134,6 +136,8 @@ class _Ladder:
     turns: list[int] = field(default_factory=list)
     seen: list[Attempt] = field(default_factory=list)
     raws: list[Raw] = field(default_factory=list)
+    references: list[Raw] = field(default_factory=list)
+    """What the probe answered for itself while names were waited for."""
     _probed: int = 0
     _controls: Pending[bool] | None = None
     _losing: bool = False
@@ -161,6 +165,7 @@ class _Ladder:
                 self._paced()
             else:
                 self._repeat()
+                self._follow_up()
         finally:
             if self._controls is not None and not _disagree(self.seen):
                 self._controls.result()
@@ -169,12 +174,35 @@ class _Ladder:
         turn: int | None = 0
         while turn is not None:
             probed = self._asked_side_by_side(turn)
+            self._refer(list(probed.values()))
             for of, raw in zip(probed, results(probed.values()), strict=True):
                 if raw.error is not None:
                     return
                 turn = self._take(of, raw)
             if _disagree(self.seen) and (self._losing or self._controls_silent()):
                 return
+
+    def _refer(self, waiting: Sequence[Pending[Raw]]) -> None:
+        """Let the probe answer for itself beside names that several questions wait for, if all of them are late so far."""
+        named = queries_resolver(self.check.action) and limit(self.check) is not None
+        if len(waiting) < 2 or not named or self.check.action.is_process:
+            return
+        if all(one.outcome.positive for one in self.seen):
+            first = len(self.references) + 1
+            self.references += beside_names(self.sender, self.check, waiting, first)
+
+    def _follow_up(self) -> None:
+        """Send more datagrams where one was lost: the next that is lost ends it, and so do enough that are answered."""
+        while wants_more(self.check, self.seen):
+            turn = next(
+                turn
+                for turn, one in zip(self.turns, self.seen, strict=True)
+                if not one.outcome.positive
+            )
+            raw = self._begin(turn).result()
+            if raw.error is not None:
+                return
+            self._take(turn, raw)
 
     def _asked_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
         """Probe once; where that is silent, its controls too, and beside it what will be run next in any case.

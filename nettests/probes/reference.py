@@ -1,17 +1,17 @@
 """Let a probe answer for itself while a question of a check is under way and takes long.
 
-Used by ``attempts`` and ``trains`` when all their answers came late, and by ``trains`` beside each round of
-connections: ``parse.slow`` and ``parse.resent`` read from it whether it was the path that took so long, or the way to the
+Used by ``attempts`` beside names that are waited for, by it and ``trains`` when all their answers came late, and by
+``trains`` beside each round of connections: ``parse.slow`` and ``parse.resent`` read from it whether it was the path that took so long, or the way to the
 probe and the machines at both ends of it. Nothing is judged here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.parse.resent import REFERENCE
-from nettests.parse.slow import BY_REQUEST, late
+from nettests.parse.slow import BY_REQUEST, by_itself, late
 from nettests.probes.beside import Pending, all_over, begin
 from nettests.probes.own_time import itself
 from nettests.probes.sending import Sender
@@ -28,18 +28,37 @@ APART_BESIDE_TRAINS = 0.2
 """Between two of these: a SYN that was lost is waited for through at least three."""
 
 
-def compare_if_late(sender: Sender, check: Check, raws: Sequence[Raw]) -> None:
-    """Send the question again if all its answers came late, and request the probe's own name of it meanwhile."""
-    if not late(check, raws) or raws[0].tool not in BY_REQUEST:
+def compare_if_late(
+    sender: Sender, check: Check, raws: Sequence[Raw], references: Sequence[Raw] = ()
+) -> None:
+    """Send the question again if all its answers came late, and request the probe's own name of it meanwhile.
+
+    Unless ``references`` show already what it took for itself while the last of them was on its way.
+    """
+    if not late(check, raws) or raws[0].tool not in BY_REQUEST or by_itself(references, raws):
         return
     number = max(raw.attempt for raw in raws) + 1
     once = replace(check.action, connections=1)
     again = begin(lambda sent: sender.send(check.id, "check", number, once, on_sent=sent))
-    for reference in range(1, REFERENCES + 1):
+    for reference in range(len(references) + 1, len(references) + REFERENCES + 1):
         if again.answered(APART_SECONDS):
             break
         sender.send(check.id, REFERENCE, reference, itself(check.action))
     again.result()
+
+
+def beside_names(
+    sender: Sender, check: Check, questions: Collection[Pending[Raw]], first: int
+) -> list[Raw]:
+    """Let the probe answer for itself a few times while names are waited for; these are counted from ``first`` on.
+
+    A resolver waits for 5 s and more: to send a late question once more only to compare it costs as much again.
+    """
+    answered: list[Raw] = []
+    while len(answered) < REFERENCES and not all_over(questions, APART_SECONDS):
+        number = first + len(answered)
+        answered.append(sender.send(check.id, REFERENCE, number, itself(check.action)))
+    return answered
 
 
 def beside_trains(

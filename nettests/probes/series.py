@@ -79,10 +79,16 @@ class Series:
             one_over(under_way)
 
     def _full(self, under_way: int) -> bool:
-        """Whether so many are enough for now: beside silent ones alone, as many as are taken for silence."""
+        """Whether so many are enough for now: beside silent ones alone, as many as are taken for silence.
+
+        What some ports refuse by design all of them may have refused so far: Windows needs a second and a half to tell.
+        """
         question = self.check.action.question
-        over = [positive(one.result(), question) for one in self._begun if one.over]
-        if any(over):
+        over = [one.result() for one in self._begun if one.over]
+        refused = over and all(read_raw(raw).outcome is Outcome.REFUSED for raw in over)
+        if any(positive(raw, question) for raw in over) or (
+            refused and some_may_refuse(self.check.target)
+        ):
             return under_way >= UNDER_WAY
         return under_way + len(over) >= self.sender.timing.failures
 

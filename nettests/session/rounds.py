@@ -171,6 +171,7 @@ class Rounds(Run):
             nodes_of=self.watch.nodes_of,
             nodes=self.watch.nodes,
             began=began - self._began,
+            lost_datagrams=self.watch.lost_datagrams,
         )
         lost = ""
         try:

@@ -22,7 +22,9 @@ from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
+from nettests.parse.lost_datagram import loses, lost_alone
 from nettests.parse.overload import Carried, carried, overloaded, overloaded_before, too_busy
+from nettests.parse.read import read_raw
 from nettests.parse.resent import resent
 from nettests.parse.slow import slow
 from nettests.probes.sending import STOPPED
@@ -49,6 +51,20 @@ class Writes(Protocol):
         """Take how long a Service took."""
 
 
+@dataclass(slots=True)
+class LostDatagrams:
+    """Whether a check has lost datagrams yet: one of a run, or of all rounds of a watch, is no finding. Safe for threads."""
+
+    _lost: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def first(self) -> bool:
+        """Note that a check lost datagrams; return whether it is the first one."""
+        with self._lock:
+            before, self._lost = self._lost, True
+        return not before
+
+
 @dataclass(slots=True, kw_only=True)
 class Watch:
     """Writes to the journal for the probes, and judges each check when it is done. Safe for threads."""
@@ -62,6 +78,7 @@ class Watch:
     pods: PodWatch | None = None
     began: float = 0.0
     """When all this began that is judged here, in the run's own time: a run's beginning, or that of one round of a watch."""
+    lost_datagrams: LostDatagrams = field(default_factory=LostDatagrams)
     observations: dict[str, Observation] = field(default_factory=dict)
     """What was judged, by check."""
     skipped: set[str] = field(default_factory=set)
@@ -206,13 +223,21 @@ class Watch:
             everybody = tuple(self._carried.values())
         done = self._without_overload(done, min(raw.started for raw in own))
         of = self._checks[done.check]
+        busy = overloaded(own, others, chain.from_iterable(everybody))
         return replace(
             done,
             distrust=done.distrust or too_busy(of, own, others, chain.from_iterable(everybody)),
             resent=resent(of, raws, others),
             slow=slow(of, raws, others),
-            overloaded=overloaded(own, others, chain.from_iterable(everybody)),
+            overloaded=busy,
+            alone=self._alone(of, [raw for raw in own if raw.attempt not in busy]),
         )
+
+    def _alone(self, check: Check, own: Sequence[Raw]) -> int | None:
+        """Return the attempt that lost the only datagram of all checks that are done, if this is that check."""
+        attempts = [read_raw(raw) for raw in own if raw.error is None]
+        first = loses(check, attempts) and self.lost_datagrams.first()
+        return lost_alone(check, attempts) if first else None
 
     def _without_overload(self, done: Done, began: float) -> Done:
         """Return the record without a deadline that was missed while every probe answered late."""

@@ -18,7 +18,8 @@ def test_a_payload_has_the_size_that_its_name_says(size: int) -> None:
 
 def test_no_two_words_of_a_payload_are_alike() -> None:
     """What is lost, doubled or moved changes the text, since each word is its own offset."""
-    words = [filler(2**16)[start : start + 8] for start in range(0, 2**16, 8)]
+    text = filler(2**16)
+    words = [text[start : start + 8] for start in range(0, 2**16, 8)]
     assert len(set(words)) == len(words)
 
 

@@ -7,6 +7,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.conftest import NEEDS_LAB
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -142,6 +144,41 @@ def test_every_part_of_the_project_is_in_it(script: ModuleType) -> None:
         "python -m",
     ]
     assert all("3" in part.argv for part in parts if part.counted)
+
+
+def test_all_tests_of_the_lab_are_collected(script: ModuleType) -> None:
+    """Its folders are those that are marked, and single files elsewhere are found by their mark."""
+    assert script.NEEDS_LAB == NEEDS_LAB
+    paths = script.lab_paths()
+    assert "tests/lab" in paths
+    assert "tests/session/test_run_on_lab.py" in paths
+    assert "tests/parse/test_dial.py" not in paths
+    assert all((ROOT / path).exists() for path in paths)
+
+
+def test_lint_runs_beside_the_first_tests(
+    script: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each waits here until the other runs; what lint says comes in one piece, and the order of the summary stays."""
+
+    def meeting(own: str, other: str) -> tuple[str, ...]:
+        wait = f"""
+import pathlib, time
+folder = pathlib.Path({str(tmp_path)!r})
+(folder / {own!r}).touch()
+deadline = time.monotonic() + 20
+while not (folder / {other!r}).exists():
+    assert time.monotonic() < deadline
+    time.sleep(0.01)
+print({own!r}, 'ran')
+"""
+        return (sys.executable, "-c", wait)
+
+    lint = script.Part(name="lint", argv=meeting("linted", "tested"), beside=True)
+    tests = script.Part(name="tests", argv=meeting("tested", "linted"))
+    ended = script.run_all([lint, tests])
+    assert [(one.part.name, one.code) for one in ended] == [("lint", 0), ("tests", 0)]
+    assert "== lint\nlinted ran" in capfd.readouterr().out
 
 
 def test_nightly_tests_run_where_everything_is_wanted(script: ModuleType) -> None:

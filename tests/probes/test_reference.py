@@ -4,10 +4,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import TargetKind
 from nettests.parse.resent import REFERENCE
 from nettests.parse.slow import slow
+from nettests.probes import beside
+from nettests.probes.attempts import Attempts
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 from tests.probes.netexec import DialChannel
@@ -67,3 +71,26 @@ def test_a_probe_answers_for_itself_before_others_that_wait_for_its_channel(benc
     checks = [replace(PATH, id=f"{PATH.id}/{number}") for number in range(16)]
     bench.observe(*checks)
     assert all(slow(one, bench.raws(one.id), ()) for one in checks)
+
+
+@pytest.mark.parametrize("seconds", [2.1, 0.0], ids=["late", "at once"])
+def test_names_that_are_waited_for_are_compared_meanwhile(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    """A resolver takes seconds for each answer: no question is sent once more only to compare it."""
+    monkeypatch.setattr(beside, "DIAL_PATIENCE", 0.05)
+    name = "svc.example"
+
+    def hook(path: str) -> HttpAnswer | None:
+        if f"host={name}&" not in path:
+            return ITSELF if "port=8080" in path else None
+        time.sleep(seconds)
+        return HttpAnswer(status=200, body='{"responses": ["server-linux-1-1"]}')
+
+    bench.dialling[PROBE].hook = hook
+    named = check(action(PROBE, TargetKind.SERVICE_FQDN, name_form=name))
+    Attempts().carry_out(bench.observer([named]).sender, named)
+    raws = bench.raws(named.id)
+    assert [raw.purpose for raw in raws].count("check") == bench.timing.successes
+    told = slow(named, raws, ())
+    assert (told is not None) is (seconds > 0)

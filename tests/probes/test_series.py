@@ -10,16 +10,19 @@ import pytest
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check
 from nettests.model.check_id import member_id
+from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import Question, TargetKind
 from nettests.probes import series
 from nettests.probes.series import UNDER_WAY
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
+from tests.probes.netexec import REFUSED as SAID_BY
 
 PROBE = "probe-windows-1-1"
 SERVICE = "svc-server-linux-1-1"
 CONNECTIONS = 12
 TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
+REFUSED = HttpAnswer(status=200, body=json.dumps({"errors": [f"dial tcp: {SAID_BY[1]}"]}))
 Eventually = Callable[[Callable[[], bool]], None]
 
 
@@ -110,6 +113,23 @@ def test_beside_a_silent_first_one_as_many_are_opened_as_are_taken_for_silence(
     gate.opened.set()
     probing.join(10)
     assert len(bench.raws(probed.id)) == bench.timing.failures
+
+
+def test_connections_that_are_refused_by_design_are_opened_side_by_side(
+    bench: Bench, eventually: Eventually
+) -> None:
+    """Windows sends a refused SYN twice more, half a second apart: forty of them in a row would take a minute."""
+    probed = distributing(bench)
+    mixed = ServiceSettings(label="two", by_hand=ByHand.MIXED_TARGET_PORTS)
+    question = replace(probed.action, target=replace(probed.action.target, settings=mixed))
+    probed = replace(probed, action=question)
+    gate = Gate(1, REFUSED)
+    bench.dialling[PROBE].hook = lambda path: gate(path) or REFUSED
+    probing = in_background(bench, probed)
+    eventually(lambda: gate.held == UNDER_WAY)
+    gate.opened.set()
+    probing.join(10)
+    assert len(bench.raws(probed.id)) == CONNECTIONS + bench.timing.client_addresses
 
 
 def test_connections_with_a_pause_between_them_are_opened_in_a_row(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.observation import Attempt
-from nettests.model.words import Outcome, Verdict
+from nettests.model.words import Outcome, Protocol, Verdict
 from nettests.report import Results
 from nettests.report.incidents import find_incidents
 from nettests.report.results import CheckResult
@@ -72,3 +72,44 @@ def test_requests_that_failed_later_are_no_lateness(quiet: Results) -> None:
     ((alone, _),) = incidents(quiet, said)
     assert said in alone
     assert "for their first" not in alone
+
+
+def resent(one: CheckResult, started: float) -> CheckResult:
+    """Return the check flaky, because a SYN of it was sent again then."""
+    assert one.observation is not None
+    attempt = replace(one.observation.attempts[0], started=started, elapsed=1.02)
+    seen = replace(one.observation, resent="attempt 1 took 1.02 s", attempts=(attempt,))
+    return replace(one, verdict=Verdict.FLAKY, observation=seen)
+
+
+@pytest.mark.parametrize(
+    ("started", "causes"),
+    [
+        (6.5, {f"New Pods on {WIN} reach nothing for their first 6 s"}),
+        (60.0, {f"New Pods on {WIN} reach nothing for their first 6 s", "TCP packets are lost"}),
+    ],
+    ids=["while the run's Pods were new", "later"],
+)
+def test_what_the_runs_own_pods_lost_while_they_were_new_is_no_loss(
+    quiet: Results, started: float, causes: set[str]
+) -> None:
+    """More checks lose a SYN then than make new Pods; later on the same losses are a cause of their own."""
+    news = [one for one in quiet.checks if one.flow == FLOW and one.check and one.ran]
+    new = {one.id for one in news if one.check and one.check.source.node == WIN}
+    said = "it reached nothing for its first 6.0 s: Pod …"
+    struck = [
+        one.id
+        for one in quiet.checks
+        if one.flow in {"pod-to-pod-ip", "hostport-from-other-node"}
+        and one.ran
+        and one.check
+        and one.check.action.protocol is Protocol.TCP
+        and WIN in {one.check.source.node, one.check.target.node}
+    ]
+    assert len(struck) > 3
+    checks = [late(one, said) if one.id in new else one for one in quiet.checks]
+    checks = [resent(one, started) if one.id in struck else one for one in checks]
+    found = find_incidents(checks, quiet.facts)
+    assert {one.cause.partition(" now and then")[0] for one in found} == causes
+    if len(found) == 1:
+        assert set(found[0].checks) == new | {*struck}

@@ -52,7 +52,7 @@ _SECOND_NODES = (
         must=(_NODE_PORT,),
         may=(
             _EVERY_NODE,
-            Checks(flow="nodeport-*", target="win-2"),
+            Checks(flow="*nodeport-*", target="win-2"),
             Checks(flow="etp-*", target="win-2"),
             *UNPROVEN,
         ),

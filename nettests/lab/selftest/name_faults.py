@@ -106,6 +106,7 @@ _LIES = (
         must=(Checks(flow="pod-to-service-pqdn", source="win-1"),),
         may=(
             Checks(flow="pod-to-service-p*", source="win-1"),
+            Checks(flow="fleet-service-name", source="win-1"),
             Checks(flow="dns-*", source="win-1"),
             Checks(flow="stateful-set-names", node="win-1"),
             Checks(flow="pod-hostname-fqdn", node="win-1"),
@@ -129,6 +130,7 @@ _LIES = (
         must=(Checks(flow="pod-to-service-pqdn", source="linux-1"),),
         may=(
             Checks(flow="pod-to-service-p*", source="linux-1"),
+            Checks(flow="fleet-service-name", source="linux-1"),
             Checks(flow="dns-*", source="linux-1"),
             Checks(flow="stateful-set-names", node="linux-1"),
             Checks(flow="pod-hostname-fqdn", node="linux-1"),

@@ -202,7 +202,12 @@ _BY_RATE = (
         profiles=(BRIDGE, OVERLAY),
         injections=inject("connection-loss", node="win-2", every=3, protocol="tcp"),
         must=(Checks(flow="pod-to-*", target="win-2", protocol="tcp"),),
-        may=(*answering("win-2"), Checks(flow="*nodeport*", protocol="tcp")),
+        may=(
+            *answering("win-2"),
+            Checks(flow="*nodeport*", protocol="tcp"),
+            # Port-forward and the API's proxy open connections to its Pods as well.
+            Checks(source="win-2", verdict="unknown"),
+        ),
         names=("win-2|now and then",),
     ),
 )

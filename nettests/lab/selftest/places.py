@@ -86,8 +86,10 @@ def answering(node: str, source: str = "") -> tuple[Checks, ...]:
     """Return what something on a node answers: its Pods, behind Services too, and itself."""
     pod = _POD[node]
     pool = pod.rpartition("-")[0]
+    affine = ("fleet-session-affinity",) if pool == "linux-1" else ()  # it has backends there
     return (
         Checks(target=node, source=source),
+        *(Checks(flow=flow, source=source) for flow in affine),
         Checks(service=f"*-{pod}", source=source),
         Checks(service=f"*-{pool}", source=source),  # several backends, one of them there
         Checks(flow="dns-headless-service", source=source),  # dials what the name stands for

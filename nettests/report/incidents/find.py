@@ -13,6 +13,7 @@ from nettests.model.check_id import member_of, parent_of
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
 from nettests.report.incidents.directions import directed
+from nettests.report.incidents.early import early
 from nettests.report.incidents.evidence import (
     RED,
     beside,
@@ -59,9 +60,12 @@ def find_incidents(
     besides += [said for one in red.values() for said in way_of_new_pods(one)]
     if dns_node := node_of_dns(facts):
         besides += [said for one in ran for said in way_to_dns(one, dns_node)]
+    new = [*early(ran, evidence)]
+    besides += new
     slowness = find_slowness(list(red.values()), evidence)
     said = [*_without((*evidence, *besides), slowness)]
-    others = [one for one in red.values() if slowness is None or one.id not in slowness.checks]
+    told = {one.check for one in new} | set(slowness.checks if slowness else ())
+    others = [one for one in red.values() if one.id not in told]
     loss = find_loss(others, evidence)
     explained = explain([*_without(said, loss)])
     if loss and (steady := _steadily(loss, explained, evidence)):

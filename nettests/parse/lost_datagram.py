@@ -1,0 +1,61 @@
+"""One datagram that a whole run lost: what follows it up, and whether it is a finding. Pure.
+
+UDP promises no delivery, and a cluster in order loses one of some hundred thousand datagrams. Where one of a check's is
+silent and the others were answered, ``probes`` sends more of them (``wants_more``); the second loss makes the check
+flaky. So does a first one, unless it is the only one of the run so far, which ``session.watch`` knows: what loses the
+first packet of every path loses one on each. Checks that count losses themselves (``LOSS``) are not concerned.
+"""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from nettests.model.check import Check
+from nettests.model.observation import Attempt
+from nettests.model.words import Outcome, Protocol, Question
+
+ANSWERED = 12
+"""So many answers beside a lost datagram make it one: of a path that loses one of five, as many come once in fifteen times
+(calculated), and smaller shares are what ``path-loss`` measures."""
+ALONE = "the only datagram that this run lost until then"
+
+
+def wants_more(check: Check, attempts: Sequence[Attempt]) -> bool:
+    """Whether one datagram was lost, and too few were answered beside it to say that it is the only one."""
+    return _lost(check, attempts) is not None and len(attempts) <= ANSWERED
+
+
+def lost_alone(check: Check, attempts: Sequence[Attempt]) -> int | None:
+    """Return the number of the one attempt that was silent where enough others were answered, or nothing."""
+    lost = _lost(check, attempts)
+    return lost.number if lost is not None and len(attempts) > ANSWERED else None
+
+
+def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
+    """Whether datagrams of a check were lost where others were answered, trains of them included."""
+    if check.action.protocol is not Protocol.UDP:
+        return False
+    answered = any(one.outcome.positive for one in attempts)
+    return answered and any(one.outcome is Outcome.TIMED_OUT or one.lost for one in attempts)
+
+
+def _lost(check: Check, attempts: Sequence[Attempt]) -> Attempt | None:
+    """Return the one attempt over UDP that was silent, if all others were answered."""
+    if check.action.protocol is not Protocol.UDP or not _by_datagrams(check.action.question):
+        return None
+    silent = [one for one in attempts if not one.outcome.positive]
+    if len(silent) != 1 or len(attempts) == 1 or silent[0].outcome is not Outcome.TIMED_OUT:
+        return None
+    return silent[0]
+
+
+def _by_datagrams(question: Question) -> bool:
+    """Whether each attempt over UDP is one datagram and its answer, which nobody repeats or counts."""
+    match question:
+        case Question.REACH | Question.DISTRIBUTE:
+            return True
+        case Question.RESOLVE | Question.PING | Question.LOSS | Question.PATH_MTU:
+            return False
+        case Question.IDLE | Question.CHURN | Question.ADMIT | Question.INSPECT | Question.START:
+            return False
+        case _:
+            assert_never(question)
