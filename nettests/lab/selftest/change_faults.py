@@ -19,7 +19,7 @@ CHANGE_FAULTS = (
             Checks(flow="service-pod-replaced"),
         ),
         may=PROXIES,
-        names=("service proxy",),
+        names=("services that were changed",),
     ),
     NamedFault(
         name="sibling-lost",
