@@ -1,16 +1,31 @@
 """Service churn: a Service that was recreated, or changed, is served by its current backends, not by former ones.
 
-Disruptive: Services of the run's own are deleted and recreated many times, or get other endpoints, and the proxy of
-every node has to follow. No other check runs meanwhile.
+Disruptive: Services of the run's own are deleted and recreated many times, or get other endpoints or other port names,
+and the proxy of every node has to follow. No other check runs meanwhile.
 """
 
 from nettests.model.expectation import Source
 from nettests.model.words import CheckClass, Protocol, Question, TargetKind, VantageKind
-from nettests.plan import Matrix, ServiceSettings, flow
+from nettests.plan import Change, Matrix, ServiceSettings, flow
 
 VIRTUAL_IPS = Source(
     document="Kubernetes documentation, Virtual IPs and Service Proxies",
     section="Virtual IP addressing mechanism",
+)
+SHARED = Source(
+    document="kubernetes/kubernetes issue 93229",
+    section="one of the multiple services referencing a same endpoint is deleted",
+    address="https://github.com/kubernetes/kubernetes/issues/93229",
+)
+PORT_NAMES = Source(
+    document="Kubernetes API reference, Service v1",
+    section="spec.ports.name",
+    address="https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/",
+)
+LOAD_BALANCER = Source(
+    document="Kubernetes documentation, Service",
+    section="type: LoadBalancer",
+    address="https://kubernetes.io/docs/concepts/services-networking/service/#loadbalancer",
 )
 
 
@@ -37,7 +52,7 @@ def test_service_after_churn() -> None:
     matrix=Matrix.POOLS,
     protocols=(Protocol.TCP,),
     question=Question.CHURN,
-    service=ServiceSettings(label="changed-port", type="NodePort", changed_in_place=True),
+    service=ServiceSettings(label="changed-port", type="NodePort", change=Change.ENDPOINTS),
     check_class=CheckClass.DISRUPTIVE,
     facts=("svc-stale-vip-leak",),
     sources=(VIRTUAL_IPS,),
@@ -53,10 +68,78 @@ def test_nodeport_endpoints_changed() -> None:
     matrix=Matrix.POOLS,
     protocols=(Protocol.TCP,),
     question=Question.CHURN,
-    service=ServiceSettings(label="changed", changed_in_place=True),
+    service=ServiceSettings(label="changed", change=Change.ENDPOINTS),
     check_class=CheckClass.DISRUPTIVE,
     facts=("svc-stale-vip-leak",),
     sources=(VIRTUAL_IPS,),
 )
 def test_service_endpoints_changed() -> None:
     """A Service whose endpoints change in place, to several and to none too, is answered by its present ones alone."""
+
+
+@flow(
+    "loadbalancer-endpoints-changed",
+    source=VantageKind.POD,
+    target=TargetKind.LOADBALANCER,
+    matrix=Matrix.POOLS,
+    protocols=(Protocol.TCP,),
+    question=Question.CHURN,
+    service=ServiceSettings(label="changed-lb", type="LoadBalancer", change=Change.ENDPOINTS),
+    check_class=CheckClass.DISRUPTIVE,
+    alike="pod-to-loadbalancer",
+    facts=("svc-stale-vip-leak", "svc-lb-ingress-vip"),
+    sources=(VIRTUAL_IPS, LOAD_BALANCER),
+)
+def test_loadbalancer_endpoints_changed() -> None:
+    """A load balancer's address whose endpoints change in place is answered by the present ones alone."""
+
+
+@flow(
+    "service-sibling-deleted",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.POOLS,
+    protocols=(Protocol.TCP,),
+    question=Question.CHURN,
+    service=ServiceSettings(label="sibling", change=Change.SIBLING),
+    check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
+    facts=("svc-shared-endpoints",),
+    sources=(VIRTUAL_IPS, SHARED),
+)
+def test_service_sibling_deleted() -> None:
+    """A Service goes on while another one over the same endpoints is deleted, which then is answered by nobody."""
+
+
+@flow(
+    "service-port-renamed",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.POOLS,
+    protocols=(Protocol.TCP,),
+    question=Question.CHURN,
+    service=ServiceSettings(label="renamed", change=Change.PORT_NAME),
+    check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
+    facts=("svc-stale-vip-leak",),
+    sources=(VIRTUAL_IPS, PORT_NAMES),
+)
+def test_service_port_renamed() -> None:
+    """A Service whose ports get other names in place is answered at the same numbers, by its present endpoints alone."""
+
+
+@flow(
+    "service-pod-replaced",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.POOLS,
+    protocols=(Protocol.TCP,),
+    question=Question.CHURN,
+    service=ServiceSettings(label="replaced", change=Change.POD),
+    check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
+    facts=("svc-stale-vip-leak",),
+    sources=(VIRTUAL_IPS,),
+)
+def test_service_pod_replaced() -> None:
+    """A Service whose Pod is replaced by another one at another address is answered by that one alone."""

@@ -28,6 +28,26 @@ class ByHand(StrEnum):
     """All backends are said to terminate, and still to serve: while a Service rolls, none may be left but these."""
 
 
+class Change(StrEnum):
+    """For ``CHURN``: what happens to a Service, or beside it, before it is tested."""
+
+    RECREATED = "recreated"
+    """It is deleted and recreated, each time in front of another backend."""
+    ENDPOINTS = "endpoints"
+    """Its endpoints come and go while it stays."""
+    SIBLING = "sibling"
+    """Another Service over the same endpoints is deleted, and comes back, while it stays as it is."""
+    POD = "pod"
+    """The Pod behind it is deleted, and another one takes its place at another address."""
+    PORT_NAME = "port-name"
+    """Its ports get other names while it stays, and their numbers with it."""
+
+
+def sibling_of(service: str) -> str:
+    """Return the name of the Service over the same endpoints that comes and goes beside one."""
+    return f"{service}-twin"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
     """Settings of a Service; the defaults are those of the API.
@@ -63,8 +83,10 @@ class ServiceSettings:
     """``spec.loadBalancerSourceRanges``."""
     preserve_destination: bool = False
     """The annotation ``preserve-destination``."""
-    changed_in_place: bool = False
-    """For ``CHURN``: its endpoints change while it stays, instead of its being deleted and recreated."""
+    change: Change = Change.RECREATED
+    """For ``CHURN``: what happens before it is tested."""
+    idle_ports: bool = False
+    """It has ports for connections that are silent, beside the usual ones."""
     external_name: bool = False
     """Type ExternalName, for the declared external target."""
 

@@ -14,7 +14,7 @@ from nettests.model.journal_records import Done
 from nettests.model.loss import LossEstimate, estimate
 from nettests.model.observation import Attempt, Observation, Raw, unusable
 from nettests.model.path_size import PathSize, SizeFinding
-from nettests.model.service import ByHand
+from nettests.model.service import ByHand, Change
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse.controls import read_controls
 from nettests.parse.first_packets import told_in_peace
@@ -32,6 +32,8 @@ SEVERAL = "all servers"
 """Stands for a selector that all servers of the run fit."""
 BEHIND = "behind"
 """In ``Raw.context``: the backend that a Service was in front of when this was probed, or nobody's name."""
+CHANGED = "changed"
+"""In ``Raw.context``: what was changed before this was probed, and did not come about, where more is to be said than ``BEHIND``."""
 REPEATED_PORTS_DIVISOR = 8
 """Up to one in eight source ports may repeat: two random ports of 28000 meet now and then, whereas a
 kept-alive connection shows one port again and again."""
@@ -120,12 +122,15 @@ def _marked(attempt: Attempt, *, overloaded: bool, alone: bool) -> Attempt:
 
 
 def changed_in_place(check: Check) -> bool:
-    """Whether the check's Service stays while its endpoints come and go."""
-    return check.target.settings is not None and check.target.settings.changed_in_place
+    """Whether the check's Service stays while its endpoints, its ports or others beside it change."""
+    settings = check.target.settings
+    return settings is not None and settings.change is not Change.RECREATED
 
 
 def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
     """Say which change of a Service its rules did not follow, where it was run all the same."""
+    if told := raws[-1].context.get(CHANGED):
+        return told
     behind = raws[-1].context.get(BEHIND)
     if behind is None or behind in check.target.backends:
         return None

@@ -7,7 +7,7 @@ Everything but the loading of suite modules is pure; nothing here knows pytest o
 """
 
 from nettests.model.payload import ONE_MIB, SIXTY_FOUR_KIB
-from nettests.model.service import ByHand, ServiceSettings
+from nettests.model.service import ByHand, Change, ServiceSettings
 from nettests.plan import cases, pods
 from nettests.plan.build import build
 from nettests.plan.classes import read_classes
@@ -22,6 +22,7 @@ __all__ = [
     "SIXTY_FOUR_KIB",
     "Backing",
     "ByHand",
+    "Change",
     "Flow",
     "Matrix",
     "NameForm",

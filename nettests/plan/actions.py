@@ -157,6 +157,7 @@ def _over(flow: Flow, pool: NodePool, client: Vantage) -> Target:
         if flow.question is Question.CHURN:
             at_node = descriptor(flow.target).owner is Owner.NODE_PORT
             owner = _owner(pool, client) if at_node else None
-            return targets.churned(pool, flow.service, client.pool or client.probe, owner)
+            named = client.pool or client.probe
+            return targets.churned(pool, flow.service, named, owner, flow.target)
         return targets.affinity(pool, flow.service)
     return targets.spread(pool) if flow.several_backends else targets.affinity(pool)

@@ -49,7 +49,7 @@ def sift(
         reason = (
             why_not(action, facts)
             or why_unseen(flow, facts)
-            or not_enabled(flow.check_class, enabled)
+            or next(filter(None, (not_enabled(one, enabled) for one in flow.classes)), "")
         )
         yield flow.skipped(candidate.id, reason) if reason else (candidate, action)
 

@@ -12,7 +12,7 @@ from typing import assert_never
 from nettests.errors import PlanError
 from nettests.model.check import Case, Skip
 from nettests.model.expectation import Expected, Source
-from nettests.model.service import ServiceSettings
+from nettests.model.service import LOAD_BALANCER, ServiceSettings
 from nettests.model.target_kinds import descriptor
 from nettests.model.words import (
     CheckClass,
@@ -199,6 +199,14 @@ class Flow(Declaration):
                 f"flow {self.name} claims nothing",
                 hint="write the claim as the first paragraph of the test's docstring",
             )
+
+    @property
+    def classes(self) -> tuple[CheckClass, ...]:
+        """All classes that have to be enabled: what disturbs others may be reached by outsiders, too."""
+        balanced = self.service is not None and self.service.type == LOAD_BALANCER
+        if balanced and self.check_class is CheckClass.DISRUPTIVE:
+            return (CheckClass.DISRUPTIVE, CheckClass.EXPOSED)
+        return (self.check_class,)
 
     @property
     def several_backends(self) -> bool:

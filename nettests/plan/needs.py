@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from nettests.errors import PlanError
 from nettests.model.check import Action, ProbePod, ServiceObject, Target
 from nettests.model.facts import NodeFacts
-from nettests.model.service import ServiceSettings
+from nettests.model.service import Change, ServiceSettings, sibling_of
 from nettests.model.target_kinds import Owner
 from nettests.model.words import VantageKind
 from nettests.plan.node_pools import (
@@ -57,7 +57,8 @@ def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
     """
     actions = tuple(actions)
     found: dict[str, ServiceObject] = {}
-    for wanted in (_service(action.target) for action in actions if action.target.service):
+    targets = [action.target for action in actions if action.target.service]
+    for wanted in (one for target in targets for one in _services(target)):
         known = found.setdefault(wanted.name, wanted)
         if known != wanted:
             raise PlanError(
@@ -77,13 +78,14 @@ def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-def _service(target: Target) -> ServiceObject:
+def _services(target: Target) -> Iterator[ServiceObject]:
+    """Yield the target's Service, and the one that comes and goes beside it."""
     ordinary = SEVERAL if len(target.backends) > 1 else SINGLE
-    return ServiceObject(
-        name=target.service or "",
-        backends=target.backends,
-        settings=target.settings or ordinary,
-    )
+    settings, name = target.settings or ordinary, target.service or ""
+    yield ServiceObject(name=name, backends=target.backends, settings=settings)
+    if settings.change is Change.SIBLING:
+        twin = ServiceSettings(label=settings.label)
+        yield ServiceObject(name=sibling_of(name), backends=target.backends, settings=twin)
 
 
 def _possible(node: NodeFacts) -> Iterator[ProbePod]:

@@ -31,7 +31,7 @@ from nettests.model.permission import (
     serving,
     standing,
 )
-from nettests.model.service import LOAD_BALANCER
+from nettests.model.service import LOAD_BALANCER, Change
 from nettests.model.words import Question, VantageKind
 from nettests.plan.pods import STATEFUL_SET
 from nettests.rules import RULES
@@ -74,10 +74,18 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
 
 
 def _to_change(action: Action) -> Needs:
-    """Return what it takes to change a Service of the check's own: in place, or by making it anew."""
+    """Return what it takes to change Services of the check's own: in place, or by deleting and recreating them."""
     settings = action.target.settings
-    in_place = settings is not None and settings.changed_in_place
-    return (GET_SERVICE, UPDATE_SERVICE if in_place else DELETE_SERVICE)
+    change = settings.change if settings is not None else Change.RECREATED
+    match change:
+        case Change.ENDPOINTS | Change.PORT_NAME:
+            return (GET_SERVICE, UPDATE_SERVICE)
+        case Change.RECREATED | Change.SIBLING:
+            return (GET_SERVICE, DELETE_SERVICE)
+        case Change.POD:
+            return (GET_SERVICE, UPDATE_SERVICE, DELETE_POD)
+        case _:
+            assert_never(change)
 
 
 def _to_try(*, own: bool) -> Needs:

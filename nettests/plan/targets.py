@@ -149,7 +149,11 @@ def mixed_target_ports(pool: NodePool, settings: ServiceSettings) -> Target:
 
 
 def churned(
-    pool: NodePool, settings: ServiceSettings, client: str, owner: NodeFacts | None = None
+    pool: NodePool,
+    settings: ServiceSettings,
+    client: str,
+    owner: NodeFacts | None = None,
+    kind: TargetKind = TargetKind.SERVICE_CLUSTERIP,
 ) -> Target:
     """Return a Service of one client node pool that ends in front of a node pool's first server, after the others.
 
@@ -157,11 +161,9 @@ def churned(
     NodePort, at that node's address.
     """
     final, *former = pool.servers
-    over = affinity(pool, settings)
+    over = replace(affinity(pool, settings), kind=kind)
     if owner is not None:
-        over = replace(
-            over, kind=TargetKind.NODEPORT, node=owner.name, build=owner.build.value, os=owner.os
-        )
+        over = replace(over, node=owner.name, build=owner.build.value, os=owner.os)
     return replace(
         over,
         service=service(pool.name, f"{settings.label}-{client}"),

@@ -20,6 +20,7 @@ from nettests.probes.observer import Observer
 from nettests.probes.open import close_probes, open_probes
 from nettests.probes.passing import passing
 from nettests.probes.pulling import pull_images
+from nettests.probes.replacing import Replacing
 from nettests.probes.sending import Probe, Sender, StoppedError
 from nettests.probes.still_standing import changes, still_standing, touched
 
@@ -33,6 +34,7 @@ __all__ = [
     "Object",
     "Observer",
     "Probe",
+    "Replacing",
     "Sender",
     "StoppedError",
     "changes",

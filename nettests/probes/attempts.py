@@ -22,7 +22,6 @@ from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.first_packets import shows_busy_node
 from nettests.parse.kept_back import kept_back
 from nettests.parse.lost_datagram import wants_more
-from nettests.parse.observe import BEHIND
 from nettests.parse.read import positive, read_answer
 from nettests.parse.slow import limit
 from nettests.probes.arrivals import Arrivals, in_question
@@ -113,7 +112,7 @@ class Attempts:
         """Let the Service go and come, then open many new connections: a stale rule would take some."""
         if self.churn is None:
             raise CannotProbeError("nobody here can change a Service")
-        behind = {BEHIND: self.churn.carry_out(sender, check)}
+        behind = self.churn.carry_out(sender, check)
         failures = 0
         for number in range(1, check.action.connections + 1):
             raw = sender.send(check.id, "check", number, check.action, more=behind)

@@ -1,40 +1,56 @@
 """Change a Service, each time to lead to other backends, and watch who answers.
 
-What comes before the questions of ``CHURN``. A Service is deleted and recreated, or, where its settings say so, changed
-in place: its endpoints come and go while it stays. Only the Service that the run made for this is touched, and
-it keeps its address: a rule that kube-proxy left behind would still lead to a backend of before. Every
-answer on the way is written to the journal; what it means is not known here.
+What comes before the questions of ``CHURN``: the steps of ``service_changes``, carried out one after the other. Only Services that
+the run made for this check are touched, and they keep their addresses: a rule that kube-proxy left behind would
+still lead to a backend of before. Every answer on the way is written to the journal; what it means is not known here.
 """
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, assert_never
 
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action, Check
 from nettests.model.json_text import read_json
-from nettests.model.labels import POD_LABEL, PURPOSE_LABEL, RUN_LABEL
 from nettests.model.observation import Attempt
 from nettests.model.words import Question
 from nettests.parse import read_raw
-from nettests.parse.observe import NO_ENDPOINTS, SEVERAL, changed_in_place
-from nettests.probes.seams import Services
+from nettests.parse.observe import BEHIND, CHANGED, NO_ENDPOINTS, SEVERAL, changed_in_place
+from nettests.probes.seams import Replaces, Services
 from nettests.probes.sending import Sender
+from nettests.probes.service_changes import Deed, Look, Step, group_of, services_of, steps
 
 Object = dict[str, Any]
 
 PURPOSE = "churn"
-ROUNDS = 2
 PAUSE_SECONDS = 0.3
 IN_A_ROW = 20
 """So many answers of one backend show that no other is left; chance brings as many of two once in a million."""
-_KEPT = ("name", "port", "targetPort", "protocol")
+SETTLING_SECONDS, SETTLING_TIMES = 2.0, 3
+"""After a change that no answer shows it is looked at for so many times what rules took to follow others, and no less."""
 
 
 class NotFollowedError(ClusterError):
     """The Service could not be changed."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Watched:
+    """What is known of one check while its Service changes."""
+
+    sender: Sender
+    check: Check
+    numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 1_000_000)))
+    longest: float = 0
+    """Seconds that rules took at most to follow a change."""
+
+    def at(self, service: str) -> Action:
+        """Return one connection to a Service, as the check makes them."""
+        action = self.check.action
+        target = replace(action.target, service=service)
+        return replace(action, target=target, question=Question.REACH, connections=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,34 +59,31 @@ class Churn:
 
     services: Services
     namespace: str
+    replacing: Replaces | None = None
+    """Who makes Pods for the changes that take some."""
 
-    def carry_out(self, sender: Sender, check: Check) -> str:
-        """Leave the Service in front of the check's backend, after many others; return who is behind it.
+    def carry_out(self, sender: Sender, check: Check) -> Mapping[str, str]:
+        """Leave the Service in front of the check's backend, after many changes; return what to know of its questions.
 
         It ends at the first change that the rules do not follow: what is tested then shows who answers
         instead, or that nobody does. Rules that never left the last backend would look like rules that came
         back to it: that is why it is told who should answer.
         """
-        name = check.target.service or ""
-        path = f"/api/v1/namespaces/{self.namespace}/services/{name}"
-        known = self._read(path)
-        numbers = iter(range(1, 1_000_000))
-        action = replace(check.action, question=Question.REACH, connections=1)
-        in_place = changed_in_place(check)
-        for backend in _in_place(check) if in_place else _backends(check):
-            if in_place:
-                self.services.update(path, led_to(known, backend))
-            else:
-                self._remake(path, known, backend)
-            if self._watch(sender, check, action, backend, numbers):
+        known = {name: self._read(self._path(name)) for name in services_of(check)}
+        watched = _Watched(sender=sender, check=check)
+        for step in steps(check, known):
+            self._change(step, check)
+            missed = self._missed(watched, step)
+            if missed is None:
                 continue
+            told = missed.told or f"{_told(step, missed)}, and its rules did not follow"
             seconds = sender.timing.convergence
-            sender.recorder.event(
-                f"Service {name} was {'changed in place to lead to' if in_place else 'recreated in front of'} "
-                f"{backend}, and its rules did not follow in {seconds:g} s"
-            )
-            return backend
-        return check.target.backends[0]
+            sender.recorder.event(f"Service {check.target.service}: {told} in {seconds:g} s")
+            return {BEHIND: missed.behind, **({CHANGED: missed.told} if missed.told else {})}
+        return {BEHIND: check.target.backends[0]}
+
+    def _path(self, name: str) -> str:
+        return f"/api/v1/namespaces/{self.namespace}/services/{name}"
 
     def _read(self, path: str) -> Object:
         try:
@@ -85,32 +98,65 @@ class Churn:
             raise NotFollowedError(f"{path} cannot be read: {error}") from error
         return found
 
-    def _remake(self, path: str, known: Object, backend: str) -> None:
-        self.services.delete(path)
-        self.services.create(remade(known, backend))
+    def _change(self, step: Step, check: Check) -> None:
+        path = self._path(step.service)
+        match step.deed:
+            case Deed.RECREATE:
+                self.services.delete(path)
+                self.services.create(step.item)
+            case Deed.UPDATE:
+                self.services.update(path, step.item)
+            case Deed.REPLACE:
+                if self.replacing is None:
+                    raise NotFollowedError("nobody here can replace a Pod")
+                (beside,) = check.target.backends
+                group = group_of(step.service)
+                self.replacing.replace(step.gone, step.comes, group, beside=beside)
+            case Deed.DELETE:
+                self.services.delete(path)
+            case Deed.CREATE:
+                self.services.create(step.item)
+            case Deed.NOTHING:
+                pass
+            case _:
+                assert_never(step.deed)
 
-    def _watch(
-        self, sender: Sender, check: Check, action: Action, backend: str, numbers: Iterator[int]
-    ) -> bool:
-        """Probe until ``backend`` answers, or nobody if there is none; return whether it came to that."""
-        deadline = time.monotonic() + sender.timing.convergence
-        wanted = (
-            1 if backend in {NO_ENDPOINTS, SEVERAL} or not changed_in_place(check) else IN_A_ROW
-        )
+    def _missed(self, watched: _Watched, step: Step) -> Look | None:
+        """Return at which Service it did not come to who has to answer, if at any; one after the other."""
+        began = time.monotonic()
+        until = began + (_settling(watched) if step.unseen else 0)
+        for look in step.looks:
+            if not self._watch(watched, look, until):
+                return look
+        if not step.unseen:
+            watched.longest = max(watched.longest, time.monotonic() - began)
+        return None
+
+    def _watch(self, watched: _Watched, look: Look, until: float) -> bool:
+        """Probe until the backend answers, or nobody if there is none; return whether it came to that.
+
+        Not before ``until`` is it believed: the change may be on its way.
+        """
+        sender, check, backend = watched.sender, watched.check, look.behind
+        action = watched.at(look.service)
+        deadline = max(until, time.monotonic()) + sender.timing.convergence
+        one = backend in {NO_ENDPOINTS, SEVERAL} or not changed_in_place(check)
         row = 0
         while True:
-            raw = sender.send(check.id, PURPOSE, next(numbers), action)
+            raw = sender.send(check.id, PURPOSE, next(watched.numbers), action)
             attempt = None if raw.error else read_raw(raw)
-            row = row + 1 if attempt is not None and _followed(attempt, backend) else 0
-            if row >= wanted:
-                return True
+            row = row + 1 if attempt is not None and _answers(attempt, backend) else 0
+            if row >= (1 if one else IN_A_ROW):
+                if (left := until - time.monotonic()) <= 0:
+                    return True
+                sender.stopped.wait(min(left, PAUSE_SECONDS))
             if time.monotonic() > deadline:
                 return False
             if not row:
                 time.sleep(PAUSE_SECONDS)
 
 
-def _followed(attempt: Attempt, backend: str) -> bool:
+def _answers(attempt: Attempt, backend: str) -> bool:
     """Whether an answer is that of rules which lead to ``backend``."""
     if backend == NO_ENDPOINTS:
         return not attempt.outcome.positive
@@ -119,56 +165,13 @@ def _followed(attempt: Attempt, backend: str) -> bool:
     return attempt.backend == backend
 
 
-def led_to(known: Object, backend: str) -> Object:
-    """Return a Service as it stands, with a selector for one pod, for all servers, or for none."""
-    marks = known["metadata"].get("labels") or {}
-    run = {RUN_LABEL: marks[RUN_LABEL]} if RUN_LABEL in marks else {}
-    chosen = {**run, PURPOSE_LABEL: "server"} if backend == SEVERAL else {POD_LABEL: backend}
-    metadata = {key: value for key, value in known["metadata"].items() if key != "resourceVersion"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": metadata,
-        "spec": {**known["spec"], "selector": chosen},
-    }
+def _settling(watched: _Watched) -> float:
+    """Return how long a change that no answer shows may be on its way."""
+    seconds = max(SETTLING_SECONDS, SETTLING_TIMES * watched.longest)
+    return min(seconds, watched.sender.timing.convergence)
 
 
-def remade(known: Object, backend: str) -> Object:
-    """Return a Service to be created as it was, at its address, in front of one pod."""
-    spec = known["spec"]
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {key: known["metadata"][key] for key in ("name", "namespace", "labels")},
-        "spec": {
-            "type": "ClusterIP",
-            "clusterIP": spec["clusterIP"],
-            "selector": {POD_LABEL: backend},
-            "ports": [{key: port[key] for key in _KEPT if key in port} for port in spec["ports"]],
-        },
-    }
-
-
-def _backends(check: Check) -> Iterator[str]:
-    """Yield who stands behind the Service, one after the other; the last one is the check's own."""
-    (final,) = check.target.backends
-    for _ in range(ROUNDS):
-        for former in check.target.former:
-            yield former
-            yield final
-            yield former
-        yield NO_ENDPOINTS
-        yield final
-
-
-def _in_place(check: Check) -> Iterator[str]:
-    """Yield to whom the Service leads, one after the other: others, the check's own, several, none, several, its own."""
-    (final,) = check.target.backends
-    for former in check.target.former:
-        yield former
-        yield final
-    yield SEVERAL
-    yield final
-    yield NO_ENDPOINTS
-    yield SEVERAL
-    yield final
+def _told(step: Step, missed: Look) -> str:
+    """Return what was changed, for the events of a run."""
+    how = "changed in place to lead to" if step.deed is Deed.UPDATE else "recreated in front of"
+    return f"it was {how} {missed.behind}"

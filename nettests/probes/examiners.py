@@ -49,6 +49,7 @@ def examiners(
             namespace=blank.namespace,
             facts=facts,
             standing=standing,
+            services=services,
             timing=timing,
             stopped=stopped,
         ),

@@ -3,7 +3,8 @@
 The examiner of ``IDLE``. Neither end may send TCP keep-alives, as all of Go does: a client of ``idle_client``
 holds one end, and ``nc`` hands the other to ``cat``. Both are processes in the run's own Pods; the client's
 input is an exec's, so that words and silence are timed here. What came back is a record for
-``parse.idle``; what it means is not known here.
+``parse.idle``; what it means is not known here. Through a Service it is the same: the Service leads to the ports of
+one Pod by their own numbers.
 """
 
 import itertools
@@ -17,15 +18,16 @@ from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from nettests.model.channel import ChannelError, Conversation
-from nettests.model.check import Action
+from nettests.model.check import Action, Target
 from nettests.model.cluster_profile import Timing
-from nettests.model.facts import ClusterFacts
+from nettests.model.facts import Address, ClusterFacts
 from nettests.model.words import OS
 from nettests.parse.idle import AFTER, ANEW, BEFORE, Fate, fate, opened, refused
 from nettests.probes.addresses import NotOfferedError, of_family
-from nettests.probes.deployment import StandingPod
+from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination
 from nettests.probes.idle_client import client_words
+from nettests.probes.objects import IDLE_PORTS
 from nettests.probes.seams import Converses
 from nettests.probes.sending import STOPPED, StoppedError
 
@@ -83,10 +85,13 @@ class IdleConnection:
     facts: ClusterFacts
     standing: Mapping[str, StandingPod]
     timing: Timing
+    services: Mapping[str, StandingService] = field(default_factory=dict)
     stopped: threading.Event = field(default_factory=threading.Event)
     _ports: Iterator[int] = field(
         default_factory=lambda: itertools.cycle(range(FIRST_PORT, FIRST_PORT + PORTS))
     )
+    _ports_of: dict[str, Iterator[int]] = field(default_factory=dict)
+    """By Service, the ports that it leads to its Pod, one after the other."""
 
     def examine(self, action: Action) -> Examination:
         """Say a word, be silent, say another one; where that is not answered, say one over a new connection."""
@@ -147,11 +152,10 @@ class IdleConnection:
         Nobody tells when ``nc`` listens: a client that is refused makes room for another one until it does.
         """
         source = self.standing[action.source.probe]
-        target = self.standing[action.target.pod or ""]
-        port = next(self._ports)
+        target, addresses, port = self._where(action.target)
         serving = (*_nc(self._system(target)), "-l", "-p", str(port), "-e", "cat")
         server = self._start(lines, target, SERVER, serving)
-        host = str(of_family(target.addresses, action.family))
+        host = str(of_family(addresses, action.family))
         probing = client_words(self._system(source), host, port, self._reply)
         deadline = time.monotonic() + self.timing.listening
         while True:
@@ -168,6 +172,15 @@ class IdleConnection:
                     return _Line(
                         client_words=probing, server_words=serving, client=client, server=server
                     )
+
+    def _where(self, target: Target) -> tuple[StandingPod, tuple[Address, ...], int]:
+        """Return the Pod that answers, the addresses at which it is dialled, and a port that no other connection has."""
+        if target.service is None:
+            pod = self.standing[target.pod or ""]
+            return pod, pod.addresses, next(self._ports)
+        service = self.services[target.service]
+        ports = self._ports_of.setdefault(service.name, itertools.cycle(IDLE_PORTS))
+        return self.standing[service.backends[0]], service.addresses, next(ports)
 
     def _system(self, pod: StandingPod) -> OS:
         return self.facts.node(pod.node).os

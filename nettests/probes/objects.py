@@ -22,6 +22,7 @@ from nettests.model.labels import (
     MEMBER_LABEL,
     OS_LABEL,
     POD_LABEL,
+    PURPOSE_LABEL,
 )
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.words import Question
@@ -29,6 +30,7 @@ from nettests.model.yaml_text import read_yaml
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
 from nettests.plan.least import limited, pinging_pods
+from nettests.probes.deployment import StandingPod
 from nettests.resources import manifests_path
 
 Object = dict[str, Any]
@@ -44,6 +46,8 @@ NODE_HTTP, NODE_UDP = 19080, 19081
 HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP, HOSTPORT_BOUND = 19180, 19182, 19181, 19190
 """Ports of its node that a pod of purpose ``hostport`` claims; the last one for loopback alone."""
 SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP = 80, 82, 81
+IDLE_PORTS = range(22000, 22016)
+"""Ports of a Service for connections that are silent, each for one, and of its Pod; two for each node pool that connects."""
 POD_CLOSED, NODE_CLOSED = 18099, 19099
 """Ports that nothing of a run listens on, outside the ranges of NodePorts and of dynamic ports."""
 _TOPOLOGY_AWARE = {
@@ -148,6 +152,19 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
         item["spec"] = limited(item["spec"], node.os, pings=pings, resident=True)
         made.append(outfitted(item, node, blank))
     return made
+
+
+def server_beside(
+    standing: StandingPod, name: str, group: str, facts: ClusterFacts, blank: Blank
+) -> Object:
+    """Return another server pod on the node of one: no Service has it but those that select its group."""
+    node = facts.node(standing.node)
+    planned = ProbePod(name=name, purpose="server", node=node.name, os=node.os, pool=node.pool)
+    item = _pod(planned, facts, {}, (), blank)
+    item["spec"] = limited(item["spec"], node.os, resident=True)
+    item = outfitted(item, node, blank)
+    item["metadata"]["labels"] |= {POD_LABEL: group, PURPOSE_LABEL: "replaced"}
+    return item
 
 
 def inspected_pods(plan: Plan) -> frozenset[str]:
@@ -302,6 +319,11 @@ def _service(
             port["targetPort"] = port["name"]
         elif settings.behind in _BEHIND:
             port["targetPort"] = _BEHIND[settings.behind][port["name"]]
+    if settings.idle_ports:
+        spec["ports"] += [
+            {"name": f"idle-{port}", "port": port, "targetPort": port, "protocol": "TCP"}
+            for port in IDLE_PORTS
+        ]
     spec |= _settings(settings)
     if external_ip is not None:
         spec["externalIPs"] = [external_ip]

@@ -106,6 +106,13 @@ class Services(Reads, Creates, Protocol):
         """Replace an object of the run's by this state of it; ``ClusterError`` when it is refused."""
 
 
+class Replaces(Protocol):
+    """Whoever puts another Pod into the place of one."""
+
+    def replace(self, gone: str, comes: str, group: str, *, beside: str) -> None:
+        """Delete a Pod, and start another one; either may be none. ``ClusterError`` when it does not start."""
+
+
 class Pods(Creates, Executes, Protocol):
     """The cluster as far as a check makes a Pod of its own; failures are ``ChannelError``."""
 

@@ -109,7 +109,7 @@ def _flows(flows: Sequence[Flow], entries: Sequence[Limitation]) -> str:
                 f'<a id="{flow.name}"></a>'
                 + "<br>".join(f"`{pattern}`" for pattern in patterns(flow)),
                 _claim(flow),
-                flow.check_class.value,
+                ", ".join(one.value for one in flow.classes),
                 "<br>".join(_source(source) for source in flow.sources),
                 _names("", decided),
             ]

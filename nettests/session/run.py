@@ -250,7 +250,14 @@ class Run:
             ),
         )
         try:
-            churn = probes.Churn(services=access, namespace=blank.namespace)
+            replacing = probes.Replacing(
+                pods=access,
+                blank=blank,
+                facts=facts,
+                standing=deployment.pods,
+                timing=profile.timing,
+            )
+            churn = probes.Churn(services=access, namespace=blank.namespace, replacing=replacing)
             each = [one for check in plan.checks for one in check.each]
             arrivals = probes.Arrivals(logs=access, namespace=blank.namespace)
             single = _single_stack(blueprint)

@@ -38,7 +38,11 @@ OTHER_VIP = {
 TRANSLATED = {
     r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable"
 }
-IDLE = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
+IDLE_PODS = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
+IDLE = {
+    **IDLE_PODS,
+    r"pod-to-service-idle/windows-1/": "flow-tcp-idle-service: unspecified",
+}
 OLD = {
     r"node-to-service-(clusterip|source-address)/windows-1/": "node-svc-vip-docs: refused or timed_out or unreachable",
     r"nodeport-from-(local-node|node-source-address)/windows-1/": "nodeport-local-from-node: refused or timed_out",
@@ -339,7 +343,7 @@ TABLE: dict[str, dict[str, str]] = {
         **VIP,
     },
     "userspace-l2bridge": {
-        **IDLE,
+        **IDLE_PODS,
         **DNS,
         **TAINT,
         **ICMP,

@@ -174,6 +174,17 @@ def test_a_change_that_rules_did_not_follow_is_told() -> None:
     assert behind("") == ("the Service was left without endpoints, and its rules did not follow")
 
 
+def test_what_did_not_come_of_a_change_is_told_in_the_words_of_who_made_it() -> None:
+    """Where the backend alone does not say it, whoever is behind the Service; of the last question, as any."""
+    words = "Service twin over the same endpoints was deleted, and this one lost server-2"
+    answer = says("server-1")
+    told = replace(
+        answer, context={**answer.context, "behind": "server-2", "changed": words}, attempt=2
+    )
+    assert observe(check(), [answer, told]).stale == words
+    assert observe(check(), [replace(told, attempt=1), replace(answer, attempt=2)]).stale is None
+
+
 def test_a_control_for_a_name_holds_where_the_name_resolves() -> None:
     """Whatever came of dialling what it resolved to."""
     one = check("target", question=Question.RESOLVE, protocol=Protocol.UDP)

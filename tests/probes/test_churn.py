@@ -13,9 +13,11 @@ from nettests.judge import judge
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check, Control
 from nettests.model.expectation import Expectation
-from nettests.model.service import ServiceSettings
+from nettests.model.labels import POD_LABEL
+from nettests.model.service import Change, ServiceSettings
 from nettests.model.words import CheckClass, Question, TargetKind, Verdict
-from nettests.probes.churn import Churn, remade
+from nettests.probes.churn import Churn
+from nettests.probes.service_changes import remade
 from tests.probes.conftest import Bench
 from tests.probes.made import NAMESPACE, action, check
 
@@ -98,7 +100,7 @@ def churned(*controls: Control, in_place: bool = False) -> Check:
     question = action(PROBE, TargetKind.SERVICE_CLUSTERIP, question=Question.CHURN, connections=8)
     target = replace(question.target, backends=(FINAL,), former=(FORMER,))
     if in_place:
-        changed = ServiceSettings(label="changed", changed_in_place=True)
+        changed = ServiceSettings(label="changed", change=Change.ENDPOINTS)
         target = replace(target, settings=changed)
     return check(replace(question, target=target), *controls, check_class=CheckClass.DISRUPTIVE)
 
@@ -203,7 +205,7 @@ def test_a_refusal_is_no_observation(bench: Bench) -> None:
 
 def test_the_service_keeps_its_address_and_nothing_that_the_api_added() -> None:
     """It is recreated as a ClusterIP Service with the same address and ports, for one pod."""
-    again = remade(STORED, FORMER)
+    again = remade(STORED, {POD_LABEL: FORMER})
     assert again["spec"] == {
         "type": "ClusterIP",
         "clusterIP": "10.96.1.1",

@@ -15,6 +15,7 @@ from nettests.parse import read_raw
 from nettests.probes import StoppedError
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.idle_connection import IdleConnection
+from nettests.probes.objects import IDLE_PORTS
 from tests.parse.raws import raw
 from tests.probes.made import FACTS, NAMESPACE, action, deployed
 
@@ -27,6 +28,7 @@ WINDOWS = action(
     pod="server-windows-1-1",
     question=Question.IDLE,
 )
+SERVED = action("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, question=Question.IDLE)
 
 
 REFUSED = "x: connect: Connection refused\n"
@@ -118,6 +120,7 @@ def idle_connection(
         namespace=NAMESPACE,
         facts=FACTS,
         standing=deployed().pods,
+        services=deployed().services,
         timing=timing,
         stopped=stopped or threading.Event(),
     )
@@ -151,6 +154,28 @@ def test_neither_end_keeps_the_connection_alive(
     assert serving == (server, "hostname", (*netcat, "-l", "-p", "21000", "-e", "cat"))
     assert probing[:2] == (question.source.probe, "probe")
     assert probing[2][0] == client
+
+
+def test_through_a_service_its_pod_serves_at_the_port_that_is_dialled() -> None:
+    """The client dials the Service's address, and the Pod behind it serves at the same number."""
+    talks = Talks([Process()])
+    assert outcome(talks, SERVED)[0] is Outcome.CONNECTED
+    serving, probing = talks.started
+    assert serving[0] == "server-linux-1-1"
+    assert serving[2] == ("busybox", "nc", "-l", "-p", str(IDLE_PORTS[0]), "-e", "cat")
+    assert "'10.96.1.1'" in probing[2][-1]
+    assert f",{IDLE_PORTS[0]})" in probing[2][-1]
+
+
+def test_each_connection_through_a_service_has_a_port_of_its_own() -> None:
+    """So has the new one beside a lost one, and that of another client of the same Service."""
+    talks = Talks([Process(is_lost), Process(), Process()])
+    examiner = idle_connection(talks)
+    first, second = examiner.examine(SERVED), examiner.examine(SERVED)
+    assert read_raw(raw(first.tool, stdout=first.stdout)).outcome is Outcome.LOST
+    assert read_raw(raw(second.tool, stdout=second.stdout)).outcome is Outcome.CONNECTED
+    served = [words[4] for pod, _, words in talks.started if pod == "server-linux-1-1"]
+    assert served == [str(port) for port in IDLE_PORTS[:3]]
 
 
 def test_streams_are_kept_during_the_silence() -> None:

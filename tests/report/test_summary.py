@@ -42,10 +42,12 @@ def test_without_such_checks_no_option_is_named(run: Results) -> None:
 
 
 def test_the_page_says_it_where_it_counts_them(quiet: Results) -> None:
-    """The tile of the skipped checks holds the option."""
+    """The tile of the skipped checks holds the option, which breaks at its commas and nowhere else."""
     told = meanings(quiet)[Verdict.SKIPPED]
     assert "--enable=" in told
-    assert f'<span class="meaning">{told}</span>' in render_html(quiet)
+    broken = told.replace("--enable=", '<span class="unbroken">--enable=</span>')
+    broken = broken.replace(",", ",<wbr>")
+    assert f'<span class="meaning">{broken}</span>' in render_html(quiet)
 
 
 @pytest.mark.parametrize(

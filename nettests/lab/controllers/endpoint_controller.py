@@ -40,6 +40,7 @@ class EndpointController:
         """Follow the API until cancelled."""
         self._services.subscribe(lambda key, _old, _new: self._queue.add(key))
         self._pods.subscribe(self._pod_changed)
+        self._slices.subscribe(self._slice_changed)
         informers = (self._services, self._pods, self._slices)
         await work_beside(informers, self._work)
 
@@ -51,6 +52,16 @@ class EndpointController:
         for service in self._services.in_namespace(namespace):
             if any(side is not None and selects_pod(service, side) for side in (old, new)):
                 self._queue.add(f"{namespace}/{service['metadata']['name']}")
+
+    def _slice_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
+        """Look at the Service of a slice that is gone.
+
+        Slices of a Service that was deleted go a little later: one that was recreated before had only those.
+        """
+        metadata = old["metadata"] if old is not None and new is None else {}
+        service = (metadata.get("labels") or {}).get(SERVICE_LABEL)
+        if service:
+            self._queue.add(f"{metadata['namespace']}/{service}")
 
     async def _work(self) -> None:
         while True:
@@ -73,7 +84,8 @@ class EndpointController:
         pods = list(self._pods.in_namespace(service["metadata"]["namespace"]))
         slices = [slice_of(service, pods, family) for family in families(service)]
         wanted = (slices, endpoints_of(service, pods))
-        if self._written.get(key) == wanted:
+        present = all(self._existing_slice(key, family) for family in families(service))
+        if present and self._written.get(key) == wanted:
             return
         for one in slices:
             await self._write_slice(key, one)

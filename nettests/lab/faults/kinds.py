@@ -105,6 +105,12 @@ KINDS = (
         ("node",),
     ),
     Kind(
+        "idle-flows-forgotten",
+        "TCP connections of a node's pods to Services are lost when they were idle for so many seconds (6)",
+        ("node", "seconds"),
+        ("node",),
+    ),
+    Kind(
         "pod-silent",
         "packets to pods of that name are lost, a share of them, or those of a kind; they stay Ready",
         ("pod", "protocol", "port", "larger-than", "rate"),
@@ -131,6 +137,16 @@ KINDS = (
     Kind(
         "endpoints-frozen",
         "Services keep the endpoints that they had first, updates are ignored",
+        ("service", "node", "port"),
+    ),
+    Kind(
+        "shared-endpoints-lost",
+        "Services lose their rules when another one over the same endpoints is deleted",
+        ("service", "node", "port"),
+    ),
+    Kind(
+        "renamed-ports-lost",
+        "ports of Services lose their rules when they get another name",
         ("service", "node", "port"),
     ),
     Kind(

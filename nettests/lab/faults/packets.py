@@ -15,6 +15,7 @@ from nettests.lab.faults.targets import (
     text,
     together,
 )
+from nettests.lab.network.switch_rules import IDLE_SECONDS
 from nettests.lab.network.wire_faults import GATEWAY, Path
 
 _VNI = 9999
@@ -43,6 +44,7 @@ class PacketFaults:
             "not-encapsulated": self.plainly,
             "source-rewritten": self.sources,
             "hairpin-broken": self.hairpins,
+            "idle-flows-forgotten": self.idle_flows,
             "pod-silent": self.silent_pod,
         }
 
@@ -108,6 +110,11 @@ class PacketFaults:
         return await together(
             [await self._node.lose_hairpins(node) for node in self._targets.nodes(options)]
         )
+
+    async def idle_flows(self, options: Json) -> Undo:
+        """``idle-flows-forgotten``."""
+        seconds = int(number(options, "seconds", IDLE_SECONDS))
+        return await self._node.forget_idle(self._named(options), seconds)
 
     async def silent_pod(self, options: Json) -> Undo:
         """``pod-silent``; the pod need not be there yet."""

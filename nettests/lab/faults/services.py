@@ -35,6 +35,8 @@ class ServiceFaults:
             "one-backend": self._altering(alterations.with_one_backend),
             "affinity-lost": self._altering(alterations.without_affinity),
             "endpoints-frozen": self._altering(alterations.Frozen),
+            "shared-endpoints-lost": self._altering(alterations.SharedLost),
+            "renamed-ports-lost": self._altering(alterations.RenamedLost),
             "dsr-off": self._dsr_off,
         }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from nettests.lab.topology import Backend, Profile, ServicePort, ServiceTable
+from nettests.lab.topology import Address, Backend, Profile, ServicePort, ServiceTable
 
 Alteration = Callable[[ServiceTable], ServiceTable]
 
@@ -120,6 +120,58 @@ class Frozen:
             if self._which(one)
             else one
             for one in table
+        )
+
+
+class SharedLost:
+    """Lose the rules of Services whose endpoints are those of another one that was deleted, until they get others.
+
+    As a proxy does that counts the users of an endpoint wrongly (kubernetes/kubernetes issue 93229).
+    """
+
+    def __init__(self, which: Which) -> None:
+        self._which = which
+        self._known: dict[tuple[str, str], frozenset[Address]] = {}
+        self._lost: dict[str, tuple[Backend, ...]] = {}
+
+    def __call__(self, table: ServiceTable) -> ServiceTable:
+        """Return the table without what shared its endpoints with a Service that has gone since the last one."""
+        here = {(one.namespace, one.service): _addresses(one) for one in table}
+        gone = {self._known[name] for name in self._known.keys() - here.keys()} - {frozenset()}
+        self._known = here
+        ports = {one.key: one for one in table}
+        self._lost = {
+            key: endpoints
+            for key, endpoints in self._lost.items()
+            if key in ports and ports[key].endpoints == endpoints
+        }
+        struck = (one for one in table if self._which(one) and _addresses(one) in gone)
+        self._lost |= {one.key: one.endpoints for one in struck}
+        return tuple(one for one in table if one.key not in self._lost)
+
+
+def _addresses(one: ServicePort) -> frozenset[Address]:
+    return frozenset(backend.address for backend in one.endpoints)
+
+
+class RenamedLost:
+    """Lose the rules of a port that got another name: what has the old name is removed after the new one was made."""
+
+    def __init__(self, which: Which) -> None:
+        self._which = which
+        self._names: dict[tuple[Address, str, int], str] = {}
+
+    def __call__(self, table: ServiceTable) -> ServiceTable:
+        """Return the table without ports whose names are others than in the beginning."""
+        places = {(one.cluster_ip, one.protocol, one.port): one for one in table}
+        self._names = {place: name for place, name in self._names.items() if place in places}
+        for place, one in places.items():
+            self._names.setdefault(place, one.port_name)
+        return tuple(
+            one
+            for one in table
+            if not self._which(one)
+            or self._names[one.cluster_ip, one.protocol, one.port] == one.port_name
         )
 
 

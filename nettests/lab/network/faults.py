@@ -46,10 +46,15 @@ class Faults:
         family: str,
         chains: Mapping[str, Chain],
         sets: Mapping[str, str] | None = None,
+        timeouts: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Drop:
-        """Put chains, and the sets that they use, into ``namespace`` as a table of their own."""
+        """Put chains, and the sets and timeouts that they use, into ``namespace`` as a table of their own."""
         table = Table(
-            name=f"fault-{next(self._numbers)}", family=family, chains=chains, sets=sets or {}
+            name=f"fault-{next(self._numbers)}",
+            family=family,
+            chains=chains,
+            sets=sets or {},
+            timeouts=timeouts or {},
         )
         nft.load(namespace.fd, render(table))
         return Drop(namespace=namespace, table=table.label)
@@ -69,9 +74,10 @@ async def put(
     family: str,
     chains: Mapping[str, Chain],
     sets: Mapping[str, str] | None = None,
+    timeouts: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Undo:
     """Put chains in force from the event loop; return what takes them out."""
-    drop = await worker.run(lambda: faults.load(namespace, family, chains, sets))
+    drop = await worker.run(lambda: faults.load(namespace, family, chains, sets, timeouts))
 
     async def undo() -> None:
         await worker.run(lambda: faults.clear(drop))

@@ -25,6 +25,7 @@ T = TypeVar("T")
 _STRUCK = "struck"
 _BEGINNING = "type filter hook prerouting priority -150"
 """After connection tracking, which knows what begins a connection, and before anything translates."""
+_BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
 _BEFORE_REWRITING = "type filter hook postrouting priority 90"
 _REWRITING = "type nat hook postrouting priority 90"
 
@@ -89,6 +90,22 @@ class NodeFaults:
         rule = f"ip saddr . ip daddr {{ {pods} }} drop"
         return await self._load(
             self._at(node), {"hairpins": Chain(hook=_BEFORE_REWRITING, rules=(rule,))}
+        )
+
+    async def forget_idle(self, node: str, seconds: int) -> Undo:
+        """Forget TCP connections of the node's pods to Services that were idle for so long; what goes on then is lost."""
+        service = self._profile.service_cidr
+        new = f"ip saddr {self._profile.node(node).pod_cidr} ip daddr {service} ct state new"
+        flags = "tcp flags & (fin | syn | rst | ack)"
+        rules = (f"{new} {flags} != syn drop", f'{new} {flags} == syn ct timeout set "{_STRUCK}"')
+        policy = ("protocol tcp", "l3proto ip", f"policy = {{ established : {seconds} }}")
+        return await put(
+            self._worker,
+            self._faults,
+            self._at(node),
+            family="ip",
+            chains={"remembered": Chain(hook=_BEFORE_TRANSLATION, rules=rules)},
+            timeouts={_STRUCK: policy},
         )
 
     async def shrink(self, node: str, mtu: int) -> Undo:

@@ -71,7 +71,8 @@ class NamedFault:
     has to have a red check; a red check that is in neither ``must`` nor ``may`` is unrelated. ``names``: the
     leading incident has to say all of these words, each possibly one of several (``win-1|windows``).
     ``blind`` is the reason why nothing can notice it yet. ``recovered`` are words of the event in which a run says
-    that it got over the fault: no check may turn red then.
+    that it got over the fault: no check may turn red then. ``enable`` are classes of checks that a run has to be told to
+    enable: then it is a run of the flows that must turn, and of a few others.
     """
 
     name: str
@@ -84,6 +85,7 @@ class NamedFault:
     names: tuple[str, ...] = ()
     blind: str = ""
     recovered: str = ""
+    enable: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if bool(self.injections) == bool(self.mechanisms):

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Sequence
 
 from nettests.lab.errors import LabError
+from nettests.lab.selftest.change_faults import CHANGE_FAULTS
 from nettests.lab.selftest.configuration_faults import CONFIGURATION_FAULTS
 from nettests.lab.selftest.declared import NamedFault
 from nettests.lab.selftest.fleet_faults import FLEET_FAULTS
@@ -19,6 +20,7 @@ FAULTS: tuple[NamedFault, ...] = (
     *PACKET_FAULTS,
     *SIZE_AND_TIME_FAULTS,
     *SERVICE_FAULTS,
+    *CHANGE_FAULTS,
     *NAME_FAULTS,
     *NODE_FAULTS,
     *SETTING_FAULTS,

@@ -62,6 +62,7 @@ def run(
     *,
     limit: float,
     flows: Sequence[str] = (),
+    enable: Sequence[str] = (),
     later: Sequence[Injection] = (),
 ) -> Run:
     """Make one run of the harness; ``later`` faults are put in force while it runs.
@@ -79,6 +80,7 @@ def run(
                 f"--cluster-profile={folder.cluster_profile}",
                 f"--report-dir={reports}",
                 *(f"--flow={flow}" for flow in flows),
+                *(f"--enable={one}" for one in enable),
             ],
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -109,7 +109,7 @@ class Selftest:
 
     def _broken(self, profile: str, fault: NamedFault, shared: "_Shared") -> Kept:
         reports = self._store.reports(profile, fault.name)
-        flows = _quick_flows(fault) if self._plan.quick else ()
+        flows = _quick_flows(fault) if self._plan.quick or fault.enable else ()
         if fault.mechanisms:
             with running.lab(profile, fault.mechanisms) as own:
                 return Kept(run=self._run(own, reports, fault, flows))
@@ -121,7 +121,12 @@ class Selftest:
     def _run(self, lab: LabFolder, reports: Path, fault: NamedFault, flows: Sequence[str]) -> Run:
         found = self._timed(
             lambda: running.run(
-                lab, reports, limit=self._plan.limit, flows=flows, later=fault.injections
+                lab,
+                reports,
+                limit=self._plan.limit,
+                flows=flows,
+                enable=fault.enable,
+                later=fault.injections,
             )
         )
         return replace(found, selected=bool(flows))
@@ -129,7 +134,9 @@ class Selftest:
     def _verify(self, lab: LabFolder, reports: Path, fault: NamedFault) -> tuple[str, ...]:
         """Return the checks that are red although the fault is gone, of a few flows that it struck."""
         flows = _quick_flows(fault)[:_VERIFIED]
-        again = running.run(lab, reports / "mended", limit=self._plan.limit, flows=flows)
+        again = running.run(
+            lab, reports / "mended", limit=self._plan.limit, flows=flows, enable=fault.enable
+        )
         return tuple(one.id for one in again.red) or ((again.problem,) if again.problem else ())
 
     def _timed(self, work: Callable[[], Run]) -> Run:

@@ -151,14 +151,6 @@ _OF_BACKENDS = (
         names=("proxy of win-1",),
     ),
     NamedFault(
-        name="endpoints-frozen",
-        summary="Services keep the endpoints that they had first, on all nodes",
-        profiles=(BRIDGE,),
-        injections=inject("endpoints-frozen"),
-        may=PROXIES,
-        blind="endpoints of a default run do not change; service-after-churn needs --enable=disruptive",
-    ),
-    NamedFault(
         name="backend-silent",
         summary="the Pod server-windows-1-2 is Ready and answers nobody",
         profiles=(BRIDGE, OVERLAY),

@@ -262,6 +262,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         (Kind.SEARCH_LIST, "Names that need the DNS search list of Pods on {value}"),
         (Kind.RULE, "Settings under the rule {value}"),
         (Kind.FLOW, "Checks of {value}"),
+        (Kind.CHANGED, "{value} that were changed"),
         (Kind.PROBE, "Checks from probe {value}"),
     ):
         if kind in rest:

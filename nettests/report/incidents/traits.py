@@ -37,6 +37,8 @@ class Kind(StrEnum):
     """The node whose kubelet tells Pods which domains complete a name."""
     PROXY_NODE = "service-proxy"
     """The node whose Service proxy has to translate the packet."""
+    CHANGED = "changed"
+    """Services that the run changed before it tested them."""
     SERVICE = "service"
     """The Service that is probed, in whatever way."""
     TARGET = "target"
@@ -284,6 +286,8 @@ def _service(check: Check) -> Iterator[tuple[Kind, str]]:
         case proxy:
             assert_never(proxy)
     yield Kind.SERVICE, target.service or ""
+    if check.action.question is Question.CHURN:
+        yield Kind.CHANGED, "Services"
     if len(target.backends) == 1:
         yield Kind.BACKEND, target.backends[0]
     elif target.pod and not target.backends:

@@ -23,6 +23,7 @@ from tests.lab.network.laboratory import Laboratory
 from tests.lab.network.requests_of_pods import Ask
 
 A, B, ON_LINUX = "10.244.2.3", "10.244.3.3", "10.244.1.2"
+PORT = 21000
 BOTH = pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
 
 
@@ -251,3 +252,25 @@ def test_the_clusters_own_services_are_meant_by_name_alone() -> None:
     assert Which(service="kube-*")(dns)
     assert Which(service="kube-system/kube-dns", port="dns")(dns)
     assert not Which(service="kube-dns", port="dns-tcp")(dns)
+
+
+@BOTH
+@pytest.mark.parametrize(("node", "caller"), [(WIN_A, "a"), (LINUX, "linux")])
+def test_silent_connections_to_services_are_forgotten(
+    start_lab: StartLab, driver: Driver, node: str, caller: str
+) -> None:
+    """Once forgotten, what goes on is lost; connections to Pods, and those that begin anew, are not."""
+    lab = start_lab(profile(driver, dsr=True, release=WS2022))
+    client, served = lab.attach_bare(node, caller), lab.attach_bare(WIN_B, "b")
+    assert client
+    lab.program(service(backend(served, WIN_B, port=PORT), port=PORT))
+    number = lab.fault("node_faults", "forget_idle", node, 2)
+    translated = lab.open_line(caller, "b", VIP, PORT)
+    direct = lab.open_line(caller, "b", served, PORT + 1)
+    assert (lab.say(translated, "before"), lab.say(direct, "before")) == ("before", "before")
+    lab.forgets(f"{node}/switch" if node == WIN_A else f"{node}/host", PORT)
+    assert lab.say(translated, "after") == "timed out"
+    assert lab.say(direct, "after") == "after"
+    lab.mend(number)
+    again = lab.open_line(caller, "b", VIP, PORT)
+    assert lab.say(again, "anew") == "anew"

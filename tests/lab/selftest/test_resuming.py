@@ -11,7 +11,7 @@ from nettests.lab.errors import LabError
 from nettests.lab.selftest import running
 from nettests.lab.selftest.declared import inject
 from nettests.lab.selftest.matrix import Exit
-from nettests.lab.selftest.runs import from_json, read, to_json
+from nettests.lab.selftest.runs import Run, from_json, read, to_json
 from nettests.lab.selftest.selftest import Plan, Selftest, judged
 from nettests.lab.selftest.store import Kept, Store
 from tests.lab.selftest.made import HEALTHY, PROFILE, fault, run
@@ -122,3 +122,28 @@ def test_results_are_read_as_the_harness_publishes_them() -> None:
     (one,) = found.red
     assert (one.source, one.target, one.protocol, one.service) == ("", "win-1", "udp", "svc-a")
     assert found.incidents[0].words == "it win-1"
+
+
+def test_a_fault_of_a_class_runs_its_own_flows_with_the_class(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under the fault and after it, whatever else is run; one that enables other classes is another fault."""
+    ran: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+
+    def noted(*_: object, flows: tuple[str, ...], enable: tuple[str, ...], **__: object) -> Run:
+        ran.append((flows, enable))
+        return HEALTHY
+
+    @contextmanager
+    def nothing(*_: object) -> Iterator[None]:
+        yield
+
+    monkeypatch.setattr(running, "lab", nothing)
+    monkeypatch.setattr(running, "broken", nothing)
+    monkeypatch.setattr(running, "run", noted)
+    costly = fault(name="third", enable=("costly",))
+    carried_out(plan(costly, budget=1000), store)
+    flows = ("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-external-dns")
+    assert ran == [(flows, ("costly",))] * 2
+    assert store.fault(PROFILE, costly) is not None
+    assert store.fault(PROFILE, fault(name="third")) is None

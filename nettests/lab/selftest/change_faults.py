@@ -1,0 +1,65 @@
+"""Named faults that nothing shows but a change, or a long silence: of classes that a run has to enable. Values."""
+
+from nettests.lab.selftest.declared import Checks, NamedFault, inject
+from nettests.lab.selftest.places import BRIDGE, OVERLAY, PROXIES, through_proxy_of
+
+_DISRUPTIVE = ("disruptive", "exposed")
+
+CHANGE_FAULTS = (
+    NamedFault(
+        name="endpoints-frozen",
+        summary="Services keep the endpoints that they had first, on all nodes",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("endpoints-frozen"),
+        enable=_DISRUPTIVE,
+        must=(
+            Checks(flow="service-endpoints-changed"),
+            Checks(flow="nodeport-endpoints-changed"),
+            Checks(flow="loadbalancer-endpoints-changed"),
+            Checks(flow="service-pod-replaced"),
+        ),
+        may=PROXIES,
+        names=("services that were changed",),
+    ),
+    NamedFault(
+        name="sibling-lost",
+        summary="Services lose their rules on win-1 when another one over the same endpoints is deleted",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("shared-endpoints-lost", node="win-1"),
+        enable=_DISRUPTIVE,
+        must=(Checks(flow="service-sibling-deleted", source="win-1"),),
+        may=through_proxy_of("win-1"),
+        names=("win-1",),
+    ),
+    NamedFault(
+        name="sibling-lost-on-linux",
+        summary="Services lose their rules on linux-1 when another one over the same endpoints is deleted",
+        profiles=(BRIDGE,),
+        injections=inject("shared-endpoints-lost", node="linux-1"),
+        enable=_DISRUPTIVE,
+        must=(Checks(flow="service-sibling-deleted", source="linux-1"),),
+        may=through_proxy_of("linux-1"),
+        names=("linux-1",),
+    ),
+    NamedFault(
+        name="renamed-port-lost",
+        summary="ports of Services lose their rules on win-1 when they get another name",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("renamed-ports-lost", node="win-1"),
+        enable=_DISRUPTIVE,
+        must=(Checks(flow="service-port-renamed", source="win-1"),),
+        may=through_proxy_of("win-1"),
+        names=("win-1",),
+    ),
+    NamedFault(
+        name="idle-service-flows-forgotten",
+        summary="idle connections of linux-1's Pods to Services are forgotten",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("idle-flows-forgotten", node="linux-1"),
+        enable=("costly",),
+        # Of Windows nodes that is a known bug (flow-tcp-idle-service), which no check fails for.
+        must=(Checks(flow="pod-to-service-idle", source="linux-1"),),
+        # One node of each node pool holds connections: a node cannot be told from all of its system.
+        names=("pod-to-service-idle", "linux-1|linux nodes"),
+    ),
+)

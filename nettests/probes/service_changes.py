@@ -1,0 +1,227 @@
+"""The changes of a Service that ``CHURN`` makes, one after the other, and who has to answer after each. Pure.
+
+``churn`` carries them out and watches. A step says what is done to which object, who has to answer where, and in which
+words a run tells that it did not come to that; what an answer means is not known here.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, assert_never
+
+from nettests.model.check import Check
+from nettests.model.labels import POD_LABEL, PURPOSE_LABEL, RUN_LABEL
+from nettests.model.service import Change, sibling_of
+from nettests.parse.observe import NO_ENDPOINTS, SEVERAL
+
+Object = dict[str, Any]
+
+ROUNDS = 2
+_KEPT = ("name", "port", "targetPort", "protocol")
+
+
+class Deed(StrEnum):
+    """What is done to a Service."""
+
+    RECREATE = "recreate"
+    UPDATE = "update"
+    REPLACE = "replace"
+    """A Pod behind it is deleted, and another one is started."""
+    DELETE = "delete"
+    CREATE = "create"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A Service, and the backend that has to answer there, which may be nobody or all.
+
+    ``told`` is what to say where it does not come to that; empty where the backend alone says it.
+    """
+
+    service: str
+    behind: str
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One change: ``deed`` is done with ``item`` to ``service``, and then it is looked at who answers.
+
+    ``unseen`` is a change that no answer shows: who answers is looked at for as long as rules took to follow others.
+    ``gone`` and ``comes`` are the Pods of ``REPLACE``, where there is one.
+    """
+
+    deed: Deed
+    service: str
+    item: Object = field(default_factory=dict)
+    looks: tuple[Look, ...] = ()
+    unseen: bool = False
+    gone: str = ""
+    comes: str = ""
+
+
+def steps(check: Check, known: Mapping[str, Object]) -> Iterator[Step]:
+    """Yield the changes before ``check``; ``known`` are the Services as they stood in the beginning, by name."""
+    settings, name = check.target.settings, check.target.service or ""
+    change = settings.change if settings is not None else Change.RECREATED
+    match change:
+        case Change.RECREATED:
+            for backend in _backends(check):
+                item = remade(known[name], {POD_LABEL: backend})
+                look = Look(service=name, behind=backend)
+                yield Step(deed=Deed.RECREATE, service=name, item=item, looks=(look,))
+        case Change.ENDPOINTS:
+            for backend in _in_place(check):
+                item = led_to(known[name], backend)
+                look = Look(service=name, behind=backend)
+                yield Step(deed=Deed.UPDATE, service=name, item=item, looks=(look,))
+        case Change.SIBLING:
+            yield from _beside_a_sibling(check, known[sibling_of(name)])
+        case Change.POD:
+            yield from _replaced(check, known[name])
+        case Change.PORT_NAME:
+            yield from _renamed(check, known[name])
+        case _:
+            assert_never(change)
+
+
+def services_of(check: Check) -> tuple[str, ...]:
+    """Return the Services that are read before anything changes."""
+    settings, name = check.target.settings, check.target.service or ""
+    beside = settings is not None and settings.change is Change.SIBLING
+    return (name, sibling_of(name)) if beside else (name,)
+
+
+def _backends(check: Check) -> Iterator[str]:
+    """Yield who stands behind the Service, one after the other; the last one is the check's own."""
+    (final,) = check.target.backends
+    for _ in range(ROUNDS):
+        for former in check.target.former:
+            yield former
+            yield final
+            yield former
+        yield NO_ENDPOINTS
+        yield final
+
+
+def _in_place(check: Check) -> Iterator[str]:
+    """Yield to whom the Service leads, one after the other: others, the check's own, several, none, several, its own."""
+    (final,) = check.target.backends
+    for former in check.target.former:
+        yield former
+        yield final
+    yield SEVERAL
+    yield final
+    yield NO_ENDPOINTS
+    yield SEVERAL
+    yield final
+
+
+def _beside_a_sibling(check: Check, sibling: Object) -> Iterator[Step]:
+    """Yield a sibling's going and coming: that it is gone shows at its address, and the Service has to go on."""
+    (final,) = check.target.backends
+    name = check.target.service or ""
+    twin = sibling_of(name)
+    again = remade(sibling, sibling["spec"]["selector"])
+
+    def step(deed: Deed, behind: str, done: str) -> Step:
+        said = f"Service {twin} over the same endpoints {done}"
+        still = "is answered all the same" if behind == NO_ENDPOINTS else f"{final} does not answer"
+        looks = (
+            Look(service=twin, behind=behind, told=f"{said}, and {still}"),
+            Look(service=name, behind=final, told=f"{said}, and this one lost {final}"),
+        )
+        return Step(deed=deed, service=twin, item=again, looks=looks)
+
+    yield step(Deed.NOTHING, final, "stood beside this one")
+    for _ in range(ROUNDS):
+        yield step(Deed.DELETE, NO_ENDPOINTS, "was deleted")
+        yield step(Deed.CREATE, final, "was recreated")
+    yield step(Deed.DELETE, NO_ENDPOINTS, "was deleted")
+
+
+def group_of(service: str) -> str:
+    """Return the label's value of the Pods that replace each other behind a Service."""
+    return service
+
+
+def _replaced(check: Check, known: Object) -> Iterator[Step]:
+    """Yield Pods that take each other's place behind the Service, until it leads to the check's own backend again."""
+    (final,) = check.target.backends
+    name = check.target.service or ""
+    yield Step(deed=Deed.UPDATE, service=name, item=led_to(known, group_of(name)))
+    former = ""
+    for number in range(1, ROUNDS + 2):
+        pod = f"{name}-{number}"
+        done = (
+            f"the Service's Pod {former} was replaced by {pod}"
+            if former
+            else f"the Service was left with the new Pod {pod} as its endpoint"
+        )
+        look = Look(service=name, behind=pod, told=f"{done}, and {_STAY}")
+        yield Step(deed=Deed.REPLACE, service=name, looks=(look,), gone=former, comes=pod)
+        former = pod
+    told = f"the Service was left with {final} as endpoints in place, and {_STAY}"
+    back = Look(service=name, behind=final, told=told)
+    yield Step(deed=Deed.UPDATE, service=name, item=led_to(known, final), looks=(back,))
+    yield Step(deed=Deed.REPLACE, service=name, gone=former)
+
+
+_STAY = "its rules did not follow"
+_RENAMED = "the Service's ports were renamed in place"
+
+
+def _renamed(check: Check, known: Object) -> Iterator[Step]:
+    """Yield new names for the ports, first with another backend, which shows that rules follow, then alone."""
+    (final,) = check.target.backends
+    name = check.target.service or ""
+    number = 0
+    for _ in range(ROUNDS):
+        for backend in (*check.target.former, final):
+            number += 1
+            item = renamed(led_to(known, backend), number)
+            told = f"{_RENAMED} and left with {backend} as endpoints, and {_STAY}"
+            look = Look(service=name, behind=backend, told=told)
+            yield Step(deed=Deed.UPDATE, service=name, item=item, looks=(look,))
+        number += 1
+        item = renamed(led_to(known, final), number)
+        look = Look(service=name, behind=final, told=f"{_RENAMED}, and it lost {final}")
+        yield Step(deed=Deed.UPDATE, service=name, item=item, looks=(look,), unseen=True)
+
+
+def led_to(known: Object, backend: str) -> Object:
+    """Return a Service as it stands, with a selector for one pod, for all servers, or for none."""
+    marks = known["metadata"].get("labels") or {}
+    run = {RUN_LABEL: marks[RUN_LABEL]} if RUN_LABEL in marks else {}
+    chosen = {**run, PURPOSE_LABEL: "server"} if backend == SEVERAL else {POD_LABEL: backend}
+    metadata = {key: value for key, value in known["metadata"].items() if key != "resourceVersion"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata,
+        "spec": {**known["spec"], "selector": chosen},
+    }
+
+
+def renamed(item: Object, number: int) -> Object:
+    """Return a Service whose ports have other names, by this number."""
+    spec = item["spec"]
+    ports = [{**port, "name": f"{port['name']}-{number}"} for port in spec["ports"]]
+    return {**item, "spec": {**spec, "ports": ports}}
+
+
+def remade(known: Object, selector: Mapping[str, str]) -> Object:
+    """Return a Service to be created as it was, at its address, with this selector."""
+    spec = known["spec"]
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {key: known["metadata"][key] for key in ("name", "namespace", "labels")},
+        "spec": {
+            "type": "ClusterIP",
+            "clusterIP": spec["clusterIP"],
+            "selector": dict(selector),
+            "ports": [{key: port[key] for key in _KEPT if key in port} for port in spec["ports"]],
+        },
+    }

@@ -1,0 +1,62 @@
+"""Tables of Services as a proxy reads them that loses what it should keep: siblings of what went, and renamed ports."""
+
+from dataclasses import replace
+
+from nettests.lab.network.alterations import RenamedLost, SharedLost, Which
+from nettests.lab.topology import ServicePort
+from tests.lab.network.clusters import WIN_A, WIN_B, backend, service
+
+ONE, OTHER = backend("10.244.2.3", WIN_A), backend("10.244.3.3", WIN_B)
+A = service(ONE, name="a", vip="10.96.7.1")
+TWIN = service(replace(ONE, port=9090), name="a-twin", vip="10.96.7.2")
+ELSE = service(OTHER, name="else", vip="10.96.7.3")
+EMPTY = service(name="empty", vip="10.96.7.4")
+EVERY = Which()
+
+
+def renamed(one: ServicePort, name: str) -> ServicePort:
+    """Return the port under another name."""
+    return replace(one, port_name=name)
+
+
+def test_what_shares_its_endpoints_with_a_service_that_went_is_lost() -> None:
+    """Neither others, nor those without endpoints; it stays so until it gets other endpoints."""
+    alter = SharedLost(EVERY)
+    assert alter((A, TWIN, ELSE, EMPTY)) == (A, TWIN, ELSE, EMPTY)
+    assert alter((A, ELSE, EMPTY)) == (ELSE, EMPTY)
+    assert alter((A, TWIN, ELSE, EMPTY)) == (TWIN, ELSE, EMPTY)
+    moved = replace(A, endpoints=(OTHER,))
+    assert alter((moved, TWIN, ELSE, EMPTY)) == (moved, TWIN, ELSE, EMPTY)
+    assert alter((A, TWIN, ELSE, EMPTY)) == (A, TWIN, ELSE, EMPTY)
+
+
+def test_what_goes_without_endpoints_takes_nothing_along() -> None:
+    """Services that lead nowhere share nothing."""
+    alter = SharedLost(EVERY)
+    alter((A, EMPTY, renamed(EMPTY, "x")))
+    assert alter((A, service(name="empty-too"))) == (A, service(name="empty-too"))
+
+
+def test_only_services_that_are_meant_are_lost() -> None:
+    """Whichever went."""
+    alter = SharedLost(Which(service="other-*"))
+    alter((A, TWIN))
+    assert alter((A,)) == (A,)
+
+
+def test_a_port_with_another_name_is_lost_until_it_has_its_own_again() -> None:
+    """Whatever endpoints it gets meanwhile; what came with that name is served."""
+    alter = RenamedLost(EVERY)
+    assert alter((A, ELSE)) == (A, ELSE)
+    assert alter((renamed(A, "web"), ELSE)) == (ELSE,)
+    assert alter((replace(renamed(A, "web"), endpoints=(OTHER,)), ELSE)) == (ELSE,)
+    assert alter((A, ELSE)) == (A, ELSE)
+
+
+def test_an_address_that_was_given_to_another_service_is_known_by_its_name() -> None:
+    """What a former owner called its port is forgotten with it."""
+    alter = RenamedLost(EVERY)
+    alter((A,))
+    alter(())
+    assert alter((renamed(A, "web"),)) == (renamed(A, "web"),)
+    assert RenamedLost(Which(service="else"))((A,)) == (A,)
