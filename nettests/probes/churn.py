@@ -28,7 +28,8 @@ PURPOSE = "churn"
 PAUSE_SECONDS = 0.3
 IN_A_ROW = 20
 """So many answers of one backend show that no other is left; chance brings as many of two once in a million."""
-SETTLING_SECONDS, SETTLING_TIMES = 2.0, 3
+SETTLING_SECONDS = 2.0
+SETTLING_TIMES = 3
 """After a change that no answer shows it is looked at for so many times what rules took to follow others, and no less."""
 
 
