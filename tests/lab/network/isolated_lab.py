@@ -95,8 +95,7 @@ class IsolatedLab:
             switch = self._fabric.nodes[where.removesuffix("/switch")].switch
             assert switch is not None
             return switch
-        outer = {namespace.name: namespace for namespace in self._fabric._underlay.namespaces()}
-        return outer[where]
+        return {one.name: one for one in self._fabric._underlay.namespaces()}[where]
 
     async def attach(self, node: str, name: str) -> str:
         return await self.attach_mapped(node, name, ())
@@ -161,10 +160,11 @@ class IsolatedLab:
             while data := await reader.read(200):
                 writer.write(data)
 
-        listener = self._namespace(server).socket(socket.AF_INET, socket.SOCK_STREAM)
+        sort = (socket.AF_INET, socket.SOCK_STREAM)
+        listener, client = (self._namespace(one).socket(*sort) for one in (server, source))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind(("0.0.0.0", port))
         await asyncio.start_server(echo, sock=listener)
-        client = self._namespace(source).socket(socket.AF_INET, socket.SOCK_STREAM)
         await asyncio.get_running_loop().sock_connect(client, (address, port))
         self._lines.append(client)
         return len(self._lines) - 1

@@ -268,7 +268,7 @@ def test_silent_connections_to_services_are_forgotten(
     translated = lab.open_line(caller, "b", VIP, PORT)
     direct = lab.open_line(caller, "b", served, PORT + 1)
     assert (lab.say(translated, "before"), lab.say(direct, "before")) == ("before", "before")
-    lab.forgets(f"{node}/switch" if node == WIN_A else f"{node}/host", PORT)
+    lab.forgets(f"{node}/switch" if node == WIN_A else node, PORT)
     assert lab.say(translated, "after") == "timed out"
     assert lab.say(direct, "after") == "after"
     lab.mend(number)
