@@ -72,7 +72,7 @@ def add(parser: pytest.Parser) -> None:
 
 
 def _add_ending(group: pytest.OptionGroup) -> None:
-    """Add what decides how a run ends: its exit code, what it prints, and whom it tells."""
+    """Add what decides how a run ends: its exit code, what it prints, and where it sends a summary."""
     group.addoption(
         "--fail-on",
         metavar="WHAT",

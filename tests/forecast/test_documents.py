@@ -243,7 +243,7 @@ def test_texts_of_a_cluster_are_inert(whole: Forecast) -> None:
 
 
 def test_checks_of_one_plan_are_expected_and_not_judged(whole: Forecast) -> None:
-    """What documents expect of them is said, and no verdict of a run that nobody made."""
+    """What documents expect of them is said, and no verdict of a run that did not take place."""
     for item in section(whole, "Added to the plan").items:
         assert item.head.startswith("expected: ")
         assert item.lines[0].startswith("left out today: ")

@@ -70,7 +70,7 @@ def test_what_makes_a_forecast_doubtful_is_said(words: str, said: str) -> None:
     ["kubernetes=1.24", "windows.build=17763.x", "windows.build=26100.65000", "cni.backend=vxlan"],
 )
 def test_what_is_usual_has_no_such_note(words: str) -> None:
-    """Patch releases that nobody named, patches of next month, and known names."""
+    """Patch releases that were not named, patches of next month, and known names."""
     text = told(cluster_facts(OLD), words)
     assert not any(word in text for word in ("downgrade", "newer", "no limitation", "skew"))
 

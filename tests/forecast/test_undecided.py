@@ -62,7 +62,7 @@ def test_a_minor_is_told_where_all_of_its_patch_releases_agree() -> None:
 
 
 def test_what_any_patch_release_shows_is_shown_as_of_the_minor() -> None:
-    """Facts and causes name no release that nobody stated."""
+    """Facts and causes name only releases that were stated."""
     found = forecast_of(OLD, "kubernetes=1.34")
     assert "Kubernetes: 1.24.17 → 1.34" in map(str, found.facts)
     causes = {cause.after for one in found.changes for cause in one.causes}

@@ -109,7 +109,7 @@ def test_what_is_flaky_has_a_rate_and_its_last_red_run() -> None:
 
 
 def test_what_was_red_before_the_first_run_may_be_older() -> None:
-    """Nothing is said of facts that nobody can compare."""
+    """Nothing is said of facts that cannot be compared."""
     told = lines("Red now", history(nights(range(PATCHED, PATCHED + 3))))
     assert told[0] == f"red since {date(PATCHED)} 02:30 or longer"
     assert any("no good run before it" in one for one in told)

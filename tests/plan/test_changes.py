@@ -44,7 +44,7 @@ def test_a_sibling_stands_in_front_of_the_same_pods() -> None:
 
 
 def test_no_other_change_has_a_sibling() -> None:
-    """Services that nobody uses are not made."""
+    """Services without a check are not created."""
     for flow in FLOWS:
         names = {service.name for service in plan(flow.name).services}
         twins = {name for name in names if name.endswith(sibling_of(""))}
