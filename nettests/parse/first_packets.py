@@ -177,7 +177,7 @@ def shows_busy_node(attempt: Attempt) -> bool:
     return attempt.outcome is Outcome.PROBE_FAILED and busy
 
 
-def told_in_peace(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+def without_busy_nodes(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     """Return the attempts without those of a busy node, where others tell something; all of them where none does."""
     others = tuple(one for one in attempts if not shows_busy_node(one))
     return others or tuple(attempts)

@@ -17,7 +17,7 @@ from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.service import ByHand, Change
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse.controls import read_controls
-from nettests.parse.first_packets import told_in_peace
+from nettests.parse.first_packets import without_busy_nodes
 from nettests.parse.kept_back import telling
 from nettests.parse.lost_datagram import ALONE
 from nettests.parse.path_mtu import read_sizes
@@ -60,7 +60,7 @@ def observe(
         for raw in own
     )
     seen = _sources(check, own, attempts)
-    said = told_in_peace(telling(own, attempts))
+    said = without_busy_nodes(telling(own, attempts))
     told = tuple(one for one in said if not (one.overloaded or one.number == alone))
     distrust = (
         _lost_origin(check, raws)

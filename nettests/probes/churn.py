@@ -20,7 +20,7 @@ from nettests.parse import read_raw
 from nettests.parse.observe import BEHIND, CHANGED, NO_ENDPOINTS, SEVERAL, changed_in_place
 from nettests.probes.seams import Replaces, Services
 from nettests.probes.sending import Sender
-from nettests.probes.service_changes import Deed, Look, Step, group_of, services_of, steps
+from nettests.probes.service_changes import Look, Operation, Step, group_of, services_of, steps
 
 Object = dict[str, Any]
 
@@ -101,26 +101,26 @@ class Churn:
 
     def _change(self, step: Step, check: Check) -> None:
         path = self._path(step.service)
-        match step.deed:
-            case Deed.RECREATE:
+        match step.operation:
+            case Operation.RECREATE:
                 self.services.delete(path)
                 self.services.create(step.item)
-            case Deed.UPDATE:
+            case Operation.UPDATE:
                 self.services.update(path, step.item)
-            case Deed.REPLACE:
+            case Operation.REPLACE:
                 if self.replacing is None:
                     raise NotFollowedError("nobody here can replace a Pod")
                 (beside,) = check.target.backends
                 group = group_of(step.service)
                 self.replacing.replace(step.gone, step.comes, group, beside=beside)
-            case Deed.DELETE:
+            case Operation.DELETE:
                 self.services.delete(path)
-            case Deed.CREATE:
+            case Operation.CREATE:
                 self.services.create(step.item)
-            case Deed.NOTHING:
+            case Operation.NOTHING:
                 pass
             case _:
-                assert_never(step.deed)
+                assert_never(step.operation)
 
     def _missed(self, watched: _Watched, step: Step) -> Look | None:
         """Return at which Service it did not come to who has to answer, if at any; one after the other."""
@@ -174,5 +174,9 @@ def _settling(watched: _Watched) -> float:
 
 def _told(step: Step, missed: Look) -> str:
     """Return what was changed, for the events of a run."""
-    how = "changed in place to lead to" if step.deed is Deed.UPDATE else "recreated in front of"
+    how = (
+        "changed in place to lead to"
+        if step.operation is Operation.UPDATE
+        else "recreated in front of"
+    )
     return f"it was {how} {missed.behind}"

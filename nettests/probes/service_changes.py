@@ -20,7 +20,7 @@ ROUNDS = 2
 _KEPT = ("name", "port", "targetPort", "protocol")
 
 
-class Deed(StrEnum):
+class Operation(StrEnum):
     """What is done to a Service."""
 
     RECREATE = "recreate"
@@ -46,13 +46,13 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One change: ``deed`` is done with ``item`` to ``service``, and then it is looked at who answers.
+    """One change: ``operation`` is done with ``item`` to ``service``, and then it is looked at who answers.
 
     ``unseen`` is a change that no answer shows: who answers is looked at for as long as rules took to follow others.
     ``gone`` and ``comes`` are the Pods of ``REPLACE``, where there is one.
     """
 
-    deed: Deed
+    operation: Operation
     service: str
     item: Object = field(default_factory=dict)
     looks: tuple[Look, ...] = ()
@@ -70,12 +70,12 @@ def steps(check: Check, known: Mapping[str, Object]) -> Iterator[Step]:
             for backend in _backends(check):
                 item = remade(known[name], {POD_LABEL: backend})
                 look = Look(service=name, behind=backend)
-                yield Step(deed=Deed.RECREATE, service=name, item=item, looks=(look,))
+                yield Step(operation=Operation.RECREATE, service=name, item=item, looks=(look,))
         case Change.ENDPOINTS:
             for backend in _in_place(check):
                 item = led_to(known[name], backend)
                 look = Look(service=name, behind=backend)
-                yield Step(deed=Deed.UPDATE, service=name, item=item, looks=(look,))
+                yield Step(operation=Operation.UPDATE, service=name, item=item, looks=(look,))
         case Change.SIBLING:
             yield from _beside_a_sibling(check, known[sibling_of(name)])
         case Change.POD:
@@ -125,20 +125,20 @@ def _beside_a_sibling(check: Check, sibling: Object) -> Iterator[Step]:
     twin = sibling_of(name)
     again = remade(sibling, sibling["spec"]["selector"])
 
-    def step(deed: Deed, behind: str, done: str) -> Step:
+    def step(operation: Operation, behind: str, done: str) -> Step:
         said = f"Service {twin} over the same endpoints {done}"
         still = "is answered all the same" if behind == NO_ENDPOINTS else f"{final} does not answer"
         looks = (
             Look(service=twin, behind=behind, told=f"{said}, and {still}"),
             Look(service=name, behind=final, told=f"{said}, and this one lost {final}"),
         )
-        return Step(deed=deed, service=twin, item=again, looks=looks)
+        return Step(operation=operation, service=twin, item=again, looks=looks)
 
-    yield step(Deed.NOTHING, final, "stood beside this one")
+    yield step(Operation.NOTHING, final, "stood beside this one")
     for _ in range(ROUNDS):
-        yield step(Deed.DELETE, NO_ENDPOINTS, "was deleted")
-        yield step(Deed.CREATE, final, "was recreated")
-    yield step(Deed.DELETE, NO_ENDPOINTS, "was deleted")
+        yield step(Operation.DELETE, NO_ENDPOINTS, "was deleted")
+        yield step(Operation.CREATE, final, "was recreated")
+    yield step(Operation.DELETE, NO_ENDPOINTS, "was deleted")
 
 
 def group_of(service: str) -> str:
@@ -150,7 +150,7 @@ def _replaced(check: Check, known: Object) -> Iterator[Step]:
     """Yield Pods that take each other's place behind the Service, until it leads to the check's own backend again."""
     (final,) = check.target.backends
     name = check.target.service or ""
-    yield Step(deed=Deed.UPDATE, service=name, item=led_to(known, group_of(name)))
+    yield Step(operation=Operation.UPDATE, service=name, item=led_to(known, group_of(name)))
     former = ""
     for number in range(1, ROUNDS + 2):
         pod = f"{name}-{number}"
@@ -160,12 +160,12 @@ def _replaced(check: Check, known: Object) -> Iterator[Step]:
             else f"the Service was left with the new Pod {pod} as its endpoint"
         )
         look = Look(service=name, behind=pod, told=f"{done}, and {_STAY}")
-        yield Step(deed=Deed.REPLACE, service=name, looks=(look,), gone=former, comes=pod)
+        yield Step(operation=Operation.REPLACE, service=name, looks=(look,), gone=former, comes=pod)
         former = pod
     told = f"the Service was left with {final} as endpoints in place, and {_STAY}"
     back = Look(service=name, behind=final, told=told)
-    yield Step(deed=Deed.UPDATE, service=name, item=led_to(known, final), looks=(back,))
-    yield Step(deed=Deed.REPLACE, service=name, gone=former)
+    yield Step(operation=Operation.UPDATE, service=name, item=led_to(known, final), looks=(back,))
+    yield Step(operation=Operation.REPLACE, service=name, gone=former)
 
 
 _STAY = "its rules did not follow"
@@ -183,11 +183,11 @@ def _renamed(check: Check, known: Object) -> Iterator[Step]:
             item = renamed(led_to(known, backend), number)
             told = f"{_RENAMED} and left with {backend} as endpoints, and {_STAY}"
             look = Look(service=name, behind=backend, told=told)
-            yield Step(deed=Deed.UPDATE, service=name, item=item, looks=(look,))
+            yield Step(operation=Operation.UPDATE, service=name, item=item, looks=(look,))
         number += 1
         item = renamed(led_to(known, final), number)
         look = Look(service=name, behind=final, told=f"{_RENAMED}, and it lost {final}")
-        yield Step(deed=Deed.UPDATE, service=name, item=item, looks=(look,), unseen=True)
+        yield Step(operation=Operation.UPDATE, service=name, item=item, looks=(look,), unseen=True)
 
 
 def led_to(known: Object, backend: str) -> Object:

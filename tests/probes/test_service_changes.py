@@ -16,7 +16,7 @@ from nettests.model.verdict import Judgement
 from nettests.model.words import CheckClass, Question, TargetKind, Verdict
 from nettests.probes.churn import IN_A_ROW, Churn
 from nettests.probes.deployment import StandingService
-from nettests.probes.service_changes import Deed, renamed, steps
+from nettests.probes.service_changes import Operation, renamed, steps
 from tests.probes.conftest import Bench, address_of
 from tests.probes.made import NAMESPACE, action, check
 from tests.probes.netexec import fresh_address
@@ -138,7 +138,7 @@ def judged(
 def test_a_sibling_goes_and_comes_while_the_service_is_left_alone(bench: Bench) -> None:
     """It is deleted three times and recreated as it was in between; the Service itself is never touched."""
     found, cluster = judged(bench, Change.SIBLING)
-    assert cluster.done == [f"{deed} {TWIN}" for deed in ("delete", "create") * 2] + [
+    assert cluster.done == [f"{operation} {TWIN}" for operation in ("delete", "create") * 2] + [
         f"delete {TWIN}"
     ]
     assert found.verdict is Verdict.PASS
@@ -285,7 +285,7 @@ def test_only_changes_that_no_answer_shows_wait() -> None:
     for change in Change:
         unseen = [one for one in steps(changed(change), known) if one.unseen]
         assert len(unseen) == (2 if change is Change.PORT_NAME else 0)
-        assert all(one.deed is Deed.UPDATE for one in unseen)
+        assert all(one.operation is Operation.UPDATE for one in unseen)
 
 
 def test_names_of_ports_stay_within_their_limit() -> None:
