@@ -113,7 +113,9 @@ def _last_red_time(
         return streaks[0][0], streaks[-1][-1], State.FLAKY
     if streaks:
         return streaks[0][0], streaks[0][-1], State.REPAIRED
-    return levels[-2].places[0], levels[-2].places[-1], State.REPAIRED
+    # A good run may stand at either end of a red level: it is no bad one for that.
+    reds = [place for place in levels[-2].places if colours[place] is Colour.RED]
+    return reds[0], reds[-1], State.REPAIRED
 
 
 def _red_streaks(places: Sequence[int], colours: Sequence[Colour]) -> Iterator[list[int]]:

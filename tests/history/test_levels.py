@@ -3,7 +3,7 @@
 from itertools import pairwise, product
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nettests.history.levels import Colour, Course, State, course
@@ -115,6 +115,7 @@ def test_the_flake_rate_counts_runs_against_the_level_of_their_time(
 
 
 @given(SEQUENCES)
+@example([Colour(one) for one in ["good", "red", "red", "good", "red", "red", "good", "good"]])
 def test_the_runs_that_are_named_are_what_they_are_called(colours: list[Colour]) -> None:
     """First bad runs are red, last good ones are good and earlier, whatever the sequence."""
     found = course(colours)
