@@ -70,8 +70,8 @@ def _decided(told: Expectation) -> tuple[object, ...]:
 
 def _open(every: Sequence[Expectation], lacking: Iterable[str]) -> Expectation:
     """Return the expectation of which the entries that do not apply at each release decide."""
-    applying = [{*one.entries} for one in every]
-    ids = sorted(set.union(*applying) - set.intersection(*applying))
+    named = {name for one in every for name in one.entries}
+    ids = sorted(name for name in named if not all(name in one.entries for one in every))
     return replace(
         every[0],
         expected=None,

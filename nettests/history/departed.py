@@ -6,10 +6,9 @@ classes and nodes. A run of other flows says nothing, and neither does one that 
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
 from nettests.compare import RecordedRun
-from nettests.compare.fact_changes import options_of
+from nettests.compare.fact_changes import choice_of
 from nettests.history.levels import Course, State
 from nettests.model.words import Verdict
 
@@ -40,5 +39,4 @@ def _started(run: RecordedRun) -> bool:
 
 
 def _choice(run: RecordedRun) -> Hashable:
-    """Return what decides which checks a run plans, beside the cluster."""
-    return frozenset(options_of(run.run.argv)), frozenset(PurePath(one).name for one in run.run.suites)  # fmt: skip
+    return choice_of(run.run.argv, run.run.suites)

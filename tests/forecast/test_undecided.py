@@ -1,7 +1,6 @@
 """What cannot be forecast is no change: it is named with what may decide it and the fact that would settle it."""
 
 from dataclasses import replace
-from typing import TypeGuard
 
 import pytest
 
@@ -11,11 +10,10 @@ from nettests.forecast.forecast import Coming
 from nettests.forecast.patches import at_any_patch
 from nettests.forecast.undecided import Undecided
 from nettests.model.facts import NodeFacts, known, unknown
-from nettests.model.versions import Bound, KubernetesVersion, WindowsBuild
+from nettests.model.versions import WindowsBuild
 from nettests.model.words import Verdict
 from tests.facts import cluster_facts, with_windows
 from tests.forecast.forecasts import NEW, OLD, flows_of, forecast_of, ids, planned
-from tests.manifests.shipped import manifests
 
 
 def by_key(found: Forecast, key: str) -> list[Undecided]:
