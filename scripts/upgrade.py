@@ -25,6 +25,8 @@ from scripts.standing_lab import StandingLab, say, spoken, standing_lab
 
 PROFILE = "win2019-l2bridge"
 FAULT = "route-missing --node win-1 --peer win-2"
+SHOWN = 4
+"""Of what is told of a comparison; its documents have all."""
 FORECAST, DIFFERENCE, PAGE = "forecast.json", "difference.json", "difference.html"
 
 
@@ -72,6 +74,8 @@ class Compared:
     facts: tuple[str, ...]
     """Facts that changed otherwise than it was stated."""
     warnings: tuple[str, ...]
+    incidents: tuple[str, ...]
+    """Causes that the later run has and the earlier one had not."""
 
     @property
     def as_forecast(self) -> bool:
@@ -83,8 +87,11 @@ class Compared:
         """Yield what is to be told: a line of figures, and each thing that nobody forecast or explains."""
         figures = ", ".join(f"{number} {word}" for word, number in sorted(self.told.items()))
         yield f"{self.name}: {figures or 'no change'}, {len(self.worse)} worse"
-        for what in ("missed", "unexplained", "worse", "facts", "warnings"):
-            yield from (f"  {what}: {one}" for one in getattr(self, what))
+        for what in ("incidents", "warnings", "facts", "missed", "unexplained", "worse"):
+            found = getattr(self, what)
+            yield from (f"  {what}: {one}" for one in found[:SHOWN])
+            if len(found) > SHOWN:
+                yield f"  {what}: … and {len(found) - SHOWN} more"
 
 
 def main() -> int:
@@ -132,6 +139,7 @@ def read_compared(name: str, text: str) -> Compared:
         unexplained=tuple(changes.get("unexplained", document["unexplained"])),
         facts=tuple(_fact(one) for one in forecast.get("facts", ())),
         warnings=(*document["warnings"], *forecast.get("warnings", ())),
+        incidents=tuple(one["cause"] for one in document["incidents"] if one["what"] == "new"),
     )
 
 

@@ -15,6 +15,7 @@ FINE: dict[str, Any] = {
     "worse": [],
     "unexplained": [],
     "warnings": [],
+    "incidents": [{"what": "gone", "cause": "win-1 is cut off"}],
     "forecast": {
         "changes": {
             "predicted": ["a", "b"],
@@ -58,6 +59,16 @@ def test_whatever_was_not_forecast_is_told(forecast: dict[str, object], said: st
     found = compared(**forecast)
     assert not found.as_forecast
     assert f"  {said}" in found.lines()
+
+
+def test_of_many_some_are_told_and_new_causes_before_them() -> None:
+    """A fault that breaks fifty checks is one line of its cause."""
+    many = replace(compared(), worse=tuple("abcdefg"), incidents=("no route",))
+    assert list(many.lines())[1:] == [
+        "  incidents: no route",
+        *(f"  worse: {one}" for one in "abcd"),
+        "  worse: … and 3 more",
+    ]
 
 
 def test_no_change_at_all_is_not_as_forecast() -> None:
