@@ -16,7 +16,9 @@ from nettests.report.summary import SYMBOL
 
 OPEN = ("Incidents", "New failures", "Repaired", "Changed facts")
 """Sections of a run's page that are open at first sight."""
-SHOWN = 12
+FOLDED = "New failures"
+"""Of these the one that is folded where causes explain what is in it."""
+SHOWN = 8
 """Items of a section on a run's page."""
 
 
@@ -39,8 +41,11 @@ def render_page(found: Difference, more: More = NO_MORE) -> str:
 def render_since(found: Difference, names: tuple[str, str], address: str = "") -> Markup:
     """Return what a run's page says of its difference from the run before: the folders' ``names``, and that one's page.
 
-    Some items of each section are shown, because a page of a run is about that run.
+    Some items of each section are shown, because a page of a run is about that run; where causes are told, the checks that
+    they explain stay folded.
     """
+    told = sections(found)
+    explains = any(len(one.checks_after) > 1 for one in found.incidents)
     text = (
         _environment()
         .get_template("since.html.j2")
@@ -50,9 +55,9 @@ def render_since(found: Difference, names: tuple[str, str], address: str = "") -
             after=names[1],
             address=address,
             warnings=found.warnings,
-            sections=sections(found),
-            open=OPEN,
-            known={one.id for one in (*found.checks, *found.only_after)},
+            sections=told,
+            open=[title for title in OPEN if title != FOLDED or not explains],
+            known={*(one.id for one in found.checks), *(one.id for one in found.only_after)},
             shown=SHOWN,
             symbol=SYMBOL,
         )

@@ -47,6 +47,20 @@ def test_new_failures_are_open_and_lead_to_their_checks(part: Markup) -> None:
     assert "unexplained" in section.text_content()
 
 
+def test_failures_that_a_cause_explains_stay_folded() -> None:
+    """The incident is open, and says how many they are."""
+    broken = but("pod-to-pod-ip", Outcome.TIMED_OUT, "windows-1/linux-1")
+    after = recorded(results(cluster_facts(OLD), broken))
+    found = difference(quiet_run(cluster_facts(OLD)), after)
+    assert found.incidents
+    shown = {
+        one.find("summary").text.strip(): one.get("open") is not None
+        for one in tree(render_since(found, ("a", "b"))).iter("details")
+        if one.find("summary").find("b") is not None
+    }
+    assert (shown["Incidents"], shown["New failures"]) == (True, False)
+
+
 def test_long_sections_are_cut_and_say_so(part: Markup) -> None:
     """A page of a run is about that run; the command for all of it is named."""
     for section in tree(part).findall("details"):

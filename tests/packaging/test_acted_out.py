@@ -166,7 +166,7 @@ def test_turns_are_read_from_the_document_with_nights_from_one() -> None:
     turn = {"state": "red", "first_bad": 1, "checks": ["pod-to-pod-ip/a"], "facts": [FACT]}
     document = {"clusters": [{"turns": [turn], "checks": [check]}], "left_out": []}
     (found,) = nights.read_turns(json.dumps(document))
-    assert (found.first_bad, found.reds) == (2, {2, 4})
+    assert (found.first_bad, found.reds) == (2, frozenset({2, 4}))
     assert str(found) == (
         "red since night 2: 1 checks of pod-to-pod-ip, unexplained; changed facts:"
         " windows-1 build: 17763.1 → 20348.1"

@@ -1,12 +1,16 @@
 """Profiles with facts changed by ``--set``: what each setting changes, what follows, and what is refused."""
 
 import io
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from nettests.forecast.keys import KEYS
+from nettests.lab.cli import lab
 from nettests.lab.errors import ProfileError
+from nettests.lab.lifecycle import daemon
 from nettests.lab.topology import OS, Driver, Plugin, Profile, ProxyMode, profiles
 from nettests.lab.topology.settings import SETTINGS
 
@@ -131,3 +135,26 @@ def test_the_file_of_a_profile_is_printed_as_it_is() -> None:
     text = profiles.written(OLD)
     assert text.startswith("# Windows Server 2019 as it was before KB4571748")
     assert profiles.read(text, "same.yaml") == changed()
+
+
+def test_the_command_prints_the_file(tmp_path: Path) -> None:
+    """What it prints is a profile; what is wrong is said on standard error, with exit code 1."""
+    words = ["profile", OLD, "--set", "kubeProxy.dsr=true", "--set", "kubernetes=1.34.2"]
+    done = CliRunner().invoke(lab, words)
+    assert done.exit_code == 0, done.output
+    file = tmp_path / "dsr.yaml"
+    file.write_text(done.output)
+    assert profiles.load(str(file)) == changed("kubeProxy.dsr=true", "kubernetes=1.34.2")
+    again = CliRunner().invoke(lab, ["profile", str(file), "--set", "kubeProxy.dsr=off"])
+    assert "dsr: false" in again.output
+    wrong = CliRunner().invoke(lab, ["profile", OLD, "--set", "kubernetes=1.34"])
+    assert wrong.exit_code == 1
+    assert "a value such as 1.34.2" in wrong.stderr
+
+
+def test_a_lab_with_settings_is_of_the_changed_profile() -> None:
+    """Its process reads the profile itself, and is handed the words."""
+    words = {"settings": ["kubeProxy.dsr=true"], "mechanisms": {"dsr": 0}}
+    found = daemon.chosen(OLD, words)
+    assert found.kube_proxy.dsr
+    assert found.mechanisms == (("dsr", 0),)
