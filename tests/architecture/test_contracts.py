@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import NEEDS_LAB
+from tests.needs_lab import NEEDS_LAB
 
 ROOT = Path(__file__).parents[2]
 MODULE_LINES = 400
