@@ -120,3 +120,12 @@ def test_a_hole_is_silence_and_all_else_an_answer() -> None:
     assert (hole.outcome, hole.agreed) == (Outcome.TIMED_OUT, True)
     fragments = observe(searching(), echoes(up_to(1500)))
     assert (fragments.outcome, fragments.agreed) == (Outcome.REPLIED, True)
+
+
+def test_answers_of_no_size_are_no_search() -> None:
+    """What was sent without a size, as a control is, says nothing of sizes."""
+    plain = [replace(one, context={}) for one in echoes({1400: True})]
+    assert read_sizes(searching(), plain) is None
+    seen = read_sizes(searching(), [*plain, *echoes({1280: True})])
+    assert seen is not None
+    assert seen.passes == 1280

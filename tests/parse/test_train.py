@@ -1,13 +1,16 @@
 """Answers to many tries in a row, in the form that agnhost gives them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from nettests.model.observation import Raw
-from nettests.model.words import Outcome
+from nettests.model.words import Outcome, Protocol, Question
+from nettests.parse import observe
 from nettests.parse.read import read_raw
 from tests.parse.raws import raw
+from tests.parse.test_resent import check
 
 SILENT = (
     "reading from udp connection failed. err:'read udp 10.244.1.2:5->10.244.2.5:18081: i/o timeout'"
@@ -53,3 +56,24 @@ def test_another_error_than_silence_is_what_the_train_brought() -> None:
 def test_answers_that_do_not_add_up_are_not_read(answer: Raw) -> None:
     """As many answers and errors come as there were tries, or the probe failed."""
     assert read_raw(answer).outcome is Outcome.PROBE_FAILED
+
+
+def test_what_does_not_add_up_is_told_with_its_numbers() -> None:
+    """Who reads the evidence sees which count is wrong."""
+    told = read_raw(train(4, 2, [SILENT])).detail
+    assert told == "/dial brought 2 answers and 1 errors to 4 tries"
+
+
+@pytest.mark.parametrize(
+    ("lost", "tries", "share"), [([SILENT], 10, (20, 1)), ([], 12, (24, 0))], ids=["some", "none"]
+)
+def test_losses_of_all_trains_are_added_up(
+    lost: list[str], tries: int, share: tuple[int, int]
+) -> None:
+    """A check's loss is that of its trains together."""
+    of = check(Protocol.UDP)
+    of = replace(of, action=replace(of.action, question=Question.LOSS))
+    second = replace(train(tries, tries, []), attempt=2)
+    seen = observe(of, [train(tries, tries - len(lost), lost), second])
+    assert seen.loss is not None
+    assert (seen.loss.sent, seen.loss.lost) == share
