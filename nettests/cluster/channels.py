@@ -89,10 +89,10 @@ class ExecCurl:
 def curl_answer(text: str) -> HttpAnswer:
     """Read what ``curl -i`` printed: the head, an empty line, the body as it came."""
     # sample, with \r\n at line ends: HTTP/1.1 400 Bad Request / Content-Length: 3 / / bad
-    found = re.match(r"HTTP/[\d.]+ (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n", text)
-    if found is None:
+    match = re.match(r"HTTP/[\d.]+ (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n", text)
+    if match is None:
         raise ChannelError(f"curl printed no HTTP answer: {text[:80]!r}")
-    return HttpAnswer(status=int(found[1]), body=text[found.end() :])
+    return HttpAnswer(status=int(match[1]), body=text[match.end() :])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,8 +40,8 @@ def level_of(connection: Connection, namespace: str) -> Fact[str]:
             f"namespace {namespace} is terminating, and takes nothing new",
             hint=f"wait for its end (`kubectl describe namespace {namespace}` says what holds it), or name another one",
         )
-    if found := _VIOLATION.search(answer.text):
-        return known(found[1], ORIGIN)
+    if match := _VIOLATION.search(answer.text):
+        return known(match[1], ORIGIN)
     if answer.status < 300:
         return known("privileged", ORIGIN)
     if by_quota(answer.text):

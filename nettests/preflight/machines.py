@@ -83,7 +83,7 @@ def images(evidence: Evidence) -> Finding:
     used = sorted({evidence.images.get(node.name, "") for node in evidence.playing} - {""})
     lacking = dict(evidence.unserved)
     if lacking:
-        skips = tuple(one for one in evidence.plan.skips if "not served" in one.reason)
+        skips = tuple(skip for skip in evidence.plan.skips if "not served" in skip.reason)
         return Finding(
             topic="images",
             level=worst((evidence.cost(skips), Level.WARNING)),
