@@ -61,7 +61,7 @@ class PodProxy:
 
 @dataclass(frozen=True, slots=True)
 class ExecCurl:
-    """The fallback: ``curl`` inside the pod queries the probe on its loopback address."""
+    """The fallback: ``curl`` inside the pod reaches the probe at its loopback address."""
 
     execute: ExecChannel
     port: int
@@ -106,7 +106,7 @@ class Opened:
 def open_channels(candidates: Sequence[HttpChannel], hostname: str, *, deadline: float) -> Opened:
     """Return the candidates, working ones first; ``ChannelError`` when none works by ``deadline``.
 
-    The self-check queries ``/hostname``, so that it also proves which pod answers. A server that does not listen
+    The self-check requests ``/hostname``, so that it also proves which pod answers. A server that does not listen
     yet refuses all: where one candidate works, those before it are checked again. Those behind are fallbacks.
     """
     while True:

@@ -127,9 +127,9 @@ def find(
         )
     # After the watch, so that what somebody put there meanwhile is seen.
     seen = look_at(connection, known, ignore=ignore)
-    probed = [replace(leftover, named=leftover.ownership.run == named) for leftover in seen]
+    marked = [replace(leftover, named=leftover.ownership.run == named) for leftover in seen]
     return tuple(
-        sorted(_by_run(probed), key=lambda found: (found.ownership.created, found.namespace))
+        sorted(_by_run(marked), key=lambda found: (found.ownership.created, found.namespace))
     )
 
 

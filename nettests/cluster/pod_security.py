@@ -2,7 +2,7 @@
 
 One dry run: nothing is stored, and no right to read the namespace is needed. The level may come from the
 namespace's label or from the API server's own configuration; its refusal names it in either case. Where
-something else refuses the dry run before Pod Security is queried, the label is read.
+something else refuses the dry run before Pod Security is evaluated, the label is read.
 """
 
 import re

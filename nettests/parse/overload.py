@@ -103,7 +103,7 @@ def overloaded(
 
 
 def overloaded_before(moment: float, others: Iterable[Carried]) -> bool:
-    """Whether what all probes were answered in the time before a moment came late.
+    """Whether all answers to probes in the time before a moment came late.
 
     Services are polled over the same channels: where those are slow, a deadline that passed says nothing of rules.
     """

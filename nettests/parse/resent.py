@@ -106,7 +106,7 @@ def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
 def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
     """Return which name nslookup found only at a second query: it says so itself, or it took that long.
 
-    It probes once more by itself, so one answer is all there is; older ones of BIND do not tell that they did.
+    It queries once more by itself, so one answer is all there is; older ones of BIND do not tell that they did.
     """
     for raw in raws:
         if raw.purpose != "check" or raw.tool != "nslookup" or raw.error is not None:

@@ -66,7 +66,7 @@ def _of_one(raw: Raw) -> float:
 def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
     """Return how late all answers of a check came, and what shows that it is the path; ``None`` if they did not.
 
-    ``others`` are what the same probe was reached over the same channel.
+    ``others`` are what the same channel to the same probe carried.
     """
     if check.action.size is not None and check.action.question is Question.REACH:
         return _beside_a_payload(raws, tuple(others))

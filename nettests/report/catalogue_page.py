@@ -79,8 +79,8 @@ def why(coverage: Coverage) -> str:
     """Return in plain words what exercises a fact, or why nothing does."""
     fact = coverage.fact
     parts = []
-    if coverage.probed:
-        parts.append(f"flows {', '.join(coverage.probed)}")
+    if coverage.exercised_by:
+        parts.append(f"flows {', '.join(coverage.exercised_by)}")
     if coverage.limitations:
         parts.append(f"limitations {', '.join(entry.id for entry in coverage.limitations)}")
     if fact.note:
@@ -93,7 +93,7 @@ def why(coverage: Coverage) -> str:
 
 def _fact(coverage: Coverage) -> list[str]:
     fact = coverage.fact
-    told = [", ".join(f"[`{name}`](#{name})" for name in coverage.probed)]
+    told = [", ".join(f"[`{name}`](#{name})" for name in coverage.exercised_by)]
     told.append(_names("decided by ", [entry.id for entry in coverage.limitations]))
     told.append(escape(fact.note))
     if not coverage.covered and fact.reason:

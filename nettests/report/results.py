@@ -126,7 +126,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExercisedNodes:
-    """The nodes of one OS: ``exercised`` as source or target, ``sources`` those of them that probed themselves."""
+    """The nodes of one OS: ``exercised`` as source or target, ``sources`` those of them from which checks were run."""
 
     os: OS
     total: int
