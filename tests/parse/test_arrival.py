@@ -64,3 +64,10 @@ def test_it_is_read_as_an_answer_is() -> None:
         Outcome.TIMED_OUT,
         "the server's log has no line of it",
     )
+
+
+def test_every_echo_of_the_text_is_kept_and_the_first_is_told() -> None:
+    """Each of them is a line of its own."""
+    line = "I1121 01:07:48.455046   18863 log.go:244] Echoing hi to UDP client 127.0.0.1:55774"
+    assert echoed(LOG + LOG, "hi") == f"{line}\n{line}"
+    assert read_raw(replace(READ, stdout=f"{line}\n{LOG}")).detail == f"it arrived: {line}"

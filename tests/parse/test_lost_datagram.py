@@ -113,3 +113,11 @@ def test_what_a_run_lost_alone_is_read_from_the_record_of_its_check() -> None:
     done = Done(check=OVER_UDP.id, alone=1)
     seen = observation_of(replace(OVER_UDP, controls=()), done, [lost, *answered])
     assert (seen.agreed, seen.attempts[0].detail.startswith(ALONE)) == (True, True)
+
+
+@pytest.mark.parametrize("question", Question)
+def test_only_single_datagrams_are_followed_up(question: Question) -> None:
+    """Resolvers repeat their queries, trains count, and what is no packet loses none."""
+    of = replace(OVER_UDP, action=replace(OVER_UDP.action, question=question))
+    wanted = question in {Question.REACH, Question.DISTRIBUTE}
+    assert wants_more(of, attempts("++-")) is wanted

@@ -129,3 +129,13 @@ def test_answers_of_no_size_are_no_search() -> None:
     seen = read_sizes(searching(), [*plain, *echoes({1280: True})])
     assert seen is not None
     assert seen.passes == 1280
+
+
+def test_the_mtu_and_the_stream_are_kept_beside_the_finding() -> None:
+    """Documents say how large the interface sends, and whether TCP got through all the same."""
+    seen = read_sizes(searching(1450), [*echoes(up_to(1400)), *stream(passed=True)])
+    assert seen is not None
+    assert (seen.mtu, seen.streams) == (1450, True)
+    seen = read_sizes(searching(None), [*echoes(up_to(1400)), *stream(passed=False)])
+    assert seen is not None
+    assert (seen.mtu, seen.streams) == (None, False)

@@ -36,3 +36,12 @@ def test_a_denial_shows_the_server_of_a_name_that_nothing_has(
         action = replace(action, question=Question.RESOLVE)
     told = {"answered": ANSWERED, "denied": DENIED, "failed": FAILED}[answer]
     assert proves(told, action) is shown
+
+
+def test_a_name_is_shown_by_what_it_resolved_to() -> None:
+    """Where only the name is in question, a server that refuses shows it as well as one that answers."""
+    action = replace(check(kind=TargetKind.SERVICE_FQDN).action, question=Question.RESOLVE)
+    body = '{"errors":["dial tcp 10.0.0.1:80: connect: connection refused"]}'
+    refused = replace(ANSWERED, stdout=body)
+    assert proves(refused, action)
+    assert not proves(refused, replace(action, question=Question.REACH))

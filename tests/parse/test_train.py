@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.model.observation import Raw
+from nettests.model.observation import Observation, Raw
 from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse import observe
 from nettests.parse.read import read_raw
@@ -77,3 +77,25 @@ def test_losses_of_all_trains_are_added_up(
     seen = observe(of, [train(tries, tries - len(lost), lost), second])
     assert seen.loss is not None
     assert (seen.loss.sent, seen.loss.lost) == share
+
+
+def of_trains(*trains: Raw) -> Observation:
+    """Return what is known of a check that counts losses."""
+    of = check(Protocol.UDP)
+    of = replace(of, action=replace(of.action, question=Question.LOSS))
+    return observe(of, [replace(one, attempt=number) for number, one in enumerate(trains, 1)])
+
+
+def test_a_train_of_which_all_is_lost_counts_and_one_that_is_refused_does_not() -> None:
+    """Silence is loss; whoever refuses lost nothing, and then no share is told."""
+    lost = of_trains(train(4, 4, []), train(4, 0, [SILENT] * 4))
+    assert lost.loss is not None
+    assert (lost.loss.sent, lost.loss.lost, lost.outcome) == (8, 4, Outcome.REPLIED)
+    refused = "read udp 10.244.1.2:5->10.244.2.5:18081: read: connection refused"
+    assert of_trains(train(4, 0, [refused] * 4)).loss is None
+
+
+def test_trains_without_an_answer_are_silent_together() -> None:
+    """What the first of them brought is what all brought."""
+    seen = of_trains(train(4, 0, [SILENT] * 4), train(4, 0, [SILENT] * 4))
+    assert (seen.outcome, seen.agreed) == (Outcome.TIMED_OUT, True)
