@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from nettests.model.check import Check
 from nettests.model.observation import Raw
-from nettests.parse.resent import REFERENCE
+from nettests.parse.overload import REFERENCE
 from nettests.parse.slow import BY_REQUEST, by_itself, late
 from nettests.probes.beside import Pending, all_over, begin
 from nettests.probes.own_time import itself

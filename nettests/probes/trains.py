@@ -13,19 +13,22 @@ from typing import assert_never
 from nettests.model.check import Check
 from nettests.model.loss import proves_loss
 from nettests.model.observation import Attempt, Raw
+from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Protocol
+from nettests.parse.late_trains import BESIDE, unclear_trains
 from nettests.parse.read import read_raw
+from nettests.parse.too_few_tries import SLOW_TRIES
 from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
 from nettests.probes.reference import beside_trains, compare_if_late
 from nettests.probes.sending import Sender
 
-BESIDE = 8
-"""Trains of one check that are under way at the same time."""
 LENGTHS = (1, 4, 12)
 """Tries of each train, round by round; the last length again and again."""
 SLOW_SECONDS = 0.5
-"""Where a try takes so long, no further trains are sent: hundreds of them would take minutes."""
+"""Where a try takes so long, no more than ``SLOW_TRIES`` are sent: hundreds of them would take minutes."""
+UNCLEAR_TRIES = 3
+"""So many rounds more are sent while trains wait as if SYNs were lost and the probe is too busy to tell."""
 
 
 @dataclass(slots=True)
@@ -38,7 +41,7 @@ class Trains:
     _raws: list[Raw] = field(default_factory=list)
     _seen: list[Attempt] = field(default_factory=list)
     _number: int = 0
-    _references: int = 0
+    _references: list[Raw] = field(default_factory=list)
 
     def run(self) -> None:
         """Send round after round; run the controls where nothing at all was answered."""
@@ -47,14 +50,23 @@ class Trains:
                 break
         if not any(one.outcome.positive for one in self._seen):
             self.controls.send(self.sender, self.check)
+        self._sent_until_clear()
         compare_if_late(self.sender, self.check, self._raws)
+
+    def _sent_until_clear(self) -> None:
+        """Send short trains while a busy probe may be what connections waited for: it is not busy for long as a rule."""
+        for _ in range(UNCLEAR_TRIES):
+            if unclear_trains(self.check, [*self._raws, *self._references]) is None:
+                return
+            if not self._sent((LENGTHS[1],) * BESIDE):
+                return
 
     def _sent(self, trains: tuple[int, ...]) -> bool:
         """Send trains side by side; return whether every one of them can be read."""
         pending = [self._begin(tries) for tries in trains]
         if self.check.action.protocol.retransmitted:
-            self._references += len(
-                beside_trains(self.sender, self.check, pending, self._references + 1)
+            self._references += beside_trains(
+                self.sender, self.check, pending, len(self._references) + 1
             )
         raws = results(pending)
         self._raws += raws
@@ -74,11 +86,11 @@ class Trains:
         """
         if any(not one.outcome.positive and one.lost == 0 for one in self._seen):
             return True
-        if median(one.elapsed / one.tries for one in self._seen) >= SLOW_SECONDS:
+        each = median(one.elapsed / one.tries for one in self._seen)
+        sent = sum(one.tries for one in self._seen)
+        if each >= SYN_AGAIN[0] or (each >= SLOW_SECONDS and sent >= SLOW_TRIES):
             return True
-        return proves_loss(
-            sum(one.tries for one in self._seen), sum(one.lost for one in self._seen)
-        )
+        return proves_loss(sent, sum(one.lost for one in self._seen))
 
 
 def longest_train(protocol: Protocol) -> int:
