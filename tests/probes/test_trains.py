@@ -193,3 +193,33 @@ def test_trains_that_stay_unclear_say_nothing_of_the_path(
     seen = observation_of(probed, Done(check=probed.id, answers=len(raws)), raws)
     assert not seen.trusted
     assert "took a second longer than others beside them" in (seen.distrust or "")
+
+
+def test_tries_that_a_busy_probe_makes_slow_are_sent_all_the_same(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the probe is as late for itself, the path may be in order: eighty tries are sent, and say something."""
+    monkeypatch.setattr("nettests.probes.trains.SYN_AGAIN", (0.0, 3.0))
+    probed = counting(600)
+    bench.observe(probed)
+    assert sum(lengths(bench, probed)) == 80
+    raws = bench.raws(probed.id)
+    assert len({raw.attempt for raw in raws if raw.purpose == "check"}) == len(
+        lengths(bench, probed)
+    )
+    assert observation_of(probed, Done(check=probed.id, answers=len(raws)), raws).trusted
+
+
+def test_tries_over_a_late_path_are_few(bench: Bench) -> None:
+    """Where the probe answers for itself at once, eight late tries and the one that is compared are enough."""
+
+    def hook(path: str) -> HttpAnswer | None:
+        if "port=8080" in path:
+            return HttpAnswer(status=200, body='{"responses": ["probe-windows-1-1"]}')
+        time.sleep(1.1)
+        return None
+
+    bench.dialling[PROBE].hook = hook
+    probed = counting(600)
+    bench.observe(probed)
+    assert lengths(bench, probed) == [1] * 9
