@@ -12,9 +12,15 @@ from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
 from nettests.model.words import OS, Outcome, Question, VantageKind
-from nettests.parse.overload import Carried, during, prompt_beside
+from nettests.parse.overload import (
+    FEWEST_REFERENCES,
+    REFERENCE,
+    Carried,
+    during,
+    prompt_beside,
+)
 from nettests.parse.read import read_answer, read_raw
-from nettests.parse.resent import FEWEST_REFERENCES, LOOKUP, REFERENCE
+from nettests.parse.resent import LOOKUP
 
 RETRANSMITTED = SYN_AGAIN[0]
 """Seconds after which TCP sends its first packet again, and who speaks UDP is told to (RFC 6298, 2.1; RFC 8085, 3.1.1)."""

@@ -8,9 +8,8 @@ import pytest
 from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind
-from nettests.parse.overload import Carried
+from nettests.parse.overload import REFERENCE, Carried
 from nettests.parse.read import read_raw
-from nettests.parse.resent import REFERENCE
 from nettests.parse.slow import slow
 from tests.parse.test_resent import answers, check
 
