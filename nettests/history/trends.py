@@ -216,7 +216,6 @@ def _turns(
     for together in sorted(alike.values(), key=lambda found: _urgency(found[0].course)):
         went = together[0].course
         assert went.first_bad is not None, "only what was red is in a turn"
-        ids = {one.id for one in together}
         yield Turn(
             state=went.state,
             first_bad=went.first_bad,
@@ -224,13 +223,22 @@ def _turns(
             good_since=went.good_since,
             gone_since=went.gone_since,
             checks=tuple(together),
-            incidents=tuple(
-                one
-                for one in causes
-                if ids & set(one.checks) and one.colours[went.first_bad] is Colour.RED
-            ),
+            incidents=tuple(_causes_of(together, causes, went.first_bad)),
             facts=() if went.last_good is None else pairs.facts(went.last_good, went.first_bad),
         )
+
+
+def _causes_of(
+    together: Iterable[CheckTrend], causes: Iterable[IncidentTrend], first_bad: int
+) -> list[IncidentTrend]:
+    """Return the causes that a turn's first bad run has of its checks: those that came with it, else those there before."""
+    ids = {check.id for check in together}
+    there = [
+        cause
+        for cause in causes
+        if ids & set(cause.checks) and cause.colours[first_bad] is Colour.RED
+    ]
+    return [cause for cause in there if cause.course.first_bad == first_bad] or there
 
 
 def _way(one: CheckTrend) -> Hashable:
