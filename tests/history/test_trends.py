@@ -196,7 +196,8 @@ def test_a_cause_of_before_is_not_the_one_of_a_later_turn(*, newer: bool, told: 
     old = Incident(cause="old", traits={"node": "a"}, checks=both, next_step="")
     new = Incident(cause="new", traits={"node": "b"}, checks=("f/b",), next_step="")
     runs = []
-    for at, (first, second) in enumerate(("gg", "gg", "Rg", "Rg", "RR", "RR")):
+    for at, letters in enumerate(("gg", "gg", "Rg", "Rg", "RR", "RR")):
+        first, second = letters[0], letters[1]
         verdicts = {"R": Verdict.FAIL, "g": Verdict.PASS}
         checks = tuple(
             RecordedCheck(id=name, flow="f", verdict=verdicts[letter])
