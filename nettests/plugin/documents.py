@@ -44,15 +44,12 @@ def write_documents(
     with understood(directory / JOURNAL):
         results = build_results(records, observations)
     document = render_json(results)
+    write_text(directory / RESULTS, document)
+    write_text(directory / JUNIT, render_junit(results))
+    write_text(directory / SUMMARY, render_markdown(results))
+    # Last: it alone looks at what another run left.
     since = _since(directory, document) if beside else NOTHING
-    texts = {
-        RESULTS: document,
-        JUNIT: render_junit(results),
-        HTML: render_html(results, since=since),
-        SUMMARY: render_markdown(results),
-    }
-    for name, text in texts.items():
-        write_text(directory / name, text)
+    write_text(directory / HTML, render_html(results, since=since))
     return results
 
 
