@@ -13,7 +13,7 @@ from nettests.history.levels import Course, State
 from nettests.model.words import Verdict
 
 _URGENT = frozenset({State.RED, State.FLAKY})
-"""States that ask for somebody who looks: the others stay what they are."""
+"""States that somebody has to look into: the others stay what they are."""
 
 
 def departed(

@@ -29,9 +29,9 @@ def list_profiles(*, as_json: bool) -> None:
 @click.argument("profile")
 @SETTINGS
 def show_profile(*, profile: str, settings: tuple[str, ...]) -> None:
-    """Print the file of a profile, with other facts where they are set: for `nettests run --lab FILE`, or to go on from.
+    """Print the file of a profile, perhaps with other facts.
 
-    PROFILE is a name from `nettests lab profiles`, or a file (*.yaml). Keys are those of `nettests forecast --to`, as far
+    It is for `nettests run --lab FILE`, or to go on from. PROFILE is a name from `nettests lab profiles`, or a file (*.yaml). Keys are those of `nettests forecast --to`, as far
     as a profile has them.
     """
     click.echo(profiles.written(profile, settings).rstrip("\n"))
