@@ -276,9 +276,11 @@ def test_run_ends_with_the_report(tmp_path: Path, workers: tuple[str, ...]) -> N
 
 def test_the_page_of_a_second_run_says_what_changed_since_the_first(tmp_path: Path) -> None:
     """The first one has nothing to be compared with, and one of other flows is no run before it."""
-    for flow in ("pod-to-pod-ip", "dns-fqdn", "pod-to-pod-ip"):
+    folders = []
+    for flow in ("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-pod-ip"):
         assert run(tmp_path, "--quiet", f"--flow={flow}").returncode == 0
-    first, other, second = sorted((tmp_path / "reports").glob("2*"))
+        folders.append((tmp_path / "reports" / "latest").resolve())
+    first, other, second = folders
     page = (second / "report.html").read_text()
     assert "Since the run before" in page
     assert f'href="../{first.name}/report.html"' in page
