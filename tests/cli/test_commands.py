@@ -278,7 +278,7 @@ def test_the_page_of_a_second_run_says_what_changed_since_the_first(tmp_path: Pa
     """The first one has nothing to be compared with, and one of other flows is no run before it."""
     folders = []
     for flow in ("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-pod-ip"):
-        assert run(tmp_path, "--quiet", f"--flow={flow}").returncode == 0
+        assert run(tmp_path, "--quiet", f"--flow={flow}").returncode in {0, 6}
         folders.append((tmp_path / "reports" / "latest").resolve())
     first, other, second = folders
     page = (second / "report.html").read_text()
