@@ -18,6 +18,7 @@ from nettests.parse import (
     dial,
     http_response,
     idle,
+    many_services,
     inspection,
     nslookup,
     ping,
@@ -42,6 +43,7 @@ PARSERS: Mapping[str, Parser] = {
     "start": start.read,
     "idle": idle.read,
     "train": train.read,
+    many_services.SERVICES: many_services.read,
     arrival.SERVER_LOG: arrival.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""

@@ -67,7 +67,9 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
             return (*_to_reach(action, facts), *_to_change(action), *_by_way(action, facts))
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
             return (*_to_reach(action, facts), *_by_way(action, facts))
-        case Question.IDLE | Question.PATH_MTU | Question.LOSS:
+        case Question.SCALE:
+            return (*_to_reach(action, facts), DELETE_SERVICE, *_by_way(action, facts))
+        case Question.IDLE | Question.PATH_MTU | Question.LOSS | Question.FLOWS:
             return (*_to_reach(action, facts), *_by_way(action, facts))
         case _:
             assert_never(action.question)

@@ -12,7 +12,7 @@ from nettests.lab.network.alterations import Alteration
 from nettests.lab.network.host_ports import HostPorts
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
-from nettests.lab.network.services import ServiceRules, Withheld, carried
+from nettests.lab.network.services import services_of, ServiceRules, Withheld, carried
 from nettests.lab.network.winkernel.load_balancer import Rewriting
 from nettests.lab.network.winuserspace.portals import Portals
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
@@ -43,6 +43,8 @@ class Node:
         self.disk = Disk()
         self.rules_delay = 0.0
         """Seconds that pass before a new table is put in force."""
+        self.quick_rules = 0
+        """Tables of no more Services than these are put in force at once all the same."""
         self.newcomer: Newcomer | None = None
         """Told of each pod that was attached, before any container of it starts."""
         self.hns = hns
@@ -80,7 +82,8 @@ class Node:
 
         A node whose rules are slow learns meanwhile of what comes after ``table``, but has it not in force.
         """
-        await asyncio.sleep(self.rules_delay)
+        if self.rules_delay and len(services_of(table)) > self.quick_rules:
+            await asyncio.sleep(self.rules_delay)
         await self._put_in_force(self._rules.replace(table))
 
     async def suppress_services(self, withheld: Withheld) -> None:
