@@ -23,7 +23,7 @@ from nettests.model.words import OS, Protocol
 from nettests.parse.many_services import SERVICES, answer_of
 from nettests.probes.addresses import NotOfferedError, of_family
 from nettests.probes.commands import CannotProbeError, dial
-from nettests.probes.crowd import Made, Many, Making
+from nettests.probes.crowd import Made, Making, Many
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination
 from nettests.probes.objects import SERVICE_HOSTNAME, Blank

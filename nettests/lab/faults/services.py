@@ -10,7 +10,6 @@ from nettests.lab.network import alterations
 from nettests.lab.network.alterations import Alteration, Which
 from nettests.lab.topology import OS
 
-
 _SERVICES = 200
 
 

@@ -12,7 +12,7 @@ from nettests.lab.network.alterations import Alteration
 from nettests.lab.network.host_ports import HostPorts
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
-from nettests.lab.network.services import services_of, ServiceRules, Withheld, carried
+from nettests.lab.network.services import ServiceRules, Withheld, carried, services_of
 from nettests.lab.network.winkernel.load_balancer import Rewriting
 from nettests.lab.network.winuserspace.portals import Portals
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
