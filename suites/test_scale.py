@@ -104,6 +104,7 @@ def test_service_beside_many() -> None:
     outcome=Outcome.CONFORMS,
     service=ServiceSettings(label="removed", crowd=Crowd.REMOVED),
     check_class=CheckClass.COSTLY,
+    alike="pod-to-service-clusterip",
     facts=("svc-stale-vip-leak",),
     sources=(VIRTUAL_IPS, LEFT_BEHIND),
 )

@@ -53,6 +53,7 @@ OLD = {
 }
 SEEN = r"dsr-source-address/windows-1/"
 NO_DSR = {
+    r"many-services/windows/": "svc-many-without-dsr: unspecified",
     SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
     SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
 }
@@ -124,7 +125,10 @@ USER_MODE = {
     r"(pod-to-service-(clusterip|pqdn|fqdn)|node-to-service-(clusterip|source-address))/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
-    r"(payload-(1mib-)?pod-to-service|connection-loss)/windows-1/": (
+    r"(many-services(-removed)?|service-beside-many)/windows/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"(payload-(1mib-)?pod-to-service|connection-loss|many-connections)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
     r"(session-affinity|affinity-timeout|etp-local-clusterip|itp-local-[a-z-]+)/windows-1/": (
