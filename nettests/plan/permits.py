@@ -33,6 +33,7 @@ from nettests.model.permission import (
 )
 from nettests.model.service import LOAD_BALANCER, Change
 from nettests.model.words import Question, VantageKind
+from nettests.plan.pod_security import PRIVILEGED
 from nettests.plan.pods import STATEFUL_SET
 from nettests.rules import RULES
 
@@ -132,6 +133,12 @@ def may_stand(facts: ClusterFacts) -> bool:
     """Whether a run may make pods stand, and remove them again."""
     needs = standing(own_namespace=not facts.namespace)
     return not any(str(one) in facts.denied for one in needs)
+
+
+def may_look_on_hosts(facts: ClusterFacts) -> bool:
+    """Whether processes of a run may see all of a Windows node, where HostProcess containers run there."""
+    admitted = facts.pod_security.value == PRIVILEGED and facts.privileged.value is not False
+    return admitted and _denied(opening(EXEC, facts.server_version), facts) is None
 
 
 def channels_to(facts: ClusterFacts) -> tuple[Needs, ...]:
