@@ -90,8 +90,7 @@ def _served(raw: Raw, record: Mapping[str, Any]) -> Reading:
     if reading.outcome.positive:  # it came between the last look and the one at the others
         return Reading(outcome=Outcome.CONNECTED, detail=_figure(record), backend=record["backend"])
     counted = f"{len(unserved)} of {record['sampled']} that were picked out were not served, from number {first['number']} on"
-    detail = one_line(f"{_figure(record)}; {counted}: {reading.detail}")
-    return Reading(outcome=reading.outcome, detail=detail)
+    return Reading(outcome=reading.outcome, detail=one_line(f"{counted}: {reading.detail}"))
 
 
 def _beside(raw: Raw, record: Mapping[str, Any]) -> Reading:
@@ -101,7 +100,7 @@ def _beside(raw: Raw, record: Mapping[str, Any]) -> Reading:
     if record["failures"] < SUFFERING:
         return Reading(outcome=Outcome.CONNECTED, detail=_figure(record), backend=record["backend"])
     reading = answer_of(record["failed"][-1], raw.client_os)
-    return Reading(outcome=reading.outcome, detail=one_line(f"{_figure(record)}: {reading.detail}"))
+    return Reading(outcome=reading.outcome, detail=reading.detail)
 
 
 def _removed(raw: Raw, record: Mapping[str, Any]) -> Reading:

@@ -61,9 +61,11 @@ def test_the_last_service_is_served_after_so_long() -> None:
 def test_a_last_service_that_is_not_served_brings_what_its_dial_brought() -> None:
     """With the number from which on those that were picked out are not served."""
     unserved = [{"number": number, "body": SILENT} for number in (264, 500)]
-    outcome, detail = read(SERVED, seconds=None, body=SILENT, unserved=unserved)
+    changes = {"seconds": None, "body": SILENT, "unserved": unserved}
+    outcome, detail = read(SERVED, **changes)
     assert outcome is Outcome.TIMED_OUT
-    assert "the last of 500 Services was not served within 110 s" in detail
+    figure = figure_of([raw(SERVICES, stdout=json.dumps({**SERVED, **changes}))])
+    assert figure == "the last of 500 Services was not served within 110 s"
     assert "2 of 20 that were picked out were not served, from number 264 on" in detail
 
 
@@ -83,9 +85,11 @@ def test_one_connection_beside_many_services_may_fail() -> None:
     """Two of them are no chance, and bring what the last of them brought."""
     assert read(BESIDE)[0] is Outcome.CONNECTED
     assert read(BESIDE, failures=1, failed=[SILENT])[0] is Outcome.CONNECTED
-    outcome, detail = read(BESIDE, failures=2, failed=[SILENT, SILENT])
-    assert outcome is Outcome.TIMED_OUT
-    assert "118 of 120 connections beside 500 Services were answered" in detail
+    suffers = {"failures": 2, "failed": [SILENT, SILENT]}
+    assert read(BESIDE, **suffers) == (Outcome.TIMED_OUT, "dial tcp 10.96.9.1:80: i/o timeout")
+    figure = figure_of([raw(SERVICES, stdout=json.dumps({**BESIDE, **suffers}))])
+    assert figure is not None
+    assert figure.startswith("118 of 120 connections beside 500 Services were answered, ")
     assert read(BESIDE, tries=0)[0] is Outcome.PROBE_FAILED
 
 

@@ -27,6 +27,7 @@ _HAPPENED = {
     Outcome.UNREACHABLE: "find no route",
     Outcome.NXDOMAIN: "end with “no such name”",
     Outcome.SERVFAIL: "end with an error of the name server (SERVFAIL)",
+    Outcome.NO_PORT: "find no port to connect from",
     Outcome.LOST: "lose their connections",
     Outcome.REJECTED: "are rejected",
     Outcome.FAILS_TO_START: "fail to start",
