@@ -4,12 +4,18 @@ from dataclasses import replace
 
 import pytest
 
+from nettests.model.flow_count import FlowCount
+from nettests.model.loss import estimate
 from nettests.model.service import Crowd, ServiceSettings
-from nettests.model.words import Question
+from nettests.model.words import Outcome, Question, Verdict
+from nettests.report.incidents.loss import lossy
 from nettests.report.incidents.much import CONNECTIONS, REMOVED, SERVICES, much_of, said_of
 from nettests.report.incidents.phrases import cause_of
 from nettests.report.incidents.traits import Kind, Trait, traits_of
-from tests.judge.cases import check
+from nettests.report.results import CheckResult
+from tests.judge.cases import check, observed
+
+RESULT = CheckResult(id="f/x", flow="f", verdict=Verdict.FAIL, message="", ran=True)
 
 
 @pytest.mark.parametrize("crowd", [*Crowd, None])
@@ -50,3 +56,13 @@ def test_an_incident_of_a_node_is_said_by_its_cause() -> None:
     """The source node stands in the sentence, and the protocol does not."""
     traits = (Trait(Kind.MUCH, SERVICES), Trait(Kind.SOURCE_NODE, "linux-2"))
     assert cause_of(traits, ()).startswith("Many Services on linux-2 ")
+
+
+def test_connections_that_ran_out_are_no_loss() -> None:
+    """Their silence begins at a number; some that are lost among others are one."""
+    ended = FlowCount(wanted=2000, tried=1064, connected=1000, ran_out=True)
+    seen = observed(Outcome.CONNECTED, Outcome.TIMED_OUT, flows=ended)
+    result = replace(RESULT, observation=seen)
+    assert not lossy(result)
+    torn = replace(seen, flows=replace(ended, ran_out=False), loss=estimate(1064, 12))
+    assert lossy(replace(result, observation=torn))
