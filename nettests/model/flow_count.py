@@ -9,15 +9,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowCount:
-    """``connected`` of ``tried`` connections were answered, of ``wanted`` in all; where it ``ran_out`` no more were."""
+    """``connected`` of ``tried`` connections were answered, of ``wanted`` in all, ``before`` so many before the first that
+    was not; ``ran_out`` says whether that is where they end.
+    """
 
     wanted: int
     tried: int
     connected: int
+    before: int
     ran_out: bool
 
     def __str__(self) -> str:
-        """Return it for people: ``1,488 connections of 2,000, and none after that``."""
+        """Return it for people: ``connections fail from about number 1,001 on, of 2,000``."""
         if self.ran_out:
-            return f"{self.connected:,} connections of {self.wanted:,}, and none after that"
+            return f"connections fail from about number {self.before + 1:,} on, of {self.wanted:,}"
         return f"{self.connected:,} of {self.tried:,} connected"

@@ -176,10 +176,13 @@ def _of_many(
 ) -> Outcome:
     """Return what all attempts together brought: silence where none was answered, or where large packets vanish.
 
-    Where connections ran out it is what the last ones met.
+    Where connections ran out it is what the last of those that failed met.
     """
     if flows is not None and flows.ran_out:
-        return attempts[-1].outcome
+        failed = [one.outcome for one in attempts if not one.outcome.positive]
+        return (
+            failed[-1] if failed else Outcome.TIMED_OUT
+        )  # trains of which only some had an answer
     answered = [one.outcome for one in attempts if one.outcome.positive]
     if sizes is not None and sizes.finding is SizeFinding.HOLE:
         return Outcome.TIMED_OUT

@@ -11,8 +11,8 @@ from nettests.model.flow_count import FlowCount
 from nettests.model.words import Outcome, Question, Verdict
 from tests.judge.cases import CLAIM, check, expects, observed
 
-ENDED = FlowCount(wanted=2000, tried=1064, connected=1000, ran_out=True)
-WHOLE = FlowCount(wanted=2000, tried=2000, connected=2000, ran_out=False)
+ENDED = FlowCount(wanted=2000, tried=1064, connected=1020, before=1000, ran_out=True)
+WHOLE = FlowCount(wanted=2000, tried=2000, connected=2000, before=2000, ran_out=False)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.TIMED_OUT, Outcome.NO_PORT, Outcome.REFUSED])
@@ -23,7 +23,9 @@ def test_connections_that_ran_out_fail_without_controls(outcome: Outcome) -> Non
     )
     judged = judge(check(), expects(CLAIM), seen)
     assert judged.verdict is Verdict.FAIL
-    assert f"{outcome.value}, 1,000 connections of 2,000, and none after that" in judged.message
+    assert (
+        f"{outcome.value}, connections fail from about number 1,001 on, of 2,000" in judged.message
+    )
 
 
 def test_connections_that_ran_out_are_recorded_where_documents_leave_it_open() -> None:
@@ -31,7 +33,7 @@ def test_connections_that_ran_out_are_recorded_where_documents_leave_it_open() -
     seen = observed(Outcome.TIMED_OUT, flows=ENDED)
     judged = judge(check(), expects(None), seen)
     assert judged.verdict is Verdict.RECORDED
-    assert "1,000 connections of 2,000" in judged.message
+    assert "from about number 1,001 on, of 2,000" in judged.message
 
 
 def test_an_end_that_documents_demand_is_limited() -> None:

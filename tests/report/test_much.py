@@ -60,7 +60,7 @@ def test_an_incident_of_a_node_is_said_by_its_cause() -> None:
 
 def test_connections_that_ran_out_are_no_loss() -> None:
     """Their silence begins at a number; some that are lost among others are one."""
-    ended = FlowCount(wanted=2000, tried=1064, connected=1000, ran_out=True)
+    ended = FlowCount(wanted=2000, tried=1064, connected=1000, before=1000, ran_out=True)
     seen = observed(Outcome.CONNECTED, Outcome.TIMED_OUT, flows=ended)
     result = replace(RESULT, observation=seen)
     assert not lossy(result)
