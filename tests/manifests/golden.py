@@ -52,8 +52,9 @@ OLD = {
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
 SEEN = r"dsr-source-address/windows-1/"
+MANY_SERVICES = {r"many-services/windows/": "svc-many-without-dsr: unspecified"}
 NO_DSR = {
-    r"many-services/windows/": "svc-many-without-dsr: unspecified",
+    **MANY_SERVICES,
     SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
     SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
 }
@@ -262,6 +263,7 @@ TABLE: dict[str, dict[str, str]] = {
         **VIP,
         **OLD,
         **REMOTE_PODS,
+        **MANY_SERVICES,
         **NO_ENDPOINTS,
         **PUBLISHED,
         **EXTERNAL_LOCAL,
