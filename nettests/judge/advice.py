@@ -7,6 +7,7 @@ Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common 
 import re
 from dataclasses import dataclass
 
+from nettests.judge.limit_advice import after_limit
 from nettests.judge.message import last_detail
 from nettests.judge.not_started import AFTER_REFUSAL, not_created, not_started
 from nettests.judge.proof import failed_target
@@ -94,10 +95,8 @@ def after_failure(check: Check, observation: Observation) -> str:
         if _unresolved(check, observation):
             return AFTER_SILENT_DNS
         return AFTER_FAILED_SERVICE if _by_proxy(check) else AFTER_FAILED_TARGET
-    if check.action.question is Question.FLOWS:
-        return AFTER_PORTS if check.source.os is OS.WINDOWS else AFTER_PORTS_ON_LINUX
-    if check.action.question is Question.SCALE:
-        return AFTER_CROWD if check.source.os is OS.WINDOWS else AFTER_CROWD_ON_LINUX
+    if check.action.question.exhausts:
+        return after_limit(check)
     if observation.outcome is Outcome.DEVIATES and check.action.case is not None:
         rule = RULES.get(check.action.case.label)
         return rule.remedy if rule else AFTER_UNKNOWN_RULE
@@ -256,22 +255,6 @@ AFTER_LATENESS = (
 AFTER_LATENESS_ON_LINUX = (
     "see whether that node's kube-proxy (or what replaces it) runs, and read its log from the moment when the Service was made, "
     "and its sync_proxy_rules metrics; rules follow within seconds on Linux (timing.convergenceLinux of the cluster profile)"
-)
-AFTER_PORTS = (
-    "see how many ports the node hands out and how many are taken (netsh int ipv4 show dynamicport tcp, show "
-    "excludedportrange tcp; netstat -ano), and which limit a NAT or an outbound rule outside has for it"
-)
-AFTER_PORTS_ON_LINUX = (
-    "see how many ports and flows the node holds (net.ipv4.ip_local_port_range, nf_conntrack_count beside "
-    "nf_conntrack_max), and which limit a NAT or an outbound rule outside has for it"
-)
-AFTER_CROWD = (
-    "read the log of that node's kube-proxy from then on (hcnCreateLoadBalancer, 0x803b0013: the ports are used up, of which each "
-    "load balancer without DSR takes 64), and compare hnsdiag list loadbalancers with the Services"
-)
-AFTER_CROWD_ON_LINUX = (
-    "read the log of that node's kube-proxy from then on, and its metrics sync_proxy_rules_duration_seconds and "
-    "network_programming_duration_seconds"
 )
 AFTER_PARTING = (
     "look for what that port alone lacks: its rule on the source's node, its entry in the EndpointSlices, "

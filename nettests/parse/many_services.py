@@ -74,7 +74,7 @@ def _figure(record: Mapping[str, Any]) -> str:
             slowest = f"the slowest after {record['slowest']:.1f} s"
             return f"{answered:,} of {record['tries']:,} connections beside {number:,} Services were answered, {slowest}"
         case Crowd.REMOVED:
-            left = len(record["answering"]) + len(record["listed"] or ())
+            left = len({*record["answering"], *(record["listed"] or ())})
             if left:
                 return f"{left} of {number:,} Services were left {record['within']:.0f} s after their removal"
             return f"nothing was left of {number:,} Services {record['seconds']:.1f} s after their removal"
@@ -121,9 +121,7 @@ def _removed(raw: Raw, record: Mapping[str, Any]) -> Reading:
         parts.append(f"still answered at {_some(record['answering'])}")
     if listed:
         parts.append(f"HNS still lists load balancers of {_some(listed)}")
-    return Reading(
-        outcome=Outcome.DEVIATES, detail=one_line(f"{_figure(record)}: {'; '.join(parts)}")
-    )
+    return Reading(outcome=Outcome.DEVIATES, detail=one_line("; ".join(parts)))
 
 
 def _some(addresses: Sequence[str]) -> str:

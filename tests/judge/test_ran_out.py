@@ -4,11 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.judge.advice import AFTER_PORTS
+from nettests.judge.limit_advice import (
+    AFTER_CROWD_ON_LINUX,
+    AFTER_LEFTOVERS,
+    AFTER_LEFTOVERS_ON_LINUX,
+    AFTER_PORTS,
+    AFTER_PORTS_ON_LINUX,
+    after_limit,
+)
 from nettests.judge.verdicts import judge
 from nettests.model.expectation import Expected
 from nettests.model.flow_count import FlowCount
-from nettests.model.words import Outcome, Question, Verdict
+from nettests.model.service import Crowd, ServiceSettings
+from nettests.model.words import OS, Outcome, Question, Verdict
 from tests.judge.cases import CLAIM, check, expects, observed
 
 ENDED = FlowCount(wanted=2000, tried=1064, connected=1020, before=1000, ran_out=True)
@@ -59,3 +67,20 @@ def test_the_next_step_names_the_ports() -> None:
     assert (
         judge(of, expects(CLAIM), observed(Outcome.TIMED_OUT, flows=ENDED)).next_step == AFTER_PORTS
     )
+
+
+@pytest.mark.parametrize(
+    ("os", "crowd", "said"),
+    [
+        (OS.LINUX, None, AFTER_PORTS_ON_LINUX),
+        (OS.WINDOWS, Crowd.REMOVED, AFTER_LEFTOVERS),
+        (OS.LINUX, Crowd.REMOVED, AFTER_LEFTOVERS_ON_LINUX),
+        (OS.LINUX, Crowd.SERVED, AFTER_CROWD_ON_LINUX),
+    ],
+)
+def test_the_next_step_is_of_what_was_looked_at(os: OS, crowd: Crowd | None, said: str) -> None:
+    """Of connections, of Services that are made, or of what they left."""
+    of = check(os=os)
+    settings = ServiceSettings(label="x", crowd=crowd) if crowd else None
+    target = replace(of.target, settings=settings)
+    assert after_limit(replace(of, action=replace(of.action, target=target))) == said
