@@ -159,7 +159,7 @@ def test_rules_that_stay_are_found() -> None:
     """By who answers at the addresses of Services that have gone."""
     (removed,) = all_of(Cluster(kept=True), looking(Crowd.REMOVED))
     assert removed[0] is Outcome.DEVIATES
-    assert "20 of 60 Services were left" in removed[1]
+    assert "still answered at 10.96.9.1," in removed[1]
 
 
 def test_what_the_api_server_refuses_is_not_offered_and_leaves_nothing() -> None:

@@ -41,7 +41,7 @@ def test_each_thing_that_is_looked_at_has_a_subject_of_its_own(crowd: Crowd | No
             "Many connections of Pods on win-1 get no answer from a number on",
         ),
         (SERVICES, "", "windows", "Many Services on Windows nodes are not all served"),
-        (REMOVED, "", "", "Services that were removed are still there"),
+        (REMOVED, "win-1", "", "Services that were removed are still there on win-1"),
     ],
 )
 def test_what_becomes_of_it_is_said(what: str, node: str, system: str, said: str) -> None:

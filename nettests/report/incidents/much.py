@@ -36,9 +36,9 @@ def much_of(check: Check) -> str:
 def said_of(what: str, node: str, system: str, happens: str, *, judged: bool) -> str:
     """Return what becomes of it, on a node or on those of a system: of connections, from a number on."""
     where = f" on {node}" if node else f" on {system.capitalize()} nodes" if system else ""
-    verbs = {
-        CONNECTIONS: f"{happens} from a number on",
-        SERVICES: "are not all served",
-        REMOVED: "are still there",
-    }
-    return f"{what}{where} {verbs.get(what, happens) if judged else happens}"
+    if not judged:
+        return f"{what}{where} {happens}"
+    if what == REMOVED:
+        return f"{what} are still there{where}"
+    verbs = {CONNECTIONS: f"{happens} from a number on", SERVICES: "are not all served"}
+    return f"{what}{where} {verbs.get(what, happens)}"
