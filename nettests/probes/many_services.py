@@ -194,13 +194,13 @@ class _Node:
         picked = _picked(made)
         deadline = began + self._patience
         while True:
+            seconds = time.monotonic() - began  # what is silent takes the look itself seconds
             with ThreadPoolExecutor(SIDE_BY_SIDE, "services") as pool:
                 bodies = list(pool.map(lambda one: self._dial(one.address), picked))
             answering = [
                 one.address for one, told in zip(picked, bodies, strict=True) if self._answers(told)
             ]
             listed, unlisted = self._listed()
-            seconds = time.monotonic() - began
             if not (answering or listed) or time.monotonic() > deadline:
                 return {
                     "seconds": seconds,
