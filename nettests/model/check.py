@@ -150,7 +150,8 @@ class Action:
     of payload that a request carries beside the question, and its answer back; ``None`` sends the question alone. For
     ``PATH_MTU``: bytes of the Pods' MTU, ``None`` where it is not known."""
     connections: int = 1
-    """For ``DISTRIBUTE``: how many new connections from distinct source ports. For ``LOSS``: how many tries."""
+    """For ``DISTRIBUTE``: how many new connections from distinct source ports. For ``LOSS`` and ``FLOWS``: how many tries. For
+    ``SCALE``: how many Services."""
     pause: float = 0
     """For ``DISTRIBUTE``: seconds between the connections."""
     case: Case | None = None
@@ -166,7 +167,7 @@ class Action:
                 return self.resolver is not None and self.resolver.is_process
             case Question.ADMIT | Question.INSPECT | Question.START:
                 return False
-            case Question.PATH_MTU | Question.LOSS:
+            case Question.PATH_MTU | Question.LOSS | Question.FLOWS | Question.SCALE:
                 return False
             case _:
                 assert_never(self.question)

@@ -43,6 +43,17 @@ class Change(StrEnum):
     """Its ports get other names while it stays, and their numbers with it."""
 
 
+class Crowd(StrEnum):
+    """For ``SCALE``: what is looked at while many more Services are made beside it, and removed."""
+
+    SERVED = "served"
+    """The last of them."""
+    BESIDE = "beside"
+    """The Service itself, which was there before."""
+    REMOVED = "removed"
+    """What is left of them."""
+
+
 def sibling_of(service: str) -> str:
     """Return the name of the Service over the same endpoints that comes and goes beside one."""
     return f"{service}-twin"
@@ -85,6 +96,8 @@ class ServiceSettings:
     """The annotation ``preserve-destination``."""
     change: Change = Change.RECREATED
     """For ``CHURN``: what happens before it is tested."""
+    crowd: Crowd | None = None
+    """For ``SCALE``: what is looked at."""
     idle_ports: bool = False
     """It has ports for connections that are silent, beside the usual ones."""
     external_name: bool = False

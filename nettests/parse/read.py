@@ -19,6 +19,7 @@ from nettests.parse import (
     http_response,
     idle,
     inspection,
+    many_services,
     nslookup,
     ping,
     resolve_dnsname,
@@ -42,6 +43,7 @@ PARSERS: Mapping[str, Parser] = {
     "start": start.read,
     "idle": idle.read,
     "train": train.read,
+    many_services.SERVICES: many_services.read,
     arrival.SERVER_LOG: arrival.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""

@@ -39,14 +39,18 @@ def action(candidate: Candidate, node_pools: NodePools, facts: ClusterFacts) -> 
         question=candidate.question,
         resolver=candidate.resolver,
         size=_size(candidate, facts),
-        connections=_connections(candidate),
+        connections=_connections(candidate, facts),
         pause=candidate.flow.pause,
         case=candidate.case,
     )
 
 
-def _connections(candidate: Candidate) -> int:
-    """Return how many new connections, or tries, a question takes."""
+def _connections(candidate: Candidate, facts: ClusterFacts) -> int:
+    """Return how many new connections, or tries, or Services, a question takes."""
+    if candidate.question is Question.FLOWS:
+        return facts.scale.flows
+    if candidate.question is Question.SCALE:
+        return facts.scale.services
     backends = candidate.cell.backends
     if candidate.question is Question.LOSS:
         swept = bool(candidate.cell.member)

@@ -235,7 +235,7 @@ def _works(question: Question, protocol: Protocol) -> Outcome:
     match question:
         case Question.REACH | Question.PING | Question.DISTRIBUTE | Question.IDLE | Question.CHURN:
             return _answers(protocol)
-        case Question.PATH_MTU | Question.LOSS:
+        case Question.PATH_MTU | Question.LOSS | Question.FLOWS | Question.SCALE:
             return _answers(protocol)
         case Question.RESOLVE:
             return Outcome.RESOLVED

@@ -18,7 +18,7 @@ from nettests.bounds import Bounds, Slots, for_members
 from nettests.model.check import Check
 from nettests.model.check_id import member_of
 from nettests.model.target_kinds import descriptor
-from nettests.model.words import CheckClass
+from nettests.model.words import CheckClass, Question
 from nettests.probes.arrivals import Arrivals
 from nettests.probes.attempts import Attempts
 from nettests.probes.capabilities import Capabilities
@@ -226,11 +226,12 @@ class Observer:
 
     def _disrupt(self, checks: Sequence[Check]) -> None:
         """Observe what would disturb everybody else, while no other check runs."""
-        pool = ThreadPoolExecutor(self._bounds.disruptive, "disrupt")
-        with self._phases.disruptive(), pool as senders:
-            probed = [senders.submit(self._observe, check) for check in checks]
-        for one in probed:
-            one.result()  # a journal that cannot be written ends the run
+        for group, at_once in in_turn(checks, self._bounds.disruptive):
+            pool = ThreadPoolExecutor(at_once, "disrupt")
+            with self._phases.disruptive(), pool as senders:
+                probed = [senders.submit(self._observe, check) for check in group]
+            for one in probed:
+                one.result()  # a journal that cannot be written ends the run
 
     def _pool(self, check: Check, senders: Executor) -> Executor:
         """Return whose threads run a check: members are so many that others would wait behind them."""
@@ -239,7 +240,7 @@ class Observer:
     def _carry_out(
         self, check: Check, recorder: Recorder, void: threading.Event | None = None
     ) -> None:
-        if not member_of(check.id):
+        if not member_of(check.id) or not _calm(check):
             self._one.carry_out(check, recorder, void)
             return
         self._settled.wait()
@@ -266,7 +267,28 @@ class Observer:
 
 def _calm(check: Check) -> bool:
     """Whether a check leaves the others undisturbed."""
-    return check.check_class is not CheckClass.DISRUPTIVE
+    return check.check_class is not CheckClass.DISRUPTIVE and not check.action.question.exhausts
+
+
+def in_turn(checks: Sequence[Check], disruptive: int) -> Iterator[tuple[list[Check], int]]:
+    """Yield the checks that disturb others in groups, one after the other, each with how many of it run at the same time.
+
+    Checks that share many Services have to be under way together. Those that use up ports come last, one of a node at a
+    time: what they took is free again only minutes later.
+    """
+    changing = [one for one in checks if not one.action.question.exhausts]
+    sharing = [one for one in checks if one.action.question is Question.SCALE]
+    taking = [one for one in checks if one.action.question is Question.FLOWS]
+    if changing:
+        yield changing, disruptive
+    if sharing:
+        yield sharing, len(sharing)
+    of_probes: dict[str, list[Check]] = defaultdict(list)
+    for one in taking:
+        of_probes[one.source.probe].append(one)
+    for row in zip_longest(*of_probes.values()):
+        group = [one for one in row if one is not None]
+        yield group, len(group)
 
 
 def interleaved(checks: Sequence[Check]) -> list[Check]:

@@ -1,9 +1,10 @@
-"""Short-lived objects of a run: Pods that single checks start, their StatefulSets, Pods that are tried out.
+"""Short-lived objects of a run: Pods that single checks start, their StatefulSets, Pods that are tried out, many Services.
 
-Pure. ``starting`` and ``examine`` make them; preflight probes here what a quota has to hold beside what stands.
+Pure. ``starting``, ``crowd`` and ``examine`` make them; preflight probes here what a quota has to hold beside what stands.
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 from nettests.bounds import Bounds
@@ -11,6 +12,7 @@ from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.labels import HOSTNAME_LABEL
 from nettests.model.words import Question
+from nettests.probes.crowd import service
 from nettests.probes.examine import case_of, tried
 from nettests.probes.objects import Blank
 from nettests.probes.starting import pod_made, pods_of
@@ -39,4 +41,13 @@ def passing(
     return [
         *((tuple(items), bounds.starts_per_node) for items in by_node.values()),
         *([(pods, 1)] if pods else []),
+        *_services(plan, blank),
     ]
+
+
+def _services(plan: Plan, blank: Blank) -> Iterator[tuple[tuple[Object, ...], int]]:
+    """Yield the many Services that are made beside those of a run, all at once, where a check looks at them."""
+    actions = (one for check in plan.checks for one in check.actions)
+    numbers = {one.connections for one in actions if one.question is Question.SCALE}
+    for number in numbers:
+        yield tuple(service(one, "", blank) for one in range(1, number + 1)), number

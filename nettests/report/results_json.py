@@ -197,7 +197,7 @@ def _observed(result: CheckResult, seen: Observation | None) -> dict[str, Any]:
 
 def _measured(seen: Observation | None) -> dict[str, Any]:
     """Return the figures of questions that count or search, where there are any."""
-    found = {"loss": seen.loss, "path_size": seen.path_size} if seen else {}
+    found = {"loss": seen.loss, "path_size": seen.path_size, "flows": seen.flows} if seen else {}
     return {name: to_data(value) for name, value in found.items() if value is not None}
 
 

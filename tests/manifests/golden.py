@@ -53,7 +53,9 @@ OLD = {
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
 SEEN = r"dsr-source-address/windows-1/"
+MANY_SERVICES = {r"many-services/windows/": "svc-many-without-dsr: unspecified"}
 NO_DSR = {
+    **MANY_SERVICES,
     SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
     SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
 }
@@ -130,7 +132,10 @@ USER_MODE = {
     r"(pod-to-service-(clusterip|pqdn|fqdn)|node-to-service-(clusterip|source-address))/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
-    r"(payload-(1mib-)?pod-to-service|connection-loss)/windows-1/": (
+    r"(many-services(-removed)?|service-beside-many)/windows/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"(payload-(1mib-)?pod-to-service|connection-loss|many-connections)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
     r"(session-affinity|affinity-timeout|etp-local-clusterip|itp-local-[a-z-]+)/windows-1/": (
@@ -264,6 +269,7 @@ TABLE: dict[str, dict[str, str]] = {
         **VIP,
         **OLD,
         **REMOTE_PODS,
+        **MANY_SERVICES,
         **NO_ENDPOINTS,
         **PUBLISHED,
         **EXTERNAL_LOCAL_OLD,

@@ -11,6 +11,11 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    "many-connections",
+    "many-connections-outside",
+    "many-services",
+    "many-services-removed",
+    "service-beside-many",
     "fleet-dns",
     "fleet-external",
     "fleet-new-pod",

@@ -37,6 +37,8 @@ _PLACES = {
     "protocol": "tcp",
     "larger-than": "BYTES",
     "every": "K",
+    "connections": "N",
+    "services": "N",
     "rate": "R",
     "seconds": "S",
     "jitter": "S",
@@ -67,6 +69,13 @@ KINDS = (
         "connection-loss",
         "one of so many new connections to a node's pods is never answered",
         ("node", "every", "protocol", "port"),
+        ("node",),
+    ),
+    Kind(
+        "ports-run-out",
+        "a node's pods have so many connections at most (1000), each counted for so many seconds (30) from its first packet; "
+        "those beyond are never answered",
+        ("node", "connections", "seconds"),
         ("node",),
     ),
     Kind(
@@ -122,7 +131,21 @@ KINDS = (
         ("service", "node", "port"),
         ("service", "node"),
     ),
-    Kind("slow-rules", "new rules of Services come late", ("node", "seconds")),
+    Kind(
+        "slow-rules",
+        "new rules of Services come late, or only where there are more Services than so many",
+        ("node", "seconds", "services"),
+    ),
+    Kind(
+        "rules-run-out",
+        "a node programs so many Services (200), and none that is made after them",
+        ("node", "services"),
+    ),
+    Kind(
+        "removed-services-kept",
+        "the rules of Services that are removed stay",
+        ("service", "node", "port"),
+    ),
     Kind("proxy-stopped", "the Service proxy programs nothing new", ("node",), ("node",)),
     Kind(
         "stale-endpoint",

@@ -20,6 +20,8 @@ from nettests.lab.network.wire_faults import GATEWAY, Path
 
 _VNI = 9999
 _EVERY = 5
+_CONNECTIONS = 1000
+_COUNTED_SECONDS = 30
 
 
 class PacketFaults:
@@ -38,6 +40,7 @@ class PacketFaults:
             "packet-delay": self.delay,
             "packet-reordering": self.reordering,
             "connection-loss": self.connections,
+            "ports-run-out": self.ports,
             "small-mtu": self.small_mtu,
             "route-missing": self.route,
             "other-vni": self.other_vni,
@@ -80,6 +83,12 @@ class PacketFaults:
         """``connection-loss``."""
         every = int(number(options, "every", _EVERY))
         return await self._node.lose_connections(self._named(options), every, packets(options))
+
+    async def ports(self, options: Json) -> Undo:
+        """``ports-run-out``."""
+        most = int(number(options, "connections", _CONNECTIONS))
+        seconds = int(number(options, "seconds", _COUNTED_SECONDS))
+        return await self._node.bound_connections(self._named(options), most, seconds)
 
     async def small_mtu(self, options: Json) -> Undo:
         """``small-mtu``."""

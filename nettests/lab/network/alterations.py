@@ -186,3 +186,36 @@ class Stopped:
         if self._first is None:
             self._first = table
         return self._first
+
+
+class Full:
+    """Program so many Services, and none that comes after them: what a node reserves for each has run out."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: list[tuple[str, str]] = []
+
+    def __call__(self, table: ServiceTable) -> ServiceTable:
+        """Return the table without Services that found no room; one that goes makes room for one that comes then."""
+        here = list(dict.fromkeys((one.namespace, one.service) for one in table))
+        self._held = [name for name in self._held if name in set(here)]
+        held = set(self._held)
+        room = max(0, self._most - len(held))
+        self._held += [name for name in here if name not in held][:room]
+        held = set(self._held)
+        return tuple(one for one in table if (one.namespace, one.service) in held)
+
+
+class RemovedKept:
+    """Keep the rules of Services that were removed, until another one has their address."""
+
+    def __init__(self, which: Which) -> None:
+        self._which = which
+        self._known: dict[tuple[Address, str, int], ServicePort] = {}
+
+    def __call__(self, table: ServiceTable) -> ServiceTable:
+        """Return the table with all that was ever in it."""
+        places = {(one.cluster_ip, one.protocol, one.port): one for one in table}
+        self._known |= {place: one for place, one in places.items() if self._which(one)}
+        gone = [one for place, one in self._known.items() if place not in places]
+        return (*table, *gone)

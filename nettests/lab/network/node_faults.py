@@ -73,6 +73,19 @@ class NodeFaults:
             self._at(node), {"beginning": Chain(hook=_BEGINNING, rules=rules)}, {_STRUCK: kind}
         )
 
+    async def bound_connections(self, node: str, most: int, seconds: int) -> Undo:
+        """Let the node's pods have so many connections of TCP, each counted for so long from its first packet; lose others."""
+        key = "ip saddr . ip daddr . tcp sport"
+        begins = f"ip saddr {self._profile.node(node).pod_cidr} tcp flags & (syn | ack) == syn"
+        rules = (f"{begins} add @{_STRUCK} {{ {key} }} accept", f"{begins} drop")
+        kind = (
+            "type ipv4_addr . ipv4_addr . inet_service; flags dynamic,timeout; "
+            f"timeout {seconds}s; gc-interval 1s; size {most};"
+        )
+        return await self._load(
+            self._at(node), {"bounding": Chain(hook=_BEGINNING, rules=rules)}, {_STRUCK: kind}
+        )
+
     async def rewrite_sources(self, node: str) -> Undo:
         """Show other nodes' pods the node's address instead of its pods' own."""
         spec = self._profile.node(node)

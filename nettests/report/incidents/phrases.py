@@ -15,6 +15,7 @@ from nettests.model.words import Outcome, Question, SourceSeen, Verdict
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents.directions import told
 from nettests.report.incidents.loss import Loss
+from nettests.report.incidents.much import said_of
 from nettests.report.incidents.settings import rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
@@ -26,6 +27,7 @@ _HAPPENED = {
     Outcome.UNREACHABLE: "find no route",
     Outcome.NXDOMAIN: "end with “no such name”",
     Outcome.SERVFAIL: "end with an error of the name server (SERVFAIL)",
+    Outcome.NO_PORT: "find no port to connect from",
     Outcome.LOST: "lose their connections",
     Outcome.REJECTED: "are rejected",
     Outcome.FAILS_TO_START: "fail to start",
@@ -88,8 +90,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return _of_dns(of, results)
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
         return _of_property(of)
-    if Kind.SIZE in of:
-        return _of_size(of, results, happens)
+    if {Kind.SIZE, Kind.MUCH} & of.keys():
+        return _of_amount(of, results, happens)
     return f"{_subject(of)} {_either_way(of, results) or happens}"
 
 
@@ -101,6 +103,14 @@ def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     if len(ways) > 1 and {Kind.LINK, Kind.POD_PAIR} & of.keys():
         return "arrive in neither direction"
     return ""
+
+
+def _of_amount(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+    """Return what becomes of large packets, or of many connections or Services."""
+    if Kind.SIZE in of:
+        return _of_size(of, results, happens)
+    node, system = of.get(Kind.SOURCE_NODE, ""), of.get(Kind.SOURCE_OS, "")
+    return said_of(of[Kind.MUCH], node, system, happens, judged=happens != _UNJUDGED)
 
 
 def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:

@@ -20,6 +20,7 @@ from nettests.model.words import (
     Question,
     VantageKind,
 )
+from nettests.report.incidents.much import much_of
 
 
 class Kind(StrEnum):
@@ -37,6 +38,8 @@ class Kind(StrEnum):
     """The node whose kubelet tells Pods which domains complete a name."""
     PROXY_NODE = "service-proxy"
     """The node whose Service proxy has to translate the packet."""
+    MUCH = "much"
+    """Many connections or many Services, or what is beside them or left of them."""
     CHANGED = "changed"
     """Services that the run changed before it tested them."""
     SERVICE = "service"
@@ -166,6 +169,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield from _ends(check)
     yield from _service(check)
     yield from _asserted(check)
+    yield Kind.MUCH, much_of(check)
 
 
 def looks_names_up(check: Check) -> bool:

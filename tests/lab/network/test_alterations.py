@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nettests.lab.network.alterations import RenamedLost, SharedLost, Which
+from nettests.lab.network.alterations import Full, RemovedKept, RenamedLost, SharedLost, Which
 from nettests.lab.topology import ServicePort
 from tests.lab.network.clusters import WIN_A, WIN_B, backend, service
 
@@ -60,3 +60,23 @@ def test_an_address_that_was_given_to_another_service_is_known_by_its_name() -> 
     alter(())
     assert alter((renamed(A, "web"),)) == (renamed(A, "web"),)
     assert RenamedLost(Which(service="else"))((A,)) == (A,)
+
+
+def test_a_full_node_programs_no_service_that_comes_after_the_others() -> None:
+    """All ports of those that it has; one that goes makes room for one that comes."""
+    alter = Full(2)
+    second = replace(A, port_name="other", port=81)
+    assert alter((A, second, ELSE)) == (A, second, ELSE)
+    assert alter((TWIN, A, second, ELSE)) == (A, second, ELSE)
+    assert alter((TWIN, ELSE)) == (TWIN, ELSE)
+    assert alter((A, TWIN, ELSE)) == (TWIN, ELSE)
+
+
+def test_rules_of_services_that_went_are_kept_until_their_address_is_anothers() -> None:
+    """Only of those that are meant."""
+    alter = RemovedKept(Which(service="a*"))
+    assert alter((A, ELSE)) == (A, ELSE)
+    assert alter((ELSE,)) == (ELSE, A)
+    assert alter(()) == (A,)
+    again = replace(A, service="else-too")
+    assert alter((again,)) == (again,)

@@ -50,6 +50,19 @@ def test_one_of_three_connections_is_lost(
     assert [lab.request("a", B, protocol=protocol) for _ in range(4)] == [f"b sees {A}"] * 4
 
 
+def test_connections_beyond_a_number_are_lost_until_the_first_ones_are_forgotten(
+    start_lab: StartLab,
+) -> None:
+    """Of the node's own pods alone; those to its pods are not counted."""
+    lab = cluster(start_lab)
+    number = lab.fault("node_faults", "bound_connections", WIN_A, 4, 60)
+    answers = [lab.request("a", B) for _ in range(5)]
+    assert answers == [*[f"b sees {A}"] * 4, "timed out"]
+    assert lab.request("b", A) == f"a sees {B}"
+    lab.mend(number)
+    assert lab.request("a", B) == f"b sees {A}"
+
+
 @BOTH
 @pytest.mark.parametrize(("node", "caller"), [(WIN_A, "a"), (LINUX, "linux")])
 def test_a_route_is_missing(start_lab: StartLab, driver: Driver, node: str, caller: str) -> None:
