@@ -13,7 +13,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import report_dir_option
+from nettests.cli.options import VENDOR_PROFILE, report_dir_option
 from nettests.conformance import ConformanceReport, Mismatch, Result, assess, document, profile_in
 from nettests.conformance.documents import NAME, PAGE
 from nettests.conformance.sentences import (
@@ -35,7 +35,6 @@ from nettests.session.recorded_runs import folder_of
 from nettests.session.vendor_files import VendorFiles, carried, read_vendor_files
 
 FILE = click.Path(path_type=Path, dir_okay=False)
-PROFILE = "--vendor-profile"
 SHOWN = 4
 """Lines about one feature on the terminal."""
 DIFFERENCES = 40
@@ -44,7 +43,7 @@ DIFFERENCES = 40
 
 @click.group(invoke_without_command=True)
 @click.option(
-    PROFILE, type=FILE, metavar="FILE", help="What the vendor claims: kind VendorProfile."
+    VENDOR_PROFILE, type=FILE, metavar="FILE", help="What the vendor claims: kind VendorProfile."
 )
 @click.option("--run", default="latest", show_default=True, metavar="RUN", help="A run's folder.")
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
@@ -77,10 +76,10 @@ def conformance(
     """
     if ctx.invoked_subcommand is not None:
         if vendor_profile is not None:
-            raise click.UsageError(f"put {PROFILE} after {ctx.invoked_subcommand}")
+            raise click.UsageError(f"put {VENDOR_PROFILE} after {ctx.invoked_subcommand}")
         return
     if vendor_profile is None:
-        raise click.UsageError(f"say what is claimed: {PROFILE} FILE")
+        raise click.UsageError(f"say what is claimed: {VENDOR_PROFILE} FILE")
     directory = folder_of(run, report_dir)
     report = _report(directory, read_vendor_files(vendor_profile))
     folder = publish(report, to or directory / NAME)
@@ -99,7 +98,7 @@ def conformance(
 @click.argument("report", type=FILE, metavar="REPORT")
 @click.argument("run", metavar="RUN")
 @click.option(
-    PROFILE,
+    VENDOR_PROFILE,
     type=FILE,
     metavar="FILE",
     help="The profile that the report was made with, where it brings files.  [default: what the report carries]",

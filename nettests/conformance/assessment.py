@@ -171,6 +171,6 @@ def _tested(run: JudgedRun, names: Anonymous) -> Tested:
         started=info.started,
         finished=info.finished,
         complete=info.complete,
-        exercised=names.text(exercised_line(results)),
+        exercised=names.text(exercised_line(results).removeprefix("Exercised: ")),
         judged_otherwise=differing[True],
     )

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from nettests.conformance.anonymous import Anonymous
 from nettests.conformance.conformance_report import Failed, Gap, Missing, Statistics
-from nettests.model.check import Check, Plan
+from nettests.model.check import Check, Plan, Skip
 from nettests.model.check_id import LEFT_OUT
 from nettests.model.verdict import DEVIATING, MERGE_ORDER
 from nettests.model.words import Verdict
@@ -38,7 +38,8 @@ class Evidence:
         for one in results.checks:
             by_flow[one.flow] = (*by_flow.get(one.flow, ()), one)
         belongs: dict[str, tuple[str, ...]] = {}
-        for planned in (*plan.checks, *plan.skips):
+        every: tuple[Check | Skip, ...] = (*plan.checks, *plan.skips)
+        for planned in every:
             belongs[planned.flow] = (*belongs.get(planned.flow, ()), planned.id)
         return cls(
             results=by_flow,

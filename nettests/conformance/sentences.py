@@ -7,6 +7,7 @@ from nettests.conformance.conformance_report import (
     FeatureReport,
     Gap,
     LevelReport,
+    Missing,
     Result,
     Statistics,
     Works,
@@ -88,12 +89,17 @@ def counted(statistics: Statistics) -> str:
 
 
 def feature_lines(feature: FeatureReport) -> Iterator[str]:
-    """Yield what stands against a feature: each check that deviates, then each gap."""
+    """Yield what stands against a feature: each check that deviates, then each gap; what has one reason is one line."""
     for one in feature.failed:
         yield f"{one.verdict.value}: {one.check}: expected {one.expected}, observed {one.observed}"
+    alike: dict[tuple[Gap, str], list[Missing]] = {}
     for gap in feature.missing:
-        many = f"{plural(len(gap.checks), 'check')} of {gap.flow}" if gap.checks else gap.flow
-        yield f"{GAPS[gap.gap]}: {many}: {gap.reason}"
+        alike.setdefault((gap.gap, gap.reason), []).append(gap)
+    for (kind, reason), gaps in alike.items():
+        count = sum(len(one.checks) for one in gaps)
+        flows = ", ".join(one.flow for one in gaps)
+        many = f"{plural(count, 'check')} of {flows}" if count else flows
+        yield f"{GAPS[kind]}: {many}: {reason}"
 
 
 def scope_lines(report: ConformanceReport) -> Iterator[str]:

@@ -5,7 +5,7 @@ limitation manifests below its folder belong to it. Naming a profile runs the ve
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -32,6 +32,14 @@ class VendorFiles:
     suites: tuple[Path, ...] = ()
     limitations: tuple[Path, ...] = ()
     names: Mapping[Path, str]
+
+    def beside_suites(self, given: Sequence[Path]) -> tuple[Path, ...]:
+        """Return suites that were named on a command line, and those of the profile that were not."""
+        return _beside(given, self.suites)
+
+    def beside_limitations(self, given: Sequence[Path]) -> tuple[Path, ...]:
+        """Return limitation manifests that were named on a command line, and those of the profile that were not."""
+        return _beside(given, self.limitations)
 
     def suite_modules(self) -> Iterator[Path]:
         """Yield the files of the suites, each once."""
@@ -71,6 +79,11 @@ def read_vendor_files(file: Path) -> VendorFiles:
         limitations=tuple(dict.fromkeys(limitations)),
         names={**{folder: name for name, folder in packages.items()}, base: ""},
     )
+
+
+def _beside(given: Sequence[Path], own: Sequence[Path]) -> tuple[Path, ...]:
+    named = [path.resolve() for path in given]
+    return (*given, *(path for path in own if not any(path.is_relative_to(one) for one in named)))
 
 
 def carried(profile: VendorProfile, file: str) -> VendorFiles:
