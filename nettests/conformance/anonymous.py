@@ -3,9 +3,11 @@
 A conformance report is published, and reasons of skips and of what could not be judged are texts of a cluster. Pure.
 """
 
+import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from nettests.model.facts import ClusterFacts
 from nettests.model.visible import one_line
@@ -14,10 +16,13 @@ LENGTH = 240
 """Of a reason no more is published."""
 ADDRESS = "⟨address⟩"
 
-# samples: "172.30.0.13", "10.0.0.0/16", "https://127.0.0.1:6443"
+# samples: "https://api.prod.example:6443/version"
+_HOST = re.compile(r"(?<=://)[^\s/\"'<>]+")
+# samples: "172.30.0.13", "10.0.0.0/16", "127.0.0.1:6443"
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?::\d{1,5})?(?![\w.]\d)")
-# samples: "fd00:10:244::5", "fe80::1%eth0", "[fd00::1]:80"
-_IPV6 = re.compile(r"(?<![\w:.])\[?(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}\]?(?:%\w+)?(?![\w:])")
+# samples: "fd00:10:244::5", "fe80::1%eth0", "00:15:5d:aa:bb:cc"; "09:15:30" is none
+_COLONS = re.compile(r"(?<![\w:.])[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:%\w+)?(?![\w:])")
+_HARDWARE = re.compile(r"(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +32,35 @@ class Anonymous:
     names: Mapping[str, str]
 
     @classmethod
-    def of(cls, facts: ClusterFacts) -> "Anonymous":
+    def of(cls, facts: ClusterFacts, server: str = "") -> "Anonymous":
         """Return what replaces the names of a cluster: a node is called by its place in its pool."""
-        names = {node.name: f"{node.pool} node {node.member}" for node in facts.nodes}
-        names |= {
-            node.hostname: f"{node.pool} node {node.member}"
-            for node in facts.nodes
-            if node.hostname and node.hostname not in names
+        external = facts.external_target
+        found = {
+            urlsplit(server).hostname or "": "the API server",
+            facts.context: "the cluster",
+            facts.namespace: "the namespace",
+            (external and external.name) or "": "the external target",
         }
-        if facts.context:
-            names.setdefault(facts.context, "the cluster")
-        if facts.namespace:
-            names.setdefault(facts.namespace, "the namespace")
-        return cls(names)
+        for node in facts.nodes:
+            called = f"{node.pool} node {node.member}"
+            found |= {node.hostname: called, node.name: called}
+        return cls({name: called for name, called in found.items() if name})
 
     def text(self, text: str) -> str:
         """Return ``text`` on one line, without them."""
-        line = one_line(text, limit=10 * LENGTH)
+        line = _HOST.sub(ADDRESS, one_line(text, limit=10 * LENGTH))
         for name in sorted(self.names, key=len, reverse=True):
-            pattern = rf"(?<![\w.-]){re.escape(name)}(?![\w-])"
-            line = re.sub(pattern, self.names[name].replace("\\", r"\\"), line)
-        return one_line(_IPV6.sub(ADDRESS, _IPV4.sub(ADDRESS, line)), limit=LENGTH)
+            called = self.names[name]
+            # sample: node "win" in "the driver of win is l2bridge", and not in "windows" or "win-10"
+            pattern = rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)"
+            line = re.sub(pattern, lambda _, called=called: called, line)  # type: ignore[misc]
+        line = _COLONS.sub(_address, _IPV4.sub(ADDRESS, _HARDWARE.sub(ADDRESS, line)))
+        return one_line(line, limit=LENGTH)
+
+
+def _address(found: re.Match[str]) -> str:
+    try:
+        ipaddress.IPv6Address(found[0])
+    except ValueError:
+        return found[0]
+    return ADDRESS

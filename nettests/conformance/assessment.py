@@ -61,7 +61,7 @@ def assess(profile: VendorProfile, run: JudgedRun, digests: Digests) -> Conforma
             f"run {run.results.run.run_id} has no facts of a cluster: it could not start",
             hint="see its events, and run again",
         )
-    names = Anonymous.of(facts)
+    names = Anonymous.of(facts, run.results.run.server)
     evidence = Evidence.of(run.results, run.plan, run.own_entries, names)
     levels = {
         level: _level(level, features, evidence)
