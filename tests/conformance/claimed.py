@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from nettests.conformance import (
@@ -14,6 +15,7 @@ from nettests.conformance import (
     assess,
     read_vendor_profile,
 )
+from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
 from nettests.model.yaml_writing import write_yaml
@@ -96,14 +98,23 @@ def judged(
     own: Iterable[str] = (),
 ) -> JudgedRun:
     """Return a judged run of all flows, or of those that are named."""
-    made = results(facts, behaves, flows=flows_run)
     return JudgedRun(
-        results=made,
-        plan=build(facts, flows(), frozenset(CheckClass)),
+        results=_ran(facts, behaves, tuple(flows_run)),
+        plan=_planned(facts),
         before={},
         own_entries=frozenset(own),
         nettests="0.1.0",
     )
+
+
+@cache
+def _ran(facts: ClusterFacts, behaves: Behaves, flows_run: tuple[str, ...]) -> Results:
+    return results(facts, behaves, flows=flows_run)
+
+
+@cache
+def _planned(facts: ClusterFacts) -> Plan:
+    return build(facts, flows(), frozenset(CheckClass))
 
 
 def with_checks(run: JudgedRun, change: Callable[[CheckResult], CheckResult | None]) -> JudgedRun:
