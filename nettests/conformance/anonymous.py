@@ -1,6 +1,7 @@
 """Reasons as a run words them → the same without what is of one site: names of nodes, addresses, the cluster's own name.
 
-A conformance report is published, and reasons of skips and of what could not be judged are texts of a cluster. Pure.
+A conformance report is published, and reasons of skips and of what could not be judged are texts of a cluster. Secrets
+were taken out when the journal was written; a journal of somebody else's is not trusted to be without. Pure.
 """
 
 import ipaddress
@@ -11,7 +12,9 @@ from urllib.parse import urlsplit
 
 from nettests.model.facts import ClusterFacts
 from nettests.model.visible import one_line
+from nettests.redaction import Redactor
 
+_BY_SHAPE = Redactor()
 LENGTH = 240
 """Of a reason no more is published."""
 ADDRESS = "⟨address⟩"
@@ -48,7 +51,7 @@ class Anonymous:
 
     def text(self, text: str) -> str:
         """Return ``text`` on one line, without them."""
-        line = _HOST.sub(ADDRESS, one_line(text, limit=10 * LENGTH))
+        line = _HOST.sub(ADDRESS, one_line(_BY_SHAPE.text(text), limit=10 * LENGTH))
         for name in sorted(self.names, key=len, reverse=True):
             called = self.names[name]
             # sample: node "win" in "the driver of win is l2bridge", and not in "windows" or "win-10"

@@ -24,8 +24,8 @@ from nettests.conformance.conformance_report import (
     Works,
 )
 from nettests.conformance.flow_evidence import Evidence, FlowEvidence, added, flow_evidence
-from nettests.conformance.profile import Feature, Level, VendorProfile
 from nettests.conformance.scope import UNKNOWN, not_covered, pool_rows, scope_rows
+from nettests.conformance.vendor_profile import Feature, Level, VendorProfile
 from nettests.errors import NettestsError
 from nettests.expect.condition import Truth
 from nettests.model.check import Plan

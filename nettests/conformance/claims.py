@@ -5,7 +5,7 @@ Second step of ``conformance``, used by ``lint`` too. Pure: flows are names here
 
 from collections.abc import Collection, Iterator
 
-from nettests.conformance.profile import VendorProfile
+from nettests.conformance.vendor_profile import VendorProfile
 from nettests.errors import ManifestError
 from nettests.model.nearest import nearest
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from nettests.conformance.profile import Implementation, Level
+from nettests.conformance.vendor_profile import Implementation, Level
 from nettests.expect.condition import Truth
 from nettests.model.words import Verdict
 

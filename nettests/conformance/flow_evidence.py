@@ -4,6 +4,7 @@ Third step of ``conformance``. Verdicts are the judge's; nothing here overrules 
 shows nothing, and says so.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import assert_never
@@ -72,7 +73,7 @@ def flow_evidence(flow: str, evidence: Evidence) -> FlowEvidence:
     return FlowEvidence(
         flow=flow,
         statistics=statistics,
-        failed=tuple(_failed(one) for one in checks if deviation(one)),
+        failed=tuple(_failed(one, evidence.names) for one in checks if deviation(one)),
         missing=tuple(missing),
         limitations=tuple(sorted(set(_limitations(checks)))),
     )
@@ -226,14 +227,17 @@ def _not_met(flow: str, checks: Iterable[CheckResult], counted: Statistics) -> M
     )
 
 
-def _failed(one: CheckResult) -> Failed:
-    # sample: "connected, source = client-pod (10.244.1.5)"
-    observed = one.observed.partition(" (")[0]
+# samples: "source = client-pod (10.244.1.5)", "several-backends (server-windows-1-1, server-linux-1-1)"
+_WHO = re.compile(r" \([^()]*\)")
+
+
+def _failed(one: CheckResult, names: Anonymous) -> Failed:
+    """Return a check that deviates, without whom a server saw and who answered."""
     return Failed(
         check=one.id,
         verdict=deviation(one) or one.verdict,
-        expected=one.expected,
-        observed=observed,
+        expected=names.text(one.expected),
+        observed=names.text(_WHO.sub("", one.observed)),
     )
 
 

@@ -16,8 +16,8 @@ from nettests.conformance.conformance_report import (
     Missing,
     Statistics,
 )
-from nettests.conformance.profile import VendorProfile, read_vendor_profile
 from nettests.conformance.sentences import headline
+from nettests.conformance.vendor_profile import VendorProfile, read_vendor_profile
 from nettests.errors import PathError
 from nettests.expect.condition import Truth
 from nettests.model.labels import document_version

@@ -6,7 +6,7 @@ Outside of what is supported a run shows nothing of the claims, however green it
 from collections.abc import Callable, Iterable, Iterator
 
 from nettests.conformance.conformance_report import PoolRow, ScopeRow
-from nettests.conformance.profile import BuildRange, VendorProfile
+from nettests.conformance.vendor_profile import BuildRange, VendorProfile
 from nettests.expect.condition import Truth
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.words import OS

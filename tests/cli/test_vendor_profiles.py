@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from nettests.cli import discover_commands, main
 from nettests.cluster.profile_file import read_profile
-from nettests.conformance.profile import VendorProfile
+from nettests.conformance.vendor_profile import VendorProfile
 from nettests.resources import manifests_path, suites_path
 from nettests.session.vendor_files import read_vendor_files
 from tests.cli.test_run_arguments import passed_on

@@ -40,6 +40,10 @@ NAMES = Anonymous.of(SITE, "https://api.prod.example:6443")
         ("Kubernetes 1.24.17 and build 17763.1339", "Kubernetes 1.24.17 and build 17763.1339"),
         ("agnhost 2.63.0 took 1.5 s", "agnhost 2.63.0 took 1.5 s"),
         ("at 09:15:30 on 2026-11-24", "at 09:15:30 on 2026-11-24"),
+        (
+            "sent Authorization: Bearer abcdefghij0123456789",
+            "sent Authorization: [redacted]",
+        ),
         ("two\nlines\x1b[31m", "two lines␛[31m"),
     ],
 )

@@ -13,8 +13,8 @@ from lxml import etree
 from nettests.conformance import ConformanceReport, Result, document, documents
 from nettests.conformance.conformance_report import Failed, Gap, Missing
 from nettests.conformance.documents import BADGE, MARKDOWN, PAGE, YAML
-from nettests.conformance.profile import Implementation, Level
 from nettests.conformance.sentences import feature_lines, headline, scope_lines
+from nettests.conformance.vendor_profile import Implementation, Level
 from nettests.model.words import Outcome, Verdict
 from nettests.model.yaml_text import read_yaml
 from tests.compare.runs import but

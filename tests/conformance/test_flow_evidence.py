@@ -89,8 +89,9 @@ def test_a_check_that_deviates_is_named_without_what_is_of_the_site() -> None:
     assert found.failed[0].verdict is Verdict.FAIL
     assert found.failed[0].observed == "timed_out"
     assert found.statistics == Statistics(passed=11, failed=1)
-    located = shown(turned(Verdict.FAIL, observed="replied (172.30.0.13)"))
-    assert located.failed[0].observed == "replied"
+    seen = "replied, source = client-node (172.30.0.13), one-backend (server-linux-1-1)"
+    located = shown(turned(Verdict.FAIL, observed=seen))
+    assert located.failed[0].observed == "replied, source = client-node, one-backend"
 
 
 @pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY])
