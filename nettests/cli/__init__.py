@@ -25,6 +25,7 @@ HOMES = {
     "forecast": "nettests.cli.forecast_command",
     "history": "nettests.cli.history_command",
     "baseline": "nettests.cli.baseline_commands",
+    "conformance": "nettests.cli.conformance_commands",
     "catalogue": "nettests.cli.catalogue_commands",
     "lint": "nettests.cli.catalogue_commands",
     "gc": "nettests.cli.gc_command",

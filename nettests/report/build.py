@@ -43,7 +43,11 @@ def build_results(
 
     ``observations`` are those that were judged, by check, where this is known.
     """
-    history = History.of(records)
+    return build_from(History.of(records), observations)
+
+
+def build_from(history: History, observations: Mapping[str, Observation] = _NONE) -> Results:
+    """Return what a run's history says."""
     expectations = history.expectations()
     checks = (
         *(
