@@ -61,7 +61,7 @@ def _grants(wanted: Wanted, roles: Roles) -> Iterator[Object]:
             metadata = item["metadata"]
             marks = {APP_LABEL: PRODUCT, MANAGED_BY_LABEL: PRODUCT}
             place = {} if cluster_wide else {"namespace": wanted.namespace}
-            item["metadata"] = {**place, **metadata, "labels": marks}
+            item["metadata"] = {"name": metadata["name"], **place, **metadata, "labels": marks}
             yield item
             yield _binding(wanted, item)
 

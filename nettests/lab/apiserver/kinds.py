@@ -234,7 +234,11 @@ def _create_claim(item: Json, _context: Context) -> list[FieldError]:
     return validation.claim(item)
 
 
-def _workload(fill: Callable[[Json], None], empty_status: Mapping[str, Any]) -> Strategy:
+def _workload(
+    fill: Callable[[Json], None],
+    empty_status: Mapping[str, Any],
+    valid: Callable[[Json, Json | None], list[FieldError]] = validation.workload,
+) -> Strategy:
     def template(item: Json, context: Context) -> list[FieldError]:
         spec, settings = item["spec"]["template"]["spec"], context.settings
         gated_fields.drop(spec, settings.version.minor)
@@ -244,11 +248,11 @@ def _workload(fill: Callable[[Json], None], empty_status: Mapping[str, Any]) -> 
 
     def create(item: Json, context: Context) -> list[FieldError]:
         fill(item)
-        return validation.workload(item, None) + template(item, context)
+        return valid(item, None) + template(item, context)
 
     def update(old: Json, new: Json, context: Context) -> list[FieldError]:
         fill(new)
-        return validation.workload(new, old) + template(new, context)
+        return valid(new, old) + template(new, context)
 
     return Strategy(
         create=create, update=update, generation=True, status=True, empty_status=empty_status
@@ -360,7 +364,7 @@ _STRATEGIES: Mapping[str, Strategy] = {
     "statefulsets.apps": _workload(
         workload_defaults.fill_stateful_set, {"replicas": 0, "availableReplicas": 0}
     ),
-    "jobs.batch": _workload(workload_defaults.fill_job, {}),
+    "jobs.batch": _workload(workload_defaults.fill_job, {}, validation.job),
     "cronjobs.batch": Strategy(
         create=_create_cron_job,
         update=_update_cron_job,
