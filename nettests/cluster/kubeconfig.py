@@ -39,7 +39,7 @@ IN_CLUSTER = "in-cluster"
 """The context where a Pod's ServiceAccount takes the place of a kubeconfig."""
 
 
-def choose(kubeconfig: Path | None, context: str | None, mount: Path = MOUNT) -> Chosen:
+def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
     """Return the configuration of ``context`` (or the current one); ``ClusterError`` says what is wrong.
 
     Without ``kubeconfig``, ``$KUBECONFIG`` and then ``~/.kube/config`` are read, as ``kubectl`` does, and where
@@ -49,7 +49,7 @@ def choose(kubeconfig: Path | None, context: str | None, mount: Path = MOUNT) ->
     file = str(named or Path.home() / ".kube" / "config")
     if not any(Path(part).expanduser().is_file() for part in file.split(os.pathsep)):
         if not named and context in {None, IN_CLUSTER} and in_pod():
-            configuration = service_account(mount)
+            configuration = service_account(MOUNT)
             _tune(configuration)
             return Chosen(file="", context=IN_CLUSTER, configuration=configuration)
         raise ClusterError(

@@ -25,9 +25,7 @@ def in_pod(environment: Mapping[str, str] | None = None) -> bool:
     return all(known.get(name) for name in _ADDRESS)
 
 
-def service_account(
-    mount: Path = MOUNT, environment: Mapping[str, str] | None = None
-) -> client.Configuration:
+def service_account(mount: Path) -> client.Configuration:
     """Return the configuration of this Pod's ServiceAccount; ``ClusterError`` where none is mounted, or not whole."""
     configuration = client.Configuration()
     token, authority = mount / "token", mount / "ca.crt"
@@ -40,7 +38,7 @@ def service_account(
         InClusterConfigLoader(
             token_filename=str(token),
             cert_filename=str(authority),
-            environ=os.environ if environment is None else environment,
+            environ=os.environ,
         ).load_and_set(configuration)
         # The loader writes "bearer" and keeps a line feed at the end; a redactor has to know the token itself.
         configuration.api_key["BearerToken"] = f"Bearer {token.read_text().strip()}"

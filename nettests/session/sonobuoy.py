@@ -20,6 +20,7 @@ from nettests.job import pack
 from nettests.job.sonobuoy import DEFAULT_PORT, DONE, PORT_VARIABLE, Progress
 from nettests.model.journal_lines import decode_only
 from nettests.model.journal_records import Judged, Planned
+from nettests.model.limits import BrokenJournalError
 from nettests.model.run_folder import JOURNAL
 from nettests.private import make_folder
 from nettests.session.run_archive import read_folder
@@ -68,7 +69,8 @@ class Journal:
                 self._take(line)
 
     def _take(self, line: bytes) -> None:
-        with suppress(ValueError, LookupError, TypeError):  # of a later version, or damaged
+        # Of a later version, or damaged: the report says so, and progress goes on.
+        with suppress(BrokenJournalError, ValueError, LookupError, TypeError):
             judged = decode_only(line, Judged)
             if judged is not None:
                 self.progress.add(judged.judgement)
