@@ -1,6 +1,6 @@
 """``nettests sonobuoy render | run``: the definition of Sonobuoy's plugin, and what runs in its container.
 
-Only words here: what is rendered and told is ``job.sonobuoy``'s, what runs is ``session.sonobuoy``'s.
+Only words here: what is rendered and told is ``job.sonobuoy``'s, what runs is ``session.sonobuoy_run``'s.
 """
 
 import os
@@ -21,7 +21,7 @@ from nettests.job.sonobuoy import (
     definition,
 )
 from nettests.model.yaml_writing import write_yaml
-from nettests.session.sonobuoy import deliver_run, port_of
+from nettests.session.sonobuoy_run import deliver_run, port_of
 
 
 @click.group()

@@ -138,35 +138,49 @@ def described(item: Object) -> str:
 def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
     kind, metadata = item["kind"], item["metadata"]
     collection = path_of(kind, metadata.get("namespace", ""))
+    path = f"{collection}/{metadata['name']}"
     try:
         connection.create(collection, item)
     except ApiError as error:
-        if error.status != 409 or error.reason != "AlreadyExists":
+        # Who may not create it may find that an administrator has.
+        there = _there(connection, path) if error.status in {403, 409} else None
+        if there is None:
             raise
     else:
         return "created"
-    path = f"{collection}/{metadata['name']}"
-    there = connection.get(path)
     if kind == "Job":
         _make_room(connection, path, there, replace=replace)
         connection.create(collection, item)
         return "replaced"
-    field = _CONTENT.get(kind)
-    same = field is not None and there.get(field) == item.get(field)
-    if kind in _ANYBODYS or same:
+    if _says_the_same(item, there):
         return "unchanged"
     if (there["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != _owner(item):
         raise ClusterError(
             f"{described(item)} is there already, and is none of ours: it has no label {MANAGED_BY_LABEL}",
             hint="take another --name or --namespace, or remove it",
         )
-    if field is None:
+    if kind not in _CONTENT:
         return "unchanged"
     version = there["metadata"].get("resourceVersion", "")
     connection.request(
         "PUT", path, body={**item, "metadata": {**metadata, "resourceVersion": version}}
     )
     return "updated"
+
+
+def _there(connection: Connection, path: str) -> Object | None:
+    """Return an object that may be there; who may not look has none."""
+    try:
+        return connection.get(path)
+    except ApiError as error:
+        if error.status in {403, 404}:
+            return None
+        raise
+
+
+def _says_the_same(item: Object, there: Object) -> bool:
+    field = _CONTENT.get(item["kind"])
+    return item["kind"] in _ANYBODYS or (field is not None and there.get(field) == item.get(field))
 
 
 def _owner(item: Object) -> str:

@@ -81,9 +81,11 @@ def look(connection: Connection, namespace: str, found: Found) -> JobState:
         )
     selector = f"{JOB_NAME_LABEL}={found.name}"
     pods = connection.items(path_of("Pod", namespace), labelSelector=selector)
-    return state_of(
-        job, [one for one in pods if _owned_by(one, found.uid)], _events(connection, namespace)
-    )
+    own = [one for one in pods if _owned_by(one, found.uid)]
+    state = state_of(job, own, ())
+    if state.phase in {Phase.RUNNING, Phase.ENDED}:
+        return state
+    return state_of(job, own, _events(connection, namespace))
 
 
 def follow(

@@ -18,7 +18,7 @@ from nettests.model.labels import (
 
 Object = dict[str, Any]
 Roles = Mapping[Role, Iterable[Object]]
-"""The objects of each role's file."""
+"""The objects that the file of a role holds."""
 
 _RBAC = "rbac.authorization.k8s.io"
 PRODUCT = "nettests"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nettests.job.workload import CONTAINER
-from nettests.model.labels import OS_LABEL
+from nettests.model.labels import CONTROL_PLANE_LABEL, OS_LABEL
 from nettests.model.run_folder import JUNIT
 from nettests.model.verdict import ATTENTION, Judgement
 
@@ -40,7 +40,7 @@ def definition(image: str, arguments: Sequence[str]) -> dict[str, Any]:
             "serviceAccountName": "sonobuoy-serviceaccount",
             "nodeSelector": {OS_LABEL: "linux"},
             "tolerations": [
-                {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"},
+                {"key": CONTROL_PLANE_LABEL, "operator": "Exists", "effect": "NoSchedule"},
                 {"key": "CriticalAddonsOnly", "operator": "Exists"},
             ],
         },

@@ -132,6 +132,25 @@ def test_a_role_that_may_not_be_given_names_who_may(cluster: tuple[Held, Connect
     assert "administrator" in refused.value.hint
 
 
+def test_what_an_administrator_has_prepared_is_taken(cluster: tuple[Held, Connection]) -> None:
+    """Who may create Jobs alone applies one, where identity and roles are there as they are rendered."""
+    held, connection = cluster
+    applied(connection)
+    del held.objects[JOB]
+    said = status(403, "Forbidden", "only an administrator creates these")
+    for path in list(held.objects):
+        held.refused["POST", path.rpartition("/")[0]] = said
+    told = applied(connection)
+    assert told.pop("Job nettests in nettests") == "created"
+    assert set(told.values()) == {"unchanged"}
+    held.objects[FULL]["rules"] = []
+    held.refused["PUT", FULL] = said
+    del held.objects[JOB]
+    with pytest.raises(ClusterError, match="only an administrator") as refused:
+        applied(connection)
+    assert "ClusterRole nettests-full was refused" in refused.value.message
+
+
 def test_a_namespace_that_went_away_is_named(cluster: tuple[Held, Connection]) -> None:
     """Between the first look and the objects in it."""
     held, connection = cluster

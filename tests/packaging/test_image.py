@@ -61,7 +61,7 @@ def test_it_runs_as_the_user_of_the_jobs_pod() -> None:
 
 def test_libraries_are_installed_by_hash() -> None:
     """From the lock files alone: what is installed without them is the wheel that was just built."""
-    installs = re.findall(r"pip install (.+?)(?: \\)?$", DOCKERFILE, re.MULTILINE)
+    installs = re.findall(r"/pip install (.+?)(?: \\)?$", DOCKERFILE, re.MULTILINE)
     assert len(installs) == 3
     for words in installs:
         assert "--require-hashes" in words or ("--no-deps" in words and "--no-index" in words)

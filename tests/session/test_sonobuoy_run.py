@@ -15,9 +15,9 @@ import pytest
 
 from nettests.errors import PlanError
 from nettests.job.sonobuoy import DEFAULT_PORT
-from nettests.session import sonobuoy as module
-from nettests.session.sonobuoy import RESULTS_FILE, Journal, deliver_run, port_of
-from tests.cluster.api import Api, Reply, serving
+from nettests.session import sonobuoy_run as module
+from nettests.session.sonobuoy_run import RESULTS_FILE, Journal, deliver_run, port_of
+from tests.cluster.api import Api, Reply, Request, serving
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
 RUN = """
@@ -38,12 +38,13 @@ if how != "nothing":
                 time.sleep(60)
             except KeyboardInterrupt:
                 pass
-        time.sleep(0.5)
+        while how == "paced" and not (reports / "go").exists():
+            time.sleep(0.02)
         journal.write(lines[half][20:] + b"".join(lines[half + 1:]))
-    if how == "whole":
+    if how in ("whole", "paced"):
         (folder / "junit.xml").write_text("<testsuites/>")
         (folder / "results.json").write_text("{}")
-sys.exit(1 if how == "whole" else 9)
+sys.exit(1 if how in ("whole", "paced") else 9)
 """
 """What stands for ``nettests run``: it writes a recorded journal, slowly, and documents or none."""
 
@@ -93,18 +94,36 @@ def port(api: Api) -> int:
     return int(api.url.rpartition(":")[2])
 
 
-def test_a_run_is_delivered_with_its_exit_code(tmp_path: Path, journal: Path, worker: Api, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    """Its whole folder; the last update has every check that was judged, and each is as Sonobuoy spells it."""
-    code, said = delivered(tmp_path, journal, "whole", port(worker), monkeypatch)
+def test_a_run_is_delivered_with_its_exit_code(
+    tmp_path: Path, journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its whole folder; the last update has every check that was judged, and an earlier one those so far."""
+
+    def answer(request: Request) -> Reply:
+        if request.body["completed"]:
+            (tmp_path / "reports" / "go").touch()
+        return Reply()
+
+    records = [json.loads(line) for line in journal.read_text().splitlines()]
+    judged = [line for line in records if line["record"] == "judged"]
+    # Half of the verdicts stand in the first half: a recorded run is judged at its end.
+    others = [line for line in records if line["record"] != "judged"]
+    spread = [*others[: len(others) // 2], *judged, *others[len(others) // 2 :]]
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in spread))
+    with serving(answer) as worker:
+        code, said = delivered(tmp_path, journal, "paced", port(worker), monkeypatch)
     assert (code, said) == (1, [])
     files = files_of(tmp_path / "results")
-    assert {name.partition("/")[2] for name in files} == {"junit.xml", "results.json", "journal.jsonl"}  # fmt: skip
+    assert {name.partition("/")[2] for name in files} == {
+        *("junit.xml", "results.json", "journal.jsonl"),
+    }
     assert files["20261125-021700-ab12/journal.jsonl"] == journal.read_bytes()
     assert {one.path for one in worker.requests} == {"/progress"}
-    judged = sum(1 for line in journal.read_text().splitlines() if json.loads(line)["record"] == "judged")  # fmt: skip
-    first, last = worker.requests[0].body, worker.requests[-1].body
-    assert last["completed"] == judged <= last["total"]
-    assert first["completed"] < last["completed"]
+    told = [one.body["completed"] for one in worker.requests]
+    assert told == sorted(told)
+    assert 0 < next(number for number in told if number) < told[-1] == len(judged)
+    last = worker.requests[-1].body
+    assert last["total"] >= last["completed"]
     assert last.keys() <= {"msg", "total", "completed", "failures"}
 
 
