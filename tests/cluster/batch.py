@@ -60,13 +60,17 @@ class Held:
         return Reply(status=201, body=body)
 
 
+_PLURALS = {"jobs", "cronjobs", "pods", "events", "namespaces"}
+"""Collections that are listed."""
+
+
 def missing(path: str) -> Reply:
     """The answer for what is not there."""
     return status(404, "NotFound", f"{path} not found")
 
 
 def _is_collection(path: str) -> bool:
-    return path.rpartition("/")[2].endswith("s") and path.count("/") != 4
+    return path.rpartition("/")[2] in _PLURALS
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Following a Job and fetching its report, over real requests: what comes, what never comes, what goes meanwhile."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -81,13 +82,13 @@ def test_a_job_is_followed_to_its_end(
     """Each line once, whole ones alone, none of the archive, and then the run's exit code."""
     held, connection = cluster
     log = f"{PODS}/nettests-x7k2p"
-    steps = iter([
+    steps: Iterator[Callable[[], object]] = iter([
         lambda: with_pod(held, {"waiting": {"reason": "ContainerCreating"}}),
         lambda: (with_pod(held, {"running": {}}), held.logs.update({log: "deploy\nobser"})),
         lambda: held.logs.update({log: "deploy\nobserve: 1/2\n"}),
         lambda: (with_pod(held, {"terminated": {"exitCode": 8, "reason": "Error"}}), held.logs.update({log: f"deploy\nobserve: 1/2\nend\n{ARCHIVE}\n"})),
     ])  # fmt: skip
-    monkeypatch.setattr(job_pods.time, "sleep", lambda _: next(steps)())
+    monkeypatch.setattr(time, "sleep", lambda _: next(steps)())
     said: list[str] = []
     told: list[str] = []
     state = follow(connection, "nettests", find_job(connection, "nettests", "night"), said.append, told.append)  # fmt: skip

@@ -114,7 +114,7 @@ def test_the_newest_pod_counts() -> None:
 
 def test_a_sidecar_of_a_mesh_is_not_the_run() -> None:
     """A container that a webhook put beside it neither runs nor ends for it."""
-    status = {"containerStatuses": [{"name": "istio-proxy", "state": {"running": {}}}, {"name": "nettests", "state": {"terminated": {"exitCode": 1, "reason": "Error"}}}]}  # fmt: skip
+    status: dict[str, Any] = {"containerStatuses": [{"name": "istio-proxy", "state": {"running": {}}}, {"name": "nettests", "state": {"terminated": {"exitCode": 1, "reason": "Error"}}}]}  # fmt: skip
     assert of([pod(**status)]).exit_code == 1
 
 

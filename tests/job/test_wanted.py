@@ -1,5 +1,7 @@
 """What somebody wants of a Job: taken as Kubernetes takes it, refused before anything is created."""
 
+from typing import Any
+
 import pytest
 
 from nettests.errors import PlanError
@@ -20,7 +22,7 @@ LONG = "a" * 63
         {"deadline": 60.0},
     ],
 )
-def test_what_kubernetes_takes_is_taken(given: dict[str, object]) -> None:
+def test_what_kubernetes_takes_is_taken(given: dict[str, Any]) -> None:
     """The longest names, each form of schedule and of image."""
     assert wanted(**given) == Wanted(**{"image": IMAGE, **given})
 
@@ -43,7 +45,7 @@ def test_what_kubernetes_takes_is_taken(given: dict[str, object]) -> None:
         *(({"deadline": one}, "bounds no run") for one in (0.0, 59.0, 1e9)),
     ],
 )  # fmt: skip
-def test_what_kubernetes_would_refuse_is_refused_here(given: dict[str, object], said: str) -> None:
+def test_what_kubernetes_would_refuse_is_refused_here(given: dict[str, Any], said: str) -> None:
     """By name, before an object is made of it, and with what would be taken."""
     with pytest.raises(PlanError, match=said) as refused:
         wanted(**given)

@@ -75,7 +75,7 @@ def delivered(tmp_path: Path, journal: Path, how: str, port: int, patch: pytest.
         assert command[4] == f"--report-dir={tmp_path / 'reports'}"
         return popen([sys.executable, str(script), str(tmp_path / "reports"), how, str(journal)], **options)  # fmt: skip
 
-    patch.setattr(module.subprocess, "Popen", instead)
+    patch.setattr(subprocess, "Popen", instead)
     patch.setattr(module, "UPDATE_SECONDS", 0.1)
     said: list[str] = []
     code = deliver_run(("--flow=x",), tmp_path / "results", tmp_path / "reports", port, said.append)
