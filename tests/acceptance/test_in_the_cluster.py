@@ -21,6 +21,8 @@ from nettests.job import read_archive, unpack
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
 
+pytestmark = pytest.mark.nightly
+
 IMAGE = "registry.example/nettests:0.1.0"
 AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 MOUNT = "/run/secrets/kubernetes.io/serviceaccount"
@@ -159,7 +161,6 @@ def test_in_a_pod_the_service_account_is_enough(up: UpLab, tmp_path: Path) -> No
     assert denied.returncode == 1
 
 
-@pytest.mark.nightly
 def test_a_run_in_a_pod_comes_back_by_its_log(up: UpLab, tmp_path: Path) -> None:
     """The very words of the Job's container, run with its identity: exit code 0, and a report at the end of the log."""
     (pod,) = items(up, "nettests", "pods")
