@@ -230,3 +230,24 @@ def test_the_port_is_sonobuoys() -> None:
     for text in ("0", "65536", "-1", "x", "80.5", "٣"):
         with pytest.raises(PlanError, match="which is no port"):
             port_of(text)
+
+
+def test_the_command_delivers_a_run_that_could_not_start(tmp_path: Path, worker: Api) -> None:
+    """As Sonobuoy calls it: without a cluster the run still leaves JUnit, which the aggregator reads."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KUBE")}
+    environment = {
+        **kept,
+        "HOME": str(tmp_path / "nobody"),
+        "SONOBUOY_RESULTS_DIR": str(tmp_path / "results"),
+        "SONOBUOY_PROGRESS_PORT": str(port(worker)),
+        "TMPDIR": str(tmp_path),
+    }
+    command = [sys.executable, "-m", "nettests", "sonobuoy", "run", "--", "--flow=pod-to-pod-ip"]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 7, done.stdout + done.stderr
+    assert f"results: {tmp_path / 'results'}" in done.stdout
+    files = {name.partition("/")[2]: text for name, text in files_of(tmp_path / "results").items()}
+    assert b"no kubeconfig" in files["junit.xml"]
+    assert {one.path for one in worker.requests} == {"/progress"}
