@@ -20,6 +20,7 @@ class Held:
     logs: dict[str, str] = field(default_factory=dict)
     refused: dict[tuple[str, str], Reply] = field(default_factory=dict)
     api: Api | None = None
+    created: int = 0
 
     def answer(self, request: Request) -> Reply:
         """Answer as an API server whose objects have no defaults."""
@@ -56,7 +57,8 @@ class Held:
         if where in self.objects:
             return status(409, "AlreadyExists", f"{where} already exists")
         if "dryRun" not in query:
-            self.objects[where] = {**body, "metadata": {"uid": f"new-{len(self.objects)}", **body["metadata"]}}  # fmt: skip
+            self.created += 1
+            self.objects[where] = {**body, "metadata": {"uid": f"new-{self.created}", **body["metadata"]}}  # fmt: skip
         return Reply(status=201, body=body)
 
 
