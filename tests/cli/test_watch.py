@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from nettests.cli import main
-from nettests.cli.watch_command import _duration
+from nettests.cli.duration_option import duration
 
 CONTEXT = click.Context(click.Command("watch"))
 EVERY = click.Option(["--every"])
@@ -18,7 +18,7 @@ EVERY = click.Option(["--every"])
 )
 def test_durations_have_units(text: str, seconds: float) -> None:
     """Seconds, minutes and hours are read as people write them."""
-    assert _duration(CONTEXT, EVERY, text) == seconds
+    assert duration(CONTEXT, EVERY, text) == seconds
 
 
 @pytest.mark.parametrize("text", ["60", "1d", "0s", "-1m", "1 m", "", "NaNs"])
