@@ -20,6 +20,20 @@ ALL_PEERS = 16
 """The same for NodePorts, whose rules are the target node's (what differs between its clients are their paths, which
 Pods show already), and for payloads, which cost more than a question of a few bytes."""
 
+WATCHERS = 16
+"""So many nodes of a node pool at most watch a Service that changes: each looks at who answers some 20 times after every
+change. Of more, others watch in every run."""
+
+
+def watchers(first: NodeFacts, pool: Sequence[NodeFacts], seed: int) -> tuple[NodeFacts, ...]:
+    """Return the nodes of a node pool that watch, in the order of the pool; its ``first`` is always one of them."""
+    others = [node for node in pool if node.name != first.name]
+    if len(others) >= WATCHERS:
+        shuffled = random.Random(seed)  # noqa: S311 - which nodes watch is no secret
+        chosen = set(shuffled.sample(range(len(others)), WATCHERS - 1))
+        others = [node for place, node in enumerate(others) if place in chosen]
+    return (first, *others)
+
 
 def peers(
     nodes: Sequence[NodeFacts], seed: int, most: int = ALL_PAIRS

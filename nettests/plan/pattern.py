@@ -24,6 +24,8 @@ _PATHS = {
     Matrix.OWN_NODE: _OWN_NODE,
     Matrix.OTHER_NODES: _OTHER_NODE,
     Matrix.POOLS: _BOTH,
+    Matrix.WATCHED: _BOTH,
+    Matrix.WATCHED_AT_NODES: _BOTH,
     Matrix.SOURCES: _TO_OUTSIDE,
     Matrix.WINDOWS_SOURCES: _TO_OUTSIDE,
     Matrix.NEAREST: _OWN_NODE,

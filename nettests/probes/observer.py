@@ -16,7 +16,7 @@ from itertools import zip_longest
 
 from nettests.bounds import Bounds, Slots, for_members
 from nettests.model.check import Check
-from nettests.model.check_id import member_of
+from nettests.model.check_id import member_of, parent_of
 from nettests.model.target_kinds import descriptor
 from nettests.model.words import CheckClass
 from nettests.probes.arrivals import Arrivals
@@ -228,9 +228,25 @@ class Observer:
         """Observe what would disturb everybody else, while no other check runs."""
         pool = ThreadPoolExecutor(self._bounds.disruptive, "disrupt")
         with self._phases.disruptive(), pool as senders:
-            probed = [senders.submit(self._observe, check) for check in checks]
+            probed = [senders.submit(self._watch_together, group) for group in _together(checks)]
         for one in probed:
             one.result()  # a journal that cannot be written ends the run
+
+    def _watch_together(self, checks: Sequence[Check]) -> None:
+        """Observe those who watch the changes of one Service, each by a thread: they go from change to change together."""
+        if self.churn is not None:
+            self.churn.bring_together(checks)
+        with ThreadPoolExecutor(len(checks), "watch") as senders:
+            probed = [senders.submit(self._watch, check) for check in checks]
+        for one in probed:
+            one.result()
+
+    def _watch(self, check: Check) -> None:
+        try:
+            self._observe(check)
+        finally:
+            if self.churn is not None:
+                self.churn.leave(check, self.sender.recorder)
 
     def _pool(self, check: Check, senders: Executor) -> Executor:
         """Return whose threads run a check: members are so many that others would wait behind them."""
@@ -239,7 +255,7 @@ class Observer:
     def _carry_out(
         self, check: Check, recorder: Recorder, void: threading.Event | None = None
     ) -> None:
-        if not member_of(check.id):
+        if not (member_of(check.id) and _calm(check)):
             self._one.carry_out(check, recorder, void)
             return
         self._settled.wait()
@@ -267,6 +283,14 @@ class Observer:
 def _calm(check: Check) -> bool:
     """Whether a check leaves the others undisturbed."""
     return check.check_class is not CheckClass.DISRUPTIVE
+
+
+def _together(checks: Sequence[Check]) -> list[list[Check]]:
+    """Return the checks, those together that watch the changes of one Service."""
+    groups: dict[str, list[Check]] = defaultdict(list)
+    for check in checks:
+        groups[parent_of(check.id)].append(check)
+    return list(groups.values())
 
 
 def interleaved(checks: Sequence[Check]) -> list[Check]:

@@ -61,7 +61,7 @@ def test_endpoints_that_change_in_place_and_are_ignored_fail(mended: UpLab, tmp_
     frozen = run_on(mended, tmp_path / "frozen", *wanted, timing=HASTY)
     assert set(frozen.verdicts.values()) == {"fail"}, frozen.printed
     for one in frozen.results["checks"]:
-        assert "and its rules did not follow; server-" in one["message"]
+        assert "and its rules did not follow in 6 s; server-" in one["message"]
 
 
 def test_a_service_that_goes_with_its_sibling_fails_on_that_node(

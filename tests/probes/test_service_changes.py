@@ -196,7 +196,10 @@ def stick(cluster: Cluster) -> None:
     ("breaks", "says"),
     [
         ({"1": lose(SERVICE)}, f"renamed in place and left with {FORMER} as endpoints"),
-        ({"2": stick}, f"left with {FINAL} as endpoints, and its rules did not follow; {FORMER}"),
+        (
+            {"2": stick},
+            f"left with {FINAL} as endpoints, and its rules did not follow in 0.6 s; {FORMER}",
+        ),
         ({"3": lose(SERVICE)}, f"ports were renamed in place, and it lost {FINAL}"),
         ({"6": lose(SERVICE)}, f"ports were renamed in place, and it lost {FINAL}"),
     ],

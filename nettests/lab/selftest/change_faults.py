@@ -22,6 +22,21 @@ CHANGE_FAULTS = (
         names=("services that were changed",),
     ),
     NamedFault(
+        name="endpoints-frozen-on-second-node",
+        summary="Services keep the endpoints that they had first, on win-2 alone, which is no first node of a node pool",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("endpoints-frozen", node="win-2"),
+        enable=_DISRUPTIVE,
+        must=(
+            Checks(flow="service-endpoints-changed", source="win-2"),
+            Checks(flow="nodeport-endpoints-changed", target="win-2"),
+            Checks(flow="loadbalancer-endpoints-changed", source="win-2"),
+            Checks(flow="service-pod-replaced", source="win-2"),
+        ),
+        may=through_proxy_of("win-2"),
+        names=("win-2", "still answered by server-"),
+    ),
+    NamedFault(
         name="sibling-lost",
         summary="Services lose their rules on win-1 when another one over the same endpoints is deleted",
         profiles=(BRIDGE, OVERLAY),

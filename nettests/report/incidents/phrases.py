@@ -90,7 +90,7 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return _of_property(of)
     if Kind.SIZE in of:
         return _of_size(of, results, happens)
-    return f"{_subject(of)} {_either_way(of, results) or happens}"
+    return f"{_subject(of)} {_either_way(of, results) or _still(results) or happens}"
 
 
 def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
@@ -101,6 +101,19 @@ def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     if len(ways) > 1 and {Kind.LINK, Kind.POD_PAIR} & of.keys():
         return "arrive in neither direction"
     return ""
+
+
+def _still(results: Sequence[CheckResult]) -> str:
+    """Return who answers at Services whose rules did not follow a change, where that is what most of the checks saw."""
+    stale = [one.observation for one in results if one.observation and one.observation.stale]
+    names = Counter(name for one in stale for name in one.backends)
+    if 2 * len(stale) <= len(results):
+        return ""
+    if not names:
+        return "are answered by nobody after a change"
+    return (
+        f"are still answered by {_listed([name for name, _ in names.most_common()])} after a change"
+    )
 
 
 def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
