@@ -143,3 +143,20 @@ def test_service_port_renamed() -> None:
 )
 def test_service_pod_replaced() -> None:
     """A Service whose Pod is replaced by another one at another address is answered by that one alone."""
+
+
+@flow(
+    "service-pod-same-address",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.WATCHED,
+    protocols=(Protocol.TCP,),
+    question=Question.CHURN,
+    service=ServiceSettings(label="readdressed", change=Change.SAME_ADDRESS),
+    check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
+    facts=("svc-stale-vip-leak",),
+    sources=(VIRTUAL_IPS,),
+)
+def test_service_pod_same_address() -> None:
+    """A Service whose Pod is replaced by another one at the same address is answered by that one."""

@@ -23,7 +23,7 @@ from nettests.plan.node_pools import (
     pod_vantage,
 )
 from nettests.plan.questions import Candidate
-from nettests.plan.samples import connections, swept_connections, train
+from nettests.plan.samples import connections, share_of_pods, swept_connections, train
 
 ECHO_HEADERS = 28
 """Bytes of IPv4 and ICMP before an echo request's payload."""
@@ -48,6 +48,8 @@ def action(candidate: Candidate, node_pools: NodePools, facts: ClusterFacts) -> 
 def _connections(candidate: Candidate) -> int:
     """Return how many new connections, or tries, a question takes."""
     backends = candidate.cell.backends
+    if candidate.question is Question.START and candidate.case is not None:
+        return share_of_pods(candidate.case.pods, candidate.cell.beside)
     if candidate.question is Question.LOSS:
         swept = bool(candidate.cell.member)
         return train(candidate.protocol, candidate.flow.check_class, swept=swept)

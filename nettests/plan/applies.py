@@ -188,7 +188,7 @@ def _no_external_target(action: Action, facts: ClusterFacts) -> str:
         missing = "name"
     if action.resolver is Resolver.SYSTEM and not (external.tcp_port or external.udp_port):
         missing = missing or "tcpPort to dial it by name"
-    if action.question is Question.REACH:
+    if action.question in {Question.REACH, Question.IDLE}:
         missing = missing or _missing_port(action.protocol, external)
     return f"the external target of the cluster profile has no {missing}" if missing else ""
 

@@ -30,10 +30,14 @@ class Cell:
     """The label of a member of the fleet: the cells of one pair of systems make one check."""
     of_pool: bool = False
     """Whether it is a member of a node pool's check: the cells of one pair of node pools make one check then."""
+    beside: int = 1
+    """Of a member of a node pool's check: how many there are of the node pool."""
 
     @property
     def path(self) -> str:
         """The part of a check's id that says where: ``windows-1/linux-1/other-node``, ``windows/linux``, ``api``."""
+        if self.of_pool and self.backends is None:
+            return self.source_name
         if self.member and not self.of_pool:
             return across(end.os.value for end in (self.source, self.target) if end)
         if self.placement is Placement.NOWHERE:

@@ -42,6 +42,8 @@ class Matrix(StrEnum):
     """The same from every node of the source's pool, or from so many of them as ``plan.fleet`` says: each is a member."""
     WATCHED_AT_NODES = "watched-at-nodes"
     """The same at the addresses of the nodes of the target's pool: each node of either is one end of a member."""
+    EVERY_NODE = "every-node"
+    """Every node of every node pool, or as many of them as ``plan.fleet`` says, as a member of its node pool's check."""
     SOURCES = "sources"
     """Every node pool to one target outside the cluster."""
     WINDOWS_SOURCES = "windows-sources"

@@ -13,7 +13,7 @@ from nettests.plan.cell import Cell, Gap
 from nettests.plan.fleet import ALL_PEERS, peers, ring
 from nettests.plan.flow import Backing, Matrix
 from nettests.plan.node_pools import NodePool, NodePools, server, service
-from nettests.plan.watching import left_out, watched, watched_at_nodes
+from nettests.plan.watching import every_node, left_out, watched, watched_at_nodes
 
 
 def cells(
@@ -275,6 +275,7 @@ _RULES: dict[Matrix, Callable[[NodePools], Iterator[Cell | Gap]]] = {
     Matrix.CLUSTER: _cluster,
     Matrix.MANY_BACKENDS: _many_backends,
     Matrix.EACH: _each,
+    Matrix.EVERY_NODE: every_node,
     Matrix.EACH_WINDOWS: _each_windows,
     Matrix.FLEET_PAIRS: _fleet(_fleet_own, _fleet_peers),
     Matrix.FLEET_RING: _fleet(_fleet_ring),

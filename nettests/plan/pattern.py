@@ -36,6 +36,7 @@ _PATHS = {
     Matrix.CLUSTER: API,
     Matrix.MANY_BACKENDS: _BOTH,
     Matrix.EACH: _POOL,
+    Matrix.EVERY_NODE: _POOL,
     Matrix.EACH_WINDOWS: _POOL,
     Matrix.FLEET_PAIRS: f"{_SYSTEM}/{_SYSTEM}",
     Matrix.FLEET_RING: f"{_SYSTEM}/{_SYSTEM}",

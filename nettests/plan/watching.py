@@ -36,6 +36,25 @@ def watched_at_nodes(node_pools: NodePools) -> Iterator[Cell | Gap]:
         yield from left_out(node_pools, source, source.name)
 
 
+def every_node(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    """Yield each node of each node pool, with another node, Linux first, whose Pod and Service it reaches."""
+    for pool in node_pools.pools:
+        nodes = _watching(node_pools, pool)
+        for node in nodes:
+            other = next((one for one in node_pools.nodes if one.name != node.name), None)
+            if other is None:
+                yield Gap(path=pool.name, reason=f"only one usable node: {node.name}")
+                continue
+            yield Cell(
+                source=node,
+                target=other,
+                placement=Placement.OTHER_NODE,
+                member=node.name,
+                of_pool=True,
+                beside=len(nodes),
+            )
+
+
 def _watching(node_pools: NodePools, pool: NodePool) -> tuple[NodeFacts, ...]:
     """Return the nodes of a node pool that watch what changes: those of the fleet, and its first one in any case."""
     members = [node for node in node_pools.fleet if node.pool == pool.name]

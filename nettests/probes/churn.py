@@ -164,7 +164,13 @@ class Churn:
                     raise NotFollowedError("nobody here can replace a Pod")
                 (beside,) = check.target.backends
                 group = group_of(step.service)
-                self.replacing.replace(step.gone, step.comes, group, beside=beside)
+                self.replacing.replace(
+                    step.gone,
+                    step.comes,
+                    group,
+                    beside=beside,
+                    keeping_address=step.keeping_address,
+                )
             case Operation.DELETE:
                 self.services.delete(path)
             case Operation.CREATE:

@@ -226,14 +226,22 @@ class Observer:
 
     def _disrupt(self, checks: Sequence[Check]) -> None:
         """Observe what would disturb everybody else, while no other check runs."""
-        pool = ThreadPoolExecutor(self._bounds.disruptive, "disrupt")
-        with self._phases.disruptive(), pool as senders:
-            probed = [senders.submit(self._watch_together, group) for group in _together(checks)]
-        for one in probed:
-            one.result()  # a journal that cannot be written ends the run
+        groups = _together(checks)
+        with self._phases.disruptive():
+            with ThreadPoolExecutor(self._bounds.disruptive, "disrupt") as senders:
+                probed = [
+                    senders.submit(self._watch_together, group)
+                    for group in groups
+                    if not group[0].action.makes_many_pods
+                ]
+            for one in probed:
+                one.result()  # a journal that cannot be written ends the run
+            for group in groups:
+                if group[0].action.makes_many_pods:
+                    self._watch_together(group)
 
     def _watch_together(self, checks: Sequence[Check]) -> None:
-        """Observe those who watch the changes of one Service, each by a thread: they go from change to change together."""
+        """Observe what belongs together, each check by a thread: of changes of one Service all go to the next one together."""
         if self.churn is not None:
             self.churn.bring_together(checks)
         with ThreadPoolExecutor(len(checks), "watch") as senders:
@@ -282,7 +290,7 @@ class Observer:
 
 def _calm(check: Check) -> bool:
     """Whether a check leaves the others undisturbed."""
-    return check.check_class is not CheckClass.DISRUPTIVE
+    return not (check.check_class is CheckClass.DISRUPTIVE or check.action.makes_many_pods)
 
 
 def _together(checks: Sequence[Check]) -> list[list[Check]]:

@@ -45,6 +45,7 @@ def fault() -> None:
 @click.option("--larger-than", type=click.IntRange(min=1), help="Bytes of the IP packet.")
 @click.option("--rate", type=click.FloatRange(0, 1), help="Share of requests or packets.")
 @click.option("--every", type=click.IntRange(min=2), help="One of so many.")
+@click.option("--beyond", type=click.IntRange(min=1), help="More than so many others.")
 @click.option("--seed", type=int, help="Of the dice that choose (0).")
 @click.option("--seconds", type=click.FloatRange(0, 600), help="How long.")
 @click.option("--jitter", type=click.FloatRange(0, 60), help="Seconds more, by dice.")

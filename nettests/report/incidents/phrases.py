@@ -79,9 +79,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if {Kind.DENIAL, Kind.DNS_ERRORS} & of.keys():
         denied = f"denies {of[Kind.DENIAL]}" if Kind.DENIAL in of else _WITH_ERRORS
         return f"Cluster DNS {denied}{_now_and_then(results)}"
-    if Kind.NEW_PODS in of:
-        said = _first_packets(of[Kind.NEW_PODS], results)
-        return said or f"New Pods on {of[Kind.NEW_PODS]} {happens}"
+    if {Kind.NEW_PODS, Kind.MANY_PODS} & of.keys():
+        return _of_pods_that_are_new(of, results, happens)
     if Kind.RULE in of and _only_start(results):
         return f"Pods of the case {of[Kind.RULE]} {happens}"
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
@@ -142,6 +141,15 @@ def _sizes(results: Sequence[CheckResult]) -> Iterator[PathSize]:
     for one in results:
         if one.observation is not None and one.observation.path_size is not None:
             yield one.observation.path_size
+
+
+def _of_pods_that_are_new(
+    of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str
+) -> str:
+    """Return what new Pods on a node do not reach, and whether only where many are made at once."""
+    node = of.get(Kind.NEW_PODS) or of[Kind.MANY_PODS]
+    said = _first_packets(node, results) or f"New Pods on {node} {happens}"
+    return said if Kind.NEW_PODS in of else f"{said} where many are made at once"
 
 
 def _first_packets(node: str, results: Sequence[CheckResult]) -> str:

@@ -29,6 +29,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.WRONG_ANSWER,),
     (Kind.SETTINGS,),
     (Kind.NEW_PODS,),
+    (Kind.MANY_PODS,),
     (Kind.DNS,),
     (Kind.PROXY_NODE,),
     (Kind.CHANGED,),
