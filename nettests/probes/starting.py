@@ -79,11 +79,7 @@ class Starting:
             made_for(action, node, self.blank, f"start-{next(self._numbers)}"), action
         )
         words = ("create", json.dumps(made), *_words(case.then))
-        context = {
-            "reasons": "\n".join(case.reasons),
-            "client-node": ",".join(map(str, node.addresses)),
-            **({"then": case.then.how, "says": case.then.says} if case.then else {}),
-        }
+        context = _context(case, node)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
         probed = partial(Examination, tool="start", words=words, context=context)
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
@@ -119,9 +115,8 @@ class Starting:
         )
         for one in made:
             self._remove(one)
-        return Examination(
-            tool="crowd", words=words, stdout=json.dumps({"node": node.name, "pods": records})
-        )
+        record = json.dumps({"node": node.name, "pods": records})
+        return Examination(tool="crowd", words=words, stdout=record, context=_context(case, node))
 
     def _addressed(self, made: Object, action: Action) -> Object:
         """Put address and name of the server and the Service that the Pod probes where the case names them."""
@@ -344,6 +339,15 @@ def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
 def _actions(plan: Plan) -> Iterator[Action]:
     for check in plan.checks:
         yield from started(*check.actions)
+
+
+def _context(case: Case, node: NodeFacts) -> dict[str, str]:
+    """Return what the parser has to know of a case and of the node of its Pods."""
+    return {
+        "reasons": "\n".join(case.reasons),
+        "client-node": ",".join(map(str, node.addresses)),
+        **({"then": case.then.how, "says": case.then.says} if case.then else {}),
+    }
 
 
 def _names_of_many(number: int, pods: int) -> list[str]:

@@ -185,7 +185,7 @@ async def _hold(
         await out(process, "open\n")
         words, answers = _Lines(process.stdin), _Lines(lambda: _receive(connection))
         while (word := await words.next()) is not None:
-            if name and (end := _end(connection, manner)):
+            if name and (end := manner.closed if answers.left else _end(connection, manner)):
                 await out(process, f"took {word}\n{end}")
                 return _SCRIPT_ENDS
             said = f"HEAD / HTTP/1.1\r\nHost: {name}\r\n\r\n" if name else f"{word}\n"
@@ -243,14 +243,15 @@ class _Lines:
     """The lines of a stream, one at a time; what is left without a line end is none."""
 
     read: Callable[[], Awaitable[bytes]]
-    _left: bytes = field(default=b"")
+    left: bytes = field(default=b"")
+    """What was read beyond the last line."""
 
     async def next(self) -> str | None:
         """Return the next line without its end, ``None`` at the end."""
-        while b"\n" not in self._left:
+        while b"\n" not in self.left:
             data = await self.read()
             if not data:
                 return None
-            self._left += data
-        line, _, self._left = self._left.partition(b"\n")
+            self.left += data
+        line, _, self.left = self.left.partition(b"\n")
         return line.decode(errors="replace").removesuffix("\r")
