@@ -38,11 +38,13 @@ OTHER_VIP = {
 TRANSLATED = {
     r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable"
 }
-IDLE_PODS = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
+IDLE_PODS = {
+    r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost",
+    r"pod-to-external-idle/windows-1/": "flow-tcp-idle-outside: unspecified",
+}
 IDLE = {
     **IDLE_PODS,
     r"pod-to-service-idle/windows-1/": "flow-tcp-idle-service: unspecified",
-    r"pod-to-external-idle/windows-1/": "flow-tcp-idle-outside: unspecified",
 }
 OLD = {
     r"node-to-service-(clusterip|source-address)/windows-1/": "node-svc-vip-docs: refused or timed_out or unreachable",

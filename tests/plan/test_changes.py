@@ -86,10 +86,11 @@ def test_a_change_needs_the_permission_that_it_takes() -> None:
     for flow in FLOWS:
         for check in members(plan(flow.name)):
             found = needed(check.action, mixed())
-            updated = change_of(check) in {Change.ENDPOINTS, Change.PORT_NAME, Change.POD}
+            pods = {Change.POD, Change.SAME_ADDRESS}
+            updated = change_of(check) in {Change.ENDPOINTS, Change.PORT_NAME, *pods}
             assert (UPDATE_SERVICE in found) is updated
             assert (DELETE_SERVICE in found) is not updated
-            assert (DELETE_POD in found) is (change_of(check) is Change.POD)
+            assert (DELETE_POD in found) is (change_of(check) in pods)
 
 
 def test_silent_connections_go_to_services_of_other_nodes() -> None:

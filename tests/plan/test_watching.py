@@ -102,3 +102,30 @@ def test_the_only_node_of_a_cluster_watches_itself() -> None:
         (check,) = checks(name, facts).values()
         assert check.id == f"{name}/linux-1/linux-1/same-node/tcp"
         assert len(check.members) == 1
+
+
+def crowd(facts: ClusterFacts) -> dict[str, Check]:
+    """Return the checks of many new Pods at once, by their ids."""
+    flows = [flow for flow in load([suites_path()]).flows if flow.name == "new-pods-at-once"]
+    return {one.id: one for one in build(facts, flows, ALL).checks}
+
+
+@pytest.mark.parametrize(("windows", "share"), [(1, 30), (2, 15), (4, 8), (40, 2)])
+def test_thirty_pods_are_spread_over_the_nodes_of_a_node_pool(windows: int, share: int) -> None:
+    """Each node is a member and gets its share; what it reaches is on another node."""
+    check = crowd(nodes(2, windows))["new-pods-at-once/windows-1/thirty"]
+    assert {one.action.connections for one in check.each} == {share}
+    assert len(check.members) * share >= 30
+    for one in check.each:
+        assert one.action.makes_many_pods
+        assert one.target.node not in {None, one.source.node}
+        assert [control.action.connections for control in one.controls] == [1, 1]
+
+
+def test_many_new_pods_are_of_class_costly_and_need_another_node() -> None:
+    """By default none is made; on the only node of a cluster there is nobody to reach."""
+    flows = [flow for flow in load([suites_path()]).flows if flow.name == "new-pods-at-once"]
+    assert not build(nodes(2, 2), flows).checks
+    alone = build(cluster(node("linux-1", 1)), flows, ALL)
+    assert not alone.checks
+    assert any("only one usable node" in skip.reason for skip in alone.skips)
