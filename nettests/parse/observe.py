@@ -136,12 +136,13 @@ def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
     if told := context.get(CHANGED):
         return f"{told}{within}"
     behind = context.get(BEHIND)
-    if behind is None or behind in check.target.backends:
+    final = behind in check.target.backends
+    if behind is None or (final and not within):
         return None
-    former = behind in check.target.former
-    change = f"recreated in front of {behind}" if former else "left without endpoints"
+    named = final or behind in check.target.former
+    change = f"recreated in front of {behind}" if named else "left without endpoints"
     if changed_in_place(check):
-        change = f"left with {behind} as endpoints" if former or behind == SEVERAL else change
+        change = f"left with {behind} as endpoints" if named or behind == SEVERAL else change
         change += " in place"
     return f"the Service was {change}, and its rules did not follow{within}"
 
