@@ -73,7 +73,7 @@ CHANGE_FAULTS = (
         enable=_DISRUPTIVE,
         must=(Checks(flow="service-pod-same-address", source="win-2"),),
         may=through_proxy_of("win-2"),
-        names=("win-2", "service-pod-same-address"),
+        names=("win-2", "after a change"),
     ),
     NamedFault(
         name="renamed-port-lost",
