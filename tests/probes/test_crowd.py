@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
+from nettests.bounds import Bounds
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import Timing
-from nettests.plan import pods
+from nettests.model.words import CheckClass, Question
+from nettests.plan import build, load, pods
 from nettests.probes.crowd import followed
 from nettests.probes.deployment import StandingPod, StandingService
+from nettests.probes.passing import passing
 from nettests.probes.starting import Starting
+from nettests.resources import suites_path
+from tests.plan.clusters import cluster, node
 from tests.probes.made import FACTS
 from tests.probes.test_starting import BLANK, Cluster, question
 
@@ -100,3 +105,17 @@ def test_a_pod_that_is_refused_or_lost_says_why_and_leaves_the_others(fails: str
     assert [one["name"] for one in found] == ["pod-0", "pod-1", "pod-2"]
     assert found[1]["error"] in {"exceeded quota", "the watch was lost"}
     assert sorted(seen) == ["pod-0", "pod-2"]
+
+
+def test_preflight_counts_all_pods_that_are_made_at_once() -> None:
+    """A node holds its share of them at the same time, and not so few as of single checks."""
+    flows = [one for one in load([suites_path()]).flows if one.question is Question.START]
+    facts = cluster(node("linux-1", 1), node("linux-1", 2))
+    blank = replace(BLANK, namespace="nettests-1")
+
+    def most(enabled: frozenset[CheckClass]) -> set[int]:
+        found = passing(build(facts, flows, enabled), facts, blank, Bounds())
+        return {at_once for _, at_once in found}
+
+    assert most(frozenset()) == {Bounds().starts_per_node}
+    assert most(frozenset({CheckClass.COSTLY})) == {15}
