@@ -244,3 +244,14 @@ def test_a_deadline_is_excused_by_overload_alone() -> None:
     assert not overloaded_before(10.0, [replace(one, plain=False) for one in LATE])
     assert not overloaded_before(10.0, [replace(one, elapsed=3.01) for one in LATE])
     assert not overloaded_before(60.0, LATE)
+
+
+def test_why_a_transfer_proves_nothing_is_told_to_its_end() -> None:
+    """One whose channel broke is no silence, and leaves the others unexplained."""
+    large = checking(size=523264)
+    late = [*LATE, *(replace(one, started=one.started + 10) for one in LATE)]
+    told = too_busy(large, attempts(SILENT, SILENT), late)
+    assert told is not None
+    assert told.endswith(" s in the median while nothing came of this transfer")
+    first, second = attempts(SILENT, SILENT)
+    assert too_busy(large, [first, replace(second, error="HTTP 500")], late) is None

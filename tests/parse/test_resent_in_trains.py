@@ -8,7 +8,8 @@ import pytest
 
 from nettests.model.observation import Raw
 from nettests.model.words import Question
-from nettests.parse.resent import REFERENCE, resent
+from nettests.parse.overload import REFERENCE
+from nettests.parse.resent import resent
 from tests.parse.test_resent import answers, check
 
 
