@@ -53,7 +53,7 @@ def test_what_changes_services_is_repeated_only_where_it_is_named() -> None:
     flows = load([suites_path()]).flows
     facts = cluster(*(node(pool, member) for pool in ("linux-1", "windows-1") for member in (1, 2)))
     plan = build(facts, flows, frozenset(CheckClass))
-    prepared = cast(Any, SimpleNamespace(blueprint=SimpleNamespace(plan=plan)))
+    prepared = cast("Any", SimpleNamespace(blueprint=SimpleNamespace(plan=plan)))
     flows_of = {one.partition("/")[0] for one in _chosen(prepared, named=False)}
     assert all(one.startswith("fleet-") for one in flows_of)
     assert "service-endpoints-changed" in {
