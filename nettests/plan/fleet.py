@@ -8,6 +8,7 @@ The same nodes and the same seed give the same pairs, in whatever process. Pure.
 import random
 from collections.abc import Iterator, Sequence
 
+from nettests.bounds import Bounds
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS
 
@@ -20,9 +21,8 @@ ALL_PEERS = 16
 """The same for NodePorts, whose rules are the target node's (what differs between its clients are their paths, which
 Pods show already), and for payloads, which cost more than a question of a few bytes."""
 
-WATCHERS = 16
-"""So many nodes of a node pool at most watch a Service that changes: each looks at who answers some 20 times after every
-change. Of more, others watch in every run."""
+WATCHERS = Bounds().watchers
+"""So many nodes of a node pool at most watch a Service that changes."""
 
 
 def watchers(first: NodeFacts, pool: Sequence[NodeFacts], seed: int) -> tuple[NodeFacts, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from nettests.bounds import Bounds
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 
@@ -15,6 +16,7 @@ Object = dict[str, Any]
 
 def followed(
     made: Sequence[Object],
+    bounds: Bounds,
     *,
     create: Callable[[Object], object],
     watch: Callable[[Object], Object],
@@ -28,7 +30,7 @@ def followed(
         except ChannelError as error:
             return name | {"error": error.message}
 
-    with ThreadPoolExecutor(len(made), "crowd") as threads:
+    with ThreadPoolExecutor(bounds.pods_at_once, "crowd") as threads:
         # All of them are there before the first one is looked at: watching is requests, too.
         created = list(threads.map(lambda item: _created(item, create), made))
         return list(

@@ -5,7 +5,7 @@ is written to the connection, and then ``back LINE`` or ``none WHY``; ``failed W
 written. Neither sends TCP keep-alives. ``parse.idle`` reads what they say.
 
 A web server sends no words back: those that are spoken to one send a request for each word, and print ``back WORD``
-when it was answered. They look first whether something came meanwhile, which is an end: nobody asked for it.
+when it was answered. They look first whether something came meanwhile, which answers nothing and is an end.
 """
 
 from ipaddress import ip_address

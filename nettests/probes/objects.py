@@ -41,7 +41,7 @@ INSPECTOR = "inspector"
 PULL_SECRET = "nettests-pull"  # noqa: S105 - its name
 SENTINEL = "sentinel"
 WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
-"""The annotation in which a Pod asks Calico for an address; no other plugin looks at it, nor has one of its own."""
+"""The annotation in which a Pod requests an address of Calico; no other plugin looks at it, nor has one of its own."""
 
 PROBE_HTTP, PROBE_UDP = 8080, 8081
 SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP = 18080, 18082, 18081
@@ -168,7 +168,7 @@ def server_beside(
 ) -> Object:
     """Return another server pod on the node of one: no Service has it but those that select its group.
 
-    It asks for ``address`` where there is one.
+    It requests ``address`` where there is one.
     """
     node = facts.node(standing.node)
     planned = ProbePod(name=name, purpose="server", node=node.name, os=node.os, pool=node.pool)
@@ -177,8 +177,8 @@ def server_beside(
     item = outfitted(item, node, blank)
     item["metadata"]["labels"] |= {POD_LABEL: group, PURPOSE_LABEL: "replaced"}
     if address:
-        asks = {WANTED_ADDRESSES: json.dumps([address])}
-        item["metadata"]["annotations"] = {**item["metadata"].get("annotations", {}), **asks}
+        wanted = {WANTED_ADDRESSES: json.dumps([address])}
+        item["metadata"]["annotations"] = {**item["metadata"].get("annotations", {}), **wanted}
     return item
 
 

@@ -242,12 +242,14 @@ class Observer:
 
     def _watch_together(self, checks: Sequence[Check]) -> None:
         """Observe what belongs together, each check by a thread: of changes of one Service all go to the next one together."""
-        if self.churn is not None:
-            self.churn.bring_together(checks)
-        with ThreadPoolExecutor(len(checks), "watch") as senders:
-            probed = [senders.submit(self._watch, check) for check in checks]
-        for one in probed:
-            one.result()
+        most = self._bounds.watchers
+        for together in (checks[first : first + most] for first in range(0, len(checks), most)):
+            if self.churn is not None:
+                self.churn.bring_together(together)
+            with ThreadPoolExecutor(self._bounds.watchers, "watch") as senders:
+                probed = [senders.submit(self._watch, check) for check in together]
+            for one in probed:
+                one.result()
 
     def _watch(self, check: Check) -> None:
         try:

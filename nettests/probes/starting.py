@@ -111,7 +111,10 @@ class Starting:
         ]
         words = ("create", json.dumps(made[0]), *_words(case.then), str(len(made)))
         records = crowd.followed(
-            made, create=self.pods.create, watch=lambda one: self._watch(one, action, node)
+            made,
+            Bounds.of(self.timing),
+            create=self.pods.create,
+            watch=lambda one: self._watch(one, action, node),
         )
         for one in made:
             self._remove(one)

@@ -101,7 +101,7 @@ def test_a_pod_that_is_refused_or_lost_says_why_and_leaves_the_others(fails: str
             seen.append(name)
         return {"status": {}}
 
-    found = followed(made, create=create, watch=watch)
+    found = followed(made, Bounds(), create=create, watch=watch)
     assert [one["name"] for one in found] == ["pod-0", "pod-1", "pod-2"]
     assert found[1]["error"] in {"exceeded quota", "the watch was lost"}
     assert sorted(seen) == ["pod-0", "pod-2"]

@@ -257,7 +257,7 @@ def stays(_connection: socket.socket) -> None:
 
 
 def says_more(connection: socket.socket) -> None:
-    """Say something that nobody asked for."""
+    """Say something that answers nothing."""
     connection.sendall(b"HTTP/1.1 408 Request Timeout\r\n\r\n")
     time.sleep(0.1)
 

@@ -109,15 +109,15 @@ def test_a_pod_that_does_not_start_is_no_observation(end: Object, says: str) -> 
     assert issubclass(NotReplacedError, ClusterError)
 
 
-def test_a_pod_asks_for_the_address_of_the_one_before_it_once_that_is_gone() -> None:
+def test_a_pod_requests_the_address_of_the_one_before_it_once_that_is_gone() -> None:
     """In the words of Calico, which alone knows any; another one would be refused as long as it is in use."""
     pods = Pods(end=READY, addresses=["10.244.3.20", "10.244.3.20"])
     who = replacing(pods)
     who.replace("", "web-1", "web", beside=SERVER)
     assert "annotations" not in pods.made[0]["metadata"]
     who.replace("web-1", "web-2", "web", beside=SERVER, keeping_address=True)
-    asked = pods.made[1]["metadata"]["annotations"]
-    assert asked == {"cni.projectcalico.org/ipAddrs": '["10.244.3.20"]'}
+    wanted = pods.made[1]["metadata"]["annotations"]
+    assert wanted == {"cni.projectcalico.org/ipAddrs": '["10.244.3.20"]'}
     assert (pods.gone, pods.awaited) == (["web-1"], ["web-1"])
 
 

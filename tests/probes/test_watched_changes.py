@@ -94,9 +94,9 @@ def members() -> list[Check]:
         target = replace(
             question.target, service=SERVICE, backends=(FINAL,), former=(FORMER,), settings=settings
         )
-        asked = replace(question, source=replace(question.source, node=node), target=target)
+        churned = replace(question, source=replace(question.source, node=node), target=target)
         proof = Control(proves="vantage", action=action(probe, TargetKind.POD_IP))
-        one = check(asked, proof, check_class=CheckClass.DISRUPTIVE)
+        one = check(churned, proof, check_class=CheckClass.DISRUPTIVE)
         made.append(replace(one, id=member_id("changed/a/b/tcp", f"{node} → servers")))
     return made
 
@@ -162,9 +162,9 @@ def test_what_a_node_missed_stands_until_it_was_tested(bench: Bench) -> None:
     nodes = Nodes(stale={"w1": 1})
     watched(bench, nodes)
     late, others = (one.id for one in reversed(members()))
-    asked = [raw for raw in bench.raws() if raw.purpose == "check" and raw.check == late]
-    assert len(asked) == 4
-    last = max(raw.started + raw.elapsed for raw in asked)
+    answered = [raw for raw in bench.raws() if raw.purpose == "check" and raw.check == late]
+    assert len(answered) == 4
+    last = max(raw.started + raw.elapsed for raw in answered)
     next_looks = [
         raw.started for raw in bench.raws(others) if raw.purpose == "churn" and raw.started > last
     ]

@@ -130,7 +130,7 @@ class AddressPool:
         if wanted in self._used or wanted not in map(self._network.__getitem__, self._offsets):
             raise PodAddressTakenError(
                 f"{wanted} is no free pod address of {self._network}",
-                hint="remove the pod that has it, or ask for another one",
+                hint="remove the pod that has it, or request another one",
             )
         self._used.add(wanted)
         return wanted

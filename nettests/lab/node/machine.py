@@ -12,7 +12,7 @@ from nettests.lab.node.mounts import mounted
 from nettests.lab.topology import OS, Address, NodeSpec
 
 WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
-"""The annotation by which a pod asks for an address; in the lab every plugin knows it."""
+"""The annotation by which a pod requests an address; in the lab every plugin knows it."""
 _HOST_USER = "NT AUTHORITY\\SYSTEM"
 _CONTAINER_USER = "User Manager\\ContainerAdministrator"
 _ROOT_ON_WINDOWS = "ContainerAdministrator"
@@ -30,7 +30,7 @@ def is_host_process(pod: Json) -> bool:
 
 
 def wanted_address(pod: Json) -> Address | None:
-    """Return the address that a pod asks for in Calico's words, of whatever plugin: the first one of its annotation."""
+    """Return the address that a pod requests in Calico's words, of whatever plugin: the first one of its annotation."""
     text = (pod["metadata"].get("annotations") or {}).get(WANTED_ADDRESSES)
     if not text:
         return None

@@ -201,7 +201,7 @@ async def _hold(
 
 
 def _end(connection: socket.socket, manner: _Manner) -> str:
-    """Return what came of a connection over which something can be read that nobody asked for; nothing if it is silent."""
+    """Return what came of a connection over which something can be read that answers nothing; nothing if it is silent."""
     try:
         connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
     except BlockingIOError:

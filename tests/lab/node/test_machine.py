@@ -71,7 +71,7 @@ def test_host_ports_are_gathered_from_all_containers() -> None:
         ({WANTED_ADDRESSES: '["10.244.1.9", "fd00::9"]'}, "10.244.1.9"),
     ],
 )
-def test_a_pod_asks_for_an_address_in_an_annotation(
+def test_a_pod_requests_an_address_in_an_annotation(
     annotations: dict[str, str], expected: str | None
 ) -> None:
     """The first one counts; without the annotation it takes what comes."""

@@ -34,7 +34,7 @@ def script() -> list[str]:
     return ["powershell", "-NoProfile", "-Command", text]
 
 
-async def asked(connection: socket.socket) -> bytes:
+async def requested(connection: socket.socket) -> bytes:
     """Return a request; bash writes it line by line."""
     request = b""
     while not request.endswith(b"\r\n\r\n"):
@@ -50,7 +50,7 @@ async def serve(
     loop = asyncio.get_running_loop()
     connection, _ = await loop.sock_accept(listener)
     with connection:
-        request = await asked(connection)
+        request = await requested(connection)
         assert request == f"HEAD / HTTP/1.1\r\nHost: {NAME}\r\n\r\n".encode()
         await loop.sock_sendall(connection, GREETING if way == "greeting" else OK)
         if way == "reset":
@@ -62,7 +62,7 @@ async def serve(
             await loop.sock_sendall(connection, b"HTTP/1.1 408 Request Timeout\r\n\r\n")
         done.set()
         if way == "words":
-            await asked(connection)
+            await requested(connection)
             await loop.sock_sendall(connection, OK)
         await over.wait()
 
