@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nettests.bounds import Bounds
 from nettests.errors import ClusterError
 from nettests.judge import judge
 from nettests.model.channel import HttpAnswer
@@ -194,3 +195,19 @@ def test_a_refusal_is_one_of_all_members(bench: Bench) -> None:
     """None of them watched anything."""
     watched(bench, Nodes(refuses=True))
     assert {bench.done(one.id)["distrust"] for one in members()} == {"services is forbidden"}
+
+
+def test_more_members_than_may_watch_at_once_do_so_in_turns(bench: Bench) -> None:
+    """A flow of somebody's own may have more of them than threads: none waits for one that never comes."""
+    nodes = Nodes(refuses=True)
+    first, _ = members()
+    many = [
+        replace(first, id=member_id("changed/a/b/tcp", f"n{number} → servers"))
+        for number in range(Bounds().watchers + 1)
+    ]
+    observer = bench.observer(many)
+    observer.churn = Churn(services=nodes, namespace=NAMESPACE)
+    bench.dialling["probe-linux-1-1"].hook = nodes.at("n1")
+    observer.run()
+    assert nodes.reads == 2
+    assert {bench.done(one.id)["distrust"] for one in many} == {"services is forbidden"}
