@@ -109,3 +109,21 @@ def test_a_judgement_of_members_is_that_of_their_check() -> None:
         one, members=(Member(label="win-1", action=one.action, placement=one.placement),)
     )
     assert judge_members(whole, {}).check == whole.id
+
+
+@pytest.mark.parametrize(
+    ("why", "lost"),
+    [
+        (
+            "control channel pod-proxy: the API server https://a (context c) cannot be reached: x",
+            True,
+        ),
+        ("control channel exec: exec in p was not opened: [Errno 111] Connection refused", True),
+        ("control channel exec: the API server https://a cannot be reached: Read timed out", False),
+        ("control channel exec: exec in p was not opened: status 500", False),
+        ("the API server https://a (context c) cannot be reached: x", False),
+    ],
+)
+def test_an_api_server_that_was_lost_is_told_from_a_node(why: str, *, lost: bool) -> None:
+    """Who only waits for an answer may wait for a node; what never opened met no API server."""
+    assert advice.lost_api(why) is lost

@@ -255,3 +255,23 @@ def test_why_a_transfer_proves_nothing_is_told_to_its_end() -> None:
     assert told.endswith(" s in the median while nothing came of this transfer")
     first, second = attempts(SILENT, SILENT)
     assert too_busy(large, [first, replace(second, error="HTTP 500")], late) is None
+
+
+def test_only_the_checks_own_answers_are_explained() -> None:
+    """A silent control, and an attempt whose channel broke, are no silence of the check."""
+    silent, answered = attempts(SILENT, ANSWERED)
+    assert overloaded([silent, answered], LATE) == (1,)
+    assert overloaded([replace(silent, purpose="control:target"), answered], LATE) == ()
+    assert overloaded([replace(silent, error="HTTP 500"), answered], LATE) == ()
+
+
+def test_three_checks_are_several_and_one_prompt_answer_of_twenty_is_hardly_any() -> None:
+    """At these very numbers answers still show an overloaded probe, and with one less or more they do not."""
+    three = [replace(one, of=f"other-{number % 3}") for number, one in enumerate(LATE)]
+    two = [replace(one, of=f"other-{number % 2}") for number, one in enumerate(LATE)]
+    assert overloaded(attempts(SILENT, ANSWERED), three) == (1,)
+    assert overloaded(attempts(SILENT, ANSWERED), two) == ()
+    nineteen = [*LATE, *LATE[:7]]
+    prompt = Carried(2.0, 0.02, of="quick")
+    assert overloaded(attempts(SILENT, ANSWERED), [*nineteen, prompt]) == (1,)
+    assert overloaded(attempts(SILENT, ANSWERED), [*nineteen, prompt, prompt]) == ()

@@ -139,3 +139,12 @@ def test_the_mtu_and_the_stream_are_kept_beside_the_finding() -> None:
     seen = read_sizes(searching(None), [*echoes(up_to(1400)), *stream(passed=False)])
     assert seen is not None
     assert (seen.mtu, seen.streams) == (None, False)
+
+
+def test_sizes_are_part_of_what_was_observed_where_they_were_searched() -> None:
+    """Of any other question there are none, whatever sizes its answers name."""
+    answers = echoes(up_to(2000))
+    seen = observe(searching(), answers)
+    assert seen.path_size == read_sizes(searching(), answers)
+    assert seen.path_size is not None
+    assert observe(check(Protocol.UDP), answers).path_size is None

@@ -10,6 +10,7 @@ from nettests.parse.late_trains import unclear_trains
 from nettests.parse.observe import observation_of
 from nettests.parse.overload import REFERENCE
 from nettests.parse.resent import resent
+from nettests.parse.too_few_tries import too_few_tries
 from tests.parse.test_resent import answers
 from tests.parse.test_resent_in_trains import AT_ONCE, COUNTING, EASY, itself, trains
 
@@ -95,3 +96,17 @@ def test_other_questions_have_no_trains() -> None:
     plain = replace(COUNTING, action=replace(COUNTING.action, question=Question.REACH))
     assert unclear_trains(plain, [*trains(EASY, WAITED), *BUSY]) is None
     assert all(raw.purpose != REFERENCE for raw in answers(0.1))
+
+
+def test_why_nothing_can_be_said_is_told_to_its_end() -> None:
+    """With how many tries of how many, how long they took, and what that shows."""
+    seen = observation_of(COUNTING, done(), trains([1.1] * 8, tries=1))
+    assert seen.distrust == (
+        "8 of 200 tries were sent, because they took up to 1.1 s while the probe was slow to answer for itself as well: "
+        "its node was busy"
+    )
+
+
+def test_what_counts_no_loss_lacks_no_tries() -> None:
+    """A question of another kind has no estimate, and nothing is missing."""
+    assert too_few_tries(COUNTING, None, trains([1.1] * 8, tries=1)) is None
