@@ -8,7 +8,7 @@ The same nodes and the same seed give the same pairs, in whatever process. Pure.
 import random
 from collections.abc import Iterator, Sequence
 
-from nettests.bounds import Bounds
+from nettests.bounds.amounts import Bounds
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS
 
