@@ -28,7 +28,7 @@ from nettests.cli.options import (
 from nettests.errors import NettestsError
 from nettests.judge.exit_status import of_watch
 from nettests.model.journal_records import Limitations, Round
-from nettests.model.words import Verdict
+from nettests.model.words import CheckClass, Verdict
 from nettests.plan import load
 from nettests.plugin.documents import write_documents
 from nettests.plugin.notifications import Notifications, notifications_of
@@ -122,9 +122,13 @@ def _watched(
 
 
 def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
-    """Return the ids of what is run in each round: checks whose members are nodes, unless flows are named."""
+    """Return the ids of what is run in each round: checks whose members are nodes, unless flows are named.
+
+    What costs or changes much is not repeated unless it is named, whatever is enabled.
+    """
     plan = prepared.blueprint.plan
-    checks = [one.id for one in plan.checks if named or one.members]
+    swept = (one for one in plan.checks if one.members and one.check_class is CheckClass.DEFAULT)
+    checks = [one.id for one in (plan.checks if named else swept)]
     if not checks:
         raise NettestsError(
             "there is nothing to watch: no check of these flows applies to this cluster",

@@ -39,6 +39,8 @@ class Change(StrEnum):
     """Another Service over the same endpoints is deleted, and comes back, while it stays as it is."""
     POD = "pod"
     """The Pod behind it is deleted, and another one takes its place at another address."""
+    SAME_ADDRESS = "same-address"
+    """The Pod behind it is deleted, and another one takes its place at the same address, if the network gives it that."""
     PORT_NAME = "port-name"
     """Its ports get other names while it stays, and their numbers with it."""
 

@@ -38,6 +38,8 @@ BEHIND = "behind"
 """In ``Raw.context``: the backend that a Service was in front of when this was probed, or nobody's name."""
 CHANGED = "changed"
 """In ``Raw.context``: what was changed before this was probed, and did not come about, where more is to be said than ``BEHIND``."""
+WAITED = "waited"
+"""In ``Raw.context``: for how many seconds rules were given to follow a change before this was probed all the same."""
 REPEATED_PORTS_DIVISOR = 8
 """Up to one in eight source ports may repeat: two random ports of 28000 meet now and then, whereas a
 kept-alive connection shows one port again and again."""
@@ -141,17 +143,20 @@ def changed_in_place(check: Check) -> bool:
 
 def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
     """Say which change of a Service its rules did not follow, where it was run all the same."""
-    if told := raws[-1].context.get(CHANGED):
-        return told
-    behind = raws[-1].context.get(BEHIND)
-    if behind is None or behind in check.target.backends:
+    context = raws[-1].context
+    within = f" in {context[WAITED]} s" if context.get(WAITED) else ""
+    if told := context.get(CHANGED):
+        return f"{told}{within}"
+    behind = context.get(BEHIND)
+    final = behind in check.target.backends
+    if behind is None or (final and not within):
         return None
-    former = behind in check.target.former
-    change = f"recreated in front of {behind}" if former else "left without endpoints"
+    named = final or behind in check.target.former
+    change = f"recreated in front of {behind}" if named else "left without endpoints"
     if changed_in_place(check):
-        change = f"left with {behind} as endpoints" if former or behind == SEVERAL else change
+        change = f"left with {behind} as endpoints" if named or behind == SEVERAL else change
         change += " in place"
-    return f"the Service was {change}, and its rules did not follow"
+    return f"the Service was {change}, and its rules did not follow{within}"
 
 
 def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:

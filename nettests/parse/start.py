@@ -5,7 +5,7 @@ its admission by the kubelet) fails to start; one that no node takes or whose im
 nothing, unless the case requests just that. Afterwards, output that holds what it should conforms.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -65,14 +65,20 @@ def read(raw: Raw) -> Reading:
         status = record["status"]
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"no record of a Pod: {raw.stdout}")
-    speaks = raw.context.get("then") == FIRST_PACKETS
-    if speaks and first_packets.told(logs := (record.get("then") or {}).get("logs") or {}):
-        return first_packets.read(logs)
-    if speaks or not started(record):
+    if raw.context.get("then") == FIRST_PACKETS:
+        return read_first_packets(record, raw)
+    if not started(record):
         return _not_started(status, record.get("events") or [], raw)
     if raw.context.get("then"):
         return _afterwards(status, record.get("then") or {}, raw)
     return Reading(outcome=Outcome.STARTED, detail=f"started, {_addresses(status)}")
+
+
+def read_first_packets(record: Mapping[str, Any], raw: Raw) -> Reading:
+    """Read what a Pod logged of its first packets, or why it never ran."""
+    if first_packets.told(logs := (record.get("then") or {}).get("logs") or {}):
+        return first_packets.read(logs)
+    return _not_started(record["status"], record.get("events") or [], raw)
 
 
 def _not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:

@@ -73,7 +73,9 @@ def _at_once(action: Action) -> Action:
             return replace(action, question=Question.REACH, size=action.size or EVERY_PATH)
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
             return action
-        case Question.ADMIT | Question.INSPECT | Question.START:
+        case Question.START:
+            return replace(action, connections=1)
+        case Question.ADMIT | Question.INSPECT:
             return action
         case _:
             assert_never(action.question)

@@ -85,7 +85,7 @@ def _to_change(action: Action) -> Needs:
             return (GET_SERVICE, UPDATE_SERVICE)
         case Change.RECREATED | Change.SIBLING:
             return (GET_SERVICE, DELETE_SERVICE)
-        case Change.POD:
+        case Change.POD | Change.SAME_ADDRESS:
             return (GET_SERVICE, UPDATE_SERVICE, DELETE_POD)
         case _:
             assert_never(change)

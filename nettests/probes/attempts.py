@@ -49,11 +49,21 @@ from nettests.probes.size_search import SizeSearch
 from nettests.probes.trains import Trains
 
 ONE_IS_ENOUGH = frozenset(
-    {"ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start", "idle", SERVICES}
+    {
+        "ping",
+        "nslookup",
+        "resolve_dnsname",
+        "admission",
+        "inspection",
+        "start",
+        "crowd",
+        "idle",
+        SERVICES,
+    }
 )
 """``ping`` sends three echoes itself, a transfer of 1 MiB is hundreds of packets; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
-SAID = frozenset({"admission", "inspection", "start", "idle", SERVICES})
+SAID = frozenset({"admission", "inspection", "start", "crowd", "idle", SERVICES})
 """Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
 believed."""

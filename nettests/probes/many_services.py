@@ -1,6 +1,6 @@
 """Make many Services beside those of a run, look from each node what becomes of them, and remove them.
 
-The examiner of ``SCALE``. All checks of that question share the Services: ``crowd`` makes and removes them once, in
+The examiner of ``SCALE``. All checks of that question share the Services: ``bulk_services`` makes and removes them once, in
 batches, while each check looks from its own node: at the last of them, at a Service that was there before, at what is
 left. What was seen is a record for ``parse.many_services``; what it means is not known here.
 """
@@ -22,8 +22,8 @@ from nettests.model.service import Crowd
 from nettests.model.words import OS, Protocol
 from nettests.parse.many_services import SERVICES, answer_of
 from nettests.probes.addresses import NotOfferedError, of_family
+from nettests.probes.bulk_services import Made, Making, Many
 from nettests.probes.commands import CannotProbeError, dial
-from nettests.probes.crowd import Made, Making, Many
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination
 from nettests.probes.objects import SERVICE_HOSTNAME, Blank

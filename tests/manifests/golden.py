@@ -39,7 +39,10 @@ TRANSLATED = {
     r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable",
     r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-node-firewall-translated: unspecified",
 }
-IDLE_PODS = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
+IDLE_PODS = {
+    r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost",
+    r"pod-to-external-idle/windows-1/": "flow-tcp-idle-outside: unspecified",
+}
 IDLE = {
     **IDLE_PODS,
     r"pod-to-service-idle/windows-1/": "flow-tcp-idle-service: unspecified",

@@ -14,7 +14,7 @@ from nettests.model.flow_count import FlowCount
 from nettests.model.words import CheckClass, Outcome, Question, TargetKind
 from nettests.parse.many_flows import AT_LAST
 from nettests.probes.many_flows import BESIDE, LENGTH, rounds
-from nettests.probes.observer import in_turn
+from nettests.probes.observer import exhausting
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 
@@ -132,7 +132,7 @@ def test_a_dead_path_is_tried_once_more_and_did_not_run_out(bench: Bench) -> Non
 
 
 def test_what_looks_for_a_limit_comes_last_one_of_a_probe_at_a_time() -> None:
-    """Changes first, then all that share many Services together, then connections, of different probes side by side."""
+    """Changes are none of these; first all that share many Services together, then connections, of different probes side by side."""
     change = replace(
         check(action(PROBE, TargetKind.POD_IP)), id="a", check_class=CheckClass.DISRUPTIVE
     )
@@ -144,10 +144,9 @@ def test_what_looks_for_a_limit_comes_last_one_of_a_probe_at_a_time() -> None:
     elsewhere = replace(
         check(action("probe-linux-1-1", TargetKind.POD_IP, question=Question.FLOWS)), id="f3"
     )
-    groups = list(in_turn([one, *shared, other, change, elsewhere], 8))
-    assert [([one.id for one in group], at_once) for group, at_once in groups] == [
-        (["a"], 8),
-        (["s0", "s1", "s2"], 3),
-        (["f1", "f3"], 2),
-        (["f2"], 1),
+    groups = exhausting([one, *shared, other, change, elsewhere])
+    assert [[one.id for one in group] for group in groups] == [
+        ["s0", "s1", "s2"],
+        ["f1", "f3"],
+        ["f2"],
     ]

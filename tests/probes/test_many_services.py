@@ -115,7 +115,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here takes time."""
     monkeypatch.setattr(many_services, "PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(many_services, "PROGRAMMING_SECONDS", 0.0)
-    monkeypatch.setattr("nettests.probes.crowd.GATHERING_SECONDS", 0.1)
+    monkeypatch.setattr("nettests.probes.bulk_services.GATHERING_SECONDS", 0.1)
 
 
 def all_of(cluster: Cluster, *probed: Action) -> list[tuple[Outcome, str]]:

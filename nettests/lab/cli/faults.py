@@ -47,6 +47,7 @@ def fault() -> None:
 @click.option("--every", type=click.IntRange(min=2), help="One of so many.")
 @click.option("--connections", type=click.IntRange(min=1), help="Connections at most.")
 @click.option("--services", type=click.IntRange(min=1), help="Services at most.")
+@click.option("--beyond", type=click.IntRange(min=1), help="More than so many others.")
 @click.option("--seed", type=int, help="Of the dice that choose (0).")
 @click.option("--seconds", type=click.FloatRange(0, 600), help="How long.")
 @click.option("--jitter", type=click.FloatRange(0, 60), help="Seconds more, by dice.")

@@ -39,6 +39,7 @@ _PLACES = {
     "every": "K",
     "connections": "N",
     "services": "N",
+    "beyond": "K",
     "rate": "R",
     "seconds": "S",
     "jitter": "S",
@@ -120,6 +121,12 @@ KINDS = (
         ("node",),
     ),
     Kind(
+        "idle-outside-flows-forgotten",
+        "TCP connections of a node's pods to the outside are lost when they were idle for so many seconds (6)",
+        ("node", "seconds"),
+        ("node",),
+    ),
+    Kind(
         "pod-silent",
         "packets to pods of that name are lost, a share of them, or those of a kind; they stay Ready",
         ("pod", "protocol", "port", "larger-than", "rate"),
@@ -168,6 +175,11 @@ KINDS = (
         ("service", "node", "port"),
     ),
     Kind(
+        "readdressed-endpoints-lost",
+        "Services lose endpoints whose Pod was replaced by another one at the same address",
+        ("service", "node", "port"),
+    ),
+    Kind(
         "renamed-ports-lost",
         "ports of Services lose their rules when they get another name",
         ("service", "node", "port"),
@@ -193,8 +205,9 @@ KINDS = (
     ),
     Kind(
         "late-pod-network",
-        "a node's new Pods have no network for so many seconds (6) after they were attached to it",
-        ("node", "seconds"),
+        "a node's new Pods have no network for so many seconds (6) after they were attached to it; with --beyond only "
+        "those that come when more than so many others came within 10 s",
+        ("node", "seconds", "beyond"),
         ("node",),
     ),
     Kind("slow-pull", "images are gone, and pulls take so long", ("node", "seconds")),

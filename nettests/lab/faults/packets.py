@@ -48,6 +48,7 @@ class PacketFaults:
             "source-rewritten": self.sources,
             "hairpin-broken": self.hairpins,
             "idle-flows-forgotten": self.idle_flows,
+            "idle-outside-flows-forgotten": self.idle_flows_outwards,
             "pod-silent": self.silent_pod,
         }
 
@@ -124,6 +125,11 @@ class PacketFaults:
         """``idle-flows-forgotten``."""
         seconds = int(number(options, "seconds", IDLE_SECONDS))
         return await self._node.forget_idle(self._named(options), seconds)
+
+    async def idle_flows_outwards(self, options: Json) -> Undo:
+        """``idle-outside-flows-forgotten``."""
+        seconds = int(number(options, "seconds", IDLE_SECONDS))
+        return await self._node.forget_idle_outwards(self._named(options), seconds)
 
     async def silent_pod(self, options: Json) -> Undo:
         """``pod-silent``; the pod need not be there yet."""

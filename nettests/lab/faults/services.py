@@ -40,6 +40,7 @@ class ServiceFaults:
             "affinity-lost": self._altering(alterations.without_affinity),
             "endpoints-frozen": self._altering(alterations.Frozen),
             "shared-endpoints-lost": self._altering(alterations.SharedLost),
+            "readdressed-endpoints-lost": self._altering(alterations.ReaddressedLost),
             "renamed-ports-lost": self._altering(alterations.RenamedLost),
             "dsr-off": self._dsr_off,
         }

@@ -175,6 +175,31 @@ class RenamedLost:
         )
 
 
+class ReaddressedLost:
+    """Lose an endpoint whose Pod was replaced by another one at the same address.
+
+    As rules do that lead to the HNS endpoint of the Pod that has gone, since the address is still the same.
+    """
+
+    def __init__(self, which: Which) -> None:
+        self._which = which
+        self._pods: dict[tuple[str, Address], str] = {}
+
+    def __call__(self, table: ServiceTable) -> ServiceTable:
+        """Return the table without endpoints whose Pods are others than those that had their addresses first."""
+        return tuple(self._without(one) if self._which(one) else one for one in table)
+
+    def _without(self, one: ServicePort) -> ServicePort:
+        for backend in one.endpoints:
+            self._pods.setdefault((one.key, backend.address), backend.pod)
+        kept = tuple(
+            backend
+            for backend in one.endpoints
+            if self._pods[one.key, backend.address] == backend.pod
+        )
+        return one if len(kept) == len(one.endpoints) else replace(one, endpoints=kept)
+
+
 class Stopped:
     """Program what was there in the beginning, whatever comes: a proxy stops as a whole."""
 

@@ -66,12 +66,14 @@ class Node:
         self._portals = portals
         self._rewriting = rewriting or Rewriting()
 
-    async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
+    async def attach_pod(
+        self, uid: str, mappings: Sequence[PortMapping] = (), *, wanted: Address | None = None
+    ) -> PodNetwork:
         """Make the pod's namespace, link and address; the same ``uid`` returns the same network.
 
-        ``mappings`` are the host ports by which the pod is to be reached.
+        ``mappings`` are the host ports by which the pod is to be reached; with ``wanted`` it has this address, or none.
         """
-        network, is_new = await self._worker.run(lambda: self._attach(uid, mappings))
+        network, is_new = await self._worker.run(lambda: self._attach(uid, mappings, wanted))
         if self.newcomer is not None and is_new:
             await self.newcomer(network.namespace)
         return network
@@ -126,10 +128,12 @@ class Node:
         if self._portals is not None:
             await self._portals.serve(carried(programmed))
 
-    def _attach(self, uid: str, mappings: Sequence[PortMapping]) -> tuple[PodNetwork, bool]:
+    def _attach(
+        self, uid: str, mappings: Sequence[PortMapping], wanted: Address | None
+    ) -> tuple[PodNetwork, bool]:
         """Return the pod's network, and whether it was made just now."""
         is_new = uid not in self._pods.namespaces()
-        network = self._pods.attach(uid, mappings)
+        network = self._pods.attach(uid, mappings, wanted)
         self._map_ports()
         return network, is_new
 

@@ -28,6 +28,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.LIMITATION,),
     (Kind.WRONG_ANSWER,),
     (Kind.SETTINGS,),
+    (Kind.MANY_PODS,),
     (Kind.NEW_PODS,),
     (Kind.MUCH,),
     (Kind.MUCH, Kind.SOURCE_NODE),

@@ -109,6 +109,8 @@ class Kind(StrEnum):
     """Whose configuration deviates: a node's, or the cluster's."""
     NEW_PODS = "new-pods"
     """A node whose new Pods have to reach something from their first moment on."""
+    MANY_PODS = "many-new-pods"
+    """The same of many new Pods that are made at the same time."""
     NOT_STARTED = "not-started"
     """A node on which Pods of the run did not become Ready."""
     NOT_CREATED = "not-created"
@@ -146,6 +148,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.QUERIES_OVER, Protocol.UDP.value
         if speaks_of_first_packets(check):
             yield Kind.NEW_PODS, check.source.node or ""
+            yield Kind.MANY_PODS, (check.source.node or "") if check.action.makes_many_pods else ""
             yield Kind.PROXY_NODE, check.source.node or ""
             yield Kind.SERVICE, check.target.service or ""
         return
