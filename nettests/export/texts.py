@@ -31,11 +31,15 @@ _TOKENS = re.compile(
     # samples: 2026-11-25T16:47:37.123456+00:00, 16:47:37.12; no address begins so
     r"|(?P<time>(?<![\w:.])(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:\d\d)?(?![\w:]))"
     # samples: fd00:10:244::5, ::ffff:10.0.0.1, fe80::1/64
-    rf"|(?P<v6>(?<![\w:.-])(?:[{_HEX}]{{0,4}}:){{2,8}}(?:[{_HEX}]{{0,4}}|(?:\d{{1,3}}\.){{3}}\d{{1,3}})(?![\w:])(?:/\d{{1,3}}(?!\w))?)"
+    rf"|(?P<v6>(?<![\w.])(?:[{_HEX}]{{0,4}}:){{2,8}}(?:[{_HEX}]{{0,4}}|(?:\d{{1,3}}\.){{3}}\d{{1,3}})(?![\w:])(?:/\d{{1,3}}(?!\w))?)"
     # samples: 10.244.1.5, 10.244.0.0/16, 10.0.0.1. at the end of a sentence
-    r"|(?P<v4>(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)(?:/\d{1,2}(?!\w))?)"
+    r"|(?P<v4>(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)(?:/\d{1,2}(?!\w))?)"
     r"|(?P<token>\w(?:[\w.-]*\w)?)"
 )
+# samples: web-10.0.0.1, x_10.0.0.1, 10.0.0.1_x
+_WITHIN = re.compile(r"(?<!\d)(?<!\d\.)(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)")
+# samples: 1:2:3, 10:20
+_COUNTED = re.compile(r"\d{0,2}(?::\d{0,2})*")
 # samples: \n, \t, \u00e4 of a text within a text
 _ESCAPE = re.compile(r"u[0-9a-fA-F]{4}|[nrtbf]")
 # samples: /home/, C:\\Users\\, /Users/
@@ -116,21 +120,25 @@ class Texts:
     def _address(self, text: str) -> str:
         bare, slash, prefix = text.partition("/")
         address = read_address(bare)
-        if address is None or (slash and int(prefix) > address.max_prefixlen):
+        if address is None:
             # Four numbers that are no address, as a version; or colons that join something else.
-            return text if set(text) <= set("0123456789./:") else self._pieces(text)
+            if set(text) <= set("0123456789./") or _COUNTED.fullmatch(text):
+                return text
+            return self.pseudonyms.identifier(text)
         addresses = self.pseudonyms.addresses
-        other = addresses.network(address, int(prefix)) if slash else addresses.address(address)
+        bits = min(int(prefix), address.max_prefixlen) if slash else address.max_prefixlen
+        other = addresses.network(address, bits)
         if other == address:
             return text
         self.pseudonyms.note(Kind.ADDRESS, str(address))
         return f"{other}/{prefix}" if slash else str(other)
 
-    def _pieces(self, text: str) -> str:
-        return ":".join(self.names.other(one) if one else "" for one in text.split(":"))
-
     def _token(self, found: re.Match[str]) -> str:
         token, before = found[0], found.string[max(0, found.start() - 16) : found.start()]
+        if (within := _WITHIN.search(token)) and not self.names.knows(token):
+            start, end = within.span()
+            parts = (token[:start], self._address(within[0]), token[end:])
+            return f"{self._words(parts[0])}{parts[1]}{self._words(parts[2])}"
         if _HOME.search(before) and token.lower() not in _NOBODY:
             return self.pseudonyms.name(token, Kind.USER)
         if before.endswith("\\") and not self.names.knows(token):
