@@ -22,6 +22,4 @@ def texts(words: str | None = None, *, own: tuple[str, ...] = (), domain: str = 
     """Return texts with these words alone as vocabulary, or with the package's."""
     known = shipped() if words is None else Vocabulary.of([words])
     pseudonyms = Pseudonyms(KEY, AddressMap(KEY), taken=known.names)
-    return Texts(
-        Names(known, pseudonyms, own=set(own), domains={domain} - {""}), pseudonyms
-    )
+    return Texts(Names(known, pseudonyms, own=set(own), domains={domain} - {""}), pseudonyms)

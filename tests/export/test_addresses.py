@@ -69,7 +69,14 @@ def test_what_is_everybody_s_is_left(text: str) -> None:
 
 def test_a_network_of_one_cluster_is_not_recognised() -> None:
     """Usual networks of Pods, nodes and Services change, each key in its own way."""
-    texts = ["10.244.3.5", "172.30.17.13", "192.168.178.20", "52.178.13.4", "fd00:10:244::5", "2a00:1450:4001::8a"]
+    texts = [
+        "10.244.3.5",
+        "172.30.17.13",
+        "192.168.178.20",
+        "52.178.13.4",
+        "fd00:10:244::5",
+        "2a00:1450:4001::8a",
+    ]
     one = [MAP.address(ip_address(text)) for text in texts]
     other = [AddressMap(OTHER).address(ip_address(text)) for text in texts]
     assert all(a != ip_address(text) for a, text in zip(one, texts, strict=True))

@@ -51,7 +51,9 @@ def test_equal_texts_make_equal_bytes() -> None:
 @pytest.mark.parametrize("length", [0, 1, 100, len(DATA) // 2, len(DATA) - 1])
 def test_a_bundle_that_was_cut_short_is_told(length: int) -> None:
     """However much of it came."""
-    with pytest.raises(BrokenBundleError, match=r"b\.zip is no bundle, or was cut short or damaged"):
+    with pytest.raises(
+        BrokenBundleError, match=r"b\.zip is no bundle, or was cut short or damaged"
+    ):
         unpack(DATA[:length], "b.zip")
 
 
@@ -75,7 +77,10 @@ def test_each_flipped_byte_of_content_is_told() -> None:
         ({"bundle.json": b"{"}, "the bundle.json in b.zip cannot be read"),
         ({"bundle.json": b"[]"}, "the bundle.json in b.zip cannot be read"),
         ({"bundle.json": index(kind="Results")}, "b.zip is Results"),
-        ({"bundle.json": index(apiVersion="nettests.dev/v9")}, "this version of nettests reads Bundle"),
+        (
+            {"bundle.json": index(apiVersion="nettests.dev/v9")},
+            "this version of nettests reads Bundle",
+        ),
         ({"bundle.json": index(sha256={})}, "lists no journal.jsonl"),
         ({"bundle.json": index(sha256=5)}, "cannot be read"),
     ],
@@ -93,7 +98,9 @@ def test_a_member_that_is_not_listed_is_told() -> None:
     file = io.BytesIO(pack(left, {}))
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("unread.txt", b"x")
-    with pytest.raises(BrokenBundleError, match=r"holds unread\.txt, which its bundle\.json does not list"):
+    with pytest.raises(
+        BrokenBundleError, match=r"holds unread\.txt, which its bundle\.json does not list"
+    ):
         unpack(file.getvalue(), "b.zip")
 
 

@@ -105,15 +105,28 @@ def test_each_plant_is_taken_out_of_an_error(plant: str) -> None:
 def foreign(facts: ClusterFacts) -> ClusterFacts:
     """Return facts whose names and addresses are somebody's."""
     nodes = tuple(
-        replace(node, name=f"zorblax-{at}.kronfeld.corp", hostname=f"zorblax-{at}", zone=known("kronfeld-1a", "label"))
+        replace(
+            node,
+            name=f"zorblax-{at}.kronfeld.corp",
+            hostname=f"zorblax-{at}",
+            zone=known("kronfeld-1a", "label"),
+        )
         for at, node in enumerate(facts.nodes)
     )
-    return replace(facts, nodes=nodes, context="quuxington", cluster_domain=known("k8s.kronfeld.corp", "ConfigMap"))
+    return replace(
+        facts,
+        nodes=nodes,
+        context="quuxington",
+        cluster_domain=known("k8s.kronfeld.corp", "ConfigMap"),
+    )
 
 
 def test_nodes_are_called_what_they_are_everywhere() -> None:
     """A node's name is one other name in facts, plans, texts and capitals."""
-    told = [Discovered(facts=foreign(FACTS)), Event(at="", text="ZORBLAX-0.KRONFELD.CORP and zorblax-0.kronfeld.corp:80")]
+    told = [
+        Discovered(facts=foreign(FACTS)),
+        Event(at="", text="ZORBLAX-0.KRONFELD.CORP and zorblax-0.kronfeld.corp:80"),
+    ]
     facts, event = Renaming.of(told, shipped(), KEY).renamed(told)
     assert isinstance(facts, Discovered)
     assert isinstance(event, Event)
@@ -134,7 +147,9 @@ def test_pods_stay_on_their_nodes() -> None:
     assert whole
     subnets = [one for node in found.facts.nodes for one in node.pod_cidrs]
     assert len(set(subnets)) == len(subnets) > 1
-    assert all(any(one.subnet_of(of) for of in whole if of.version == one.version) for one in subnets)  # type: ignore[arg-type]
+    assert all(
+        any(one.subnet_of(of) for of in whole if of.version == one.version) for one in subnets
+    )  # type: ignore[arg-type]
     assert set(subnets).isdisjoint(one for node in FACTS.nodes for one in node.pod_cidrs)
 
 
@@ -173,14 +188,21 @@ def test_what_is_for_this_machine_alone_is_left_out() -> None:
 
 def test_secrets_are_taken_out_once_more() -> None:
     """A journal of an earlier version may hold what today's redactor knows."""
-    data = Renaming.of([], shipped(), KEY).data({"record": "event", "text": "token: eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln"})
+    data = Renaming.of([], shipped(), KEY).data(
+        {"record": "event", "text": "token: eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln"}
+    )
     assert "eyJ" not in data["text"]
     assert "redacted" in data["text"]
 
 
 def test_a_name_that_is_given_was_nobody_s() -> None:
     """Where something is called as a replacement would be, another one is taken: two things never become one."""
-    facts = replace(FACTS, nodes=tuple(replace(node, name=f"acme-{at}", hostname="") for at, node in enumerate(FACTS.nodes)))
+    facts = replace(
+        FACTS,
+        nodes=tuple(
+            replace(node, name=f"acme-{at}", hostname="") for at, node in enumerate(FACTS.nodes)
+        ),
+    )
     vocabulary = shipped()
     taken = replace(vocabulary, names=vocabulary.names | {"node-1", "node-2"})
     (found,) = Renaming.of([Discovered(facts=facts)], taken, KEY).renamed([Discovered(facts=facts)])
