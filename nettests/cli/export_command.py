@@ -41,8 +41,15 @@ _SHOWN = 5
     help="A word that may leave, as of a text in another language (repeatable).",
 )
 @report_dir_option("Where latest is looked for.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def export(
-    *, run: str, output: Path | None, show: bool, keep: tuple[str, ...], report_dir: Path
+    *,
+    run: str,
+    output: Path | None,
+    show: bool,
+    keep: tuple[str, ...],
+    report_dir: Path,
+    as_json: bool,
 ) -> None:
     """Make a bundle of a finished run that tells nobody whose cluster it is.
 
@@ -52,18 +59,44 @@ def export(
     folder = _folder(run, report_dir)
     made = exported(folder, today=datetime.now(UTC).date(), keep=keep)
     if show:
-        _show(made)
+        if as_json:
+            terminal.document(_as_data(made, None))
+        else:
+            _show(made)
         return
     target = output or Path(f"nettests-bundle-{folder.resolve().name}.zip")
     data = made.bundle()
     make_folder(target.resolve().parent)
     write_bytes(target, data)
+    if as_json:
+        terminal.document(_as_data(made, target))
+        return
     for one in replaced(made.pseudonyms):
         terminal.line(_counted(one))
     _tell_verdicts(made)
     if made.pseudonyms.counts[Kind.WORD]:
         terminal.line(f"words of free texts were replaced: nettests export {run} --show lists them")
     terminal.line(f"bundle: {target} ({len(data) / 1024:.0f} KiB)")
+
+
+def _as_data(made: Exported, target: Path | None) -> dict[str, object]:
+    """Return what was made; what was held back is told of a bundle that is only looked at."""
+    held = {
+        kind.value: list(made.pseudonyms.originals(kind))
+        for kind in (Kind.WORD, Kind.NAME)
+        if target is None
+    }
+    return {
+        "bundle": None if target is None else str(target),
+        "verdicts": len(made.judgements),
+        "differing": [after.check for _, after in made.differing],
+        "unread": [one.text for one in made.unread],
+        "replaced": {
+            one.kind.value: {"things": one.things, "places": one.places}
+            for one in replaced(made.pseudonyms)
+        },
+        **({"held_back": held} if held else {}),
+    }
 
 
 def _lines(text: str) -> None:

@@ -76,9 +76,9 @@ def rejudge(
     failing = tuple(FailOn(word) for word in fail_on)
     held = Held(baseline=baseline_of(baseline, failing), fail_on=failing)
     notifications = notifications_of(metrics)
-    require_writable(target)
     today = datetime.now(UTC).date()
     with run_of(run) as folder:
+        require_writable(target)
         again = judge_again(folder, target, manifests, digests, today=today, held=held)
     # By its journal alone: the other one may be of somebody else, secrets included.
     results = write_documents(target)

@@ -112,5 +112,5 @@ def test_files_of_other_names_are_never_touched() -> None:
 def test_a_bomb_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A member that unpacks to more than a journal has is not read to its end."""
     monkeypatch.setattr("nettests.model.limits.BUNDLE_MEMBER_BYTES", 1000)
-    with pytest.raises(BrokenBundleError, match="journal.jsonl in b.zip is larger than"):
+    with pytest.raises(BrokenBundleError, match=r"journal\.jsonl in b\.zip is larger than"):
         unpack(DATA, "b.zip")

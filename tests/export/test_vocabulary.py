@@ -29,7 +29,8 @@ def test_what_is_made_of_known_parts_is_no_known_name(token: str) -> None:
 def test_errors_of_systems_are_known() -> None:
     """What strerror and HTTP say is the same everywhere."""
     assert all(
-        Vocabulary.of([]).is_word(word) for word in ["Connection", "refused", "Forbidden", "Gateway"]
+        Vocabulary.of([]).is_word(word)
+        for word in ["Connection", "refused", "Forbidden", "Gateway"]
     )
 
 
