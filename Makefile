@@ -15,11 +15,13 @@ demo:
 
 test:
 	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/axe.py
 	@$(BIN)/python scripts/run_tests.py --workers $(WORKERS)
 
 # With the nightly tests: whole runs on every profile, each experiment, every document followed.
 test-all:
 	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/axe.py
 	@$(BIN)/python scripts/run_tests.py --all --workers $(WORKERS)
 
 # What differs for root: how labs start, what they may, and where they keep their files.

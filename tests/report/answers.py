@@ -12,9 +12,7 @@ DIAL_TEXT = {
     Outcome.TIMED_OUT: "dial tcp 10.96.44.7:80: i/o timeout",
     Outcome.REFUSED: "dial tcp 10.96.44.7:80: connect: connection refused",
 }
-WINDOWS_REFUSED = (
-    "dial tcp 10.96.44.7:80: connectex: No connection could be made because the target machine actively refused it."
-)
+WINDOWS_REFUSED = "dial tcp 10.96.44.7:80: connectex: No connection could be made because the target machine actively refused it."
 CURL = {
     Outcome.TIMED_OUT: (28, "curl: (28) Connection timed out after 5001 milliseconds"),
     Outcome.REFUSED: (7, "curl: (7) Failed to connect to 10.96.44.7 port 80: Connection refused"),
