@@ -218,7 +218,7 @@ def test_search_leads_to_a_check_and_back(browser: Page, pages: dict[str, Path])
         '[...document.querySelectorAll("details.check")].filter((one) => !one.hidden).map((one) => one.dataset.check)'
     )
     assert RED in found
-    browser.tab.locator("input[name=text]").fill("nothing has this")
+    browser.tab.locator("input[name=text]").fill("zorblax")
     browser.until(f'{shown} === 0 && !document.querySelector(".nothing").hidden')
     browser.tab.locator("form.filters button[type=reset]").click()
     browser.until(f"{shown} === {everything}")
