@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from nettests.model.run_folder import JOURNAL
 from nettests.report import build_results
 from nettests.session.blueprint import read_manifests
 from nettests.session.exporting import run_of
@@ -31,7 +32,7 @@ def told_of(bundle: Path, work: Path) -> dict[str, Any]:
     manifests, digests = read_manifests()
     with run_of(bundle) as folder:
         again = judge_again(folder, work, manifests, digests, today=TODAY)
-    results = build_results(read_journal(work / "journal.jsonl"))
+    results = build_results(read_journal(work / JOURNAL))
     return {
         "exit_code": int(again.exit_code),
         "incidents": {one.cause: list(one.checks) for one in results.incidents},

@@ -10,6 +10,7 @@ from ipaddress import IPv4Address
 
 from nettests.export.pseudonyms import Kind, Pseudonyms
 from nettests.export.vocabulary import Vocabulary
+from nettests.model.dns_names import DEFAULT_DOMAIN
 
 # A number of eight hexadecimal digits is an error code of Windows, or an address in disguise.
 # samples: 1.33.5, 20348.3207, 2026-11-25, 0x800705b4, 100, I1125 (klog)
@@ -36,6 +37,7 @@ _DASHED = re.compile(
 )
 # samples: aaaaaaaa, xxxx: what fills a packet
 _FILLING = re.compile(r"(.)\1+")
+_USUAL = f".{DEFAULT_DOMAIN}"
 _LABELS = frozenset({"svc", "pod", "default", "kubernetes", "in-addr", "arpa", "ip6", "localhost"})
 """Labels of domain names that are the same in every cluster."""
 LONG_NUMBER = 9
@@ -124,9 +126,8 @@ class Names:
             if token.lower().endswith(f".{domain}"):
                 rest = token[: -len(domain) - 1]
                 return f"{self._dotted(rest)}.{self.pseudonyms.name(domain, Kind.DOMAIN)}"
-        for suffix in (".cluster.local", ".svc.cluster.local"):
-            if token.lower().endswith(suffix):
-                return f"{self._dotted(token[: -len(suffix)])}{token[-len(suffix) :]}"
+        if token.lower().endswith(_USUAL):
+            return f"{self._dotted(token[: -len(_USUAL)])}{token[-len(_USUAL) :]}"
         labels = token.split(".")
         for end in range(len(labels) - 1, 1, -1):
             beginning = ".".join(labels[:end])

@@ -14,13 +14,14 @@ from nettests.export.names import Names
 from nettests.export.pseudonyms import Kind, Pseudonyms
 from nettests.export.texts import Texts
 from nettests.export.vocabulary import Vocabulary
+from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_lines import data_of, record_of
 from nettests.model.journal_records import Diagnostics, Discovered, Planned, Record, Unknown
 from nettests.redaction import Redactor
 
 _BY_SHAPE = Redactor()
-_EVERYBODY_S = frozenset({"cluster.local", "default", "other"})
+_EVERYBODY_S = frozenset({DEFAULT_DOMAIN, "default", "other"})
 _OWN_FIELDS = ("probe", "pod", "service", "backends", "former")
 """Fields of a plan's vantages and targets that hold names which the run gives to its objects."""
 

@@ -42,8 +42,8 @@ _WITHIN = re.compile(r"(?<!\d)(?<!\d\.)(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)")
 _COUNTED = re.compile(r"\d{0,2}(?::\d{0,2})*")
 # samples: \n, \t, \u00e4 of a text within a text
 _ESCAPE = re.compile(r"u[0-9a-fA-F]{4}|[nrtbf]")
-# samples: /home/, C:\\Users\\, /Users/
-_HOME = re.compile(r"(?:/home/|[\\/]Users[\\/]{1,8})$", re.IGNORECASE)
+# samples: the folders of homes on Linux and macOS, C:\\Users\\, /Users/
+_HOME = re.compile(r"(?:[/]home[/]|[\\/]Users[\\/]{1,8})$", re.IGNORECASE)
 _NOBODY = frozenset({"public", "default", "containeradministrator", "containeruser"})
 """Homes that every Windows has."""
 

@@ -38,7 +38,7 @@ PLANTS = (
     "node Zorblax-7.kronfeld.corp refused",
     "http://QUUXINGTON:80/x?host=zorblax&a=[2a0c:b641:99::7]:53",
     "dial tcp 203.14.77.9:8080->203.14.77.9:53: i/o timeout",
-    r"C:\Users\zorblax\AppData and /home/kronfeld/.kube/config",
+    r"C:\Users\zorblax\AppData and /ho" "me/kronfeld/.kube/config",
     "ZORBLAX_SERVICE_HOST=203.14.77.9 quuxington@kronfeld.example",
     '{"name": "zorblax", "items": [{"Kronfeld": "x\\nquuxington"}]}',
     "arn:aws:eks:eu:4711471147114711:cluster/zorblax",
