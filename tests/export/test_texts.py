@@ -156,7 +156,7 @@ def test_broken_json_is_read_word_by_word() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/ho" "me/node/x", r"C:\Users\node\x", "/Users/node/x", r"C:\\Users\\node\\x"]
+    "path", ["/home/node/x", r"C:\Users\node\x", "/Users/node/x", r"C:\\Users\\node\\x"]
 )
 def test_a_user_s_home_names_nobody(path: str) -> None:
     """A user may be called as anything is."""
