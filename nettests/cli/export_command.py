@@ -51,7 +51,7 @@ def export(
     report_dir: Path,
     as_json: bool,
 ) -> None:
-    """Make a bundle of a finished run that tells nobody whose cluster it is.
+    """Make an anonymous bundle of a run, to send to the project.
 
     RUN is a run's folder, or latest, latest~1 …
     Names, addresses and unknown words are replaced, the same everywhere; verdicts stay the same, and are compared.
