@@ -15,11 +15,13 @@ demo:
 
 test:
 	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/axe.py
 	@$(BIN)/python -m scripts.run_tests --workers $(WORKERS)
 
 # With the nightly tests: whole runs on every profile, each experiment, every document followed.
 test-all:
 	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/axe.py
 	@$(BIN)/python -m scripts.run_tests --all --workers $(WORKERS)
 
 # What differs for root: how labs start, what they may, and where they keep their files.

@@ -21,6 +21,7 @@ HOMES = {
     "explain": "nettests.cli.explain_command",
     "diagnose": "nettests.cli.diagnose_command",
     "rejudge": "nettests.cli.rejudge_command",
+    "export": "nettests.cli.export_command",
     "diff": "nettests.cli.diff_command",
     "forecast": "nettests.cli.forecast_command",
     "history": "nettests.cli.history_command",

@@ -27,7 +27,7 @@ from nettests.parse import (
     start,
     train,
 )
-from nettests.parse.reading import Reading, probe_failed
+from nettests.parse.reading import Reading, not_understood, probe_failed
 
 Parser = Callable[[Raw], Reading]
 
@@ -77,6 +77,12 @@ def read_answer(raw: Raw, question: Question) -> Attempt:
     return (read_resolution if question is Question.RESOLVE else read_raw)(raw)
 
 
+def not_read(raw: Raw) -> str | None:
+    """Return in words what a tool answered and no parser knows; ``None`` where nothing of it is strange."""
+    reading = _reading(raw, PARSERS)
+    return reading.detail if reading.unread else None
+
+
 def positive(raw: Raw, question: Question) -> bool:
     """Whether the target answered; for a name alone, whether it resolved."""
     return raw.error is None and read_answer(raw, question).outcome.positive
@@ -122,4 +128,4 @@ def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
         return parser(raw)
     except _OTHER_SHAPES as error:
         # A hostile answer must not end the run; what cannot be read is known to nobody.
-        return probe_failed(f"an answer of another form than {raw.tool} gives: {error!r}")
+        return not_understood(f"an answer of another form than {raw.tool} gives: {error!r}")

@@ -14,7 +14,7 @@ from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse import curl, first_packets, nslookup
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.sources import same_address
 from nettests.parse.taxonomy import classify
 
@@ -130,7 +130,7 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
     if "error" in then:
         outcome = classify(str(then["error"]), raw.client_os)
         if outcome is None or outcome.positive:
-            return probe_failed(f"{how}: {then['error']}")
+            return not_understood(f"{how}: {then['error']}")
         return Reading(outcome=outcome, detail=one_line(f"{how}: {then['error']}"))
     if how == "renew":
         return _renewed(then, raw)
