@@ -31,8 +31,8 @@ def tunnelled(inner: Layer, port: int = 4789) -> Layer:
     return Ether(src="02:00:00:00:00:21", dst="02:00:00:00:00:11") / outer / VXLAN(vni=4096) / inner
 
 
-def read(frame: Layer, **options: int) -> Packet:
-    packet = dissect(bytes(frame), **options)
+def read(frame: Layer, vxlan_port: int | None = None) -> Packet:
+    packet = dissect(bytes(frame), vxlan_port=vxlan_port)
     assert packet is not None
     return packet
 

@@ -115,7 +115,9 @@ async def _connect(job: Transfer, host: str, port: int) -> socket.socket:
             except ResolutionError as error:
                 raise CurlError(6, f"Could not resolve host: {host}") from error
             job.resolved.extend(found.addresses)
-            return await tcp.connect(job.machine, found.addresses[0], port)
+            return await tcp.connect(
+                job.machine, found.addresses[0], port, own_port=job.options.local_port
+            )
     except OSError as error:
         if error.errno is None:
             raise _timed_out(job, Report()) from error
