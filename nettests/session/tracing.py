@@ -53,7 +53,7 @@ SETTLE_SECONDS = 0.2
 """Between the last packet of a flow and the end of its captures."""
 REHEARSAL_SECONDS = 10.0
 """A flow that is answered in this time is traced from then on: a new Service needs time."""
-_TRIES = {Protocol.TCP: PORTS - 2, Protocol.UDP: 3, Protocol.ICMP: 1}
+_FLOWS = {Protocol.TCP: PORTS - 2, Protocol.UDP: 3, Protocol.ICMP: 1}
 """Flows of one trace, until one has no answer."""
 
 
@@ -209,7 +209,7 @@ class Tracer:
     def _sent_until_lost(self, check: Check, made: Set, base: int) -> tuple[MarkedFlow, bool]:
         """Send flows until one has no answer; return the last one, and whether it had one."""
         flow, answered = self._flow(check, made, base + 2), True
-        for number in range(base + 2, base + 2 + _TRIES[check.action.protocol]):
+        for number in range(base + 2, base + 2 + _FLOWS[check.action.protocol]):
             flow = self._flow(check, made, number)
             answered = self._sent(check, flow)
             if not answered:

@@ -100,13 +100,14 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
     ``wire`` are interfaces that are known to lead out of the node; of all others it is taken that they lead to Pods.
     Where no such interface is known, none is told apart.
     """
-    outward, lines = frozenset(wire), _Lines()
+    outward, lines, heads = frozenset(wire), _Lines(), 0
     for line in text.splitlines():
         head = _TCPDUMP.match(line)
         if head is None:
             lines.rest(line)
             continue
-        if len(lines.found) >= FRAMES:
+        heads += 1
+        if heads > FRAMES:
             break
         name = head[2] or ""
         lines.begin(
@@ -123,7 +124,7 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
     return Printed(
         frames=tuple(lines.found),
         unread=tuple(lines.unread),
-        cut=len(lines.found) >= FRAMES,
+        cut=heads > FRAMES,
     )
 
 

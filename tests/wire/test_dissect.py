@@ -50,6 +50,9 @@ def test_a_plain_tcp_packet_is_its_own_flow() -> None:
         source_port=49152,
         destination_port=8080,
         ack=True,
+        sequence=0,
+        length=45,
+        carried=5,
         payload=b"GET /",
     )
 
