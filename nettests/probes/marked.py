@@ -21,6 +21,8 @@ from nettests.trace.mark import Mark
 
 FLOW_SECONDS = 3
 """For one marked flow: a SYN is sent again after 1 s and after 3 s, and twice is enough to see where it goes."""
+BIND_FAILED = 45
+"""curl's exit code for a source address or port that it may not use (curl(1), "EXIT CODES")."""
 DATAGRAM_SECONDS = 7.0
 """For one that ``/dial`` sends, which gives up by itself after 5 s."""
 MOST_FILLED = 4000
@@ -36,6 +38,8 @@ class MarkedFlow:
     words: tuple[str, ...]
     mark: Mark
     answered: Callable[[ExecAnswer], bool]
+    unsent: int | None = None
+    """The exit code that says that nothing was sent, because the source port is somebody else's."""
     seconds: float
 
 
@@ -69,6 +73,7 @@ def _connection(action: Action, endpoint: Endpoint, to: str, number: int, token:
         words=words,
         mark=Mark(protocol=Protocol.TCP, port=number),
         answered=lambda answer: answer.exit_code == 0,
+        unsent=BIND_FAILED,
         seconds=FLOW_SECONDS + 3,
     )
 

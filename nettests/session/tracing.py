@@ -208,13 +208,18 @@ class Tracer:
 
     def _sent_until_lost(self, check: Check, made: Set, base: int) -> tuple[MarkedFlow, bool]:
         """Send flows until one has no answer; return the last one, and whether it had one."""
-        flow, answered = self._flow(check, made, base + 2), True
+        last: tuple[MarkedFlow, bool] | None = None
         for number in range(base + 2, base + 2 + _FLOWS[check.action.protocol]):
             flow = self._flow(check, made, number)
             answered = self._sent(check, flow)
+            if answered is None:
+                continue
+            last = flow, answered
             if not answered:
                 break
-        return flow, answered
+        if last is None:
+            raise CannotCaptureError(f"{check.source.probe} has no source port free for a trace")
+        return last
 
     def _flow(self, check: Check, made: Set, number: int) -> MarkedFlow:
         scene = made.scene
@@ -227,10 +232,14 @@ class Tracer:
             token=f"nettests{number}",
         )
 
-    def _sent(self, check: Check, flow: MarkedFlow) -> bool:
+    def _sent(self, check: Check, flow: MarkedFlow) -> bool | None:
+        """Send a flow and return whether it was answered; ``None`` where nothing was sent."""
         channel = self._source(check)
         with channel.slots:
-            return flow.answered(channel.run(flow.words, timeout=flow.seconds))
+            answer = channel.run(flow.words, timeout=flow.seconds)
+        if flow.unsent is not None and answer.exit_code == flow.unsent:
+            return None
+        return flow.answered(answer)
 
     def _source(self, check: Check) -> ExecChannel:
         """Return the channel to the check's source: its Pod, or for a node the Pod that captures there."""

@@ -119,6 +119,8 @@ async def _connect(job: Transfer, host: str, port: int) -> socket.socket:
                 job.machine, found.addresses[0], port, own_port=job.options.local_port
             )
     except OSError as error:
+        if error.errno == errno.EADDRINUSE and job.options.local_port:
+            raise CurlError(45, f"bind failed with errno {error.errno}: Address in use") from error
         if error.errno is None:
             raise _timed_out(job, Report()) from error
         raise CurlError(7, _refusal(job, host, port, error)) from error
