@@ -21,6 +21,11 @@ class Dot:
     state: str
     title: str
 
+    @property
+    def label(self) -> int:
+        """Where its word stands: away from the line that leads from the request to the reply."""
+        return self.y - 18 if self.y == REQUEST_Y else self.y + 30
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:

@@ -106,6 +106,9 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
         if head is None:
             lines.rest(line)
             continue
+        if head[3] == "P":  # for another machine: it came to this interface, and not to this node
+            lines.end()
+            continue
         heads += 1
         if heads > FRAMES:
             break

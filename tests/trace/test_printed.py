@@ -46,6 +46,12 @@ def test_tcpdump_names_interface_direction_and_bytes() -> None:
     assert not read.unread
 
 
+def test_a_frame_for_another_machine_did_not_arrive() -> None:
+    """What a switch floods is seen at a card and is not for its node."""
+    text = TCPDUMP.replace("veth12 In ", "veth12 P  ")
+    assert [one.interface for one in read_tcpdump(text).frames] == ["eth0"]
+
+
 def test_an_older_tcpdump_names_no_interface() -> None:
     """Before 4.99 the text of an interface named any says neither where nor which way."""
     (frame,) = read_tcpdump("1.5 IP 10.0.0.1 > 10.0.0.2: ICMP\n\t0x0000:  4500\n").frames

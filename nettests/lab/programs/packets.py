@@ -15,7 +15,7 @@ from typing import Self
 
 from nettests.lab.interfaces import Namespace
 
-ETH_P_ALL, OUTGOING = 0x0003, 4
+ETH_P_ALL, OTHER_HOST, OUTGOING = 0x0003, 3, 4
 IPV4, IPV6 = 0x0800, 0x86DD
 ICMP, TCP, UDP, ICMPV6 = 1, 6, 17, 58
 _LONGEST = 262144
@@ -32,6 +32,8 @@ class Taken:
     interface: str
     out: bool
     data: bytes
+    other_host: bool = False
+    """Whether it came to the interface, but for another machine's address."""
 
 
 class Sniffer:
@@ -67,7 +69,13 @@ class Sniffer:
             except BlockingIOError:
                 return
             if protocol in {IPV4, IPV6}:
-                taken = Taken(time=time.time(), interface=name, out=kind == OUTGOING, data=data)
+                taken = Taken(
+                    time=time.time(),
+                    interface=name,
+                    out=kind == OUTGOING,
+                    data=data,
+                    other_host=kind == OTHER_HOST,
+                )
                 self._take(taken)
 
 

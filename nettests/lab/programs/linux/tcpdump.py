@@ -66,7 +66,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
 
 
 def _printed(taken: Taken, found: Heads, length: int) -> str:
-    way = "Out" if taken.out else "In "
+    way = "Out" if taken.out else "P  " if taken.other_host else "In "
     family = "IP6" if ":" in found.source else "IP"
     head = f"{taken.time:.6f} {taken.interface:<5} {way} {family} {described(found)}"
     return "\n".join([head, *hexadecimal(taken.data[:length])]) + "\n"

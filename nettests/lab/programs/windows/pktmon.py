@@ -73,7 +73,7 @@ class Monitor:
     def take(self, frame: Taken) -> None:
         """Keep a frame that a filter lets through, up to the size of the log."""
         found = heads(frame.data[ETHERNET:])
-        if found is None or self.bytes > self.most:
+        if found is None or frame.other_host or self.bytes > self.most:
             return
         if not self.filters or any(one.matches(found) for one in self.filters):
             self.bytes += _HEAD + min(len(frame.data), self.size or len(frame.data))
