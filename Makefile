@@ -15,12 +15,12 @@ demo:
 
 test:
 	@$(PYTHON) scripts/bootstrap.py development
-	@$(BIN)/python scripts/run_tests.py --workers $(WORKERS)
+	@$(BIN)/python -m scripts.run_tests --workers $(WORKERS)
 
 # With the nightly tests: whole runs on every profile, each experiment, every document followed.
 test-all:
 	@$(PYTHON) scripts/bootstrap.py development
-	@$(BIN)/python scripts/run_tests.py --all --workers $(WORKERS)
+	@$(BIN)/python -m scripts.run_tests --all --workers $(WORKERS)
 
 # What differs for root: how labs start, what they may, and where they keep their files.
 test-as-root:
@@ -54,7 +54,7 @@ with-lab:
 
 without-lab:
 	@$(PYTHON) scripts/bootstrap.py development
-	@$(BIN)/python scripts/without_lab.py -n $(WORKERS)
+	@$(BIN)/python -m scripts.without_lab -n $(WORKERS)
 
 sample:
 	@$(PYTHON) scripts/bootstrap.py development

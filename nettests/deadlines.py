@@ -1,7 +1,7 @@
 """Answers over HTTP that end by a deadline, however slowly they drip.
 
 A time-out of a socket bounds one silence: a peer that sends a byte before each ends keeps its reader for ever.
-Here the head and the body of an answer are read by a deadline for both, by whichever client of ours probes: the
+Here the head and the body of an answer are read by a deadline for both, whichever client of ours reads them: the
 API server's, a port-forward's, the external vantage point. How long they have is theirs to say.
 """
 

@@ -1,7 +1,7 @@
 """Where the suites and manifests are that ship with this package.
 
 In a checkout they are top-level folders beside the package; in an installed wheel they travel as
-``nettests/_bundled``. Everything that needs a shipped file probes here; nothing is read here.
+``nettests/_bundled``. Everything that needs a shipped file comes here; nothing is read here.
 """
 
 from pathlib import Path
@@ -22,7 +22,7 @@ def manifests_path() -> Path:
 
 
 def _shipped(name: str) -> Path:
-    # A wheel is queried first: site-packages may hold somebody else's folder called "suites".
+    # A wheel's own files come first: site-packages may hold somebody else's folder called "suites".
     places = [_PACKAGE / "_bundled" / name, _PACKAGE.parent / name]
     for place in places:
         if place.is_dir():

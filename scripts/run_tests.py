@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from tests.needs_lab import NEEDS_LAB
+
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 SHOWN_FAILURES = 6
 SHOWN_SLOW = 10
 SHOWN_LINES = 12
-NEEDS_LAB = frozenset({"lab", "acceptance", "architecture", "docs", "packaging", "winkernel"})
-"""The folders whose tests ``tests/conftest.py`` marks ``lab``."""
 MARK = "mark.lab"
 REASON = re.compile(r"E  |[ |]*[\w.]+(Error|Warning)\b")
 """What pytest says of an error, those within groups among it."""
@@ -88,7 +88,7 @@ def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
         Part(name="types", argv=(str(BIN / "mypy"),), beside=True),
         Part(
             name="tests without the lab",
-            argv=(python, "scripts/without_lab.py", "-n", workers),
+            argv=(python, "-m", "scripts.without_lab", "-n", workers),
             counted=True,
         ),
         Part(

@@ -11,16 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.needs_lab import NEEDS_LAB
+
 ROOT = Path(__file__).resolve().parent.parent
-NEEDS_LAB = (
-    "tests/lab",
-    "tests/acceptance",
-    "tests/architecture",
-    "tests/docs",
-    "tests/packaging",
-    "tests/winkernel",
-)
-"""What tests the lab, runs on it, or is about the whole tree."""
 
 
 def main() -> int:
@@ -39,7 +32,7 @@ def main() -> int:
             if source.is_file():
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, copy / name)
-        for name in ("nettests/lab", *NEEDS_LAB):
+        for name in ("nettests/lab", *(f"tests/{folder}" for folder in NEEDS_LAB)):
             shutil.rmtree(copy / name, ignore_errors=True)
         arguments = ["-m", "pytest", "-q", "-m", "not lab", *sys.argv[1:]]
         environment = {**os.environ, "PYTHONPATH": str(copy)}

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.needs_lab import NEEDS_LAB
+
 # No test measures time: a busy machine is not a failure.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
@@ -112,8 +114,6 @@ def noted_labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert not left, f"labs were left running or not cleaned away: {left}"
 
 
-NEEDS_LAB = frozenset({"lab", "acceptance", "architecture", "docs", "packaging", "winkernel"})
-"""Folders of what tests the lab, runs on it, or is about the whole tree."""
 TESTS = Path(__file__).parent
 
 LONGEST = "whole-runs"

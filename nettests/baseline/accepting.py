@@ -29,24 +29,24 @@ def accepted(
     wanted = tuple(patterns)
     return tuple(
         Entry(
-            check=one.id,
-            verdict=one.standing,
-            seen=held(one),
-            members=deviating_members(one),
-            facts=dict(_facts(run, one)),
+            check=check.id,
+            verdict=check.standing,
+            seen=held(check),
+            members=deviating_members(check),
+            facts=dict(_facts(run, check)),
             run=run.run.run_id,
             reason=reason,
             expires=expires,
         )
-        for one in run.checks
-        if one.standing in {*DEVIATING, Verdict.RECORDED}
-        and (not wanted or any(fnmatchcase(one.id, pattern) for pattern in wanted))
+        for check in run.checks
+        if check.standing in {*DEVIATING, Verdict.RECORDED}
+        and (not wanted or any(fnmatchcase(check.id, pattern) for pattern in wanted))
     )
 
 
 def merged(old: Baseline, new: Iterable[Entry]) -> Baseline:
     """Return a baseline with new entries in the place of those of the same checks."""
-    entries = {one.check: one for one in (*old.entries, *new)}
+    entries = {entry.check: entry for entry in (*old.entries, *new)}
     return Baseline(file=old.file, entries=tuple(entries.values()))
 
 
@@ -57,7 +57,11 @@ def held(check: RecordedCheck) -> Seen:
 
 def deviating_members(check: RecordedCheck) -> Mapping[str, Verdict]:
     """Return the members that deviate, with their verdicts."""
-    return {one.member: one.verdict for one in check.members.deviating if one.verdict in DEVIATING}
+    return {
+        member.member: member.verdict
+        for member in check.members.deviating
+        if member.verdict in DEVIATING
+    }
 
 
 def fact_of(fact: Dependency, run: RecordedRun, check: RecordedCheck) -> str | None:

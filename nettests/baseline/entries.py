@@ -87,7 +87,7 @@ def render_baseline(baseline: Baseline) -> str:
     """Return the text of the file, entries in the order of their checks."""
     entries = sorted(baseline.entries, key=lambda one: one.check)
     return write_yaml(
-        {"apiVersion": API_VERSION, "kind": KIND, "entries": [_data(one) for one in entries]}
+        {"apiVersion": API_VERSION, "kind": KIND, "entries": [_data(entry) for entry in entries]}
     )
 
 

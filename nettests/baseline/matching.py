@@ -76,19 +76,19 @@ class Told:
 
 def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting, ...]:
     """Return what each entry says of a run."""
-    checks = {one.id: one for one in run.checks}
+    checks = {check.id: check for check in run.checks}
     return tuple(
-        Fitting(entry=one, fit=fit, why=why)
-        for one in baseline.entries
-        for fit, why in [_fit(one, checks.get(one.check), run, today)]
+        Fitting(entry=entry, fit=fit, why=why)
+        for entry in baseline.entries
+        for fit, why in [_fit(entry, checks.get(entry.check), run, today)]
     )
 
 
 def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
     """Return what of a run the baseline covers."""
     checks = {one.id: one for one in run.checks}
-    fits = {one.entry.check: one for one in fittings(run, baseline, today)}
-    holding = {check for check, one in fits.items() if one.fit is Fit.HOLDS}
+    fits = {fitting.entry.check: fitting for fitting in fittings(run, baseline, today)}
+    holding = {check for check, fitting in fits.items() if fitting.fit is Fit.HOLDS}
     deviating = [one.id for one in run.checks if one.standing in DEVIATING]
     return Told(
         file=baseline.file,
@@ -96,12 +96,12 @@ def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
         new=tuple(one for one in deviating if one not in holding),
         otherwise=tuple(
             check
-            for check, one in fits.items()
-            if one.fit is Fit.OTHERWISE
-            and one.entry.verdict is Verdict.RECORDED
+            for check, fitting in fits.items()
+            if fitting.fit is Fit.OTHERWISE
+            and fitting.entry.verdict is Verdict.RECORDED
             and checks[check].standing is Verdict.RECORDED
         ),
-        expired=tuple(one.entry for one in fits.values() if one.fit is Fit.EXPIRED),
+        expired=tuple(fitting.entry for fitting in fits.values() if fitting.fit is Fit.EXPIRED),
     )
 
 

@@ -1,7 +1,7 @@
 """Who may begin next: slots on one channel, on one node, or in front of the API server.
 
 Taken by ``probes.sending`` around each question, and by ``cluster`` around each process and each API request. What
-costs a cluster something is a question's beginning; one that was probed a while ago and is still silent only waits
+costs a cluster something is a question's beginning; one that was sent a while ago and is still silent only waits
 for its time-out. So that silence holds nobody up, only what began a moment ago counts, up to a ceiling that file
 descriptors, or the processes of a node, set.
 """

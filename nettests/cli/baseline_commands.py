@@ -82,7 +82,9 @@ def accept(
     file: Path,
     report_dir: Path,
 ) -> None:
-    """Accept what deviates in RUN, or was recorded there, until a day, on the facts of that run.
+    """Accept what deviates in RUN, until a day.
+
+    What was recorded there, too, and on the facts of that run.
 
     RUN is a folder of a run, its results.json, or latest, latest~1 …. An entry holds its check to the verdict, the outcome
     and the deviating members that were seen: anything else is new.
@@ -127,7 +129,9 @@ def accept(
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:
-    """List the entries that no longer describe RUN: repaired, otherwise, on other facts, gone or expired.
+    """List the entries that no longer describe RUN.
+
+    What was repaired, is otherwise or on other facts, is gone or expired.
 
     Exit code: 0 all hold, or were not judged; 1 some no longer match.
     """

@@ -61,7 +61,7 @@ class PodProxy:
 
 @dataclass(frozen=True, slots=True)
 class ExecCurl:
-    """The fallback: ``curl`` inside the pod queries the probe on its loopback address."""
+    """The fallback: ``curl`` inside the pod reaches the probe at its loopback address."""
 
     execute: ExecChannel
     port: int
@@ -89,10 +89,10 @@ class ExecCurl:
 def curl_answer(text: str) -> HttpAnswer:
     """Read what ``curl -i`` printed: the head, an empty line, the body as it came."""
     # sample, with \r\n at line ends: HTTP/1.1 400 Bad Request / Content-Length: 3 / / bad
-    found = re.match(r"HTTP/[\d.]+ (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n", text)
-    if found is None:
+    match = re.match(r"HTTP/[\d.]+ (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n", text)
+    if match is None:
         raise ChannelError(f"curl printed no HTTP answer: {text[:80]!r}")
-    return HttpAnswer(status=int(found[1]), body=text[found.end() :])
+    return HttpAnswer(status=int(match[1]), body=text[match.end() :])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class Opened:
 def open_channels(candidates: Sequence[HttpChannel], hostname: str, *, deadline: float) -> Opened:
     """Return the candidates, working ones first; ``ChannelError`` when none works by ``deadline``.
 
-    The self-check queries ``/hostname``, so that it also proves which pod answers. A server that does not listen
+    The self-check requests ``/hostname``, so that it also proves which pod answers. A server that does not listen
     yet refuses all: where one candidate works, those before it are checked again. Those behind are fallbacks.
     """
     while True:

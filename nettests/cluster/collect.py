@@ -28,9 +28,9 @@ def remove(
     """
     try:
         versions = _unchanged(connection, places, ignore)
-        leases = [_forestall(connection, one) for one in places]
+        leases = [_forestall(connection, place) for place in places]
     except ClusterError as error:
-        return {one.namespace: error.message for one in places}
+        return {place.namespace: error.message for place in places}
     problems = {}
     for one, lease in zip(places, leases, strict=True):
         try:
@@ -58,67 +58,69 @@ def _unchanged(
         if not one.removable:
             raise ClusterError(one.obstacle or one.spared)
     run = places[0].ownership.run
-    known = {one.uid: one for one in places if one.own}
+    known = {place.uid: place for place in places if place.own}
     current = owned_namespaces(connection, run)
     for item in current:
         seen = known.get(item["metadata"]["uid"])
         if seen is None or Ownership.of(item) != seen.ownership:
             name = item["metadata"]["name"]
             raise ClusterError(f"namespace {name} of run {run} is not the one that was looked at")
-    for one in look_at(connection, [one for one in places if one.own], ignore=ignore):
+    for one in look_at(connection, [place for place in places if place.own], ignore=ignore):
         if one.obstacle:
             raise ClusterError(f"namespace {one.namespace} has changed: {one.obstacle}")
     return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in current}
 
 
-def _forestall(connection: Connection, one: Leftover) -> Object | None:
+def _forestall(connection: Connection, leftover: Leftover) -> Object | None:
     """Write on the run's Lease that it is collected; ``ClusterError`` if the run came to life."""
     # Nothing can be created in a terminating namespace, but a Lease that stands there may yet be renewed.
-    leaving = one.state is State.TERMINATING
-    first = one.own and one.namespace == namespace_of(one.ownership.run)
-    if not one.lease and (leaving or not first):
+    leaving = leftover.state is State.TERMINATING
+    first = leftover.own and leftover.namespace == namespace_of(leftover.ownership.run)
+    if not leftover.lease and (leaving or not first):
         return None
     try:
-        return collect_lease(connection, one.ownership, one.namespace, one.lease)
+        return collect_lease(connection, leftover.ownership, leftover.namespace, leftover.lease)
     except ApiError as error:
         if error.status == 409:
             raise ClusterError(
-                f"the Lease in namespace {one.namespace} was renewed or taken: its run lives"
+                f"the Lease in namespace {leftover.namespace} was renewed or taken: its run lives"
             ) from error
         if error.status == 404 and leaving:
             return None  # it went with its namespace; its run ends when it finds none
         if error.status == 404:
             raise ClusterError(
-                f"the Lease in namespace {one.namespace} is gone: somebody else removes this run"
+                f"the Lease in namespace {leftover.namespace} is gone: somebody else removes this run"
             ) from error
         raise
 
 
-def _delete_namespace(connection: Connection, one: Leftover, version: str) -> None:
+def _delete_namespace(connection: Connection, leftover: Leftover, version: str) -> None:
     try:
-        connection.delete(f"/api/v1/namespaces/{one.namespace}", uid=one.uid, version=version)
+        connection.delete(
+            f"/api/v1/namespaces/{leftover.namespace}", uid=leftover.uid, version=version
+        )
     except ApiError as error:
         if error.status == 409:
             raise ClusterError(
-                f"namespace {one.namespace} was changed in the moment of its removal"
+                f"namespace {leftover.namespace} was changed in the moment of its removal"
             ) from error
         raise
 
 
 def _remove_objects(
-    connection: Connection, one: Leftover, lease: Object | None, wait: float
+    connection: Connection, leftover: Leftover, lease: Object | None, wait: float
 ) -> None:
     """Remove the objects that were looked at from a namespace of others, the Lease last."""
     current = {**lease, "kind": "Lease"} if lease else None
     for kind in COLLECTIONS:
-        items = [current or item if kind == "Lease" else item for item in _of_kind(one, kind)]
+        items = [current or item if kind == "Lease" else item for item in _of_kind(leftover, kind)]
         for item in items:
             delete_object(connection, item)
         wait_gone(partial(_standing, connection, items), kind.lower(), wait)
 
 
-def _of_kind(one: Leftover, kind: str) -> list[Object]:
-    return [item for item in one.items if item["kind"] == kind]
+def _of_kind(leftover: Leftover, kind: str) -> list[Object]:
+    return [item for item in leftover.items if item["kind"] == kind]
 
 
 def _standing(connection: Connection, items: Sequence[Object]) -> list[Object]:

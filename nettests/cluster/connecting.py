@@ -21,7 +21,7 @@ def connect(
 ) -> Connection:
     """Choose a context, connect and request the version, so that errors come before anything else.
 
-    ``learn`` is told who knows the credentials before anything is probed with them.
+    ``learn`` is told who knows the credentials before anything is sent with them.
     """
     connection = Connection(choose(kubeconfig, context), timing)
     if learn is not None:

@@ -77,7 +77,7 @@ class Connection:
         self.timing = timing or Timing()
         self.bounds = Bounds.of(self.timing)
         self.version: str | None = None
-        """The API server's ``gitVersion``, once somebody queried."""
+        """The API server's ``gitVersion``, once it was read."""
         self.server = chosen.configuration.host
         self._configuration = chosen.configuration
         self.requests = self.streams = 0
@@ -193,7 +193,7 @@ class Connection:
     ) -> Answer:
         """Send a request until its answer is none that another try may mend; return the last one.
 
-        With a ``timeout`` of the caller's a silence is the answer, and is not requested again. ``most``
+        With a ``timeout`` of the caller's silence is the answer, and nothing is sent again. ``most``
         bytes are read of it.
         """
         tries = self.tries()
@@ -349,10 +349,10 @@ class Connection:
             )
         return Handshake(configuration=self._configuration, url=url, headers=headers)
 
-    def _unreachable(self, error: Exception, probed: str) -> ClusterError:
+    def _unreachable(self, error: Exception, request: str) -> ClusterError:
         if came_too_slowly(error):
             return SlowError(
-                f"the API server {self.server} (context {self.context}) began to answer {probed} and did not "
+                f"the API server {self.server} (context {self.context}) began to answer {request} and did not "
                 "end by the deadline",
                 hint="does something between here and it let little through? "
                 "timing.apiAnswer of a cluster profile sets the deadline",

@@ -1,7 +1,7 @@
 """Wait until the EndpointSlices of a namespace hold the pods that stand behind its Services.
 
 What a node's kube-proxy makes of the slices is not known here: that
-shows only when the node is queried.
+shows only on the node.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 """What the API server answered, and what it means when that is a failure.
 
-Read by ``connection``; words and values only, nothing is probed here.
+Read by ``connection``; words and values only, nothing is sent here.
 """
 
 from dataclasses import dataclass

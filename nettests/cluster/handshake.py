@@ -81,7 +81,7 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
     proxy = _proxy(to.configuration)
     own = proxy is not None and proxy.startswith("https:")  # whose TLS is around the server's
     try:
-        made = closing.enter_context(
+        connection = closing.enter_context(
             connect(
                 to.url.replace("http", "ws", 1),
                 ssl=_tls(to.configuration) if to.url.startswith("https:") else None,
@@ -107,8 +107,8 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
         raise HandshakeError(f"the proxy of the API server answered {status}") from error
     except (WebSocketException, ImportError) as error:  # one library is missing for SOCKS
         raise HandshakeError(str(error)) from error
-    assert isinstance(made, BoundedConnection)
-    return Stream(made, closing)
+    assert isinstance(connection, BoundedConnection)
+    return Stream(connection, closing)
 
 
 def _tls(configuration: client.Configuration) -> ssl.SSLContext:

@@ -195,10 +195,10 @@ def _source_vip(
 def _version(pod: Object | None) -> Fact[KubernetesVersion]:
     for container in (pod or {}).get("spec", {}).get("containers", []):
         # sample: registry.k8s.io/kube-proxy:v1.29.4, sigwindowstools/kube-proxy:v1.29.4-flannel
-        found = re.search(r"kube-proxy[^:/@]*:(v?\d[^@]*)", container.get("image", ""))
-        if found is not None:
+        match = re.search(r"kube-proxy[^:/@]*:(v?\d[^@]*)", container.get("image", ""))
+        if match is not None:
             try:
-                return known(KubernetesVersion.parse(found[1]), f"image {container['image']}")
+                return known(KubernetesVersion.parse(match[1]), f"image {container['image']}")
             except ValueError:
                 continue
     return unknown("no kube-proxy image on this node names a version")

@@ -115,8 +115,10 @@ def find(
     objects whose ``kind/name`` is in ``ignore`` are nobody's, as what a cluster puts into each namespace.
     """
     own = [_own(item) for item in owned_namespaces(connection)]
-    names = {found.namespace for found in own}
-    foreign = [found for found in _foreign(connection, namespaces) if found.namespace not in names]
+    names = {leftover.namespace for leftover in own}
+    foreign = [
+        leftover for leftover in _foreign(connection, namespaces) if leftover.namespace not in names
+    ]
     with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
         known = list(
             pool.map(
@@ -125,9 +127,9 @@ def find(
         )
     # After the watch, so that what somebody put there meanwhile is seen.
     seen = look_at(connection, known, ignore=ignore)
-    probed = [replace(found, named=found.ownership.run == named) for found in seen]
+    marked = [replace(leftover, named=leftover.ownership.run == named) for leftover in seen]
     return tuple(
-        sorted(_by_run(probed), key=lambda found: (found.ownership.created, found.namespace))
+        sorted(_by_run(marked), key=lambda found: (found.ownership.created, found.namespace))
     )
 
 
@@ -135,19 +137,21 @@ def look_at(
     connection: Connection, known: Sequence[Leftover], *, ignore: Collection[str] = ()
 ) -> list[Leftover]:
     """Return the same leftovers with what stands in the runs' own namespaces now."""
-    if not any(found.own for found in known):
+    if not any(leftover.own for leftover in known):
         return list(known)
     kinds = namespaced_kinds(connection)
     looked = []
-    for found in known:
-        if not found.own:
-            looked.append(found)
+    for leftover in known:
+        if not leftover.own:
+            looked.append(leftover)
             continue
-        inside = look_inside(connection, kinds, found.namespace, found.ownership)
+        inside = look_inside(connection, kinds, leftover.namespace, leftover.ownership)
         others = tuple(name for name in inside.strangers if name not in ignore)
-        guests = tuple(name for name in found.strangers if name.startswith(_GUEST))
+        guests = tuple(name for name in leftover.strangers if name.startswith(_GUEST))
         looked.append(
-            replace(found, objects=inside.own, strangers=(*guests, *others), unseen=inside.unseen)
+            replace(
+                leftover, objects=inside.own, strangers=(*guests, *others), unseen=inside.unseen
+            )
         )
     return looked
 
@@ -158,25 +162,25 @@ def _by_run(known: Sequence[Leftover]) -> Iterator[Leftover]:
     for found in known:
         runs[found.ownership.run].append(found)
     for places in runs.values():
-        living = {one.state for one in places} & {State.ALIVE, State.KEPT}
+        living = {place.state for place in places} & {State.ALIVE, State.KEPT}
         told = [
-            replace(one, state=min(living)) if living and one.state is State.DEAD else one
-            for one in places
+            replace(place, state=min(living)) if living and place.state is State.DEAD else place
+            for place in places
         ]
         why = _disagreement(told)
-        for one in told:
-            held = [other.namespace for other in told if other is not one and other.obstacle]
+        for leftover in told:
+            held = [other.namespace for other in told if other is not leftover and other.obstacle]
             sibling = f"a run goes as a whole, and namespace {held[0]} stays" if held else ""
-            yield replace(one, spared=why or sibling)
+            yield replace(leftover, spared=why or sibling)
 
 
 def _disagreement(places: Sequence[Leftover]) -> str:
     """Return what makes it doubtful that all these places are one run's."""
     run = places[0].ownership.run
-    if len({one.ownership for one in places}) > 1:
+    if len({place.ownership for place in places}) > 1:
         return f"not all that says it is run {run}'s carries the same marks"
-    if len({one.own for one in places}) > 1:
-        strange = next(one.namespace for one in places if not one.own)
+    if len({place.own for place in places}) > 1:
+        strange = next(place.namespace for place in places if not place.own)
         return f"run {run} has namespaces of its own, and its marks are in namespace {strange} too"
     return ""
 
@@ -227,31 +231,31 @@ def _everywhere(connection: Connection, kind: str, namespaces: Iterable[str]) ->
 _GUEST = "lease of run "
 
 
-def _judged(connection: Connection, found: Leftover, seconds: float) -> Leftover:
+def _judged(connection: Connection, leftover: Leftover, seconds: float) -> Leftover:
     """Return what was found with the state of its run; without ``seconds`` nothing is watched."""
-    lease = read_lease(connection, found.namespace)
-    if found.state is State.TERMINATING and (lease is None or not seconds):
-        return found
-    if lease is not None and holder_of(lease) != found.ownership.run:
-        if found.own:  # another run was sent into it
+    lease = read_lease(connection, leftover.namespace)
+    if leftover.state is State.TERMINATING and (lease is None or not seconds):
+        return leftover
+    if lease is not None and holder_of(lease) != leftover.ownership.run:
+        if leftover.own:  # another run was sent into it
             guest = f"{_GUEST}{holder_of(lease)}"
-            return replace(found, state=State.DEAD, strangers=(guest,))
-        return replace(found, state=State.DEAD)
-    if lease is not None and Ownership.of(lease) == found.ownership:
-        found = replace(found, lease=lease)
+            return replace(leftover, state=State.DEAD, strangers=(guest,))
+        return replace(leftover, state=State.DEAD)
+    if lease is not None and Ownership.of(lease) == leftover.ownership:
+        leftover = replace(leftover, lease=lease)
     if lease is not None and KEPT in (lease["metadata"].get("annotations") or {}):
-        if found.ownership.expires >= datetime.now(UTC):
-            return replace(found, state=State.KEPT)
-        return replace(found, state=_ended(found, State.EXPIRED))
+        if leftover.ownership.expires >= datetime.now(UTC):
+            return replace(leftover, state=State.KEPT)
+        return replace(leftover, state=_ended(leftover, State.EXPIRED))
     if not seconds:
-        return found
+        return leftover
     try:
-        alive = is_renewed(connection, found.namespace, lease, seconds=seconds)
+        alive = is_renewed(connection, leftover.namespace, lease, seconds=seconds)
     except ClusterError:
         alive = True  # not known to be dead
-    return replace(found, state=State.ALIVE if alive else _ended(found, State.DEAD))
+    return replace(leftover, state=State.ALIVE if alive else _ended(leftover, State.DEAD))
 
 
-def _ended(found: Leftover, state: State) -> State:
+def _ended(leftover: Leftover, state: State) -> State:
     """Return the state of a run that has ended: of a namespace that is terminating, that it is."""
-    return found.state if found.state is State.TERMINATING else state
+    return leftover.state if leftover.state is State.TERMINATING else state

@@ -86,9 +86,9 @@ def cluster_domain(corefile: Object | None, kubeadm: Object, stated: StatedFacts
         return known(stated.cluster_domain, STATED)
     text = ((corefile or {}).get("data") or {}).get("Corefile", "")
     # sample line of a Corefile: kubernetes cluster.local in-addr.arpa ip6.arpa {
-    found = re.search(r"^\s*kubernetes\s+([\w.-]+?)\.?\s", text, re.MULTILINE)
-    if found is not None:
-        return known(found[1], "ConfigMap kube-system/coredns")
+    match = re.search(r"^\s*kubernetes\s+([\w.-]+?)\.?\s", text, re.MULTILINE)
+    if match is not None:
+        return known(match[1], "ConfigMap kube-system/coredns")
     if kubeadm.get("dnsDomain"):
         return known(str(kubeadm["dnsDomain"]), KUBEADM)
     return unknown("neither CoreDNS's Corefile nor kubeadm-config names the domain")
@@ -104,8 +104,8 @@ def pod_records(corefile: Object | None) -> Fact[bool]:
     if not re.search(r"^\s*kubernetes\s", text, re.MULTILINE):
         return unknown(f"{origin} cannot be read, or does not configure the kubernetes plugin")
     # sample line of a Corefile: pods insecure
-    found = re.search(r"^\s*pods\s+(\w+)", text, re.MULTILINE)
-    mode = found[1] if found else "disabled"
+    match = re.search(r"^\s*pods\s+(\w+)", text, re.MULTILINE)
+    mode = match[1] if match else "disabled"
     return known(mode in {"insecure", "verified"}, f"{origin}: pods {mode}")
 
 

@@ -23,7 +23,9 @@ def denied(
     """
     with ThreadPoolExecutor(connection.bounds.requests_open, "review") as pool:
         answers = list(pool.map(lambda one: _allowed(connection, one, namespace), wanted))
-    return tuple(one for one, allowed in zip(wanted, answers, strict=True) if not allowed)
+    return tuple(
+        permission for permission, allowed in zip(wanted, answers, strict=True) if not allowed
+    )
 
 
 def _allowed(connection: Connection, wanted: Permission, namespace: str) -> bool:

@@ -2,7 +2,7 @@
 
 One dry run: nothing is stored, and no right to read the namespace is needed. The level may come from the
 namespace's label or from the API server's own configuration; its refusal names it in either case. Where
-something else refuses the dry run before Pod Security is queried, the label is read.
+something else refuses the dry run before Pod Security is evaluated, the label is read.
 """
 
 import re
@@ -40,8 +40,8 @@ def level_of(connection: Connection, namespace: str) -> Fact[str]:
             f"namespace {namespace} is terminating, and takes nothing new",
             hint=f"wait for its end (`kubectl describe namespace {namespace}` says what holds it), or name another one",
         )
-    if found := _VIOLATION.search(answer.text):
-        return known(found[1], ORIGIN)
+    if match := _VIOLATION.search(answer.text):
+        return known(match[1], ORIGIN)
     if answer.status < 300:
         return known("privileged", ORIGIN)
     if by_quota(answer.text):

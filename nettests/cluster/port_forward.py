@@ -52,7 +52,7 @@ class _Forwarding:
         self.patience.begin(seconds)
 
     def is_idle(self) -> bool:
-        """Whether it is still open, and has brought nothing that nobody requested."""
+        """Whether it is still open, and has brought nothing but answers to requests."""
         try:
             self.receive(0)
         except TimeoutError:
@@ -86,7 +86,7 @@ class _Forwarding:
         self._announced.add(channel)
 
     def sendall(self, data: bytes) -> None:
-        """Send what the HTTP connection queries."""
+        """Send what the HTTP connection writes."""
         self.stream.send(DATA, data)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
@@ -118,7 +118,7 @@ class _Reading(io.RawIOBase):
 
 @dataclass(slots=True)
 class PortForward:
-    """HTTP over kept-open port-forwards: as many as are queried at the same time."""
+    """HTTP over kept-open port-forwards: as many as have a request under way."""
 
     connection: Connection
     namespace: str

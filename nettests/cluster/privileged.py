@@ -21,7 +21,7 @@ from nettests.parse.admission import by_policy, causes
 NAME = "nettests-privileged"
 ORIGIN = "a dry run of a privileged HostProcess pod"
 PLACE = "default"
-"""Where a run that makes its own namespace queries: this one is always there."""
+"""Where a run that makes its own namespace sends the dry run: this one is always there."""
 _LATER = re.compile(
     # sample: pods "x" is forbidden: violates PodSecurity "baseline:latest": host namespaces …
     r"violates PodSecurity \\?\""
@@ -30,13 +30,13 @@ _LATER = re.compile(
     # sample: pods "x" is forbidden: ValidatingAdmissionPolicy 'nettests' with binding 'nettests' denied request: …
     r"| is forbidden: ValidatingAdmissionPolicy '"
 )
-"""Refusals by what is tested only when a Pod was found valid."""
+"""Refusals by what decides only when a Pod was found valid."""
 
 
 def privileged_of(connection: Connection, namespace: str, denied: tuple[str, ...]) -> Fact[bool]:
     """Return whether privileged Pods are valid; ``namespace`` is the one a run uses, empty for its own.
 
-    ``denied`` is what this identity may not do: who may not create Pods tests nothing.
+    ``denied`` is what this identity may not do: who may not create Pods may not try to.
     """
     if str(CREATE_POD) in denied:
         return unknown(f"this identity may not {CREATE_POD}")

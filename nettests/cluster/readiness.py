@@ -46,7 +46,7 @@ def read_readiness(
             raise ClusterError(f"{NODES}: status {answer.status}")
         try:
             items = read_json(answer.body)["items"]
-            found |= {one["metadata"]["name"]: readiness_of(one) for one in items}
+            found |= {item["metadata"]["name"]: readiness_of(item) for item in items}
         except (LookupError, TypeError, ValueError) as error:
             raise ClusterError(f"{NODES} is no list of nodes: {error}") from error
     return {name: found[name] for name in names if name in found}

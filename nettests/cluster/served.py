@@ -65,8 +65,8 @@ def namespaced_kinds(connection: Connection) -> Catalogue:
         if isinstance(answer, str):
             unread.append(f"{prefix.removeprefix('/apis/').removeprefix('/')}: {answer}")
             continue
-        for one in _kinds(prefix, answer):
-            kinds.setdefault(one.resource, one)
+        for kind in _kinds(prefix, answer):
+            kinds.setdefault(kind.resource, kind)
     return Catalogue(kinds=tuple(kinds.values()), unread=tuple(unread))
 
 

@@ -1,6 +1,6 @@
 """Remove at the end of a run what this very run created, and nothing else.
 
-The run remembers what it requested: an object goes if it carries the run's marks and was created by this
+The run remembers what it had created: an object goes if it carries the run's marks and was created by this
 process, by its UID. A namespace of its own goes whole, with whatever others put into it meanwhile, unless
 another run holds it. What a dead run left is ``collect``'s work: nobody remembers for that one.
 """
@@ -29,7 +29,7 @@ Key = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Made:
-    """What a run requested to be created: by kind, namespace and name the UID, as soon as it is known.
+    """What a run had created: by kind, namespace and name the UID, as soon as it is known.
 
     An answer may be lost, and the object stand nevertheless: then the name and the marks have to do.
     """
@@ -40,9 +40,9 @@ class Made:
         """Remember what is about to be created."""
         self._uids.setdefault(_key(item), set()).add(None)
 
-    def take(self, stored: Object, probed: Object) -> None:
+    def take(self, stored: Object, sent: Object) -> None:
         """Remember the UID of what was created."""
-        known = self._uids.setdefault(_key(probed), set())
+        known = self._uids.setdefault(_key(sent), set())
         known.discard(None)
         known.add(stored["metadata"].get("uid"))
 

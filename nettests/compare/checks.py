@@ -77,7 +77,7 @@ class CheckChange:
     def worse(self) -> bool:
         """Whether it, or one of its members, deviates and did not before."""
         newly = self.after.verdict in DEVIATING and self.before.verdict not in DEVIATING
-        return newly or any(one.newly_deviates for one in self.members)
+        return newly or any(member.newly_deviates for member in self.members)
 
     @property
     def lost_sight(self) -> bool:
@@ -117,7 +117,7 @@ def kind_of(old: RecordedCheck, new: RecordedCheck, members: tuple[MemberChange,
         return Kind.OUTCOME
     if old.limitation_id != new.limitation_id:
         return Kind.LIMITATION
-    return Kind.MEMBERS if any(one.tells for one in members) else Kind.SAME
+    return Kind.MEMBERS if any(member.tells for member in members) else Kind.SAME
 
 
 _FINE, _WRONG, _BLIND = "accepted", "deviating", "not judged"

@@ -85,7 +85,9 @@ def dependencies(check: RecordedCheck) -> tuple[Dependency, ...]:
 def unknown_in(undecided: str) -> tuple[Dependency, ...]:
     """Return the facts that an expectation lacks, of the sentence that says why it is undecided."""
     sentences = undecided.partition(_UNDECIDED)[2].split("; ")
-    return tuple(dict.fromkeys(one for sentence in sentences for one in named_in(sentence)))
+    return tuple(
+        dict.fromkeys(dependency for sentence in sentences for dependency in named_in(sentence))
+    )
 
 
 def entries_in(undecided: str) -> tuple[str, ...]:
@@ -96,7 +98,9 @@ def entries_in(undecided: str) -> tuple[str, ...]:
 def of_limitation(limitation: AppliedLimitation | None) -> tuple[Dependency, ...]:
     """Return the facts that the condition of a limitation names."""
     told = limitation.because if limitation else ()
-    return tuple(dict.fromkeys(one for sentence in told for one in named_in(sentence)))
+    return tuple(
+        dict.fromkeys(dependency for sentence in told for dependency in named_in(sentence))
+    )
 
 
 def named_in(sentence: str) -> Iterator[Dependency]:
@@ -104,13 +108,13 @@ def named_in(sentence: str) -> Iterator[Dependency]:
     if sentence.startswith(_EXCEPTED):
         yield Dependency(NAT_EXCEPTIONS)
         yield Dependency(EXTERNAL_TARGET)
-    elif found := _OF_CLUSTER.match(sentence):
-        yield Dependency(found["name"])
-    elif found := _OF_END.match(sentence):
-        yield Dependency(found["name"], found["side"])
-        if found["name"] == KUBE_PROXY and _BY_SKEW in sentence:
+    elif match := _OF_CLUSTER.match(sentence):
+        yield Dependency(match["name"])
+    elif match := _OF_END.match(sentence):
+        yield Dependency(match["name"], match["side"])
+        if match["name"] == KUBE_PROXY and _BY_SKEW in sentence:
             yield Dependency(KUBERNETES)
-        if found["name"] == DRIVER and _BY_PLUGIN in sentence:
+        if match["name"] == DRIVER and _BY_PLUGIN in sentence:
             yield Dependency(PLUGIN)
 
 
@@ -124,10 +128,12 @@ def causes(
     if before is None or after is None:
         return ()
     found = []
-    for one in dict.fromkeys(named):
-        was, now = value_of(one, ends[0], before), value_of(one, ends[1], after)
+    for dependency in dict.fromkeys(named):
+        was, now = value_of(dependency, ends[0], before), value_of(dependency, ends[1], after)
         if was != now:
-            found.append(Cause(fact=f"{one.side} {one.name}".lstrip(), before=was, after=now))
+            found.append(
+                Cause(fact=f"{dependency.side} {dependency.name}".lstrip(), before=was, after=now)
+            )
     return tuple(found)
 
 

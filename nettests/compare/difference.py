@@ -53,37 +53,39 @@ class Difference:
 
     def of(self, *kinds: Kind) -> tuple[CheckChange, ...]:
         """Return the checks of some kinds of change."""
-        return tuple(one for one in self.checks if one.kind in kinds)
+        return tuple(check for check in self.checks if check.kind in kinds)
 
     @property
     def changed(self) -> tuple[CheckChange, ...]:
         """The checks that are not what they were."""
-        return tuple(one for one in self.checks if one.kind is not Kind.SAME)
+        return tuple(check for check in self.checks if check.kind is not Kind.SAME)
 
     @property
     def worse(self) -> tuple[str, ...]:
         """The ids of checks that deviate and did not before, or of which a member does."""
         return (
-            *(one.id for one in self.checks if one.worse),
-            *(one.id for one in self.only_after if one.deviates),
+            *(check.id for check in self.checks if check.worse),
+            *(check.id for check in self.only_after if check.deviates),
         )
 
     @property
     def lost_sight(self) -> tuple[str, ...]:
         """The ids of checks that were judged and are ``unknown``."""
-        return tuple(one.id for one in self.checks if one.lost_sight)
+        return tuple(check.id for check in self.checks if check.lost_sight)
 
     @property
     def unexplained(self) -> tuple[CheckChange, ...]:
         """The changes of behaviour that no fact accounts for."""
         return tuple(
-            one for one in self.checks if one.why and one.why.explained is Explained.UNEXPLAINED
+            check
+            for check in self.checks
+            if check.why and check.why.explained is Explained.UNEXPLAINED
         )
 
     @property
     def kinds(self) -> Counter[Kind]:
         """How many checks of both runs are of each kind."""
-        return Counter(one.kind for one in self.checks)
+        return Counter(check.kind for check in self.checks)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -117,7 +119,7 @@ def difference(
 
 def _compared(run: RecordedRun, name: str) -> Compared:
     blind = {Verdict.SKIPPED, Verdict.UNKNOWN}
-    judged = sum(one.verdict not in blind for one in run.checks)
+    judged = sum(check.verdict not in blind for check in run.checks)
     return Compared(name=name, run=run.run, counts=run.counts, judged=judged)
 
 
@@ -132,10 +134,10 @@ def _warnings(before: RecordedRun, after: RecordedRun) -> Iterator[str]:
         yield f"both are of the run {new.run_id}: they differ in how it was judged, or in nothing"
     elif old.started and new.started and new.started < old.started:
         yield "the second run started before the first: what is called new was there before"
-    for which, one in (("first", old), ("second", new)):
-        if one.error:
-            yield f"the {which} run could not start: {one.error}"
-        elif not one.complete:
+    for which, info in (("first", old), ("second", new)):
+        if info.error:
+            yield f"the {which} run could not start: {info.error}"
+        elif not info.complete:
             yield f"the {which} run broke off: what it had not judged is unknown"
 
 

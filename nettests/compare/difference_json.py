@@ -21,18 +21,20 @@ def document(found: Difference) -> dict[str, Any]:
         "exit_code": int(found.exit_code),
         "worse": list(found.worse),
         "lost_sight": list(found.lost_sight),
-        "unexplained": [one.id for one in found.unexplained],
+        "unexplained": [change.id for change in found.unexplained],
         "before": _run(found.before),
         "after": _run(found.after),
         "warnings": list(found.warnings),
         "counts": {kind.value: count for kind, count in sorted(found.kinds.items())},
         "facts": to_data(found.facts),
-        "checks": [_check(one) for one in found.changed],
+        "checks": [_check(change) for change in found.changed],
         "only_before": to_data(found.only_before),
         "only_after": to_data(found.only_after),
-        "incidents": [{**to_data(one), "traits": dict(one.traits)} for one in found.incidents],
+        "incidents": [
+            {**to_data(incident), "traits": dict(incident.traits)} for incident in found.incidents
+        ],
         "limitations": to_data(found.limitations),
-        "paces": [{**to_data(one), "worse": one.worse} for one in found.paces],
+        "paces": [{**to_data(change), "worse": change.worse} for change in found.paces],
     }
 
 
@@ -52,6 +54,6 @@ def _run(which: Compared) -> dict[str, Any]:
     }
 
 
-def _check(one: CheckChange) -> dict[str, Any]:
-    data: dict[str, Any] = to_data(one)
+def _check(change: CheckChange) -> dict[str, Any]:
+    data: dict[str, Any] = to_data(change)
     return data

@@ -10,8 +10,8 @@ from nettests.model.markdown import inert
 def render_markdown(found: Difference, more: More = NO_MORE) -> str:
     """Return the text, with what somebody else says of the difference before its own; it ends with a line feed."""
     lines = [f"## {inert(headline(found))}", ""]
-    lines += [f"- {inert(run_line(one))}" for one in (found.before, found.after)]
-    lines += [f"- {inert(one)}" for one in more.lines]
+    lines += [f"- {inert(run_line(run))}" for run in (found.before, found.after)]
+    lines += [f"- {inert(line)}" for line in more.lines]
     lines += [f"- ⚠ {inert(one)}" for one in (*found.warnings, *more.warnings)]
     for section in (*more.sections, *sections(found)):
         lines += ["", *table_of(section)]

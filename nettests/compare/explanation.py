@@ -42,11 +42,11 @@ def by_manifests(
 ) -> tuple[Cause, ...]:
     """Return the manifests that changed: those of the deciding limitations, otherwise any; or the suites with nettests."""
     found = list(manifest_changes(before, after))
-    files = {f"manifest {one.limitation.file}" for one in checks if one.limitation}
-    own = [one for one in found if one.name in files]
+    files = {f"manifest {check.limitation.file}" for check in checks if check.limitation}
+    own = [change for change in found if change.name in files]
     if own or found:
         return _as_causes(own or found)
-    claims = {one.expected.claim for one in checks}
+    claims = {check.expected.claim for check in checks}
     versions = (before.run.nettests, after.run.nettests)
     if len(claims) > 1 and len(set(versions)) > 1:
         return (Cause(fact="nettests", before=versions[0], after=versions[1]),)
@@ -54,4 +54,6 @@ def by_manifests(
 
 
 def _as_causes(changes: Iterable[FactChange]) -> tuple[Cause, ...]:
-    return tuple(Cause(fact=one.name, before=one.before, after=one.after) for one in changes)
+    return tuple(
+        Cause(fact=change.name, before=change.before, after=change.after) for change in changes
+    )

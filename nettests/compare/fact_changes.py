@@ -106,8 +106,8 @@ def _of_run(before: RecordedRun, after: RecordedRun) -> Iterator[FactChange]:
 
 def manifest_changes(before: RecordedRun, after: RecordedRun) -> Iterator[FactChange]:
     """Yield the limitation manifests of which the digest differs, or that only one run read."""
-    old = {one.file: one.sha256[:12] for one in before.run.manifests}
-    new = {one.file: one.sha256[:12] for one in after.run.manifests}
+    old = {manifest.file: manifest.sha256[:12] for manifest in before.run.manifests}
+    new = {manifest.file: manifest.sha256[:12] for manifest in after.run.manifests}
     for file in sorted({*old, *new}):
         yield from _changed(f"manifest {file}", old.get(file, ABSENT), new.get(file, ABSENT))
 
@@ -129,7 +129,7 @@ def _name(path: str) -> str:
 
 def _images(run: RecordedRun) -> set[str]:
     """Return the images that were pulled beforehand; a run that pulled none names none."""
-    return {one.image for one in run.pulls}
+    return {pull.image for pull in run.pulls}
 
 
 def _joined(words: Iterable[str]) -> str:

@@ -31,11 +31,11 @@ class IncidentChange:
 
 def incident_changes(before: RecordedRun, after: RecordedRun) -> tuple[IncidentChange, ...]:
     """Return the later run's incidents in its order, then those that are gone."""
-    old = {key_of(one): one for one in before.incidents}
-    new = {key_of(one): one for one in after.incidents}
+    old = {key_of(incident): incident for incident in before.incidents}
+    new = {key_of(incident): incident for incident in after.incidents}
     return (
-        *(_change(one, old.get(key), one) for key, one in new.items()),
-        *(_change(one, one, None) for key, one in old.items() if key not in new),
+        *(_change(incident, old.get(key), incident) for key, incident in new.items()),
+        *(_change(incident, incident, None) for key, incident in old.items() if key not in new),
     )
 
 
@@ -46,14 +46,14 @@ def key_of(one: Incident) -> Hashable:
     return one.cause, tuple(sorted(one.traits.items()))
 
 
-def _change(one: Incident, was: Incident | None, now: Incident | None) -> IncidentChange:
+def _change(incident: Incident, was: Incident | None, now: Incident | None) -> IncidentChange:
     both = was is not None and now is not None
     return IncidentChange(
         what=Stays.SAME if both else Stays.NEW if now is not None else Stays.GONE,
-        cause=one.cause,
-        traits=tuple(sorted(one.traits.items())),
-        next_step=one.next_step,
-        explained=one.explained,
+        cause=incident.cause,
+        traits=tuple(sorted(incident.traits.items())),
+        next_step=incident.next_step,
+        explained=incident.explained,
         checks_before=was.checks if was else (),
         checks_after=now.checks if now else (),
     )

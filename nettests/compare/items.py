@@ -66,18 +66,18 @@ def alike(items: Iterable[Item]) -> tuple[Item, ...]:
 def by_reason(only: Iterable[OnlyCheck]) -> tuple[Item, ...]:
     """Return checks that one side alone has, counted by the reason why the other has not."""
     reasons: defaultdict[str, list[OnlyCheck]] = defaultdict(list)
-    for one in only:
-        reasons[one.reason].append(one)
+    for check in only:
+        reasons[check.reason].append(check)
     return tuple(_group(*each) for each in reasons.items())
 
 
 def _group(reason: str, checks: list[OnlyCheck]) -> Item:
-    seen = Counter(one.verdict for one in checks)
+    seen = Counter(check.verdict for check in checks)
     counts = ", ".join(f"{seen[v]} {v.value}" for v in SUMMARY_ORDER if seen[v])
     return Item(
         head=plural(len(checks), "check"),
         names=(reason,),
-        lines=(counts, named((one.id for one in checks), "check")),
+        lines=(counts, named((check.id for check in checks), "check")),
     )
 
 

@@ -30,7 +30,7 @@ OF_CLUSTER: Mapping[str, Callable[[ClusterFacts], Any]] = {
     NAT_EXCEPTIONS: lambda facts: facts.cni.nat_exceptions,
     "Pod CIDRs": lambda facts: facts.pod_cidrs,
     "Service CIDRs": lambda facts: facts.service_cidrs,
-    "IP families": lambda facts: tuple(one.value for one in facts.families),
+    "IP families": lambda facts: tuple(family.value for family in facts.families),
     "cluster domain": lambda facts: facts.cluster_domain,
     "DNS address": lambda facts: facts.dns_address,
     "Pod records in DNS": lambda facts: facts.pod_records,
@@ -60,7 +60,9 @@ OF_NODE: Mapping[str, Callable[[NodeFacts], Any]] = {
     "HostProcess": lambda node: node.host_process,
     "firewall": lambda node: node.firewall,
     "zone": lambda node: node.zone,
-    "taints": lambda node: tuple(f"{one.key}={one.value}:{one.effect}" for one in node.taints),
+    "taints": lambda node: tuple(
+        f"{taint.key}={taint.value}:{taint.effect}" for taint in node.taints
+    ),
     "takes part": lambda node: node.left_out or "yes",
 }
 

@@ -39,7 +39,7 @@ def limitation_changes(
     before: RecordedRun, after: RecordedRun, changes: Iterable[CheckChange]
 ) -> tuple[LimitationChange, ...]:
     """Return the limitations that came, went or moved, by id."""
-    why = {one.id: one.why.causes for one in changes if one.why}
+    why = {change.id: change.why.causes for change in changes if change.why}
     return tuple(_changed(before, after, why))
 
 
@@ -66,7 +66,7 @@ def _changed(
             sources=entries[name].sources,
             with_checks=not touched & shared,
             causes=tuple(
-                dict.fromkeys(one for check in sorted(touched) for one in why.get(check, ()))
+                dict.fromkeys(cause for check in sorted(touched) for cause in why.get(check, ()))
             ),
         )
 

@@ -21,22 +21,26 @@ def why_of_members(
     runs: Runs, checks: tuple[RecordedCheck, RecordedCheck], changes: Sequence[MemberChange]
 ) -> Why:
     """Return why a check with members is not what it was."""
-    deviating = [one for one in changes if one.before is None and one.after in DEVIATING]
+    deviating = [
+        change for change in changes if change.before is None and change.after in DEVIATING
+    ]
     if deviating:
         count = plural(len(deviating), "member")
         return unexplained(f"{count} that the other run does not have deviate")
-    shared = [one for one in changes if one.in_both]
+    shared = [change for change in changes if change.in_both]
     if not shared:
-        sizes = tuple(str(len(one.members.each)) for one in checks)
+        sizes = tuple(str(len(check.members.each)) for check in checks)
         return explained(
             "members came or went with their nodes",
             (Cause(fact="members", before=sizes[0], after=sizes[1]),),
         )
     found: list[Cause] = []
-    for one in shared:
-        reasons = _of_member(runs, checks, one)
+    for change in shared:
+        reasons = _of_member(runs, checks, change)
         if not reasons:
-            return unexplained(f"the expectation of {one.label} did not change, or not by a fact")
+            return unexplained(
+                f"the expectation of {change.label} did not change, or not by a fact"
+            )
         found += reasons
     return explained(
         "the expectation of these members changed, and it is met", tuple(dict.fromkeys(found))
@@ -44,17 +48,17 @@ def why_of_members(
 
 
 def _of_member(
-    runs: Runs, checks: tuple[RecordedCheck, RecordedCheck], one: MemberChange
+    runs: Runs, checks: tuple[RecordedCheck, RecordedCheck], change: MemberChange
 ) -> tuple[Cause, ...]:
     """Return the facts by which the expectation of a member changed, none where it did not, or is not met."""
-    names = (one.limitation_before, one.limitation_after)
-    if names[0] == names[1] or one.after not in ACCEPTED:
+    names = (change.limitation_before, change.limitation_after)
+    if names[0] == names[1] or change.after not in ACCEPTED:
         return ()
     named = [
         *_named_by(names[0], runs[0].checks),
         *_named_by(names[1], runs[1].checks),
     ]
-    ends = (_ends(one.earlier, runs[0], checks[0]), _ends(one.label, runs[1], checks[1]))
+    ends = (_ends(change.earlier, runs[0], checks[0]), _ends(change.label, runs[1], checks[1]))
     found = causes((runs[0].facts, runs[1].facts), ends, named)
     return found or by_manifests(*runs, *checks)
 

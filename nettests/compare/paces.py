@@ -46,8 +46,8 @@ def pace_changes(
     before: RecordedRun, after: RecordedRun, nodes: JoinedNodes
 ) -> tuple[PaceChange, ...]:
     """Return the latencies of flows, those of paths, throughput and convergence that are other ones."""
-    old = {(one.flow, nodes.later(one.node)): one for one in before.latencies}
-    new = {(one.flow, one.node): one for one in after.latencies}
+    old = {(latency.flow, nodes.later(latency.node)): latency for latency in before.latencies}
+    new = {(latency.flow, latency.node): latency for latency in after.latencies}
     enough = [
         (key, was, now)
         for key, was, now in _both(old, new)
@@ -80,8 +80,8 @@ def _latencies(
 
 
 def _paths(before: RecordedRun, after: RecordedRun) -> Iterator[PaceChange]:
-    old = {(one.source_os, one.target_os, one.placement): one for one in before.paths}
-    new = {(one.source_os, one.target_os, one.placement): one for one in after.paths}
+    old = {(path.source_os, path.target_os, path.placement): path for path in before.paths}
+    new = {(path.source_os, path.target_os, path.placement): path for path in after.paths}
     joined = list(_both(old, new))
     common = noise.pace((was.median, now.median) for _, was, now in joined)
     for _, was, now in joined:
@@ -118,8 +118,12 @@ def _throughput(was: PathPace, now: PathPace, subject: str) -> Iterator[PaceChan
 
 def _convergence(before: RecordedRun, after: RecordedRun, common: float) -> Iterator[PaceChange]:
     """Yield Services that converge in one run alone, and probes at which most take another time."""
-    old = {(one.service, one.probe): one for one in before.convergence}
-    new = {(one.service, one.probe): one for one in after.convergence}
+    old = {
+        (convergence.service, convergence.probe): convergence for convergence in before.convergence
+    }
+    new = {
+        (convergence.service, convergence.probe): convergence for convergence in after.convergence
+    }
     seconds: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for (service, probe), was, now in _both(old, new):
         if was.converged and now.converged:

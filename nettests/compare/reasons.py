@@ -25,7 +25,7 @@ _NOT_JUDGED = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 def why(before: Of, after: Of, members: Sequence[MemberChange] = ()) -> Why:
     """Return why a check that both runs have is not what it was; ``members`` are those of its members that are not."""
     old, new = before[1], after[1]
-    blind = [one for one in (old, new) if one.verdict in _NOT_JUDGED]
+    blind = [check for check in (old, new) if check.verdict in _NOT_JUDGED]
     if blind:
         reason = blind[-1].message or "no reason is told"
         return Why(explained=Explained.NOT_JUDGED, text=f"{blind[-1].verdict.value}: {reason}")

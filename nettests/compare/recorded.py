@@ -88,7 +88,10 @@ class Members:
             for group in self.others
             for label in group.members
         }
-        return {**rest, **{one.member: (one.verdict, one.limitation) for one in self.deviating}}
+        return {
+            **rest,
+            **{member.member: (member.verdict, member.limitation) for member in self.deviating},
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +115,8 @@ class RecordedCheck:
         """Its verdict; where it could not be judged as a whole, the worst of members that deviate all the same."""
         if self.verdict in DEVIATING:
             return self.verdict
-        of_members = {one.verdict for one in self.members.deviating} & DEVIATING
-        return next((one for one in MERGE_ORDER if one in of_members), self.verdict)
+        of_members = {member.verdict for member in self.members.deviating} & DEVIATING
+        return next((verdict for verdict in MERGE_ORDER if verdict in of_members), self.verdict)
 
     @property
     def limitation_id(self) -> str | None:

@@ -56,63 +56,67 @@ def sections(found: Difference) -> tuple[Section, ...]:
     return tuple(section for section in _all(found) if section.items)
 
 
-def _all(found: Difference) -> Iterator[Section]:
-    failing = [one for one in found.checks if one.worse]
-    newly = [one for one in found.only_after if one.deviates]
-    yield Section(title="Incidents", items=tuple(map(_incident, found.incidents)))
+def _all(difference: Difference) -> Iterator[Section]:
+    failing = [check for check in difference.checks if check.worse]
+    newly = [check for check in difference.only_after if check.deviates]
+    yield Section(title="Incidents", items=tuple(map(_incident, difference.incidents)))
     yield Section(
         title="New failures",
         items=alike([*map(_check, failing), *map(_only, newly)]),
-        lead=_meanwhile(found) if any(_odd(one) for one in failing) else "",
+        lead=_meanwhile(difference) if any(_odd(change) for change in failing) else "",
     )
-    yield Section(title="Repaired", items=_checks(found.of(Kind.REPAIRED)))
+    yield Section(title="Repaired", items=_checks(difference.of(Kind.REPAIRED)))
     yield Section(
-        title="No longer judged", items=_checks(found.of(Kind.NOT_JUDGED, Kind.FAILURE_NOT_JUDGED))
+        title="No longer judged",
+        items=_checks(difference.of(Kind.NOT_JUDGED, Kind.FAILURE_NOT_JUDGED)),
     )
-    yield Section(title="Judged now", items=_checks(found.of(Kind.NOW_JUDGED)))
+    yield Section(title="Judged now", items=_checks(difference.of(Kind.NOW_JUDGED)))
     other = [
-        one
-        for one in found.of(Kind.VERDICT, Kind.OUTCOME, Kind.LIMITATION, Kind.MEMBERS)
-        if not one.worse
+        change
+        for change in difference.of(Kind.VERDICT, Kind.OUTCOME, Kind.LIMITATION, Kind.MEMBERS)
+        if not change.worse
     ]
     yield Section(
         title="Other changes",
         items=_checks(other),
-        lead=_meanwhile(found) if any(_odd(one) for one in other) and not failing else "",
+        lead=_meanwhile(difference)
+        if any(_odd(change) for change in other) and not failing
+        else "",
     )
-    yield Section(title="Limitations", items=tuple(map(_limitation, found.limitations)))
+    yield Section(title="Limitations", items=tuple(map(_limitation, difference.limitations)))
     yield Section(
         title="Changed facts",
         items=tuple(
-            Item(head=f"{one.before} → {one.after}", names=(one.subject,)) for one in found.facts
+            Item(head=f"{fact.before} → {fact.after}", names=(fact.subject,))
+            for fact in difference.facts
         ),
     )
-    yield Section(title="Slower, faster", items=tuple(_paces(found.paces)))
-    yield from _absent(found)
+    yield Section(title="Slower, faster", items=tuple(_paces(difference.paces)))
+    yield from _absent(difference)
 
 
 def _checks(changes: Iterable[CheckChange]) -> tuple[Item, ...]:
     return alike(map(_check, changes))
 
 
-def _check(one: CheckChange) -> Item:
+def _check(change: CheckChange) -> Item:
     """Return a check with the two verdicts, what was seen, and why."""
     lines = []
-    if one.before.observed != one.after.observed:
-        lines.append(f"observed {one.before.observed or '–'} → {one.after.observed or '–'}")
-    if one.before.expected != one.after.expected:
-        lines.append(f"expected {one.before.expected or '–'} → {one.after.expected or '–'}")
-    if one.before.limitation != one.after.limitation:
-        names = (one.before.limitation or "none", one.after.limitation or "none")
+    if change.before.observed != change.after.observed:
+        lines.append(f"observed {change.before.observed or '–'} → {change.after.observed or '–'}")
+    if change.before.expected != change.after.expected:
+        lines.append(f"expected {change.before.expected or '–'} → {change.after.expected or '–'}")
+    if change.before.limitation != change.after.limitation:
+        names = (change.before.limitation or "none", change.after.limitation or "none")
         lines.append(f"limitation {names[0]} → {names[1]}")
-    lines += _members(one.members)
-    if one.why:
-        lines.append(_because(one.why.explained, one.why.text, one.why.causes))
-    if one.worse and one.after.next_step:
-        lines.append(f"next step: {one.after.next_step}")
-    was, now = one.before.verdict, one.after.verdict
+    lines += _members(change.members)
+    if change.why:
+        lines.append(_because(change.why.explained, change.why.text, change.why.causes))
+    if change.worse and change.after.next_step:
+        lines.append(f"next step: {change.after.next_step}")
+    was, now = change.before.verdict, change.after.verdict
     head = now.value if was is now else f"{was.value} → {now.value}"
-    return Item(head=head, names=(one.id,), lines=tuple(lines), verdict=now)
+    return Item(head=head, names=(change.id,), lines=tuple(lines), verdict=now)
 
 
 def _because(explained: Explained, text: str, causes: tuple[Cause, ...]) -> str:
@@ -125,76 +129,74 @@ def _because(explained: Explained, text: str, causes: tuple[Cause, ...]) -> str:
 def _members(members: Iterable[MemberChange]) -> Iterator[str]:
     """Yield which members changed how, alike ones together."""
     alike: defaultdict[str, list[str]] = defaultdict(list)
-    for one in members:
-        was = one.before.value if one.before else "not a member"
-        now = one.after.value if one.after else "no member"
-        moved = f" by {one.limitation_after or 'no limitation'}" if was == now else ""
-        alike[f"{was} → {now}{moved}"].append(one.label)
+    for member in members:
+        was = member.before.value if member.before else "not a member"
+        now = member.after.value if member.after else "no member"
+        moved = f" by {member.limitation_after or 'no limitation'}" if was == now else ""
+        alike[f"{was} → {now}{moved}"].append(member.label)
     for what, labels in alike.items():
         yield f"members {what}: {named(labels, 'member')}"
 
 
-def _only(one: OnlyCheck) -> Item:
+def _only(check: OnlyCheck) -> Item:
     return Item(
-        head=f"not there → {one.verdict.value}",
-        names=(one.id,),
-        lines=(one.message, one.reason),
-        verdict=one.verdict,
+        head=f"not there → {check.verdict.value}",
+        names=(check.id,),
+        lines=(check.message, check.reason),
+        verdict=check.verdict,
     )
 
 
-def _meanwhile(found: Difference) -> str:
+def _meanwhile(difference: Difference) -> str:
     """Return the facts that changed, for those who look for a cause where none is documented."""
-    if not found.facts:
+    if not difference.facts:
         return "No fact that is recorded changed meanwhile."
-    return (
-        f"Changed meanwhile, which is no cause by itself: {named(map(str, found.facts), 'fact')}."
-    )
+    return f"Changed meanwhile, which is no cause by itself: {named(map(str, difference.facts), 'fact')}."
 
 
-def _odd(one: CheckChange) -> bool:
-    return one.why is not None and one.why.explained is Explained.UNEXPLAINED
+def _odd(change: CheckChange) -> bool:
+    return change.why is not None and change.why.explained is Explained.UNEXPLAINED
 
 
-def _incident(one: IncidentChange) -> Item:
-    count = f"{len(one.checks_before)} → {len(one.checks_after)} checks"
-    lines = [count, *([f"next step: {one.next_step}"] if one.next_step else [])]
-    colour = Verdict.PASS if one.what is Stays.GONE else Verdict.FAIL
-    return Item(head=one.what.value, names=(one.cause,), lines=tuple(lines), verdict=colour)
+def _incident(change: IncidentChange) -> Item:
+    count = f"{len(change.checks_before)} → {len(change.checks_after)} checks"
+    lines = [count, *([f"next step: {change.next_step}"] if change.next_step else [])]
+    colour = Verdict.PASS if change.what is Stays.GONE else Verdict.FAIL
+    return Item(head=change.what.value, names=(change.cause,), lines=tuple(lines), verdict=colour)
 
 
-def _limitation(one: LimitationChange) -> Item:
-    parts = [f"+{plural(len(one.gained), 'check')}"] if one.gained else []
-    parts += [f"−{plural(len(one.lost), 'check')}"] if one.lost else []
-    lines = [f"{', '.join(parts)}: {one.summary}"]
-    if one.with_checks:
+def _limitation(change: LimitationChange) -> Item:
+    parts = [f"+{plural(len(change.gained), 'check')}"] if change.gained else []
+    parts += [f"−{plural(len(change.lost), 'check')}"] if change.lost else []
+    lines = [f"{', '.join(parts)}: {change.summary}"]
+    if change.with_checks:
         lines.append("with its checks, which the other run does not have")
-    if one.causes:
-        lines.append(named(map(str, one.causes), "fact"))
-    lines.append(f"source: {'; '.join(map(str, one.sources))}")
-    colour = Verdict.PASS if one.what is Moved.WENT else Verdict.LIMITED
-    return Item(head=one.what.value, names=(one.id,), lines=tuple(lines), verdict=colour)
+    if change.causes:
+        lines.append(named(map(str, change.causes), "fact"))
+    lines.append(f"source: {'; '.join(map(str, change.sources))}")
+    colour = Verdict.PASS if change.what is Moved.WENT else Verdict.LIMITED
+    return Item(head=change.what.value, names=(change.id,), lines=tuple(lines), verdict=colour)
 
 
 def _paces(changes: Iterable[PaceChange]) -> Iterator[Item]:
     """Yield the figures; Services that never converge are told together for each probe."""
     never: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
-    for one in changes:
-        colour = Verdict.FLAKY if one.worse else Verdict.PASS
-        if one.what == NEVER:
-            service, _, probe = one.subject.partition(" at ")
-            never[probe, one.worse].append(service)
-        elif one.what == WHOLE:
-            head = f"all answers took {one.after} times as long"
-            yield Item(head=head, names=(one.subject,), verdict=colour, lines=(_WHOLE,))
+    for change in changes:
+        colour = Verdict.FLAKY if change.worse else Verdict.PASS
+        if change.what == NEVER:
+            service, _, probe = change.subject.partition(" at ")
+            never[probe, change.worse].append(service)
+        elif change.what == WHOLE:
+            head = f"all answers took {change.after} times as long"
+            yield Item(head=head, names=(change.subject,), verdict=colour, lines=(_WHOLE,))
         else:
-            unit = "MiB/s" if one.what == THROUGHPUT else "s"
-            answers = {CONVERGENCE: "Services", THROUGHPUT: "transfers"}.get(one.what, "answers")
+            unit = "MiB/s" if change.what == THROUGHPUT else "s"
+            answers = {CONVERGENCE: "Services", THROUGHPUT: "transfers"}.get(change.what, "answers")
             lines = (
-                f"{one.what}, median of {one.answers_before} and {one.answers_after} {answers}",
+                f"{change.what}, median of {change.answers_before} and {change.answers_after} {answers}",
             )
-            head = f"{one.before} → {one.after} {unit}"
-            yield Item(head=head, names=(one.subject,), lines=lines, verdict=colour)
+            head = f"{change.before} → {change.after} {unit}"
+            yield Item(head=head, names=(change.subject,), lines=lines, verdict=colour)
     for (probe, worse), services in never.items():
         head = "no longer converge in time" if worse else "converge in time now"
         colour = Verdict.FLAKY if worse else Verdict.PASS
@@ -206,17 +208,18 @@ def _paces(changes: Iterable[PaceChange]) -> Iterator[Item]:
 _WHOLE = "a machine or a way to the probes that is busy makes all later: single paths are compared beside that"
 
 
-def _absent(found: Difference) -> Iterator[Section]:
+def _absent(difference: Difference) -> Iterator[Section]:
     """Yield the checks of one run alone, counted by reason."""
     for title, only in (
-        (f"Only in {found.before.name}", found.only_before),
-        (f"Only in {found.after.name}", found.only_after),
+        (f"Only in {difference.before.name}", difference.only_before),
+        (f"Only in {difference.after.name}", difference.only_after),
     ):
         yield Section(title=title, items=by_reason(only))
 
 
-def _others(found: Difference) -> int:
+def _others(difference: Difference) -> int:
     told = {Kind.SAME, Kind.REPAIRED}
     return sum(
-        one.kind not in told and not one.worse and not one.lost_sight for one in found.checks
+        check.kind not in told and not check.worse and not check.lost_sight
+        for check in difference.checks
     )

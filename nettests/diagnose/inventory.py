@@ -1,4 +1,4 @@
-"""What a node is inspected, word for word: argv of tools that read and change nothing. Pure tables.
+"""What is run on a node, word for word: argv of tools that read and change nothing. Pure tables.
 
 The inventory is that of Microsoft's ``collectlogs.ps1`` (microsoft/SDN, Kubernetes/windows/debug) as far as
 tools of Windows Server itself answer it. A tool that a node or an image lacks is reported as missing.

@@ -233,7 +233,9 @@ class Reader:
         listed = self._read(path, query)
         items: list[Object] = listed.get("items") or []
         kind = str(listed.get("kind", "")).removesuffix("List")
-        return [{"apiVersion": listed.get("apiVersion", ""), "kind": kind, **one} for one in items]
+        return [
+            {"apiVersion": listed.get("apiVersion", ""), "kind": kind, **item} for item in items
+        ]
 
     def _read(self, path: str, query: Mapping[str, str]) -> Object:
         try:

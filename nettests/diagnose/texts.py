@@ -43,8 +43,8 @@ def pod_lines(pods: Iterable[Object]) -> str:
     for pod in pods:
         status = pod.get("status", {})
         containers = status.get("containerStatuses") or []
-        ready = sum(bool(one.get("ready")) for one in containers)
-        restarts = sum(int(one.get("restartCount", 0)) for one in containers)
+        ready = sum(bool(container.get("ready")) for container in containers)
+        restarts = sum(int(container.get("restartCount", 0)) for container in containers)
         rows.append(
             (
                 str(pod["metadata"].get("namespace", "")),

@@ -232,8 +232,8 @@ def _settings(
     if condition.firewall:
         yield _set(condition.firewall, node.firewall, f"{side} firewall")
     if condition.localhost_node_ports:
-        probed = node.kube_proxy.localhost_node_ports
-        yield _set(condition.localhost_node_ports, probed, f"{side} NodePorts at loopback")
+        stated = node.kube_proxy.localhost_node_ports
+        yield _set(condition.localhost_node_ports, stated, f"{side} NodePorts at loopback")
 
 
 def _kube_proxy(

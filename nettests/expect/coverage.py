@@ -25,7 +25,7 @@ class Coverage:
     limitations: tuple[Limitation, ...]
 
     @property
-    def probed(self) -> tuple[str, ...]:
+    def exercised_by(self) -> tuple[str, ...]:
         """The flows whose checks exercise the fact: those that name it, or else its limitations'."""
         covered = {flow for entry in self.limitations for flow in entry.flows}
         return self.flows or tuple(sorted(covered))
@@ -40,12 +40,12 @@ def cover(
     catalogue: Catalogue, flows: FlowFacts, entries: Iterable[Limitation]
 ) -> tuple[Coverage, ...]:
     """Return every fact, in the catalogue's order, with what exercises it."""
-    probed = [entry for entry in entries if set(entry.flows) & flows.keys()]
+    used = [entry for entry in entries if set(entry.flows) & flows.keys()]
     return tuple(
         Coverage(
             fact=fact,
             flows=tuple(sorted(name for name, facts in flows.items() if fact.id in facts)),
-            limitations=tuple(entry for entry in probed if fact.id in (entry.id, *entry.facts)),
+            limitations=tuple(entry for entry in used if fact.id in (entry.id, *entry.facts)),
         )
         for fact in catalogue.facts.values()
     )

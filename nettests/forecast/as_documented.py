@@ -38,7 +38,7 @@ class Planned:
 
 def as_documented(planned: Planned) -> RecordedRun:
     """Return the run that shows of each planned check what is expected."""
-    checks = tuple(_recorded(one, planned.expectations) for one in planned.plan.checks)
+    checks = tuple(_recorded(check, planned.expectations) for check in planned.plan.checks)
     number = len(checks)
     return RecordedRun(
         run=RunInfo(complete=True),
@@ -69,13 +69,13 @@ def text_of(expecting: Expecting) -> str:
 
 
 def _recorded(check: Check, expectations: Mapping[str, Expectation]) -> RecordedCheck:
-    told = expectations[check.id]
-    expecting = _expecting(told)
+    expectation = expectations[check.id]
+    expecting = _expecting(expectation)
     return RecordedCheck(
         id=check.id,
         flow=check.flow,
-        verdict=verdict_of(told),
-        message=told.undecided or "",
+        verdict=verdict_of(expectation),
+        message=expectation.undecided or "",
         source=_end(check.source),
         target=_end(check.target),
         expected=expecting,
@@ -84,30 +84,32 @@ def _recorded(check: Check, expectations: Mapping[str, Expectation]) -> Recorded
             source_seen=expecting.source_seen,
             distribution=expecting.distribution,
         ),
-        limitation=told.limitation,
+        limitation=expectation.limitation,
         members=_members(check.each if check.members else (), expectations),
     )
 
 
-def _expecting(told: Expectation) -> Expecting:
-    expected = told.expected
-    found = Expecting(
+def _expecting(expectation: Expectation) -> Expecting:
+    expected = expectation.expected
+    expecting = Expecting(
         outcome=expected.outcome.value if expected else None,
-        alternatives=tuple(one.value for one in expected.alternatives) if expected else (),
+        alternatives=tuple(alternative.value for alternative in expected.alternatives)
+        if expected
+        else (),
         source_seen=expected.source_seen.value if expected and expected.source_seen else None,
         distribution=expected.distribution.value if expected and expected.distribution else None,
-        claim=str(told.claim),
-        undecided=told.undecided,
+        claim=str(expectation.claim),
+        undecided=expectation.undecided,
     )
-    return replace(found, text=text_of(found))
+    return replace(expecting, text=text_of(expecting))
 
 
 def _members(members: Iterable[Check], expectations: Mapping[str, Expectation]) -> Members:
     alike: dict[tuple[Verdict, str | None], list[str]] = {}
-    for one in members:
-        told = expectations[one.id]
-        decided = told.limitation.id if told.limitation else None
-        alike.setdefault((verdict_of(told), decided), []).append(member_of(one.id))
+    for member in members:
+        expectation = expectations[member.id]
+        decided = expectation.limitation.id if expectation.limitation else None
+        alike.setdefault((verdict_of(expectation), decided), []).append(member_of(member.id))
     groups = (
         OtherMembers(verdict=verdict, limitation=decided, members=tuple(labels))
         for (verdict, decided), labels in alike.items()

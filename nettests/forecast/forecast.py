@@ -110,10 +110,14 @@ def forecast(
     runs = as_documented(before), as_documented(after)
     nodes = join_nodes(before.facts, after.facts)
     found = tuple(check_changes(*runs, nodes))
-    told = [one for one in found if one.after.verdict is not Verdict.UNKNOWN]
+    told = [change for change in found if change.after.verdict is not Verdict.UNKNOWN]
     applying = _applying(before), _applying(after)
-    every = (_expected(one, applying, changes) for one in told if one.kind is not Kind.SAME)
-    expected = tuple(one for one in every if one.kind is not Coming.MEMBERS or one.members)
+    every = (
+        _expected(change, applying, changes) for change in told if change.kind is not Kind.SAME
+    )
+    expected = tuple(
+        change for change in every if change.kind is not Coming.MEMBERS or change.members
+    )
     undecided = tuple(undecided_checks(before, after, changes))
     unsure = {check.id for run in runs for check in run.checks if check.verdict is Verdict.UNKNOWN}
     facts = tuple(_minors(fact_changes(*runs, nodes), changes))
@@ -131,26 +135,28 @@ def forecast(
         limitations=limitations,
         entries=tuple(entries_of(manifests, _named(expected, undecided, limitations))),
         manifests=tuple(digests),
-        same=len({one.id for one in told} - _spoken_of(expected, undecided)),
+        same=len({change.id for change in told} - _spoken_of(expected, undecided)),
     )
 
 
 def _spoken_of(changes: Iterable[ExpectedChange], undecided: Iterable[Undecided]) -> set[str]:
-    return {one.id for one in changes} | {name for lacking in undecided for name in lacking.checks}
+    return {change.id for change in changes} | {
+        name for lacking in undecided for name in lacking.checks
+    }
 
 
 def _expected(
-    one: CheckChange, applying: tuple[Applying, Applying], changes: Iterable[Change]
+    change: CheckChange, applying: tuple[Applying, Applying], changes: Iterable[Change]
 ) -> ExpectedChange:
-    applied, applies = (found[one.id] for found in applying)
-    kind = Coming.MEMBERS if one.kind is Kind.MEMBERS else _coming(one)
-    causes = tuple(_minors(one.why.causes, changes)) if one.why else ()
+    applied, applies = (found[change.id] for found in applying)
+    kind = Coming.MEMBERS if change.kind is Kind.MEMBERS else _coming(change)
+    causes = tuple(_minors(change.why.causes, changes)) if change.why else ()
     return ExpectedChange(
-        id=one.id,
+        id=change.id,
         kind=kind,
-        before=_expects(one.before),
-        after=_expects(one.after),
-        members=tuple(each for each in one.members if each.after is not Verdict.UNKNOWN),
+        before=_expects(change.before),
+        after=_expects(change.after),
+        members=tuple(each for each in change.members if each.after is not Verdict.UNKNOWN),
         applies=tuple(sorted(applies - applied)),
         ends=tuple(sorted(applied - applies)),
         causes=causes,
@@ -160,8 +166,8 @@ def _expected(
 
 def _stating(causes: Iterable[Cause]) -> Iterator[str]:
     """Yield the keys of cluster facts that are unknown then: a condition can leave the outcome open because of that."""
-    for one in causes:
-        key = settling(Dependency(one.fact), None) if one.after == UNKNOWN else None
+    for cause in causes:
+        key = settling(Dependency(cause.fact), None) if cause.after == UNKNOWN else None
         if key is not None:
             yield key
 
@@ -170,8 +176,8 @@ def _expects(state: State) -> Expects:
     return Expects(verdict=state.verdict, expected=state.expected, limitation=state.limitation)
 
 
-def _coming(one: CheckChange) -> Coming:
-    was, now = one.before.verdict, one.after.verdict
+def _coming(change: CheckChange) -> Coming:
+    was, now = change.before.verdict, change.after.verdict
     if was is now:
         return Coming.CHANGES
     if was is Verdict.UNKNOWN:
@@ -194,7 +200,9 @@ def _applying(planned: Planned) -> Applying:
 def _minors(found: Iterable[Valued], changes: Iterable[Change]) -> Iterator[Valued]:
     """Yield facts or causes without the patch release that stands for all of a minor of which none was named."""
     minors = {
-        str(one.value): str(one.value).rpartition(".")[0] for one in changes if one.names_no_patch
+        str(change.value): str(change.value).rpartition(".")[0]
+        for change in changes
+        if change.names_no_patch
     }
     for one in found:
         yield replace(one, after=minors.get(one.after, one.after))
@@ -214,12 +222,12 @@ def _only(run: RecordedRun, other: Planned) -> Iterator[OnlyCheck]:
 
 
 def _reason(check: RecordedCheck, other: Planned) -> str | None:
-    skips = {one.id: one.reason for one in other.plan.skips if one.flow == check.flow}
+    skips = {skip.id: skip.reason for skip in other.plan.skips if skip.flow == check.flow}
     return skipped_because(check.id, skips)
 
 
 def _without(run: RecordedRun, ids: set[str]) -> RecordedRun:
-    return replace(run, checks=tuple(one for one in run.checks if one.id not in ids))
+    return replace(run, checks=tuple(check for check in run.checks if check.id not in ids))
 
 
 def _named(
@@ -227,9 +235,9 @@ def _named(
     undecided: Iterable[Undecided],
     limitations: Iterable[LimitationChange],
 ) -> set[str]:
-    found = {name for one in changes for name in (*one.applies, *one.ends)}
+    found = {name for change in changes for name in (*change.applies, *change.ends)}
     found |= {
         name for each in changes for name in (each.before.limitation, each.after.limitation) if name
     }
     found |= {name for lacking in undecided for name in lacking.entries}
-    return found | {one.id for one in limitations}
+    return found | {limitation.id for limitation in limitations}

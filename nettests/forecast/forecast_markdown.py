@@ -9,7 +9,7 @@ from nettests.model.markdown import inert
 def render_markdown(found: Forecast) -> str:
     """Return the text; it ends with a line feed."""
     lines = [f"## {inert(headline(found))}", "", f"- {inert(title_line(found))}"]
-    lines += [f"- {inert(one)}" for one in found.notes]
+    lines += [f"- {inert(note)}" for note in found.notes]
     for section in sections(found):
         lines += ["", *table_of(section)]
     return "\n".join(lines) + "\n"

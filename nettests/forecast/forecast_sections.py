@@ -39,7 +39,7 @@ def headline(found: Forecast) -> str:
     kinds = [
         f"{count} × {words}"
         for kind, words in _COUNTED.items()
-        if (count := sum(one.kind is kind for one in found.changes))
+        if (count := sum(change.kind is kind for change in found.changes))
     ]
     parts = []
     if found.changes:
@@ -69,18 +69,20 @@ def sections(found: Forecast) -> tuple[Section, ...]:
     return tuple(section for section in _all(found) if section.items)
 
 
-def _all(found: Forecast) -> Iterator[Section]:
-    entries = {one.id: one for one in found.entries}
+def _all(forecast: Forecast) -> Iterator[Section]:
+    entries = {entry.id: entry for entry in forecast.entries}
     for kind, title in TITLES.items():
-        those = (_change(one, entries) for one in found.changes if one.kind is kind)
+        those = (_change(change, entries) for change in forecast.changes if change.kind is kind)
         yield Section(title=title, items=alike(those))
     yield Section(
         title="Cannot be forecast",
-        items=tuple(_undecided(one, entries, found.to) for one in found.undecided),
+        items=tuple(_undecided(one, entries, forecast.to) for one in forecast.undecided),
     )
-    yield Section(title="Added to the plan", items=_planned(found.comes, "left out today"))
-    yield Section(title="No longer in the plan", items=_planned(found.goes, "left out then"))
-    facts = (Item(head=f"{one.before} → {one.after}", names=(one.subject,)) for one in found.facts)
+    yield Section(title="Added to the plan", items=_planned(forecast.comes, "left out today"))
+    yield Section(title="No longer in the plan", items=_planned(forecast.goes, "left out then"))
+    facts = (
+        Item(head=f"{fact.before} → {fact.after}", names=(fact.subject,)) for fact in forecast.facts
+    )
     yield Section(title="Changed facts", items=tuple(facts))
 
 
@@ -96,23 +98,26 @@ def words_of(one: ExpectedChange) -> str:
 def _planned(only: Iterable[OnlyCheck], where: str) -> tuple[Item, ...]:
     """Return checks by the reason why one plan leaves them out, with what is expected of them: none was run."""
     return alike(
-        Item(head=one.message, names=(one.id,), lines=(f"{where}: {one.reason}",)) for one in only
+        Item(head=check.message, names=(check.id,), lines=(f"{where}: {check.reason}",))
+        for check in only
     )
 
 
-def _change(one: ExpectedChange, entries: Mapping[str, Entry]) -> Item:
+def _change(change: ExpectedChange, entries: Mapping[str, Entry]) -> Item:
     lines = []
-    if one.kind is Coming.MEMBERS:
-        labels = (member.label for member in one.members)
+    if change.kind is Coming.MEMBERS:
+        labels = (member.label for member in change.members)
         lines.append(f"members: {named(labels, 'member')}")
-    for word, names in (("ends", one.ends), ("applies", one.applies)):
+    for word, names in (("ends", change.ends), ("applies", change.applies)):
         for name in names[:SHOWN_ENTRIES]:
-            lines += _entry(word, name, entries, settled=one.kind is Coming.OPENS)
-    if one.settled_by:
-        lines.append(f"settled by {_keys(one.settled_by)}")
-    if one.causes:
-        lines.append(f"because {named(map(str, one.causes), 'fact')}")
-    return Item(head=words_of(one), names=(one.id,), lines=tuple(lines), verdict=one.after.verdict)
+            lines += _entry(word, name, entries, settled=change.kind is Coming.OPENS)
+    if change.settled_by:
+        lines.append(f"settled by {_keys(change.settled_by)}")
+    if change.causes:
+        lines.append(f"because {named(map(str, change.causes), 'fact')}")
+    return Item(
+        head=words_of(change), names=(change.id,), lines=tuple(lines), verdict=change.after.verdict
+    )
 
 
 def _entry(word: str, name: str, entries: Mapping[str, Entry], *, settled: bool) -> Iterator[str]:

@@ -75,14 +75,14 @@ class Fulfilment:
 
     def told(self, which: Told) -> tuple[str, ...]:
         """Return the ids of the changes that are accounted for so."""
-        return tuple(one.id for one in self.changes if one.told is which)
+        return tuple(change.id for change in self.changes if change.told is which)
 
 
 def fulfilment(forecast: Forecast, found: Difference, after: RecordedRun) -> Fulfilment:
     """Return what the run ``after`` shows of a forecast; ``found`` is its difference from the run before."""
-    checks = {one.id: one for one in after.checks}
+    checks = {check.id: check for check in after.checks}
     missed = tuple(_missed(forecast, checks))
-    named = {one.id for one in forecast.changes}
+    named = {change.id for change in forecast.changes}
     named |= {only.id for only in (*forecast.comes, *forecast.goes)}
     fulfilled = named - {one.id for one in missed}
     return Fulfilment(
@@ -101,13 +101,13 @@ def fulfilment(forecast: Forecast, found: Difference, after: RecordedRun) -> Ful
     )
 
 
-def _warnings(forecast: Forecast, found: Difference) -> Iterator[str]:
-    named = {found.before.run.run_id, found.before.run.context}
+def _warnings(forecast: Forecast, difference: Difference) -> Iterator[str]:
+    named = {difference.before.run.run_id, difference.before.run.context}
     if forecast.of and forecast.of not in named:
         yield f"the forecast is of {forecast.of}, and the first run is of {' or '.join(sorted(named))}"
-    then, now = _by_place(forecast.facts), _by_place(found.facts)
+    then, now = _by_place(forecast.facts), _by_place(difference.facts)
     for place in then.keys() & now.keys():
-        was, is_ = ({one.before for one in facts[place]} for facts in (then, now))
+        was, is_ = ({fact.before for fact in facts[place]} for facts in (then, now))
         if was != is_:
             yield (
                 f"{then[place][0].subject} was {' or '.join(sorted(was))} when the forecast was made, and is"
@@ -116,11 +116,11 @@ def _warnings(forecast: Forecast, found: Difference) -> Iterator[str]:
 
 
 def _missed(forecast: Forecast, checks: dict[str, RecordedCheck]) -> Iterator[Missed]:
-    for one in forecast.changes:
-        seen = checks.get(one.id)
-        why = _why_missed(seen, one)
+    for change in forecast.changes:
+        seen = checks.get(change.id)
+        why = _why_missed(seen, change)
         if why:
-            yield Missed(id=one.id, forecast=words_of(one), seen=_seen(seen), why=why)
+            yield Missed(id=change.id, forecast=words_of(change), seen=_seen(seen), why=why)
     for comes in forecast.comes:
         seen = checks.get(comes.id)
         if seen is None or seen.verdict is Verdict.SKIPPED:
@@ -133,20 +133,20 @@ def _missed(forecast: Forecast, checks: dict[str, RecordedCheck]) -> Iterator[Mi
             yield Missed(id=goes.id, forecast="no longer in the plan", seen=_seen(seen), why=why)
 
 
-def _why_missed(seen: RecordedCheck | None, one: ExpectedChange) -> str:
+def _why_missed(seen: RecordedCheck | None, change: ExpectedChange) -> str:
     """Return why a check does not show what was forecast; empty where it does."""
     if seen is None:
         return "the later run did not plan it"
     if seen.verdict in _NOT_JUDGED:
         return f"it was not judged: {seen.message or seen.verdict.value}"
     told = text_of(seen.expected)
-    if told != one.after.expected:
+    if told != change.after.expected:
         return f"expected on the facts of the later run: {told}"
     if seen.verdict not in ACCEPTED:
         return "documents expect what was forecast, and it was not observed"
-    if seen.verdict is not Verdict.KNOWN_BUG and seen.limitation_id != one.after.limitation:
+    if seen.verdict is not Verdict.KNOWN_BUG and seen.limitation_id != change.after.limitation:
         return f"decided by {seen.limitation_id or 'no limitation'}"
-    other = named(_otherwise(seen.members.each, one.members), "member")
+    other = named(_otherwise(seen.members.each, change.members), "member")
     return f"something else decides {other}" if other else ""
 
 
@@ -154,9 +154,9 @@ def _otherwise(
     seen: Mapping[str, tuple[Verdict, str | None]], members: Iterable[MemberChange]
 ) -> Iterator[str]:
     """Yield the members that another limitation decides than was forecast; those that are gone are left out."""
-    for one in members:
-        if one.label in seen and seen[one.label][1] != one.limitation_after:
-            yield one.label
+    for member in members:
+        if member.label in seen and seen[member.label][1] != member.limitation_after:
+            yield member.label
 
 
 def _seen(seen: RecordedCheck | None) -> str:
@@ -166,12 +166,12 @@ def _seen(seen: RecordedCheck | None) -> str:
     return f"{seen.verdict.value}: {observed}" if observed else seen.verdict.value
 
 
-def _changes(found: Difference, fulfilled: set[str]) -> Iterator[ChangeTold]:
+def _changes(difference: Difference, fulfilled: set[str]) -> Iterator[ChangeTold]:
     """Yield every change of the difference with how it is accounted for."""
-    for one in found.changed:
-        told = _told(one.why.explained) if one.why else Told.UNEXPLAINED
-        yield ChangeTold(id=one.id, told=Told.PREDICTED if one.id in fulfilled else told)
-    for only in (*found.only_before, *found.only_after):
+    for change in difference.changed:
+        told = _told(change.why.explained) if change.why else Told.UNEXPLAINED
+        yield ChangeTold(id=change.id, told=Told.PREDICTED if change.id in fulfilled else told)
+    for only in (*difference.only_before, *difference.only_after):
         told = Told.UNEXPLAINED if only.reason == absent.UNTOLD else Told.EXPLAINED
         yield ChangeTold(id=only.id, told=Told.PREDICTED if only.id in fulfilled else told)
 
@@ -188,22 +188,26 @@ def _told(explained: Explained) -> Told:
             assert_never(explained)
 
 
-def _facts(forecast: Forecast, found: Difference) -> Iterator[FactChange]:
+def _facts(forecast: Forecast, difference: Difference) -> Iterator[FactChange]:
     """Yield facts that a forecast can change and that changed otherwise: not forecast, to another value, or not everywhere."""
-    then, now = _by_place(forecast.facts), _by_place(found.facts)
+    then, now = _by_place(forecast.facts), _by_place(difference.facts)
     for place, changes in now.items():
         stated = then.get(place, [])
         yield from (
-            one for one in changes if not any(_same(told.after, one.after) for told in stated)
+            change
+            for change in changes
+            if not any(_same(told.after, change.after) for told in stated)
         )
     for place, stated in then.items():
-        one = stated[0]
-        if one.after == UNKNOWN:
+        change = stated[0]
+        if change.after == UNKNOWN:
             continue
         if place not in now:
-            yield FactChange(name=one.name, before=one.before, after=STAYED, pool=one.pool)
+            yield FactChange(name=change.name, before=change.before, after=STAYED, pool=change.pool)
         elif _nodes(now[place]) < _nodes(stated):
-            yield FactChange(name=one.name, before=one.before, after=ON_SOME, pool=one.pool)
+            yield FactChange(
+                name=change.name, before=change.before, after=ON_SOME, pool=change.pool
+            )
 
 
 def _by_place(facts: Iterable[FactChange]) -> Mapping[Place, list[FactChange]]:
@@ -218,7 +222,7 @@ def _by_place(facts: Iterable[FactChange]) -> Mapping[Place, list[FactChange]]:
 
 def _nodes(facts: Iterable[FactChange]) -> float:
     """Return how many nodes of a pool facts speak of; no name stands for all of them."""
-    return sum(len(one.nodes) or inf for one in facts)
+    return sum(len(fact.nodes) or inf for fact in facts)
 
 
 def _same(told: str, seen: str) -> bool:

@@ -40,8 +40,8 @@ def forecast_sections(found: Fulfilment) -> tuple[Section, ...]:
         Section(
             title="Facts that differ from the forecast",
             items=tuple(
-                Item(head=f"{one.before} → {one.after}", names=(one.subject,))
-                for one in found.facts
+                Item(head=f"{fact.before} → {fact.after}", names=(fact.subject,))
+                for fact in found.facts
             ),
         ),
         Section(title="As forecast", items=tuple(_predicted(found))),
@@ -62,21 +62,21 @@ def forecast_data(found: Fulfilment) -> dict[str, Any]:
     }
 
 
-def _missed(one: Missed) -> Item:
+def _missed(missed: Missed) -> Item:
     return Item(
-        head=f"forecast {one.forecast}",
-        names=(one.id,),
-        lines=(f"is {one.seen}", one.why),
+        head=f"forecast {missed.forecast}",
+        names=(missed.id,),
+        lines=(f"is {missed.seen}", missed.why),
         verdict=Verdict.FAIL,
     )
 
 
-def _others(found: Fulfilment) -> Iterator[Item]:
+def _others(fulfilment: Fulfilment) -> Iterator[Item]:
     for told, colour in _COLOUR.items():
-        if names := found.told(told):
+        if names := fulfilment.told(told):
             yield Item(head=told.value, names=names, verdict=colour)
 
 
-def _predicted(found: Fulfilment) -> Iterator[Item]:
-    if names := found.told(Told.PREDICTED):
+def _predicted(fulfilment: Fulfilment) -> Iterator[Item]:
+    if names := fulfilment.told(Told.PREDICTED):
         yield Item(head=Told.PREDICTED.value, names=names, verdict=Verdict.PASS)

@@ -27,7 +27,7 @@ def left_alone(facts: StatedFacts) -> tuple[str, ...]:
         "serviceCIDRs": facts.service_cidrs,
         "clusterDomain": facts.cluster_domain,
         "dnsAddress": facts.dns_address,
-        "kubeProxy.windows.sourceVIP": any(one.source_vip for one in proxies),
+        "kubeProxy.windows.sourceVIP": any(proxy.source_vip for proxy in proxies),
     }
     return tuple(name for name, value in stated.items() if value)
 

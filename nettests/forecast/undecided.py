@@ -27,7 +27,7 @@ def undecided_checks(
     before: Planned, after: Planned, changes: Sequence[Change]
 ) -> Iterator[Undecided]:
     """Yield what is undecided, alike checks together: those with the same entries, and the same facts to settle it."""
-    lacking = tuple(one.key.name for one in changes if one.names_no_patch)
+    lacking = tuple(change.key.name for change in changes if change.names_no_patch)
     alike: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, str]] = {}
     for check in after.plan.checks:
         for one in check.each:
@@ -47,13 +47,13 @@ def undecided_checks(
 
 def _keys(check: Check, undecided: str) -> Iterator[str]:
     """Yield the keys of the facts that a check lacks, for the OS of the node that lacks them."""
-    for one in dict.fromkeys(unknown_in(undecided)):
-        end = check.target if one.side == "target" else check.source
-        key = settling(one, end.os)
+    for dependency in dict.fromkeys(unknown_in(undecided)):
+        end = check.target if dependency.side == "target" else check.source
+        key = settling(dependency, end.os)
         if key is not None:
             yield key
 
 
 def _was_undecided(check: str, before: Planned) -> bool:
-    told = before.expectations.get(check)
-    return told is not None and told.undecided is not None
+    expectation = before.expectations.get(check)
+    return expectation is not None and expectation.undecided is not None

@@ -56,7 +56,7 @@ class Chart:
 
 def counts_chart(found: ClusterHistory, columns: Columns) -> Chart:
     """Return how many checks were red or unknown in each run."""
-    stacks = [_counts(one) for one in found.runs]
+    stacks = [_counts(run) for run in found.runs]
     top = nice_top(max((sum(one) for one in stacks), default=0), whole=True)
     inset = columns.gap / 2
     wide = round(columns.pitch - columns.gap, 2)
@@ -79,7 +79,7 @@ def counts_chart(found: ClusterHistory, columns: Columns) -> Chart:
 
 def durations_chart(runs: Sequence[ReadRun], columns: Columns) -> Chart:
     """Return how long each run took; a run without an end, or whose clock was set back, is a gap in the line."""
-    seconds = [_took(one.run.run.seconds) for one in runs]
+    seconds = [_took(run.run.run.seconds) for run in runs]
     longest = max((one for one in seconds if one is not None), default=0.0)
     unit, word = (1.0, "s") if longest < 120 else (60.0, "min")
     top = nice_top(longest / unit) * unit
@@ -120,9 +120,9 @@ def _grid(top: float, word: Callable[[float], str]) -> Iterable[GridLine]:
     return [GridLine(y=HEIGHT - HEIGHT * part, text=word(top * part)) for part in (0.5, 1.0)]
 
 
-def _counts(one: ReadRun) -> list[int]:
+def _counts(run: ReadRun) -> list[int]:
     """Return how many checks were of each counted verdict; a member that deviates counts as its check."""
-    shown = [check.standing for check in one.run.checks]
+    shown = [check.standing for check in run.run.checks]
     return [shown.count(verdict) for verdict in COUNTED]
 
 

@@ -50,9 +50,9 @@ def clusters(
     What started before ``since`` is no part of the history, and not mentioned.
     """
     in_order = sorted(read, key=lambda one: (_start(one) or _NEVER, one.name))
-    dated = [one for one in in_order if since is None or (_start(one) or since) >= since]
+    dated = [run for run in in_order if since is None or (_start(run) or since) >= since]
     left_out = tuple(_misfits(dated))
-    misfits = {one.name for one in left_out}
+    misfits = {run.name for run in left_out}
     found: dict[str, list[ReadRun]] = {}
     for one in dated:
         if one.name not in misfits:
@@ -86,10 +86,10 @@ def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
             seen[run.run_id] = one.name
 
 
-def _start(one: ReadRun) -> datetime | None:
+def _start(run: ReadRun) -> datetime | None:
     # sample: "2026-11-21T14:04:12.200000+00:00"
     try:
-        read = datetime.fromisoformat(one.run.run.started)
+        read = datetime.fromisoformat(run.run.run.started)
     except ValueError:
         return None
     return read if read.tzinfo else read.replace(tzinfo=UTC)

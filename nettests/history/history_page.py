@@ -105,7 +105,7 @@ def render_page(found: History) -> str:
         .get_template("history.html.j2")
         .render(
             history=found,
-            parts=[_part(number, one) for number, one in enumerate(found.clusters, 1)],
+            parts=[_part(number, history) for number, history in enumerate(found.clusters, 1)],
             style=Markup(style),  # noqa: S704 - shipped with the package
             policy=harmless.policy(style=style),
         )
@@ -113,23 +113,23 @@ def render_page(found: History) -> str:
     return harmless.as_utf8(text)
 
 
-def _part(number: int, found: ClusterHistory) -> ClusterPart:
-    columns = Columns(number=len(found.runs))
+def _part(number: int, history: ClusterHistory) -> ClusterPart:
+    columns = Columns(number=len(history.runs))
     left = [MARKED]
     cards = tuple(
-        _card(at, turn, found.runs, columns, left) for at, turn in enumerate(found.turns, 1)
+        _card(at, turn, history.runs, columns, left) for at, turn in enumerate(history.turns, 1)
     )
     return ClusterPart(
         number=number,
-        found=found,
+        found=history,
         columns=columns,
-        counts=counts_chart(found, columns),
-        durations=durations_chart(found.runs, columns),
-        ticks=tuple(ticks(found.runs, columns)),
+        counts=counts_chart(history, columns),
+        durations=durations_chart(history.runs, columns),
+        ticks=tuple(ticks(history.runs, columns)),
         cards=cards,
         pins=tuple(_pins(cards, columns)),
-        changed=tuple(columns.middle(at) for at, facts in enumerate(found.facts) if facts),
-        flows=tuple(_flows(found, columns)),
+        changed=tuple(columns.middle(at) for at, facts in enumerate(history.facts) if facts),
+        flows=tuple(_flows(history, columns)),
     )
 
 
@@ -141,48 +141,50 @@ def _card(
         turn=turn,
         head=sentences.turn_head(turn, runs),
         lines=tuple(sentences.reasons(turn)),
-        causes=tuple(_cause(one, runs, columns) for one in turn.incidents),
-        rows=tuple(_marked(one, runs, columns, left) for one in turn.checks),
+        causes=tuple(_cause(incident, runs, columns) for incident in turn.incidents),
+        rows=tuple(_marked(check, runs, columns, left) for check in turn.checks),
     )
 
 
 def _cause(
-    one: IncidentTrend, runs: Sequence[ReadRun], columns: Columns
+    trend: IncidentTrend, runs: Sequence[ReadRun], columns: Columns
 ) -> tuple[IncidentTrend, Row]:
     seen = {Colour.RED: Verdict.FAIL, Colour.GOOD: Verdict.PASS, Colour.BLIND: None}
-    line = sentences.course_line(one.course, runs)
-    verdicts = [seen[colour] for colour in one.colours]
-    drawn = strip(verdicts, columns, first_bad=one.course.first_bad, told=f"{one.cause}: {line}")
-    return one, Row(name=one.cause, line=line, strip=drawn)
+    line = sentences.course_line(trend.course, runs)
+    verdicts = [seen[colour] for colour in trend.colours]
+    drawn = strip(
+        verdicts, columns, first_bad=trend.course.first_bad, told=f"{trend.cause}: {line}"
+    )
+    return trend, Row(name=trend.cause, line=line, strip=drawn)
 
 
-def _marked(one: CheckTrend, runs: Sequence[ReadRun], columns: Columns, left: list[int]) -> Row:
+def _marked(trend: CheckTrend, runs: Sequence[ReadRun], columns: Columns, left: list[int]) -> Row:
     """Return a check whose red cells lead to the reports of their runs, as long as there are marks left."""
-    marks = list(_marks(one, runs, columns))
+    marks = list(_marks(trend, runs, columns))
     marks = marks if len(marks) <= left[0] else []
     left[0] -= len(marks)
-    return _row(one, runs, columns, marks)
+    return _row(trend, runs, columns, marks)
 
 
 def _row(
-    one: CheckTrend, runs: Sequence[ReadRun], columns: Columns, marks: Sequence[Mark] = ()
+    trend: CheckTrend, runs: Sequence[ReadRun], columns: Columns, marks: Sequence[Mark] = ()
 ) -> Row:
-    line = sentences.course_line(one.course, runs)
+    line = sentences.course_line(trend.course, runs)
     told = strip(
-        one.verdicts,
+        trend.verdicts,
         columns,
         marks=marks,
-        first_bad=one.course.first_bad,
-        told=f"{one.id}: {line}",
+        first_bad=trend.course.first_bad,
+        told=f"{trend.id}: {line}",
     )
-    return Row(name=one.id, line=line, strip=told)
+    return Row(name=trend.id, line=line, strip=told)
 
 
-def _marks(one: CheckTrend, runs: Sequence[ReadRun], columns: Columns) -> Iterator[Mark]:
-    for at, verdict in enumerate(one.verdicts):
+def _marks(trend: CheckTrend, runs: Sequence[ReadRun], columns: Columns) -> Iterator[Mark]:
+    for at, verdict in enumerate(trend.verdicts):
         if verdict is not None and colour_of(verdict) is not Colour.GOOD:
             run = runs[at]
-            address = f"{run.report}#{one.id}" if run.report else ""
+            address = f"{run.report}#{trend.id}" if run.report else ""
             text = f"{sentences.when(run)}: {verdict.value} ({run.name})"
             yield Mark(x=columns.left(at), text=text, address=address)
 
@@ -203,16 +205,16 @@ def _pins(cards: Sequence[TurnCard], columns: Columns) -> Iterator[Pin]:
         yield Pin(x=x, card=urgent, more=len(together) - 1)
 
 
-def _flows(found: ClusterHistory, columns: Columns) -> Iterator[FlowRow]:
+def _flows(history: ClusterHistory, columns: Columns) -> Iterator[FlowRow]:
     by_flow: dict[str, list[CheckTrend]] = {}
-    for check in found.checks:
+    for check in history.checks:
         by_flow.setdefault(check.flow, []).append(check)
     for name, checks in by_flow.items():
         verdicts = worst(one.verdicts for one in checks)
         yield FlowRow(
             name=name,
             strip=strip(verdicts, columns, told=f"{name}: the worst of {len(checks)} in each run"),
-            rows=tuple(_row(one, found.runs, columns) for one in checks),
+            rows=tuple(_row(one, history.runs, columns) for one in checks),
         )
 
 

@@ -104,7 +104,8 @@ def after_failure(check: Check, observation: Observation) -> str:
     if observation.outcome in _WENT_WELL:
         return _WENT_WELL[observation.outcome]
     if observation.outcome.positive:
-        return of_distribution(check, observation) or _after_addresses(check)
+        claimed = check.claim.distribution
+        return of_distribution(check, observation, claimed) or _after_addresses(check)
     if observation.outcome is Outcome.FAILS_TO_START and OS.WINDOWS in {
         check.source.os,
         check.target.os,
@@ -164,12 +165,11 @@ def after_disagreement(check: Check, observation: Observation) -> str:
     return f"{AFTER_LOSS}; or one backend of several is silent" if several else AFTER_LOSS
 
 
-def of_distribution(check: Check, observation: Observation) -> str:
-    """Say what to look at where other backends answered than were claimed, or nothing."""
-    claimed, seen = check.claim.distribution, observation.distribution
-    if claimed is None or seen in {None, claimed}:
+def of_distribution(check: Check, observation: Observation, wanted: Distribution | None) -> str:
+    """Say what to look at where other backends answered than were wanted, or nothing."""
+    if wanted is None or observation.distribution in {None, wanted}:
         return ""
-    if claimed is Distribution.ONE_BACKEND:
+    if wanted is Distribution.ONE_BACKEND:
         return (
             "session affinity is lost: compare the Service's sessionAffinity with the rules on the source's node "
             f"({_rules_of(check)}), and its time-out with the pause between the connections"

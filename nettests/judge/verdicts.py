@@ -218,7 +218,7 @@ def _disagreement(
     if (wanted.distribution, observation.distribution) == (one, several):
         # Two backends that answered are proven, whatever became of other connections.
         why = f"{' and '.join(observation.backends)} answered one client"
-        return _Ruling(Verdict.FAIL, why, advice.of_distribution(check, observation))
+        return _Ruling(Verdict.FAIL, why, advice.of_distribution(check, observation, one))
     met = not set(outcomes).isdisjoint(wanted.outcomes)
     if met and wanted.source_seen in {None, observation.source_seen, *sources}:
         detail = last_detail(observation)

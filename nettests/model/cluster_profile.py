@@ -51,7 +51,7 @@ class Timing:
     flow_memory: float = 240
     """Switches are known to remember a flow for so long: a shorter silence would show nothing."""
     names: float = 45
-    """A dial by name may take so much longer: where DNS is silent, a Linux resolver probes each of four
+    """A dial by name may take so much longer: where DNS is silent, a Linux resolver queries each of four
     names of a search list twice, for 5 s."""
     names_cached: float = 30
     """A name may lead to a Pod's former address for so long: CoreDNS and NodeLocal DNSCache are installed with

@@ -1,7 +1,7 @@
 """What a run may have to do in a cluster, as the API server authorises it: verb, resource, place.
 
 The vocabulary that discovery reviews beforehand, planning skips by, and ``preflight`` explains. Nothing here
-probes anybody; which question needs what is decided in ``plan.permits``.
+is sent anywhere; which question needs what is decided in ``plan.permits``.
 """
 
 from collections.abc import Iterable

@@ -292,7 +292,7 @@ class Resolver(StrEnum):
     SYSTEM = "system"
     NSLOOKUP = "nslookup"
     RESOLVE_DNSNAME = "resolve-dnsname"
-    """PowerShell's ``Resolve-DnsName``, the Windows DNS client probed directly; Windows only."""
+    """PowerShell's ``Resolve-DnsName``, the Windows DNS client itself; Windows only."""
 
     @property
     def is_process(self) -> bool:

@@ -25,6 +25,7 @@ from nettests.parse.ports import by_port, differing_ports
 from nettests.parse.read import read_raw, read_resolution
 from nettests.parse.reading import one_line
 from nettests.parse.sources import classify_source, same_address
+from nettests.parse.too_few_tries import too_few_tries
 
 NO_ENDPOINTS = "nobody"
 """No pod has this name: a selector of it scales a Service to zero."""
@@ -109,9 +110,12 @@ def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation
         resent=done.resent,
         slow=done.slow,
     )
-    if done.distrust is None:
+    distrust = done.distrust
+    if distrust is None and done.resent is None and done.slow is None:
+        distrust = too_few_tries(check, seen.loss, raws)
+    if distrust is None:
         return seen
-    return replace(seen, trusted=False, distrust=done.distrust)
+    return replace(seen, trusted=False, distrust=distrust)
 
 
 def _marked(attempt: Attempt, *, overloaded: bool, alone: bool) -> Attempt:

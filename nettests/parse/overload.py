@@ -17,6 +17,10 @@ from nettests.model.retransmission import PROMPT_SECONDS, after_a_lost_syn
 from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
 
+REFERENCE = "control:probe"
+"""The purpose of what is sent to the probe itself, beside a question of a check that takes long."""
+FEWEST_REFERENCES = 2
+"""So many times a probe has to answer for itself at once, while its question was on its way: a busy machine does not."""
 OVERLOADED_SECONDS = 0.5
 """The median of a probe's answers from which on it is overloaded; on a cluster with nothing else to do it is milliseconds,
 and 0.2 s at most where all questions of a run begin at once (measured)."""
@@ -103,7 +107,7 @@ def overloaded(
 
 
 def overloaded_before(moment: float, others: Iterable[Carried]) -> bool:
-    """Whether what all probes were answered in the time before a moment came late.
+    """Whether all answers to probes in the time before a moment came late.
 
     Services are polled over the same channels: where those are slow, a deadline that passed says nothing of rules.
     """

@@ -12,19 +12,15 @@ from statistics import median
 from typing import assert_never
 
 from nettests.model.check import Check
-from nettests.model.loss import proves_loss
 from nettests.model.observation import Raw
 from nettests.model.retransmission import PROMPT_SECONDS, QUERY_SECONDS, SYN_AGAIN
 from nettests.model.words import OS, Outcome, Protocol, Question
+from nettests.parse.late_trains import late_trains
 from nettests.parse.observe import some_may_refuse
-from nettests.parse.overload import Carried, beside, carried, prompt_beside
+from nettests.parse.overload import Carried, prompt_beside
 from nettests.parse.read import read_raw, read_resolution
 
 QUERY_AGAIN = (QUERY_SECONDS,)
-REFERENCE = "control:probe"
-"""The purpose of what is sent to the probe itself, beside a question of a check that takes long."""
-FEWEST_REFERENCES = 2
-"""So many times a probe has to answer for itself at once, while its question was on its way: a busy machine does not."""
 LOOKUP = 1.0
 """Seconds that a process which looks a name up, and its exec, may take beside the waiting."""
 _SAID_AGAIN = re.compile(
@@ -42,7 +38,7 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     ``raws`` are all answers of the check, ``others`` what else the same probe was sent over the same channel.
     """
     others = tuple(others)
-    if again := _in_trains(check, raws) or _looked_up_again(raws, others):
+    if again := late_trains(check, raws) or _looked_up_again(raws, others):
         return again
     if some_may_refuse(check.target):
         return None  # Windows sends a refused SYN again after half a second, and twice (TcpMaxConnectRetransmissions)
@@ -65,48 +61,10 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     return None
 
 
-def _in_trains(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Return how many trains of connections waited for a lost SYN, if they are too many for a path in order.
-
-    Each took a second longer than another of as many connections in that very time: a train takes what its connections take.
-    """
-    if check.action.question is not Question.LOSS or not check.action.protocol.retransmitted:
-        return None
-    trains = [raw for raw in raws if raw.tool == "train" and raw.error is None]
-    itself = [carried(raw) for raw in raws if raw.purpose == REFERENCE]
-    late = [
-        raw
-        for raw in trains
-        if read_raw(raw).lost == 0
-        and any(
-            raw.elapsed >= one.elapsed + SYN_AGAIN[0]
-            for one in trains
-            if read_raw(one).tries >= read_raw(raw).tries and beside(carried(one), raw)
-        )
-        and _prompt_throughout(raw, itself)
-    ]
-    tries = sum(read_raw(raw).tries for raw in trains)
-    if not proves_loss(tries, len(late)):
-        return None
-    return (
-        f"{len(late)} of {len(trains)} trains, of {tries} connections in all, took {min(raw.elapsed for raw in late):.1f} s "
-        f"and more, which is as long as a lost SYN is waited for longer than others of as many connections beside them; "
-        f"the probe answered for itself within {PROMPT_SECONDS:.2f} s"
-    )
-
-
-def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
-    """Whether the probe answered for itself at once all the while: a machine that stood still for a second did not."""
-    meanwhile = [one for one in itself if beside(one, raw)]
-    return len(meanwhile) >= FEWEST_REFERENCES and all(
-        one.answered and one.elapsed <= PROMPT_SECONDS for one in meanwhile
-    )
-
-
 def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
     """Return which name nslookup found only at a second query: it says so itself, or it took that long.
 
-    It probes once more by itself, so one answer is all there is; older ones of BIND do not tell that they did.
+    It queries once more by itself, so one answer is all there is; older ones of BIND do not tell that they did.
     """
     for raw in raws:
         if raw.purpose != "check" or raw.tool != "nslookup" or raw.error is not None:

@@ -12,9 +12,15 @@ from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
 from nettests.model.words import OS, Outcome, Question, VantageKind
-from nettests.parse.overload import Carried, during, prompt_beside
+from nettests.parse.overload import (
+    FEWEST_REFERENCES,
+    REFERENCE,
+    Carried,
+    during,
+    prompt_beside,
+)
 from nettests.parse.read import read_answer, read_raw
-from nettests.parse.resent import FEWEST_REFERENCES, LOOKUP, REFERENCE
+from nettests.parse.resent import LOOKUP
 
 RETRANSMITTED = SYN_AGAIN[0]
 """Seconds after which TCP sends its first packet again, and who speaks UDP is told to (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
@@ -66,7 +72,7 @@ def _of_one(raw: Raw) -> float:
 def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
     """Return how late all answers of a check came, and what shows that it is the path; ``None`` if they did not.
 
-    ``others`` are what the same probe was reached over the same channel.
+    ``others`` are what the same channel to the same probe carried.
     """
     if check.action.size is not None and check.action.question is Question.REACH:
         return _beside_a_payload(raws, tuple(others))

@@ -222,7 +222,7 @@ class Flow(Declaration):
     def expected(
         self, protocol: Protocol, question: Question, case: Case | None = None
     ) -> Expected:
-        """Return what this flow claims for ``protocol`` when ``question`` is tested about ``case``."""
+        """Return what this flow claims for ``protocol`` of ``question`` where it is about ``case``."""
         stated = (case and case.outcome) or self.outcome
         claimed = Expected(outcome=stated or _works(question, protocol))
         if not question.has_path or question is Question.RESOLVE:

@@ -133,7 +133,7 @@ def may_stand(facts: ClusterFacts) -> bool:
 
 
 def channels_to(facts: ClusterFacts) -> tuple[Needs, ...]:
-    """Return the ways in which a probe's HTTP server is queried, any of which will do."""
+    """Return the ways to a probe's HTTP server, any of which will do."""
     version = facts.server_version
     return (opening(FORWARD, version), (POD_PROXY,), opening(EXEC, version))
 

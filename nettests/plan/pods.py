@@ -1,7 +1,7 @@
 """Pods of a check's own, and the cases that let them start.
 
 Used by suites beside ``flow``. Pure construction: on which node a Pod is made, with which labels and
-image, is decided when it is requested.
+image, is decided when it is made.
 """
 
 import json

@@ -14,10 +14,10 @@ _FACTORS = {
 def quantity(text: str) -> Fraction:
     """Return a quantity as an exact number (``500m`` = 0.5, ``1Gi``); ``ValueError`` for what is none."""
     # sample: "100", "500m", "1.5Gi", "2e3"
-    found = re.fullmatch(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z]{0,2})", text.strip())
-    if found is None or found[2] not in _FACTORS:
+    match = re.fullmatch(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z]{0,2})", text.strip())
+    if match is None or match[2] not in _FACTORS:
         raise ValueError(f"not a quantity: {text!r}")
-    return Fraction(found[1]) * _FACTORS[found[2]]
+    return Fraction(match[1]) * _FACTORS[match[2]]
 
 
 def spelled(amount: Fraction, resource: str) -> str:

@@ -64,7 +64,11 @@ def needed(
 
 def left_open(pods: Iterable[Object], resource: str) -> bool:
     """Whether a container of these leaves a resource (``requests.cpu``) open."""
-    return any(resource not in _stated(one) for item in pods for one in _containers(item["spec"]))
+    return any(
+        resource not in _stated(container)
+        for item in pods
+        for container in _containers(item["spec"])
+    )
 
 
 def full_name(resource: str) -> str:
@@ -74,12 +78,12 @@ def full_name(resource: str) -> str:
 
 def _charge(item: Object, defaults: Amounts) -> dict[str, Fraction]:
     """Return what one object takes."""
-    kind, one = item["kind"], Fraction(1)
-    found = {f"count/{_COUNTED[kind]}": one} if kind in _COUNTED else {}
+    kind, fraction = item["kind"], Fraction(1)
+    found = {f"count/{_COUNTED[kind]}": fraction} if kind in _COUNTED else {}
     if kind in _QUOTED:
-        found[_QUOTED[kind]] = one
+        found[_QUOTED[kind]] = fraction
     if kind == "StatefulSet":
-        found["count/controllerrevisions.apps"] = one
+        found["count/controllerrevisions.apps"] = fraction
     if kind == "Pod":
         found |= _of_pod(item["spec"], defaults)
     return found | _of_service(item["spec"]) if kind == "Service" else found
@@ -87,16 +91,16 @@ def _charge(item: Object, defaults: Amounts) -> dict[str, Fraction]:
 
 def _of_service(spec: Object) -> dict[str, Fraction]:
     """Return what a Service takes besides itself: node ports, and the endpoints that its controllers write."""
-    one, kind = Fraction(1), spec.get("type")
+    fraction, kind = Fraction(1), spec.get("type")
     found: dict[str, Fraction] = {}
     if spec.get("selector"):
         families = 2 if spec.get("ipFamilyPolicy") in _DUAL else 1
         found["count/endpointslices.discovery.k8s.io"] = Fraction(families)
-        found["count/endpoints"] = one
+        found["count/endpoints"] = fraction
     if kind in {"NodePort", LOAD_BALANCER}:
         found["services.nodeports"] = Fraction(len(spec["ports"]))
     if kind == LOAD_BALANCER:
-        found["services.loadbalancers"] = one
+        found["services.loadbalancers"] = fraction
     return found
 
 

@@ -92,9 +92,9 @@ class Evidence:
         """Return how much it matters that these are left out."""
         if not skips:
             return Level.OK
-        probed = {check.flow for check in self.plan.checks}
-        lost = any(skip.required and skip.flow not in probed for skip in skips)
-        return Level.BLOCKER if lost or not probed else Level.WARNING
+        planned = {check.flow for check in self.plan.checks}
+        lost = any(skip.required and skip.flow not in planned for skip in skips)
+        return Level.BLOCKER if lost or not planned else Level.WARNING
 
 
 def counted(number: int, word: str) -> str:

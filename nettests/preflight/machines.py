@@ -83,7 +83,7 @@ def images(evidence: Evidence) -> Finding:
     used = sorted({evidence.images.get(node.name, "") for node in evidence.playing} - {""})
     lacking = dict(evidence.unserved)
     if lacking:
-        skips = tuple(one for one in evidence.plan.skips if "not served" in one.reason)
+        skips = tuple(skip for skip in evidence.plan.skips if "not served" in skip.reason)
         return Finding(
             topic="images",
             level=worst((evidence.cost(skips), Level.WARNING)),
@@ -119,7 +119,7 @@ def node_vantages(evidence: Evidence) -> Finding:
     """Say whether nodes themselves can be vantage points: rights, admission, HostProcess and free ports together."""
     topic = "node vantages"
     clashes = tuple(_clashes(evidence))
-    probed = sum(check.source.kind is VantageKind.NODE for check in evidence.plan.checks)
+    possible = sum(check.source.kind is VantageKind.NODE for check in evidence.plan.checks)
     planned = sum(check.source.kind is VantageKind.NODE for check in evidence.whole.checks)
     if clashes:
         return Finding(
@@ -129,18 +129,18 @@ def node_vantages(evidence: Evidence) -> Finding:
             details=clashes,
             next_step="move that pod, or cordon the node for the time of a run",
         )
-    if not planned and not probed:
+    if not planned and not possible:
         return note(topic, "none is needed or possible")
-    if probed < planned:
+    if possible < planned:
         nothing = not evidence.plan.checks
         return Finding(
             topic=topic,
             level=Level.BLOCKER if nothing else Level.WARNING,
-            summary=f"{planned - probed} of {counted(planned, 'check')} from nodes cannot be tested",
+            summary=f"{planned - possible} of {counted(planned, 'check')} from nodes cannot be tested",
             next_step="see permissions and Pod Security",
         )
     words = ", ".join(sorted(evidence.vantages - {""}))
-    summary = f"{counted(probed, 'check')} from {words}"
+    summary = f"{counted(possible, 'check')} from {words}"
     return ok(topic, summary)
 
 

@@ -31,7 +31,7 @@ def permissions(evidence: Evidence) -> Finding:
         level=costly if lost else Level.NOTE,
         summary=f"{counted(len(evidence.missing), 'permission')} missing: "
         f"{counted(lost, 'check')} of {len(evidence.whole.checks)} left out",
-        details=tuple(_detail(one, evidence) for one in evidence.missing),
+        details=tuple(_detail(permission, evidence) for permission in evidence.missing),
         next_step=GRANT,
     )
 
@@ -48,19 +48,19 @@ def without_nodes(missing: tuple[Permission, ...]) -> Finding:
     )
 
 
-def _detail(one: Permission, evidence: Evidence) -> str:
-    costs = [check for check in evidence.whole.checks if _needs(check, one, evidence)]
+def _detail(permission: Permission, evidence: Evidence) -> str:
+    costs = [check for check in evidence.whole.checks if _needs(check, permission, evidence)]
     flows = len({check.flow for check in costs})
     if costs:
-        return f"{one}: {counted(len(costs), 'check')} of {counted(flows, 'flow')}"
-    if one in {*FOR_FACTS, LIST_SERVICE_CIDRS} or one.resource == "configmaps":
-        return f"{one}: facts stay unknown, unless the cluster profile states them"
-    if one.resource == CREATE_POLICY.resource:
-        return f"{one}: no NetworkPolicy keeps others in the pod network from the probes"
-    if one == LIST_EVENTS:
-        return f"{one}: why a pod does not start is told less exactly"
-    return f"{one}: another way is used, or less is known"
+        return f"{permission}: {counted(len(costs), 'check')} of {counted(flows, 'flow')}"
+    if permission in {*FOR_FACTS, LIST_SERVICE_CIDRS} or permission.resource == "configmaps":
+        return f"{permission}: facts stay unknown, unless the cluster profile states them"
+    if permission.resource == CREATE_POLICY.resource:
+        return f"{permission}: no NetworkPolicy keeps others in the pod network from the probes"
+    if permission == LIST_EVENTS:
+        return f"{permission}: why a pod does not start is told less exactly"
+    return f"{permission}: another way is used, or less is known"
 
 
-def _needs(check: Check, one: Permission, evidence: Evidence) -> bool:
-    return str(one) in map(str, needed(check.action, evidence.facts))
+def _needs(check: Check, permission: Permission, evidence: Evidence) -> bool:
+    return str(permission) in map(str, needed(check.action, evidence.facts))

@@ -16,18 +16,20 @@ def roles(missing: Iterable[Permission]) -> list[Object]:
     What a run needs in a namespace of its own it needs in all: nobody knows the name beforehand.
     """
     by_place: defaultdict[str, list[Permission]] = defaultdict(list)
-    for one in missing:
-        by_place["" if one.namespace == EVERYWHERE else one.namespace].append(one)
+    for permission in missing:
+        by_place["" if permission.namespace == EVERYWHERE else permission.namespace].append(
+            permission
+        )
     return [_role(place, by_place[place]) for place in sorted(by_place)]
 
 
 def _role(namespace: str, missing: list[Permission]) -> Object:
     verbs: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for one in missing:
+    for permission in missing:
         # A list or a creation has no name to be narrowed to.
-        name = one.name if one.verb == "get" else ""
-        if one.verb not in verbs[one.group, one.resource, name]:
-            verbs[one.group, one.resource, name].append(one.verb)
+        name = permission.name if permission.verb == "get" else ""
+        if permission.verb not in verbs[permission.group, permission.resource, name]:
+            verbs[permission.group, permission.resource, name].append(permission.verb)
     metadata = {"name": NAME, **({"namespace": namespace} if namespace else {})}
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",

@@ -30,7 +30,7 @@ def pod_security(evidence: Evidence) -> Finding:
     level = evidence.facts.pod_security
     said = f"namespace {name} is at level {level.value or 'unknown'} ({level.origin})"
     # sample: the namespace's Pod Security level 'baseline' forbids hostNetwork and HostProcess
-    skips = tuple(one for one in evidence.plan.skips if "Pod Security level" in one.reason)
+    skips = tuple(skip for skip in evidence.plan.skips if "Pod Security level" in skip.reason)
     present = {node.os for node in evidence.usable}
     stopped = all(f"pod-{os.value}" in evidence.refusals for os in present)
     worse = Level.BLOCKER if stopped else evidence.cost(skips)
@@ -53,7 +53,7 @@ def privileged(evidence: Evidence) -> Finding:
     if fact.value:
         return ok(topic, "the API server takes privileged and HostProcess containers")
     # sample: the API server takes no HostProcess containers: spec: Forbidden: hostProcess containers are …
-    skips = tuple(one for one in evidence.plan.skips if "the API server takes no" in one.reason)
+    skips = tuple(skip for skip in evidence.plan.skips if "the API server takes no" in skip.reason)
     return Finding(
         topic=topic,
         level=worst((evidence.cost(skips), Level.NOTE)),

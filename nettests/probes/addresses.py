@@ -184,7 +184,7 @@ class Directory:
         return found
 
     def name(self, target: Target) -> str:
-        """Return the name that a resolver is queried for."""
+        """Return the name that a resolver looks up."""
         external = self.facts.external_target
         if target.descriptor.naming is Naming.OUTSIDE and not target.name_form:
             return (external.name if external else None) or ""

@@ -29,7 +29,7 @@ from nettests.probes.objects import (
 HTTPS = 443
 """Where the Service ``kubernetes`` answers; what it says to plain HTTP does not matter."""
 NameAlone = Literal[Location.HEADLESS_NAME, Location.KUBERNETES_NAME, Location.NO_NAME]
-"""Names that only a resolver is queried for."""
+"""Names that are resolved and not connected to."""
 CLIENT_IP = "clientip"
 """Where ``agnhost netexec`` tells whom it saw."""
 HEALTH_PATH = "healthz"
@@ -44,7 +44,7 @@ class Endpoint:
 
     ``client_path`` is the HTTP path that tells whom the server saw: netexec's own, or the one of
     ``no-snat-test``, which serves nothing that must not be exposed. ``server`` is the name server that
-    is requested ``host``, where it is not the source's own. ``health_port`` answers one question alone:
+    is given ``host``, where it is not the source's own. ``health_port`` answers one question alone:
     whether there are backends.
     """
 
@@ -131,7 +131,7 @@ def _endpoint(host: str, ports: Ports, client_path: str) -> Endpoint:
 
 
 def port_of_name(location: NameAlone) -> int:
-    """Return the port at which a name is dialled that only a resolver is queried for, to make it look."""
+    """Return the port at which a name is dialled that is only to be resolved."""
     match location:
         case Location.HEADLESS_NAME:
             return SERVER_HOSTNAME

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from nettests.model.check import Check
 from nettests.model.observation import Raw
-from nettests.parse.resent import REFERENCE
+from nettests.parse.overload import REFERENCE
 from nettests.parse.slow import BY_REQUEST, by_itself, late
 from nettests.probes.beside import Pending, all_over, begin
 from nettests.probes.own_time import itself
@@ -30,21 +30,23 @@ APART_BESIDE_TRAINS = 0.2
 
 def compare_if_late(
     sender: Sender, check: Check, raws: Sequence[Raw], references: Sequence[Raw] = ()
-) -> None:
+) -> list[Raw]:
     """Send the question again if all its answers came late, and request the probe's own name of it meanwhile.
 
-    Unless ``references`` show already what it took for itself while the last of them was on its way.
+    Unless ``references`` show already what it took for itself while the last of them was on its way. Return what was
+    answered, the question last.
     """
     if not late(check, raws) or raws[0].tool not in BY_REQUEST or by_itself(references, raws):
-        return
+        return []
     number = max(raw.attempt for raw in raws) + 1
     once = replace(check.action, connections=1)
     again = begin(lambda sent: sender.send(check.id, "check", number, once, on_sent=sent))
+    answered: list[Raw] = []
     for reference in range(len(references) + 1, len(references) + REFERENCES + 1):
         if again.answered(APART_SECONDS):
             break
-        sender.send(check.id, REFERENCE, reference, itself(check.action))
-    again.result()
+        answered.append(sender.send(check.id, REFERENCE, reference, itself(check.action)))
+    return [*answered, again.result()]
 
 
 def beside_names(

@@ -22,8 +22,8 @@ from nettests.model.payload import folded
 from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.kept_back import ICMP, SPENT
+from nettests.parse.overload import REFERENCE
 from nettests.parse.read import positive, read_raw
-from nettests.parse.resent import REFERENCE
 from nettests.probes.addresses import Directory
 from nettests.probes.beside import queries_resolver
 from nettests.probes.commands import CannotProbeError, Command, command

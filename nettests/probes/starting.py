@@ -233,7 +233,7 @@ class Starting:
             http.close()
 
     def _read(self, then: Afterwards, item: Object) -> str:
-        """Read a port; a server that was not requested Ready may need a moment until it listens."""
+        """Read a port; a server that need not be Ready may need a moment until it listens."""
         namespace, name, _ = _names(item)
         for left in reversed(range(LISTENING_TRIES)):
             try:

@@ -13,19 +13,24 @@ from typing import assert_never
 from nettests.model.check import Check
 from nettests.model.loss import proves_loss
 from nettests.model.observation import Attempt, Raw
+from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Protocol
+from nettests.parse.late_trains import BESIDE, unclear_trains
+from nettests.parse.overload import REFERENCE
 from nettests.parse.read import read_raw
+from nettests.parse.slow import by_itself
+from nettests.parse.too_few_tries import SLOW_TRIES
 from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
 from nettests.probes.reference import beside_trains, compare_if_late
 from nettests.probes.sending import Sender
 
-BESIDE = 8
-"""Trains of one check that are under way at the same time."""
 LENGTHS = (1, 4, 12)
 """Tries of each train, round by round; the last length again and again."""
 SLOW_SECONDS = 0.5
-"""Where a try takes so long, no further trains are sent: hundreds of them would take minutes."""
+"""Where a try takes so long, no more than ``SLOW_TRIES`` are sent: hundreds of them would take minutes."""
+UNCLEAR_TRIES = 3
+"""So many rounds more are sent while trains wait as if SYNs were lost and the probe is too busy to tell."""
 
 
 @dataclass(slots=True)
@@ -38,23 +43,55 @@ class Trains:
     _raws: list[Raw] = field(default_factory=list)
     _seen: list[Attempt] = field(default_factory=list)
     _number: int = 0
-    _references: int = 0
+    _references: list[Raw] = field(default_factory=list)
 
     def run(self) -> None:
         """Send round after round; run the controls where nothing at all was answered."""
-        for trains in rounds(self.check.action.connections, self.check.action.protocol):
-            if not self._sent(trains) or self._decided():
-                break
+        wanted = self.check.action.connections
+        slow = self._sent_rounds(wanted, hurried=True)
         if not any(one.outcome.positive for one in self._seen):
             self.controls.send(self.sender, self.check)
-        compare_if_late(self.sender, self.check, self._raws)
+        self._sent_until_clear()
+        self._compare()
+        if slow and not by_itself(self._references, self._raws):
+            self._sent_rounds(min(wanted, SLOW_TRIES), hurried=False)
+
+    def _sent_rounds(self, tries: int, *, hurried: bool) -> bool:
+        """Send what is missing of so many tries; return whether it was left because each took long, if ``hurried``.
+
+        A busy probe makes them slow as well, and is not busy for long as a rule: then they are sent all the same.
+        """
+        for trains in rounds(tries - self._tries, self.check.action.protocol):
+            if not self._sent(trains) or self._decided():
+                return False
+            if hurried and self._slow():
+                return True
+        return False
+
+    def _compare(self) -> None:
+        """Send a question once more beside the probe's own answers, where all are late and these are missing."""
+        for raw in compare_if_late(self.sender, self.check, self._raws, self._references):
+            (self._references if raw.purpose == REFERENCE else self._raws).append(raw)
+            self._number = max(self._number, raw.attempt)
+
+    @property
+    def _tries(self) -> int:
+        return sum(one.tries for one in self._seen)
+
+    def _sent_until_clear(self) -> None:
+        """Send short trains while a busy probe may be what connections waited for: it is not busy for long as a rule."""
+        for _ in range(UNCLEAR_TRIES):
+            if unclear_trains(self.check, [*self._raws, *self._references]) is None:
+                return
+            if not self._sent((LENGTHS[1],) * BESIDE):
+                return
 
     def _sent(self, trains: tuple[int, ...]) -> bool:
         """Send trains side by side; return whether every one of them can be read."""
         pending = [self._begin(tries) for tries in trains]
         if self.check.action.protocol.retransmitted:
-            self._references += len(
-                beside_trains(self.sender, self.check, pending, self._references + 1)
+            self._references += beside_trains(
+                self.sender, self.check, pending, len(self._references) + 1
             )
         raws = results(pending)
         self._raws += raws
@@ -69,16 +106,15 @@ class Trains:
         )
 
     def _decided(self) -> bool:
-        """Whether more would show nothing more, or take minutes: something else than silence came, all is slow, or a loss
-        is proven.
-        """
+        """Whether more would show nothing more: something else than silence came, or a loss is proven."""
         if any(not one.outcome.positive and one.lost == 0 for one in self._seen):
             return True
-        if median(one.elapsed / one.tries for one in self._seen) >= SLOW_SECONDS:
-            return True
-        return proves_loss(
-            sum(one.tries for one in self._seen), sum(one.lost for one in self._seen)
-        )
+        return proves_loss(self._tries, sum(one.lost for one in self._seen))
+
+    def _slow(self) -> bool:
+        """Whether hundreds of tries would take minutes."""
+        each = median(one.elapsed / one.tries for one in self._seen)
+        return each >= SYN_AGAIN[0] or (each >= SLOW_SECONDS and self._tries >= SLOW_TRIES)
 
 
 def longest_train(protocol: Protocol) -> int:

@@ -41,7 +41,7 @@ def _found(text: str) -> Iterator[Span]:
     if "\n" in small and ":" in small:
         yield from yaml_blocks(text)
     there = {hint for hint in hints if hint in small}
-    yield from _by_shape(text, [one for one in shapes if not there.isdisjoint(one.hints)])
+    yield from _by_shape(text, [shape for shape in shapes if not there.isdisjoint(shape.hints)])
 
 
 @cache
@@ -50,7 +50,7 @@ def _shapes() -> tuple[tuple[Shape, ...], frozenset[str]]:
         Shape(name=name, pattern=pattern, hints=hints) for name, hints, pattern in expressions()
     )
     shapes = (*SHAPES, *kept)
-    return shapes, frozenset(hint for one in shapes for hint in one.hints)
+    return shapes, frozenset(hint for shape in shapes for hint in shape.hints)
 
 
 def _by_shape(text: str, shapes: Iterable[Shape]) -> Iterator[Span]:

@@ -98,7 +98,7 @@ def _planned_result(
         observed=lambda one: _observation(history, one, observations),
         raws=lambda one: tuple(history.raws.get(one, ())),
     )
-    about = {check.id, *(one.id for one in members if one.verdict in ATTENTION)}
+    about = {check.id, *(member.id for member in members if member.verdict in ATTENTION)}
     return CheckResult(
         id=check.id,
         flow=check.flow,
@@ -190,7 +190,9 @@ def _coverage(checks: tuple[CheckResult, ...]) -> Coverage:
 
 def _used(checks: tuple[CheckResult, ...]) -> tuple[UsedLimitation, ...]:
     limitations = {c.limitation.id: c.limitation for c in checks if c.limitation is not None}
-    decided: dict[str, dict[Verdict, tuple[str, ...]]] = {one: {} for one in limitations}
+    decided: dict[str, dict[Verdict, tuple[str, ...]]] = {
+        limitation: {} for limitation in limitations
+    }
     for check in checks:
         if check.limitation is not None:
             ids = decided[check.limitation.id]

@@ -48,13 +48,13 @@ def render_catalogue(
     catalogue: Catalogue, coverages: Sequence[Coverage], flows: Sequence[Flow]
 ) -> str:
     """Return the page in Markdown; it ends with a line feed."""
-    found = {one.fact.id: one for one in coverages}
+    found = {coverage.fact.id: coverage for coverage in coverages}
     blocks = [HEAD, f"{totals(coverages)}.\n", "## Facts\n"]
     for section in catalogue.sections:
         rows = [_fact(found[fact.id]) for fact in section.facts]
         blocks.append(f"### {section.letter}. {escape(section.title)}\n")
         blocks.append(_table(("fact", "what is documented", "exercised by, or why not"), rows))
-    entries = [entry for one in coverages for entry in one.limitations]
+    entries = [entry for coverage in coverages for entry in coverage.limitations]
     blocks += ["## Flows\n", FLOWS, _flows(flows, entries)]
     return "\n".join(blocks)
 
@@ -62,9 +62,11 @@ def render_catalogue(
 def totals(coverages: Iterable[Coverage]) -> str:
     """Return one sentence, without its full stop: how many facts there are, and how many are exercised."""
     listed = list(coverages)
-    covered = sum(one.covered for one in listed)
+    covered = sum(coverage.covered for coverage in listed)
     kinds = Counter(
-        one.fact.reason.kind.value for one in listed if one.fact.reason and not one.covered
+        coverage.fact.reason.kind.value
+        for coverage in listed
+        if coverage.fact.reason and not coverage.covered
     )
     words = [f"{covered} exercised by checks"]
     words += [f"{count} {kind}" for kind, count in sorted(kinds.items())]
@@ -77,8 +79,8 @@ def why(coverage: Coverage) -> str:
     """Return in plain words what exercises a fact, or why nothing does."""
     fact = coverage.fact
     parts = []
-    if coverage.probed:
-        parts.append(f"flows {', '.join(coverage.probed)}")
+    if coverage.exercised_by:
+        parts.append(f"flows {', '.join(coverage.exercised_by)}")
     if coverage.limitations:
         parts.append(f"limitations {', '.join(entry.id for entry in coverage.limitations)}")
     if fact.note:
@@ -91,7 +93,7 @@ def why(coverage: Coverage) -> str:
 
 def _fact(coverage: Coverage) -> list[str]:
     fact = coverage.fact
-    told = [", ".join(f"[`{name}`](#{name})" for name in coverage.probed)]
+    told = [", ".join(f"[`{name}`](#{name})" for name in coverage.exercised_by)]
     told.append(_names("decided by ", [entry.id for entry in coverage.limitations]))
     told.append(escape(fact.note))
     if not coverage.covered and fact.reason:
@@ -109,7 +111,7 @@ def _flows(flows: Sequence[Flow], entries: Sequence[Limitation]) -> str:
                 f'<a id="{flow.name}"></a>'
                 + "<br>".join(f"`{pattern}`" for pattern in patterns(flow)),
                 _claim(flow),
-                ", ".join(one.value for one in flow.classes),
+                ", ".join(check_class.value for check_class in flow.classes),
                 "<br>".join(_source(source) for source in flow.sources),
                 _names("", decided),
             ]

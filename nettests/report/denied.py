@@ -20,7 +20,7 @@ def missing_permissions(results: Results) -> tuple[str, ...]:
     """
     if results.run.exit_code != ExitCode.NOTHING_JUDGED or results.facts is None:
         return ()
-    skipped = (one.message for one in results.checks if one.verdict is Verdict.SKIPPED)
+    skipped = (check.message for check in results.checks if check.verdict is Verdict.SKIPPED)
     if not any(message.startswith(_REASON) for message in skipped):
         return ()
     return tuple(

@@ -45,11 +45,15 @@ def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exer
 
 
 def _ends(checks: Iterable[CheckResult]) -> Iterable[tuple[str | None, str | None]]:
-    for one in checks:
-        if not one.ran or one.check is None or one.verdict in {Verdict.UNKNOWN, Verdict.SKIPPED}:
+    for check in checks:
+        if (
+            not check.ran
+            or check.check is None
+            or check.verdict in {Verdict.UNKNOWN, Verdict.SKIPPED}
+        ):
             continue
-        if one.check.action.question.has_path:
-            yield one.check.source.node, one.check.target.node
+        if check.check.action.question.has_path:
+            yield check.check.source.node, check.check.target.node
 
 
 def _nodes(

@@ -53,8 +53,13 @@ def leading(results: Results) -> Verdict:
 
 def _wrong(results: Results) -> str:
     """Return the leading cause and what there is beside it; empty if all is well."""
-    explained = [one for one in results.incidents if one.explained]
-    alone = [check for one in results.incidents if not one.explained for check in one.checks]
+    explained = [incident for incident in results.incidents if incident.explained]
+    alone = [
+        check
+        for incident in results.incidents
+        if not incident.explained
+        for check in incident.checks
+    ]
     if not explained:
         return _without_cause(results, alone)
     first, *others = explained
@@ -114,28 +119,28 @@ def exercised_line(results: Results) -> str:
     """Return how many nodes and ordered pairs were exercised, which nodes were not, and why; empty without facts."""
     if not results.exercised.nodes:
         return ""
-    nodes = "; ".join(_of_os(one) for one in results.exercised.nodes)
+    nodes = "; ".join(_of_os(node) for node in results.exercised.nodes)
     pairs = ", ".join(
-        f"{one.source.words} → {one.target.words} {one.exercised} of {one.possible}"
-        for one in results.exercised.pairs
-        if one.possible
+        f"{pair.source.words} → {pair.target.words} {pair.exercised} of {pair.possible}"
+        for pair in results.exercised.pairs
+        if pair.possible
     )
     return f"Exercised: {nodes}" + (f"; ordered node pairs: {pairs}" if pairs else "")
 
 
-def _of_os(one: ExercisedNodes) -> str:
-    said = f"{len(one.exercised)} of {plural(one.total, f'{one.os.words} node')}"
-    if len(one.sources) < len(one.exercised):
-        said += f", {len(one.sources)} as a source"
-    if one.left_out:
-        names = [f"{left.node}: {left.reason}" for left in one.left_out]
+def _of_os(nodes: ExercisedNodes) -> str:
+    said = f"{len(nodes.exercised)} of {plural(nodes.total, f'{nodes.os.words} node')}"
+    if len(nodes.sources) < len(nodes.exercised):
+        said += f", {len(nodes.sources)} as a source"
+    if nodes.left_out:
+        names = [f"{left.node}: {left.reason}" for left in nodes.left_out]
         said += f" (left out: {', '.join(_some(names))})"
     return said
 
 
 def convergence_line(results: Results) -> str:
     """Return how long Services took to answer, and which did not in time; empty where none was waited for."""
-    answered = [one for one in results.convergence if one.converged]
+    answered = [convergence for convergence in results.convergence if convergence.converged]
     late = list(_late(results))
     parts = []
     if answered:
@@ -143,24 +148,29 @@ def convergence_line(results: Results) -> str:
         where = f"{slowest.service} for {slowest.probe}"
         parts.append(f"Services answered within {slowest.seconds:.1f} s ({where} took longest)")
     if late:
-        names = [f"{one.service} for {one.probe} in {one.seconds:.0f} s" for one in late]
+        names = [
+            f"{convergence.service} for {convergence.probe} in {convergence.seconds:.0f} s"
+            for convergence in late
+        ]
         parts.append(f"not converged: {', '.join(_some(names))}")
     return "; ".join(parts)
 
 
 def _late(results: Results) -> Iterator[Convergence]:
     """Yield what did not converge, without those Services that are documented to stay silent there."""
-    for one in results.convergence:
+    for convergence in results.convergence:
         probed = [
             check.verdict
             for check in results.checks
             if check.ran
             and check.check is not None
-            and check.check.target.service == one.service
-            and check.check.source.probe == one.probe
+            and check.check.target.service == convergence.service
+            and check.check.source.probe == convergence.probe
         ]
-        if not one.converged and not (probed and all(verdict in ACCEPTED for verdict in probed)):
-            yield one
+        if not convergence.converged and not (
+            probed and all(verdict in ACCEPTED for verdict in probed)
+        ):
+            yield convergence
 
 
 def _some(names: list[str] | tuple[str, ...]) -> list[str]:

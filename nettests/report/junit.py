@@ -30,12 +30,12 @@ def render_junit(results: Results) -> str:
     """Return the XML document; a run that could not start is one test case with an error."""
     groups = flow_groups(results.checks)
     causes = {
-        check: one.cause
-        for one in reversed(
+        check: incident.cause
+        for incident in reversed(
             results.incidents
         )  # the first one of a check is the one that explains most
-        if one.explained
-        for check in one.checks
+        if incident.explained
+        for check in incident.checks
     }
     root = ET.Element("testsuites", {"name": "nettests", **_totals(results)})
     for group in groups:
@@ -116,10 +116,15 @@ def _detail(result: CheckResult) -> str:
         lines = [result.message]
     if result.limitation:
         lines += [f"because: {reason}" for reason in result.limitation.because]
-        lines += [f"source: {one} {one.address}".rstrip() for one in result.limitation.sources]
+        lines += [
+            f"source: {source} {source.address}".rstrip() for source in result.limitation.sources
+        ]
     if result.next_step:
         lines.append(f"next step: {result.next_step}")
-    lines += [f"member {one.label}: {one.verdict.value}: {one.message}" for one in result.deviating]
+    lines += [
+        f"member {check.label}: {check.verdict.value}: {check.message}"
+        for check in result.deviating
+    ]
     return "\n".join(lines)
 
 
@@ -193,7 +198,7 @@ def _failed_start(results: Results) -> ET.Element:
 
 
 def _elapsed(result: CheckResult) -> float:
-    return sum(raw.elapsed for one in (result, *result.members) for raw in one.raws)
+    return sum(raw.elapsed for check in (result, *result.members) for raw in check.raws)
 
 
 def _time(seconds: float | None) -> str:

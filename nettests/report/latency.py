@@ -22,13 +22,15 @@ _MIB = 2**20
 def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
     """Return the latencies of each flow from each node, in the order in which flows were run."""
     seconds: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for one in checks:
-        if not one.ran or one.check is None or one.observation is None:
+    for check in checks:
+        if not check.ran or check.check is None or check.observation is None:
             continue
-        node = one.check.source.node
-        if node and one.check.action.question.timed and one.observation.trusted:
-            seconds[one.flow, node] += [
-                attempt.elapsed for attempt in one.observation.attempts if attempt.outcome.positive
+        node = check.check.source.node
+        if node and check.check.action.question.timed and check.observation.trusted:
+            seconds[check.flow, node] += [
+                attempt.elapsed
+                for attempt in check.observation.attempts
+                if attempt.outcome.positive
             ]
     return tuple(latency(*key, found) for key, found in seconds.items() if found)
 
@@ -37,17 +39,17 @@ def paths(checks: Iterable[CheckResult]) -> tuple[PathPace, ...]:
     """Return how soon and how fast Pods answer Pods, for each pair of systems and placement, in that order."""
     seconds: defaultdict[tuple[OS, OS, Placement], list[float]] = defaultdict(list)
     rates: defaultdict[tuple[OS, OS, Placement], list[float]] = defaultdict(list)
-    for one in checks:
-        if not one.ran or one.check is None or one.observation is None:
+    for check in checks:
+        if not check.ran or check.check is None or check.observation is None:
             continue
-        source, target, action = one.check.source, one.check.target, one.check.action
+        source, target, action = check.check.source, check.check.target, check.check.action
         by_pods = source.kind is VantageKind.POD and target.descriptor.of_pod
-        if not by_pods or source.os is None or target.os is None or not one.observation.trusted:
+        if not by_pods or source.os is None or target.os is None or not check.observation.trusted:
             continue
         if action.question is not Question.REACH or target.descriptor.by_name:
             continue
-        key = source.os, target.os, one.check.placement
-        took = [seen.elapsed for seen in one.observation.attempts if seen.outcome.positive]
+        key = source.os, target.os, check.check.placement
+        took = [seen.elapsed for seen in check.observation.attempts if seen.outcome.positive]
         if action.size is None:
             seconds[key] += took
         elif action.size >= ONE_MIB:

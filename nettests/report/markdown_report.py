@@ -45,7 +45,7 @@ def _head(results: Results) -> str:
     ]
     if results.rounds:
         lines.append(f"\n{inert(str(results.rounds))}.")
-    if told := [inert(one.text) for one in results.events if one.notable]:
+    if told := [inert(event.text) for event in results.events if event.notable]:
         lines += ["", *(f"- {text}" for text in told)]
     spent = duration(run.seconds)
     told = [f"Run {code(run.run_id)}", f"started {inert(moment(run.started))}"]
@@ -60,17 +60,17 @@ def _rounds(results: Results) -> list[str]:
         return []
     of = results.rounds.judged
     rows = [
-        [what, code(one.name), f"{one.red} of {of}", moment(one.first), moment(one.last)]
+        [what, code(rate.name), f"{rate.red} of {of}", moment(rate.first), moment(rate.last)]
         for what, rates in (
             ("check", results.rounds.checks),
             ("node", results.rounds.nodes),
             ("pair", results.rounds.pairs),
         )
-        for one in rates[:ATTENTION_LIMIT]
+        for rate in rates[:ATTENTION_LIMIT]
     ]
     unknown = [
-        ["node", code(one.name), f"{one.unknown} of {of}", moment(one.first), moment(one.last)]
-        for one in results.rounds.unknown_nodes[:ATTENTION_LIMIT]
+        ["node", code(node.name), f"{node.unknown} of {of}", moment(node.first), moment(node.last)]
+        for node in results.rounds.unknown_nodes[:ATTENTION_LIMIT]
     ]
     found = ["", "### Rounds"]
     for which, told in (("red", rows), ("unknown", unknown)):
@@ -95,13 +95,13 @@ def _attention(results: Results) -> str:
 
 def _incidents(results: Results) -> str:
     """Return the causes that explain several checks each, above the list of the checks."""
-    explained = [one for one in results.incidents if one.explained]
+    explained = [incident for incident in results.incidents if incident.explained]
     if not explained:
         return ""
     alone = len(results.incidents) - len(explained)
     rows = [
-        [str(len(one.checks)), inert(one.cause), inert(one.next_step)]
-        for one in explained[:ATTENTION_LIMIT]
+        [str(len(incident.checks)), inert(incident.cause), inert(incident.next_step)]
+        for incident in explained[:ATTENTION_LIMIT]
     ]
     rest = f"\n\nNo common cause was found for {plural(alone, 'check')}." if alone else ""
     table = _table(["checks", "incident", "next step"], rows)

@@ -33,7 +33,7 @@ def member_results(
     if not check.members:
         return ()
     otherwise = _PASSED if ran else _unjudged(judgement)
-    told = {label: said for said in judgement.members for label in said.labels}
+    told = {label: member for member in judgement.members for label in member.labels}
     found = tuple(
         _member(one, told.get(label, otherwise), expectations[one.id], observed(one), raws)
         for label, one in zip((of.label for of in check.members), check.each, strict=True)
@@ -46,8 +46,10 @@ def member_results(
 
 def member_line(result: CheckResult) -> str:
     """Return one line about the members of a check: how many came to what, and how long the answers took."""
-    seen = Counter(one.verdict for one in result.members)
-    verdicts = ", ".join(f"{seen[one]} {one.value}" for one in SUMMARY_ORDER if seen[one])
+    seen = Counter(member.verdict for member in result.members)
+    verdicts = ", ".join(
+        f"{seen[verdict]} {verdict.value}" for verdict in SUMMARY_ORDER if seen[verdict]
+    )
     told = latency_of(result)
     took = (
         f"; answers took {told.median:.3f} s (median), at most {told.worst:.3f} s" if told else ""
@@ -59,9 +61,9 @@ def latency_of(result: CheckResult) -> Latency | None:
     """Return how long the positive answers of all members took, where there were any."""
     found = [
         attempt.elapsed
-        for one in result.members
-        if one.observation is not None
-        for attempt in one.observation.attempts
+        for member in result.members
+        if member.observation is not None
+        for attempt in member.observation.attempts
         if attempt.outcome.positive
     ]
     return latency(result.flow, "", found) if found else None

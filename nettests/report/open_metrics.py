@@ -68,7 +68,7 @@ def _of_the_run(results: Results) -> Iterator[GaugeMetricFamily]:
 
 def _of_checks(results: Results) -> Iterator[GaugeMetricFamily]:
     """Yield counts of all checks, and each check that needs attention."""
-    counts: Values = {(one.value,): results.counts.get(one, 0) for one in SUMMARY_ORDER}
+    counts: Values = {(verdict.value,): results.counts.get(verdict, 0) for verdict in SUMMARY_ORDER}
     yield _gauge(
         results, "run_checks", "Checks of the run by verdict.", counts, labels=("verdict",)
     )
@@ -87,15 +87,17 @@ def _of_checks(results: Results) -> Iterator[GaugeMetricFamily]:
 
 def _of_causes(results: Results) -> Iterator[GaugeMetricFamily]:
     """Yield how many causes were found, the leading ones, and how long Services took to answer."""
-    explained = [one for one in results.incidents if one.explained]
+    explained = [incident for incident in results.incidents if incident.explained]
     about = "Causes that explain several checks that need attention."
     yield _gauge(results, "incidents", about, {(): len(explained)})
     counted: Counter[tuple[str, ...]] = Counter()
-    for one in explained[:INCIDENTS]:
-        counted[(one_line(one.cause, limit=CAUSE_LENGTH),)] += len(one.checks)
+    for incident in explained[:INCIDENTS]:
+        counted[(one_line(incident.cause, limit=CAUSE_LENGTH),)] += len(incident.checks)
     about = f"Checks that a cause explains, for the first {INCIDENTS} causes."
     yield _gauge(results, "incident_checks", about, counted, labels=("cause",))
-    if took := [one.seconds for one in results.convergence if one.converged]:
+    if took := [
+        convergence.seconds for convergence in results.convergence if convergence.converged
+    ]:
         about = "How long the slowest Service took until it answered."
         yield _gauge(results, "convergence_worst_seconds", about, {(): max(took)}, unit="seconds")
 

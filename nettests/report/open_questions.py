@@ -61,14 +61,14 @@ def _bugs(entries: Sequence[Limitation]) -> str:
         head,
         (
             (
-                f"`{one.id}`",
-                escape(one.summary),
-                _shown(one.when_present),
-                _where(one.condition),
-                escape(one.settled_by),
-                _sources(one),
+                f"`{entry.id}`",
+                escape(entry.summary),
+                _shown(entry.when_present),
+                _where(entry.condition),
+                escape(entry.settled_by),
+                _sources(entry),
             )
-            for one in entries
+            for entry in entries
         ),
     )
 
@@ -78,13 +78,13 @@ def _others(entries: Sequence[Limitation]) -> str:
         ("entry", "what is open", "holds where", "settled by", "sources"),
         (
             (
-                f"`{one.id}`",
-                escape(one.summary),
-                _where(one.condition),
-                escape(one.settled_by),
-                _sources(one),
+                f"`{entry.id}`",
+                escape(entry.summary),
+                _where(entry.condition),
+                escape(entry.settled_by),
+                _sources(entry),
             )
-            for one in entries
+            for entry in entries
         ),
     )
 

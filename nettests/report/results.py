@@ -90,7 +90,9 @@ class CheckResult:
     @property
     def deviating(self) -> "tuple[CheckResult, ...]":
         """The members that need attention, the most urgent first."""
-        return tuple(one for verdict in ATTENTION for one in self.members if one.verdict is verdict)
+        return tuple(
+            member for verdict in ATTENTION for member in self.members if member.verdict is verdict
+        )
 
     @property
     def limitation(self) -> AppliedLimitation | None:
@@ -100,8 +102,8 @@ class CheckResult:
 
 def run_singly(checks: Iterable[CheckResult]) -> Iterator[CheckResult]:
     """Yield what was run and seen by itself: the members of checks that have some, and the other checks."""
-    for one in checks:
-        yield from one.members or (one,)
+    for check in checks:
+        yield from check.members or (check,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +126,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExercisedNodes:
-    """The nodes of one OS: ``exercised`` as source or target, ``sources`` those of them that probed themselves."""
+    """The nodes of one OS: ``exercised`` as source or target, ``sources`` those of them from which checks were run."""
 
     os: OS
     total: int
@@ -153,8 +155,8 @@ class Exercised:
     @property
     def whole(self) -> bool:
         """Whether no node and no ordered pair was left out."""
-        return not any(one.left_out for one in self.nodes) and all(
-            one.exercised == one.possible for one in self.pairs
+        return not any(node.left_out for node in self.nodes) and all(
+            pair.exercised == pair.possible for pair in self.pairs
         )
 
 

@@ -27,7 +27,7 @@ def slack_message(results: Results, report: str) -> dict[str, Any]:
     """Return what is posted of a run; ``report`` is where its page lies."""
     head = f"{SYMBOL[leading(results)]} {headline(results)}"
     summary = list(_summary(results))
-    incidents = [_incident(one, results) for one in results.incidents[:SHOWN]]
+    incidents = [_incident(incident, results) for incident in results.incidents[:SHOWN]]
     if more := len(results.incidents) - SHOWN:
         incidents += [[f"… and {more} more in the report"]] if more > 0 else []
     foot = list(_foot(results, report))

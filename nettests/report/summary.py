@@ -54,7 +54,11 @@ SYMBOL: dict[Verdict, str] = {
 
 def meanings(results: Results) -> Mapping[Verdict, str]:
     """Return what each verdict means in this run: what was not run may be for a user to enable."""
-    classes = {not_enabled(one, ()): one.value for one in CheckClass if one.value in CHOICES}
+    classes = {
+        not_enabled(check_class, ()): check_class.value
+        for check_class in CheckClass
+        if check_class.value in CHOICES
+    }
     skipped = [check.message for check in results.checks if check.verdict is Verdict.SKIPPED]
     held_back = Counter(classes[reason] for reason in skipped if reason in classes)
     if not held_back:

@@ -128,16 +128,18 @@ class _Port:
         """Yield the ClusterIP's load balancer and those for clients from outside."""
         used, outward = self._used()
         there = self._node.local | self._node.remote
-        usable = [one for one in used if not one.here or one.address in there]
-        every = frozenset(one.address for one in usable)
+        usable = [endpoint for endpoint in used if not endpoint.here or endpoint.address in there]
+        every = frozenset(endpoint.address for endpoint in usable)
         here = every & self._node.local
         number, protocol = int(self._port["port"]), self._port.get("protocol", "TCP")
-        ports = frozenset(one.port for one in self._endpoints)
+        ports = frozenset(endpoint.port for endpoint in self._endpoints)
         if isinstance(self._port.get("targetPort"), int):
             ports |= {self._port["targetPort"]}  # dialled up to 1.33
         few = len(every) <= MOST_BACKENDS
         # of the node, yet HNS has it from elsewhere: whether kube-proxy finds it depends on what it made first
-        borrowed = any(one.here and one.address not in self._node.local for one in usable)
+        borrowed = any(
+            endpoint.here and endpoint.address not in self._node.local for endpoint in usable
+        )
         narrow = here if self._outer_local or self._preserved else every
         fronts: list[tuple[str, str, int, frozenset[str], bool | None, bool]] = [
             (CLUSTER_IP, self._address, number, here if self._inner_local else every, None, True)
@@ -164,21 +166,27 @@ class _Port:
 
     def _used(self) -> tuple[list[_Endpoint], bool]:
         """Return the endpoints that are used, and whether those from outside are sent to them for certain."""
-        probed = [one for one in self._endpoints if one.here or not self._outer_local]
-        counted = [one for one in probed if one.ready or one.terminating]
-        leaving = bool(self._ingress) and all(one.terminating for one in counted)
-        silent = bool(self._ingress) and not any(one.serving for one in probed)
+        probed = [
+            endpoint for endpoint in self._endpoints if endpoint.here or not self._outer_local
+        ]
+        counted = [endpoint for endpoint in probed if endpoint.ready or endpoint.terminating]
+        leaving = bool(self._ingress) and all(endpoint.terminating for endpoint in counted)
+        silent = bool(self._ingress) and not any(endpoint.serving for endpoint in probed)
         found = []
-        for one in self._endpoints:
-            if self._inner_local and self._outer_local and not one.here:
+        for endpoint in self._endpoints:
+            if self._inner_local and self._outer_local and not endpoint.here:
                 continue
-            serves = one.serving or not self._node.skips_unserving
-            if silent or ((leaving or one.ready) and serves):
-                found.append(one)
+            serves = endpoint.serving or not self._node.skips_unserving
+            if silent or ((leaving or endpoint.ready) and serves):
+                found.append(endpoint)
         return found, not leaving and not silent
 
     def _of_family(self, addresses: Iterable[str]) -> list[str]:
-        return [str(one) for one in addresses if ipaddress.ip_address(one).version == self._family]
+        return [
+            str(address)
+            for address in addresses
+            if ipaddress.ip_address(address).version == self._family
+        ]
 
 
 def _endpoints(slices: Collection[Object], port: Object, node: str) -> Iterator[_Endpoint]:

@@ -93,9 +93,9 @@ ABOUT = {
 def cni_version(evidence: Evidence) -> Finding:
     """Every plugin that is called takes the version in which its configuration is written."""
     refused, taken = [], []
-    for one in configurations(evidence):
-        version = str(one.get("cniVersion") or FIRST_VERSION)
-        for plugin in sorted(plugins_of(one)):
+    for configuration in configurations(evidence):
+        version = str(configuration.get("cniVersion") or FIRST_VERSION)
+        for plugin in sorted(plugins_of(configuration)):
             supported = _supported(evidence, plugin, version)
             if supported is None:
                 continue
@@ -125,11 +125,11 @@ def cni_ipam(evidence: Evidence) -> Finding:
     """Addresses come from host-local, from the plugin's own manager, or from Windows itself."""
     found: list[str] = []
     wrong: list[str] = []
-    for one in configurations(evidence):
-        plugins = plugins_of(one)
+    for configuration in configurations(evidence):
+        plugins = plugins_of(configuration)
         if plugins == {"loopback"}:
             continue
-        for kind in sorted(_managers(one, plugins)):
+        for kind in sorted(_managers(configuration, plugins)):
             fits = kind in {HOST_LOCAL, WINDOWS_IPAM} or IPAM_OF.get(kind) in plugins
             (found if fits else wrong).append(f"{kind} with {', '.join(sorted(plugins))}")
     if not found and not wrong:
@@ -153,7 +153,11 @@ def cni_ipam(evidence: Evidence) -> Finding:
 )
 def cni_network(evidence: Evidence) -> Finding:
     """The plugin attaches pods to the network that kube-proxy looks at."""
-    names = [str(one["name"]) for one in configurations(evidence) if one.get("name")]
+    names = [
+        str(configuration["name"])
+        for configuration in configurations(evidence)
+        if configuration.get("name")
+    ]
     wanted = network_of(evidence)
     return finding(
         wanted.lower() in {name.lower() for name in names},
@@ -222,7 +226,7 @@ def _supported(evidence: Evidence, plugin: str, version: str) -> frozenset[str] 
         return EVERY_RELEASE
     # sample: CNI win-bridge plugin v1.1.1
     #         CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0
-    told = re.search(r"versions supported: ([\d., ]+)", evidence.text(ABOUT[plugin]))
-    if told is None:
+    match = re.search(r"versions supported: ([\d., ]+)", evidence.text(ABOUT[plugin]))
+    if match is None:
         raise UnreadableError(f"{plugin} does not say which versions it supports")
-    return frozenset(part.strip() for part in told[1].split(","))
+    return frozenset(part.strip() for part in match[1].split(","))

@@ -112,7 +112,9 @@ def policy_form(evidence: Evidence) -> Finding:
     runtime = evidence.fact("runtime").partition("://")[0]
     wrong: list[str] = []
     good = 0
-    for part in (each for one in configurations(evidence) for each in parts_of(one)):
+    for part in (
+        each for configuration in configurations(evidence) for each in parts_of(configuration)
+    ):
         plugin = str(part.get("type") or "").lower().removesuffix(".exe")
         if plugin not in SDN | REFERENCE:
             continue

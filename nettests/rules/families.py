@@ -113,7 +113,7 @@ def calico_pods_ipv4(evidence: Evidence) -> Finding:
 )
 def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
     """win-bridge and win-overlay give Pods IPv4 only, and so do Microsoft's plugins unless told otherwise."""
-    called = [pair for one in configurations(evidence) for pair in _givers(one)]
+    called = [pair for configuration in configurations(evidence) for pair in _givers(configuration)]
     if not called:
         raise NothingThereError(
             f"none of {', '.join(sorted(ABOUT.keys() | SDN))} is in the CNI configuration"
@@ -149,18 +149,20 @@ def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
 def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
     """sdnbridge with enableDualStack has an l2bridge network of its name that was there before."""
     probed = [
-        str(one.get("name"))
-        for one in configurations(evidence)
-        if "sdnbridge" in plugins_of(one)
-        and (one.get("optionalFlags") or {}).get("enableDualStack") is True
+        str(configuration.get("name"))
+        for configuration in configurations(evidence)
+        if "sdnbridge" in plugins_of(configuration)
+        and (configuration.get("optionalFlags") or {}).get("enableDualStack") is True
     ]
     # sample: "Name":  "cbr0", "Type":  "L2Bridge"
     bridges = sorted(
-        str(one.get("Name"))
-        for one in evidence.rows(NETWORKS)
-        if str(one.get("Type")).lower() == "l2bridge"
+        str(row.get("Name"))
+        for row in evidence.rows(NETWORKS)
+        if str(row.get("Type")).lower() == "l2bridge"
     )
-    there = bool(probed) and {name.lower() for name in probed} <= {one.lower() for one in bridges}
+    there = bool(probed) and {name.lower() for name in probed} <= {
+        bridge.lower() for bridge in bridges
+    }
     found = ", ".join(probed) or "no configuration of sdnbridge with enableDualStack"
     return finding(
         there,

@@ -27,8 +27,8 @@ BACKEND: Kept = {
 def _config_map(facts: ClusterFacts, _node: NodeFacts | None) -> Request:
     """Return the request for the ConfigMap that discovery read; its name is the fact's origin."""
     # sample of an origin: ConfigMap kube-flannel/kube-flannel-cfg
-    found = re.fullmatch(r"ConfigMap ([\w.-]+)/([\w.-]+)", facts.cni.backend.origin)
-    namespace, name = found.groups() if found else ("kube-flannel", "kube-flannel-cfg")
+    match = re.fullmatch(r"ConfigMap ([\w.-]+)/([\w.-]+)", facts.cni.backend.origin)
+    namespace, name = match.groups() if match else ("kube-flannel", "kube-flannel-cfg")
     return Request(path=f"/api/v1/namespaces/{namespace}/configmaps/{name}")
 
 
@@ -140,12 +140,12 @@ def subnet_file(evidence: Evidence) -> Finding:
     """Flannel's lease on the node is its pod CIDR."""
     text = evidence.text(SUBNET_FILE)
     # sample: FLANNEL_SUBNET=10.244.4.1/24
-    found = re.search(r"FLANNEL_SUBNET=(\S+)", text)
-    if found is None:
+    match = re.search(r"FLANNEL_SUBNET=(\S+)", text)
+    if match is None:
         return finding(False, "no FLANNEL_SUBNET", "a lease in subnet.env", of=1)  # noqa: FBT003
-    subnet = ipaddress.ip_interface(found[1]).network
+    subnet = ipaddress.ip_interface(match[1]).network
     own = evidence.networks("node-pod-cidrs")
-    return finding(subnet in own, f"FLANNEL_SUBNET={found[1]}", f"{', '.join(map(str, own))}", of=1)
+    return finding(subnet in own, f"FLANNEL_SUBNET={match[1]}", f"{', '.join(map(str, own))}", of=1)
 
 
 def _backend(evidence: Evidence) -> Object:

@@ -74,15 +74,15 @@ def outbound_nat(evidence: Evidence) -> Finding:
     if not endpoints:
         raise NothingThereError("no pod of the pod network has an endpoint on the node")
     wrong = []
-    for one in endpoints:
-        lists = [list(exceptions_of(policy)) for policy in policies_of(one, "OutBoundNAT")]
+    for endpoint in endpoints:
+        lists = [list(exceptions_of(policy)) for policy in policies_of(endpoint, "OutBoundNAT")]
         entries = [entry for listed in lists for entry in listed]
         missing, foreign = uncovered(needed, entries), extra(evidence, entries)
         told = [f"lacks {', '.join(missing)}"] if missing else []
         told += [f"excepts {', '.join(foreign)}"] if foreign else []
         if told or not lists:
             what = " and ".join(told) if lists else "has no OutBoundNAT"
-            wrong.append(f"{pods[str(one['IPAddress'])]} {what}")
+            wrong.append(f"{pods[str(endpoint['IPAddress'])]} {what}")
     return finding(
         not wrong,
         shown(wrong) or f"{len(endpoints)} endpoints with these exceptions",
@@ -154,4 +154,4 @@ def pod_gateway(evidence: Evidence) -> Finding:
 
 
 def _local(endpoints: Iterable[Object]) -> Iterator[Object]:
-    return (one for one in endpoints if not one.get("IsRemoteEndpoint"))
+    return (endpoint for endpoint in endpoints if not endpoint.get("IsRemoteEndpoint"))

@@ -35,12 +35,12 @@ class Shown:
 def balancers(evidence: Evidence) -> Iterator[Shown]:
     """Yield the load balancers, each with the addresses of the endpoints that it refers to."""
     # sample: {"Policies": [{"Type": "ELB", …}], "References": ["/endpoints/c55b2c86-…"]}
-    by_id = {str(one.get("ID")).lower(): one for one in evidence.rows(ENDPOINTS_BESIDE)}
-    for one in evidence.rows(POLICIES):
-        references = [str(text).rsplit("/", 1)[-1].lower() for text in one.get("References") or []]
+    by_id = {str(row.get("ID")).lower(): row for row in evidence.rows(ENDPOINTS_BESIDE)}
+    for row in evidence.rows(POLICIES):
+        references = [str(text).rsplit("/", 1)[-1].lower() for text in row.get("References") or []]
         known = [by_id[number] for number in references if number in by_id]
-        for policy in policies_of(one, "ELB"):
-            for front in frontends([one]):
+        for policy in policies_of(row, "ELB"):
+            for front in frontends([row]):
                 second = bool(policy.get("IPv6")) or ":" in front[0] or _all_second(known)
                 key = "IPv6Address" if second else "IPAddress"
                 yield Shown(
@@ -69,10 +69,10 @@ def frontends(lists: Iterable[Object]) -> Iterator[Frontend]:
 def addresses(evidence: Evidence) -> tuple[set[str], set[str]]:
     """Return the addresses of remote and of local endpoints."""
     found: tuple[set[str], set[str]] = set(), set()
-    for one in evidence.rows(ENDPOINTS_BESIDE):
+    for row in evidence.rows(ENDPOINTS_BESIDE):
         for key in ("IPAddress", "IPv6Address"):
-            if one.get(key):
-                found[not one.get("IsRemoteEndpoint")].add(str(one[key]))
+            if row.get(key):
+                found[not row.get("IsRemoteEndpoint")].add(str(row[key]))
     return found
 
 
@@ -82,10 +82,10 @@ def held_twice(evidence: Evidence) -> Iterator[str]:
     for address in sorted(remote & local):
         yield f"a remote endpoint at {address}, which is a local one's"
     held = Counter(
-        (str(one.get("VirtualNetworkName")), bool(one.get("IsRemoteEndpoint")), str(one[key]))
-        for one in evidence.rows(ENDPOINTS_BESIDE)
+        (str(row.get("VirtualNetworkName")), bool(row.get("IsRemoteEndpoint")), str(row[key]))
+        for row in evidence.rows(ENDPOINTS_BESIDE)
         for key in ("IPAddress", "IPv6Address")
-        if one.get(key)
+        if row.get(key)
     )
     for (_, remote_one, address), count in sorted(held.items()):
         if count > 1:
@@ -93,4 +93,4 @@ def held_twice(evidence: Evidence) -> Iterator[str]:
 
 
 def _all_second(endpoints: list[Object]) -> bool:
-    return bool(endpoints) and all(":" in str(one.get("IPAddress")) for one in endpoints)
+    return bool(endpoints) and all(":" in str(endpoint.get("IPAddress")) for endpoint in endpoints)

@@ -34,7 +34,7 @@ NETWORKS = shown_by("Get-HnsNetwork", "hns-networks")
 def hns_network(evidence: Evidence) -> Finding:
     """The HNS network that kube-proxy is given exists."""
     wanted = network_of(evidence)
-    names = sorted(str(one.get("Name")) for one in evidence.rows(NETWORKS))
+    names = sorted(str(row.get("Name")) for row in evidence.rows(NETWORKS))
     there = bool(wanted) and wanted.lower() in {name.lower() for name in names}
     return finding(
         there,
@@ -69,7 +69,7 @@ def hns_network_subnet(evidence: Evidence) -> Finding:
     """Its subnet is the node's pod CIDR: after a node has rejoined, an old network may be left."""
     subnets = _network(evidence).get("Subnets") or []
     found = [str(one.get("AddressPrefix")) for one in listed(subnets)]
-    own = [str(one) for one in of_pod_families(evidence, evidence.networks("node-pod-cidrs"))]
+    own = [str(family) for family in of_pod_families(evidence, evidence.networks("node-pod-cidrs"))]
     return finding(
         set(own) <= set(found), f"subnet {', '.join(found)}", f"{', '.join(own)}", of=len(own)
     )
@@ -114,9 +114,9 @@ def hybrid_overlay_id(evidence: Evidence) -> Finding:
 
 def _network(evidence: Evidence) -> Object:
     name = network_of(evidence)
-    for one in evidence.rows(NETWORKS):
-        if str(one.get("Name")).lower() == name.lower():
-            return one
+    for row in evidence.rows(NETWORKS):
+        if str(row.get("Name")).lower() == name.lower():
+            return row
     raise UnreadableError(f"the node has no HNS network {name or '(kube-proxy is given none)'}")
 
 
@@ -124,12 +124,14 @@ def _vxlan(evidence: Evidence) -> tuple[set[int], set[int]]:
     """Return network ids and UDP ports of the overlay networks; a port that none gives is the usual."""
     # samples: "Subnets": [{"Policies": [{"Type": "VSID", "VSID": 4096}]}],
     #          "Policies": [{"Type": "VxlanPort", "Port": 4789}]
-    networks = [one for one in evidence.rows(NETWORKS) if str(one.get("Type")) == "Overlay"]
-    subnets = [subnet for one in networks for subnet in listed(one.get("Subnets") or [])]
+    networks = [row for row in evidence.rows(NETWORKS) if str(row.get("Type")) == "Overlay"]
+    subnets = [subnet for network in networks for subnet in listed(network.get("Subnets") or [])]
     ids = {int(policy["VSID"]) for one in subnets for policy in policies_of(one, "VSID")}
     if not ids:
         raise UnreadableError("no HNS network of type Overlay shows a network id")
-    ports = {int(policy["Port"]) for one in networks for policy in policies_of(one, "VxlanPort")}
+    ports = {
+        int(policy["Port"]) for network in networks for policy in policies_of(network, "VxlanPort")
+    }
     return ids, ports
 
 

@@ -51,7 +51,7 @@ def lines(pattern: str) -> Keep:
     """Keep what a pattern finds, each on a line of its own."""
 
     def keep(text: str) -> str:
-        return "".join(f"{found[0]}\n" for found in re.finditer(pattern, text))
+        return "".join(f"{match[0]}\n" for match in re.finditer(pattern, text))
 
     return keep
 

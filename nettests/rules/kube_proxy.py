@@ -54,18 +54,18 @@ class Proxy:
     def gate(self, name: str) -> bool | None:
         """Return a feature gate, ``None`` if it is not set."""
         # sample: FLAG: --feature-gates="WinDSR=true,WinOverlay=false"
-        found = re.search(rf"\b{name}=(true|false)\b", self.flag("feature-gates"), re.IGNORECASE)
-        return found[1].lower() == "true" if found else None
+        match = re.search(rf"\b{name}=(true|false)\b", self.flag("feature-gates"), re.IGNORECASE)
+        return match[1].lower() == "true" if match else None
 
     @property
     def version(self) -> KubernetesVersion:
         """The version that the image's tag names."""
         image = str(self.container.get("image", ""))
         # sample: docker.io/sigwindowstools/kube-proxy:v1.29.4-flannel-hostprocess
-        found = re.search(r"kube-proxy[^:/@]*:(v?\d[^@]*)", image)
-        if found is None:
+        match = re.search(r"kube-proxy[^:/@]*:(v?\d[^@]*)", image)
+        if match is None:
             raise UnreadableError(f"kube-proxy's image {image} names no version")
-        return KubernetesVersion.parse(found[1])
+        return KubernetesVersion.parse(match[1])
 
 
 def proxy_of(evidence: Evidence) -> Proxy:
@@ -100,10 +100,10 @@ def network_of(evidence: Evidence) -> str:
         [*(proxy.container.get("command") or []), *(proxy.container.get("args") or [])]
     )
     # sample of a start script: $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
-    found = re.search(r"KUBE_NETWORK\s*=\s*['\"]?([\w.-]+)", words)
-    if found is None and CALICO_IMAGE in str(proxy.container.get("image", "")):
+    match = re.search(r"KUBE_NETWORK\s*=\s*['\"]?([\w.-]+)", words)
+    if match is None and CALICO_IMAGE in str(proxy.container.get("image", "")):
         return CALICO_NETWORK
-    return found[1] if found else proxy.flag("network-name")
+    return match[1] if match else proxy.flag("network-name")
 
 
 @rule(

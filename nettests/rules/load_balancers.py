@@ -127,7 +127,7 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
     if not there:
         raise NothingThereError("HNS shows no load balancer on the node")
     services = (*evidence.items(SERVICES), *evidence.items(SERVICES_AFTER))
-    known = {one for service in services for one in _ports(service)}
+    known = {port for service in services for port in _ports(service)}
     stale = [f"a stale one for {_spelled(one)}" for one in sorted(there - known)]
     return finding(
         not stale,
@@ -147,7 +147,7 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
 def empty_source_vip(evidence: Evidence) -> Finding:
     """On l2bridge load balancers have no source VIP, whatever kube-proxy's flag says: HNS takes the node's address."""
     # sample: "ExternalPort":  443, "SourceVIP":  "", "Type":  "ELB", "VIPs":  ["10.96.0.1"]
-    shown = [elb for one in evidence.rows(POLICIES) for elb in policies_of(one, "ELB")]
+    shown = [elb for row in evidence.rows(POLICIES) for elb in policies_of(row, "ELB")]
     if not shown:
         raise NothingThereError("HNS shows no load balancer on the node")
     given = sorted({str(elb["SourceVIP"]) for elb in shown if elb.get("SourceVIP")})

@@ -70,9 +70,9 @@ def _release(pods: list[Object], plugin: str) -> KubernetesVersion:
         for container in pod["spec"]["containers"]:
             # samples: antrea/antrea-agent-windows:v2.2.0, quay.io/calico/node-windows:v3.29.1
             image = str(container.get("image", ""))
-            found = re.search(rf"(?:^|/){plugin}[\w/-]*:(v\d[\d.]*)", image)
-            if found:
-                return KubernetesVersion.parse(found[1])
+            match = re.search(rf"(?:^|/){plugin}[\w/-]*:(v\d[\d.]*)", image)
+            if match:
+                return KubernetesVersion.parse(match[1])
     raise UnreadableError(f"no image on the node tells the release of {plugin}")
 
 

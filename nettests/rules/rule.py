@@ -36,7 +36,7 @@ class Rule:
     def permissions(self) -> tuple[Permission, ...]:
         """What its readings need to be allowed, each once."""
         needed = map(permission_of, self.reads)
-        return tuple(dict.fromkeys(one for one in needed if one is not None))
+        return tuple(dict.fromkeys(permission for permission in needed if permission is not None))
 
 
 def rule(

@@ -41,10 +41,10 @@ _MODULES = (
 def table_of(rules: Iterable[Rule]) -> Mapping[str, Rule]:
     """Return rules by their names; ``ValueError`` where two have the same."""
     found: dict[str, Rule] = {}
-    for one in rules:
-        if one.name in found:
-            raise ValueError(f"two rules of configuration are called {one.name}")
-        found[one.name] = one
+    for rule in rules:
+        if rule.name in found:
+            raise ValueError(f"two rules of configuration are called {rule.name}")
+        found[rule.name] = rule
     return found
 
 
@@ -52,4 +52,4 @@ def _declared(module: ModuleType) -> Iterator[Rule]:
     return (value for value in vars(module).values() if isinstance(value, Rule))
 
 
-RULES: Mapping[str, Rule] = table_of(one for module in _MODULES for one in _declared(module))
+RULES: Mapping[str, Rule] = table_of(rule for module in _MODULES for rule in _declared(module))

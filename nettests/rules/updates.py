@@ -40,12 +40,12 @@ def running_build(evidence: Evidence) -> Finding:
     """The build that the API shows is the one that runs: rules about updates rely on it."""
     text = evidence.text(VERSION)
     # sample: Microsoft Windows [Version 10.0.17763.1339]
-    found = re.search(r"10\.0\.\d{5}\.\d+", text)
-    if found is None:
+    match = re.search(r"10\.0\.\d{5}\.\d+", text)
+    if match is None:
         raise UnreadableError(f"ver names no build: {text!r}")
     kernel = str(evidence.object(NODE)["status"]["nodeInfo"]["kernelVersion"])
     return finding(
-        found[0] == kernel, found[0], f"what nodeInfo.kernelVersion says, {kernel}", of=1
+        match[0] == kernel, match[0], f"what nodeInfo.kernelVersion says, {kernel}", of=1
     )
 
 

@@ -258,7 +258,7 @@ class Follower:
                 yield line
 
     def _writer_alive(self) -> bool:
-        """Whether somebody holds the writer's lock: queried before reading, so nothing is missed."""
+        """Whether somebody holds the writer's lock: looked at before reading, so nothing is missed."""
         if not self.path.exists():
             return True  # not begun yet: the deadline decides
         with self.path.open("rb") as file:

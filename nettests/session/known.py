@@ -1,7 +1,7 @@
 """What a process has learnt to be secret, from the first moment on, for all who tell of a run.
 
 A run may end before it began: its kubeconfig was read by then, and an error may repeat what stood in it. Who
-learns secrets says here how to request them; whoever prints or writes redacts with them.
+learns secrets says here how to read them; whoever prints or writes redacts with them.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Secrets = Callable[[], tuple[str, ...]]
 
 
 class Known:
-    """Secrets by those who hold them, who are queried each time: tokens change while a run goes on."""
+    """Secrets by those who hold them, read from them each time: tokens change while a run goes on."""
 
     def __init__(self) -> None:
         self._holders: list[Secrets] = []

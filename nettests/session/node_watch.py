@@ -1,8 +1,7 @@
 """Watch whether the nodes that take part stay Ready while a run tests.
 
 A node that turns NotReady is an event of the run, and a precondition that does not hold: what depends on the node
-and was not answered meanwhile tells nothing of the network. Time is the run's own (monotonic seconds since it
-began), in which raw answers are written.
+and was not answered meanwhile tells nothing of the network.
 """
 
 import threading
@@ -12,16 +11,14 @@ from dataclasses import dataclass, field
 
 from nettests.cluster import Connection
 from nettests.cluster.readiness import Readiness, read_readiness
-from nettests.errors import ClusterError
 from nettests.judge.advice import UNREADY
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
 from nettests.plan.dependence import nodes_by_pod, nodes_of
+from nettests.session.looking import FRESH_SECONDS, Looks
 
 LOOK_SECONDS = 5.0
 """Between looks at nodes, when nothing requests one."""
-FRESH_SECONDS = 1.0
-"""How old a look may be that a failing check is compared with."""
 
 
 @dataclass(slots=True)
@@ -48,7 +45,7 @@ class NodeWatch:
     clock: Callable[[], float] = time.monotonic
     _spells: dict[str, list[_Spell]] = field(default_factory=dict)
     _before: Mapping[str, Readiness] = field(default_factory=dict)
-    _looked: float = -LOOK_SECONDS
+    _looks: Looks[Mapping[str, Readiness]] = field(init=False)
     _known_at: float = 0.0
     """When the last look that was answered began."""
     _looking: threading.Lock = field(default_factory=threading.Lock)
@@ -56,6 +53,9 @@ class NodeWatch:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _ended: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
+
+    def __post_init__(self) -> None:
+        self._looks = Looks(read=self.read, clock=self.clock, began=self.began)
 
     def start(self) -> None:
         """Look from now on, in the background; without nodes there is nothing to look at."""
@@ -77,15 +77,10 @@ class NodeWatch:
     def look(self, *, older_than: float = 0.0) -> None:
         """Look at the nodes, if the last look is older than that; one that is not answered changes nothing."""
         with self._looking:
-            now = self._now()
-            if now - self._looked < older_than:
+            look = self._looks.look(older_than=older_than)
+            if look is None:
                 return
-            try:
-                found = self.read()
-            except ClusterError:
-                return
-            finally:
-                self._looked = self._now()
+            now, found = look
             with self._lock:
                 for name in self.names:
                     self._compare(name, found.get(name), now)
@@ -110,9 +105,6 @@ class NodeWatch:
         self.look()  # how it was before: a spell may have come and gone by the next one
         while not self._ended.wait(LOOK_SECONDS):
             self.look(older_than=FRESH_SECONDS)
-
-    def _now(self) -> float:
-        return self.clock() - self.began
 
     def _compare(self, name: str, now: Readiness | None, at: float) -> None:
         """Begin or end a node's spell; one that began and ended between two looks shows by its last change."""

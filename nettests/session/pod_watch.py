@@ -1,9 +1,8 @@
 """Look whether the Pods stand that a check was run with, where the check did not pass.
 
 A Pod that is evicted, deleted or started again in the middle of a run leaves silence behind, or an address that is
-nobody's any more: what was seen of it then tells nothing of the network. Looked at beside failures alone: a run in
+another Pod's by then: what was seen of it then tells nothing of the network. Looked at beside failures alone: a run in
 which all passes sends no request for it. A watch of several rounds looks by itself, before and after each (``rounds``).
-Time is the run's own (monotonic seconds since it began), in which raw answers are written.
 """
 
 import threading
@@ -11,13 +10,10 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
-from nettests.errors import ClusterError
 from nettests.model.check import Check
 from nettests.probes import Deployment, changes
 from nettests.probes.still_standing import STARTED_AGAIN
-
-FRESH_SECONDS = 1.0
-"""How old a look may be that a failing check is compared with."""
+from nettests.session.looking import FRESH_SECONDS, Looks
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,12 +32,13 @@ class PodWatch:
     _latest: Deployment = field(init=False)
     _restarted: dict[str, float] = field(default_factory=dict)
     """When it was seen, by Pod, that its containers are others than before."""
-    _looked: float = -FRESH_SECONDS
+    _looks: Looks[Deployment] = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """One looks at a time, and all others wait for what it sees."""
 
     def __post_init__(self) -> None:
         self._latest = self.deployed
+        self._looks = Looks(read=self.read, clock=self.clock, began=self.began)
 
     def why_gone(self, check: Check, since: float) -> str:
         """Return which Pod that a check was run with since then does not stand as it was deployed, or nothing."""
@@ -54,15 +51,10 @@ class PodWatch:
 
     def _look(self) -> None:
         """Look, unless that was done just now; a look that is not answered changes nothing."""
-        now = self.clock() - self.began
-        if now - self._looked < FRESH_SECONDS:
+        look = self._looks.look(older_than=FRESH_SECONDS)
+        if look is None:
             return
-        try:
-            found = self.read()
-        except ClusterError:
-            return
-        finally:
-            self._looked = self.clock() - self.began
+        now, found = look
         for told in changes(self._latest, found):
             self.tell(told)
         for name, pod in found.pods.items():

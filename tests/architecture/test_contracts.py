@@ -4,13 +4,14 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import NEEDS_LAB
+from tests.needs_lab import NEEDS_LAB
 
 ROOT = Path(__file__).parents[2]
 MODULE_LINES = 400
@@ -57,6 +58,19 @@ def test_imports_point_one_way() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_part_of_the_harness_is_kept_from_the_lab() -> None:
+    """Both contracts between harness and lab name each package and module of the harness: a new one is not forgotten."""
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    contracts = {
+        one["name"]: one for one in tomllib.loads(text)["tool"]["importlinter"]["contracts"]
+    }
+    entries = {path.relative_to(ROOT / "nettests").parts[0] for path in modules("nettests")}
+    harness = {name.removesuffix(".py") for name in entries} - {"lab", "__init__", "__main__"}
+    named = {f"nettests.{name}" for name in harness}
+    assert set(contracts["Nothing of the harness imports the lab"]["source_modules"]) == named
+    assert set(contracts["The lab imports nothing of the harness"]["forbidden_modules"]) == named
 
 
 def test_modules_can_be_read_in_one_sitting() -> None:

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from nettests.cli import main
+from nettests.cli.baseline_commands import baseline
 from nettests.lab.cli import lab
 
 
@@ -26,6 +27,7 @@ def leaves(command: click.Command, *path: str) -> Iterator[tuple[tuple[str, ...]
 
 
 COMMANDS = dict(leaves(main, "nettests"))
+GROUPS = {("nettests",): main, ("nettests", "lab"): lab, ("nettests", "baseline"): baseline}
 
 
 def shown(path: tuple[str, ...]) -> str:
@@ -81,3 +83,12 @@ def test_shared_options_stand_under_headings() -> None:
         *("--suite", "--limitations", "--flow", "--enable", "--nodes"),
     }
     assert {"--keep", "--report-dir"} <= options_under("Options", text)
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=" ".join)
+def test_what_each_command_does_is_read_in_the_list_of_its_group(group: tuple[str, ...]) -> None:
+    """Its line is a whole sentence: none is cut at the width of a terminal."""
+    told = CliRunner().invoke(GROUPS[group], ["--help"])
+    lines = told.output.partition("Commands:\n")[2].splitlines()
+    assert lines
+    assert [line for line in lines if line.endswith("...") or line[-1] not in ".?"] == []

@@ -368,3 +368,20 @@ def test_no_decision_is_without_a_number() -> None:
     """Every file beside the index is a numbered decision."""
     files = set((ROOT / "docs" / "decisions").glob("*.md"))
     assert files - set(DECISIONS) == {ROOT / "docs" / "decisions" / "README.md"}
+
+
+def test_the_modules_of_one_check_exist_and_are_counted() -> None:
+    """Each row of the page names modules that are there, as many as it says, and the last row has their sum."""
+    listed = rows(
+        "docs/reference/one-check.md",
+        "| package | before | now | what it does with the check | modules now |",
+    )
+    *packages, total = listed
+    for package, _, now, _, modules in packages:
+        name = package.strip("`")
+        folder = ROOT / "nettests" / ("" if name.endswith(".py") else name)
+        files = [module.strip("` ").removesuffix(".py") for module in modules.split(",")]
+        assert [one for one in files if not (folder / f"{one}.py").is_file()] == [], package
+        assert int(now) == len(files), package
+    for column in (1, 2):
+        assert int(total[column]) == sum(int(one[column]) for one in packages)

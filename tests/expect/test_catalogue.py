@@ -110,7 +110,7 @@ def test_flows_and_limitations_cover_facts() -> None:
 def test_a_fact_that_only_limitations_serve_is_tested_by_their_flows() -> None:
     """Flows that name a fact come first; without any, those that its entries cover."""
     found = cover(made(one="", two=""), {"some-flow": (), "a-flow": ("two",)}, ENTRIES)
-    assert [one.probed for one in found] == [("some-flow",), ("a-flow",)]
+    assert [one.exercised_by for one in found] == [("some-flow",), ("a-flow",)]
 
 
 def test_an_entry_for_flows_that_nobody_declares_covers_nothing() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from nettests.errors import ManifestError
 from nettests.expect import Manifest, lint, resolve, unused
+from nettests.expect.manifest import Layer, read_manifest
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.facts import unknown
 from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
@@ -216,3 +217,10 @@ def test_an_unspecified_outcome_is_expected_by_nobody() -> None:
     assert found.undecided is None
     assert found.limitation is not None
     assert found.limitation.id == "one"
+
+
+@pytest.mark.parametrize("layer", Layer)
+def test_a_manifest_has_the_layer_that_it_states(layer: Layer) -> None:
+    """Of the file as of each of its entries."""
+    text = f"apiVersion: nettests.dev/v1alpha1\nkind: LimitationManifest\nlayer: {layer.name.lower()}\nlimitations: []\n"
+    assert read_manifest(text, "x.yaml").layer is layer

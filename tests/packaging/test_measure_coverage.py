@@ -1,27 +1,13 @@
 """``make coverage``: what is demanded of each package, and how lines of tests are counted."""
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from scripts import measure_coverage as script
+
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    """The script as a module."""
-    path = ROOT / "scripts" / "measure_coverage.py"
-    spec = importlib.util.spec_from_file_location("measure_coverage", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["measure_coverage"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def measured(lines: int, run: int, branches: int = 0, taken: int = 0) -> dict[str, Any]:
@@ -35,7 +21,7 @@ def measured(lines: int, run: int, branches: int = 0, taken: int = 0) -> dict[st
     return {"summary": counted}
 
 
-def test_files_of_a_package_are_added_up(script: ModuleType) -> None:
+def test_files_of_a_package_are_added_up() -> None:
     """Those in folders of it, too; lines and branches are shares of their own."""
     found = script.shares(
         {
@@ -60,7 +46,7 @@ def test_files_of_a_package_are_added_up(script: ModuleType) -> None:
     ],
 )
 def test_95_per_cent_of_both_are_demanded(
-    script: ModuleType, share: tuple[int, int, int, int], *, enough: bool
+    share: tuple[int, int, int, int], *, enough: bool
 ) -> None:
     """Of lines and of branches: one does not make up for the other."""
     file = {"nettests/plan/a.py": measured(*share)}
@@ -69,7 +55,7 @@ def test_95_per_cent_of_both_are_demanded(
     assert ("below 95 %" in script.table({"plan": found})) is not enough
 
 
-def test_a_package_may_spoil_the_whole(script: ModuleType) -> None:
+def test_a_package_may_spoil_the_whole() -> None:
     """The table has a line for all of them, which may be in order where one is not."""
     files = {"nettests/plan/a.py": measured(10, 9), "nettests/judge/a.py": measured(990, 990)}
     lines = script.table(script.shares({"files": files})).splitlines()
@@ -78,7 +64,7 @@ def test_a_package_may_spoil_the_whole(script: ModuleType) -> None:
     assert lines[-1].split()[:3] == ["total", "1000", "99.9"]
 
 
-def test_lines_of_tests_stand_beside_lines_of_code(script: ModuleType, tmp_path: Path) -> None:
+def test_lines_of_tests_stand_beside_lines_of_code(tmp_path: Path) -> None:
     """A package's tests are those in the folder of its name; the one with the fewest comes first."""
     for path, count in (
         ("nettests/few/__init__.py", 4),

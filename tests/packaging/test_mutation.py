@@ -1,14 +1,14 @@
 """``make mutation``: what counts as killed, which survivors are named, and what a call that goes on keeps."""
 
-import importlib.util
 import json
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+from scripts import mutation as script
 
 ROOT = Path(__file__).parents[2]
 DIFF = """# a.b: survived
@@ -22,18 +22,6 @@ DIFF = """# a.b: survived
 KILLED, SURVIVED, UNREACHED, INTERRUPTED, LOOPS = 1, 0, 33, 2, 36
 
 
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    """The script as a module."""
-    spec = importlib.util.spec_from_file_location("mutation", ROOT / "scripts" / "mutation.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["mutation"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def kept(folder: Path, codes: Mapping[str, int | None], package: str = "judge") -> Path:
     """Write what mutmut keeps of mutants of one module."""
     meta = folder / "nettests" / package / "proof.py.meta"
@@ -42,7 +30,7 @@ def kept(folder: Path, codes: Mapping[str, int | None], package: str = "judge") 
     return meta
 
 
-def test_a_mutant_is_killed_where_anything_noticed_it(script: ModuleType, tmp_path: Path) -> None:
+def test_a_mutant_is_killed_where_anything_noticed_it(tmp_path: Path) -> None:
     """Tests that fail, never end or crash; not those that pass, nor where no test comes, nor what was interrupted."""
     codes = {"a": KILLED, "b": SURVIVED, "c": UNREACHED, "d": INTERRUPTED, "e": None, "f": LOOPS}
     kept(tmp_path, codes)
@@ -54,7 +42,7 @@ def test_a_mutant_is_killed_where_anything_noticed_it(script: ModuleType, tmp_pa
     assert script.killed_share([]) == 0.0
 
 
-def test_the_table_counts_each_package_and_all(script: ModuleType, tmp_path: Path) -> None:
+def test_the_table_counts_each_package_and_all(tmp_path: Path) -> None:
     """Explained survivors are still none that were killed."""
     kept(tmp_path, {"a": KILLED, "b": SURVIVED, "c": None})
     kept(tmp_path, {"d": KILLED}, "parse")
@@ -65,7 +53,7 @@ def test_the_table_counts_each_package_and_all(script: ModuleType, tmp_path: Pat
     assert rows["total"] == ["4", "3", "2", "1", "1", "66.7", "%"]
 
 
-def test_a_survivor_is_told_by_its_change(script: ModuleType) -> None:
+def test_a_survivor_is_told_by_its_change() -> None:
     """Not by mutmut's number, which changes with any line above it in the function."""
     name = "nettests.judge.proof.x_needs_controls__mutmut_7"
     assert script.described(name, DIFF) == (
@@ -91,7 +79,6 @@ def test_a_survivor_is_told_by_its_change(script: ModuleType) -> None:
     ids=["all", "half", "unexplained", "explained", "too few", "stale", "not all"],
 )
 def test_what_ends_it_with_1(
-    script: ModuleType,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -114,7 +101,7 @@ def test_what_ends_it_with_1(
     assert ("survivor" in said.replace("no survivor", "")) is ("survivor  " in told)
 
 
-def test_a_sample_is_the_same_for_the_same_seed(script: ModuleType, tmp_path: Path) -> None:
+def test_a_sample_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
     """Whatever the order in which mutants were kept; another seed takes others."""
     names = [f"m{number:03}" for number in range(100)]
     kept(tmp_path, dict.fromkeys(names))
@@ -127,7 +114,7 @@ def test_a_sample_is_the_same_for_the_same_seed(script: ModuleType, tmp_path: Pa
 
 
 def test_changed_tests_are_tested_about_survivors_again(
-    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was killed stays so; a fresh start forgets all of it."""
     codes: dict[str, int | None] = {"a": KILLED, "b": SURVIVED, "c": UNREACHED, "d": INTERRUPTED}
@@ -146,12 +133,12 @@ def test_changed_tests_are_tested_about_survivors_again(
     assert not meta.exists()
 
 
-def test_a_budget_is_read(script: ModuleType) -> None:
+def test_a_budget_is_read() -> None:
     """Seconds, minutes or hours."""
     assert [script.seconds_of(text) for text in ("90s", "10m", "1.5h")] == [90, 600, 5400]
 
 
-def test_what_does_not_end_is_ended(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """An interrupt is enough for most; whoever ignores it is killed with all that it started."""
     monkeypatch.setattr(script, "GRACE_SECONDS", 0.2)
     deaf = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
@@ -164,7 +151,7 @@ def test_what_does_not_end_is_ended(script: ModuleType, monkeypatch: pytest.Monk
         assert running.wait() == -9
 
 
-def test_every_reason_is_written(script: ModuleType) -> None:
+def test_every_reason_is_written() -> None:
     """No survivor is excused by an empty text, and none twice."""
     text = script.EXPLAINED.read_text("utf-8")
     found = script.explained(text)

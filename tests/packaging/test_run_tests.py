@@ -1,31 +1,16 @@
 """``make test``: every part runs, one summary closes, and no failure is lost in it."""
 
-import importlib.util
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from tests.conftest import NEEDS_LAB
+from scripts import run_tests as script
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    """The script as a module."""
-    path = ROOT / "scripts" / "run_tests.py"
-    spec = importlib.util.spec_from_file_location("run_tests", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["run_tests"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def pytest_part(script: ModuleType, folder: Path, text: str) -> object:
+def pytest_part(folder: Path, text: str) -> script.Part:
     """Return a part that runs pytest over one file."""
     (folder / "test_it.py").write_text(text)
     argv = (
@@ -42,7 +27,7 @@ def pytest_part(script: ModuleType, folder: Path, text: str) -> object:
 
 
 def test_a_part_that_fails_does_not_keep_others_from_running(
-    script: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The exit code is 1, and the parts after the failed one ran."""
     parts = (
@@ -57,7 +42,7 @@ def test_a_part_that_fails_does_not_keep_others_from_running(
     assert said.splitlines()[-1] == "0 passed, 1 failed, 0 skipped"
 
 
-def test_the_closing_line_counts_the_tests_of_all_parts(script: ModuleType, tmp_path: Path) -> None:
+def test_the_closing_line_counts_the_tests_of_all_parts(tmp_path: Path) -> None:
     """Passed, failed, errors and skipped of each pytest are added up."""
     text = """
 import pytest
@@ -69,13 +54,13 @@ def test_d(): pytest.skip("no")
 def broken(): raise RuntimeError
 def test_e(broken): pass
 """
-    ended = script.run(pytest_part(script, tmp_path, text))
+    ended = script.run(pytest_part(tmp_path, text))
     assert ended.code == 1
     assert str(ended.counts) == "2 passed, 2 failed, 1 skipped"
     assert script.summary([ended, ended]).splitlines()[-1] == "4 passed, 4 failed, 2 skipped"
 
 
-def test_the_summary_says_why_tests_failed(script: ModuleType, tmp_path: Path) -> None:
+def test_the_summary_says_why_tests_failed(tmp_path: Path) -> None:
     """Name and reason of each failed test stand before the table: the end of a log is enough to understand it."""
     text = """
 def test_a(): assert 6 * 7 == 41
@@ -84,7 +69,7 @@ def test_b():
         def __del__(self): raise ResourceWarning("unclosed <thing>")
     Leaking()
 """
-    part = pytest_part(script, tmp_path, text)
+    part = pytest_part(tmp_path, text)
     (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     said = script.summary([script.run(part)])
     assert "test_it::test_a" in said
@@ -93,11 +78,9 @@ def test_b():
     assert said.index("unclosed") < said.index("FAILED  tests")
 
 
-def test_the_summary_says_which_test_files_took_longest(script: ModuleType, tmp_path: Path) -> None:
+def test_the_summary_says_which_test_files_took_longest(tmp_path: Path) -> None:
     """Times of a file's tests are added up over the JUnit file that pytest wrote, and ten are shown in order."""
-    part = pytest_part(
-        script, tmp_path, "def test_a(): pass\nclass TestB:\n    def test_c(self): pass"
-    )
+    part = pytest_part(tmp_path, "def test_a(): pass\nclass TestB:\n    def test_c(self): pass")
     ended = script.run(part)
     assert sorted(name for name, _ in ended.times) == ["test_it", "test_it.TestB"]
     junit = tmp_path / "junit.xml"
@@ -118,12 +101,12 @@ def test_the_summary_says_which_test_files_took_longest(script: ModuleType, tmp_
     )
 
 
-def test_no_file_is_slow_where_nothing_was_written(script: ModuleType, tmp_path: Path) -> None:
+def test_no_file_is_slow_where_nothing_was_written(tmp_path: Path) -> None:
     """A pytest that was killed leaves no times."""
     assert script.read_times(tmp_path / "junit.xml") == ()
 
 
-def test_a_pytest_that_was_killed_counts_as_a_failure(script: ModuleType) -> None:
+def test_a_pytest_that_was_killed_counts_as_a_failure() -> None:
     """Where nothing was counted and the exit code is not 0, the summary is not "0 failed"."""
     argv = (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
     ended = script.run(script.Part(name="tests", argv=argv, counted=True))
@@ -131,24 +114,24 @@ def test_a_pytest_that_was_killed_counts_as_a_failure(script: ModuleType) -> Non
     assert script.summary([ended]).splitlines()[-1] == "0 passed, 1 failed, 0 skipped"
 
 
-def test_every_part_of_the_project_is_in_it(script: ModuleType) -> None:
+def test_every_part_of_the_project_is_in_it() -> None:
     """Lint, format, contracts, types, the copy without the lab, and the tests with it."""
     parts = script.parts_of("3", everything=False)
-    programs = [" ".join(Path(word).name for word in part.argv[:2]) for part in parts]
+    words = [part.argv[:3] if part.argv[1:2] == ("-m",) else part.argv[:2] for part in parts]
+    programs = [" ".join(Path(word).name for word in argv) for argv in words]
     assert programs == [
         "ruff check",
         "ruff format",
         "lint-imports",
         "mypy",
-        "python without_lab.py",
-        "python -m",
+        "python -m scripts.without_lab",
+        "python -m pytest",
     ]
     assert all("3" in part.argv for part in parts if part.counted)
 
 
-def test_all_tests_of_the_lab_are_collected(script: ModuleType) -> None:
+def test_all_tests_of_the_lab_are_collected() -> None:
     """Its folders are those that are marked, and single files elsewhere are found by their mark."""
-    assert script.NEEDS_LAB == NEEDS_LAB
     paths = script.lab_paths()
     assert "tests/lab" in paths
     assert "tests/session/test_run_on_lab.py" in paths
@@ -157,7 +140,7 @@ def test_all_tests_of_the_lab_are_collected(script: ModuleType) -> None:
 
 
 def test_lint_runs_beside_the_first_tests(
-    script: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Each waits here until the other runs; what lint says comes in one piece, and the order of the summary stays."""
 
@@ -181,7 +164,7 @@ print({own!r}, 'ran')
     assert "== lint\nlinted ran" in capfd.readouterr().out
 
 
-def test_nightly_tests_run_where_everything_is_wanted(script: ModuleType) -> None:
+def test_nightly_tests_run_where_everything_is_wanted() -> None:
     """`make test` deselects them, and `make test-all` runs them."""
     day, night = (script.parts_of("2", everything=every)[-1] for every in (False, True))
     assert "lab and not nightly" in day.argv

@@ -59,4 +59,15 @@ def test_the_last_reading_counts_and_other_answers_do_not() -> None:
 def test_it_is_read_as_an_answer_is() -> None:
     """Documents show it beside what was sent, in words."""
     assert read_raw(replace(READ, stdout=echoed(LOG, "hi"))).outcome is Outcome.REPLIED
-    assert read_raw(READ).detail == "the server's log has no line of it"
+    silent = read_raw(READ)
+    assert (silent.outcome, silent.detail) == (
+        Outcome.TIMED_OUT,
+        "the server's log has no line of it",
+    )
+
+
+def test_every_echo_of_the_text_is_kept_and_the_first_is_told() -> None:
+    """Each of them is a line of its own."""
+    line = "I1121 01:07:48.455046   18863 log.go:244] Echoing hi to UDP client 127.0.0.1:55774"
+    assert echoed(LOG + LOG, "hi") == f"{line}\n{line}"
+    assert read_raw(replace(READ, stdout=f"{line}\n{LOG}")).detail == f"it arrived: {line}"

@@ -215,3 +215,25 @@ def test_what_never_worked_on_a_busy_node_is_not_judged() -> None:
     assert attempt(AT_ONCE, slowly, TIMED_OUT * 15).outcome is Outcome.DEVIATES
     losing = (AT_ONCE + TIMED_OUT * 2) * 5
     assert attempt(losing, TIMED_OUT * 15, TIMED_OUT * 15).outcome is Outcome.DEVIATES
+
+
+@pytest.mark.parametrize(
+    ("detail", "what"),
+    [
+        ("it reached nothing for its first 6.0 s: Pod after 6.0 s", "nothing"),
+        ("it reached no ClusterIP for its first 3.0 s: Pod after 4 ms", "no ClusterIP"),
+        ("it reached no Service by its name: Pod after 103 ms", "no Service by its name"),
+        ("from its first moment on: Pod after 4 ms", ""),
+    ],
+)
+def test_what_was_lacked_is_read_again(detail: str, what: str) -> None:
+    """Incidents group new Pods by what they reached late or never."""
+    assert lacked(detail) == what
+
+
+def test_a_log_that_is_missing_is_as_one_that_says_nothing() -> None:
+    """Of a container without a log nothing is known; those that told are named by what is missing."""
+    record = {"status": ENDED, "then": {"logs": {"pod": AT_ONCE, "service": AT_ONCE}}}
+    seen = of(record)
+    assert seen.outcome is Outcome.PROBE_FAILED
+    assert "no log tells of the first packets to name: " in seen.detail

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.check import Check
+from nettests.model.journal_records import Done
 from nettests.model.observation import Attempt
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
-from nettests.parse import observe
+from nettests.parse import observation_of, observe
 from nettests.parse.lost_datagram import ALONE, ANSWERED, loses, lost_alone, wants_more
 from tests.parse.raws import UDP, raw
 from tests.probes.made import action, check
@@ -102,3 +103,21 @@ def test_the_only_datagram_that_a_run_lost_is_told_and_changes_nothing() -> None
     assert (seen.outcome, seen.agreed, seen.trusted) == (Outcome.REPLIED, True, True)
     assert seen.attempts[0].outcome is Outcome.TIMED_OUT
     assert seen.attempts[0].detail.startswith(ALONE)
+
+
+def test_what_a_run_lost_alone_is_read_from_the_record_of_its_check() -> None:
+    """Documents and verdicts are made of a check's record, which says which datagram it was."""
+    answer = raw("dial", command=UDP, status=200, stdout='{"responses":["server-linux-1-1"]}')
+    answered = [replace(answer, attempt=number) for number in range(2, ANSWERED + 2)]
+    lost = replace(answer, stdout='{"errors":["read udp 10.1.1.1: i/o timeout"]}')
+    done = Done(check=OVER_UDP.id, alone=1)
+    seen = observation_of(replace(OVER_UDP, controls=()), done, [lost, *answered])
+    assert (seen.agreed, seen.attempts[0].detail.startswith(ALONE)) == (True, True)
+
+
+@pytest.mark.parametrize("question", Question)
+def test_only_single_datagrams_are_followed_up(question: Question) -> None:
+    """Resolvers repeat their queries, trains count, and what is no packet loses none."""
+    of = replace(OVER_UDP, action=replace(OVER_UDP.action, question=question))
+    wanted = question in {Question.REACH, Question.DISTRIBUTE}
+    assert wants_more(of, attempts("++-")) is wanted

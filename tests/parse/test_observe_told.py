@@ -6,6 +6,7 @@ import pytest
 
 from nettests.model.journal_records import Done
 from nettests.model.observation import Attempt, ControlResult, Observation, Raw
+from nettests.model.service import Change, ServiceSettings
 from nettests.model.words import (
     Distribution,
     Outcome,
@@ -14,6 +15,7 @@ from nettests.model.words import (
     SourceSeen,
 )
 from nettests.parse import observation_of, observe
+from nettests.parse.observe import SEVERAL
 from tests.parse.raws import raw
 from tests.parse.test_observe import ASK, COUNT, NODE, check, distributed, fails, says
 
@@ -251,3 +253,41 @@ def test_two_backends_are_several_whatever_else_was_silent() -> None:
     beside = distributed(["server-1"] * 3 + ["server-2"], [1], fails(number=99))
     assert beside.distribution is Distribution.SEVERAL_BACKENDS
     assert not beside.agreed
+
+
+@pytest.mark.parametrize(
+    ("behind", "told"),
+    [
+        (
+            "server-0",
+            "the Service was left with server-0 as endpoints in place, and its rules did not follow",
+        ),
+        (
+            SEVERAL,
+            f"the Service was left with {SEVERAL} as endpoints in place, and its rules did not follow",
+        ),
+        ("", "the Service was left without endpoints in place, and its rules did not follow"),
+    ],
+)
+def test_a_change_in_place_is_told_as_one(behind: str, told: str) -> None:
+    """A Service that stays while its endpoints change is not said to be recreated."""
+    settings = ServiceSettings(label="changed", change=Change.ENDPOINTS)
+    target = replace(ASK.target, former=("server-0",), settings=settings)
+    answer = says("server-1")
+    answer = replace(answer, context={**answer.context, "behind": behind})
+    assert observe(check(target=target), [answer]).stale == told
+    recreated = replace(target, settings=replace(settings, change=Change.RECREATED))
+    assert " in place" not in (observe(check(target=recreated), [answer]).stale or "")
+
+
+def test_how_late_all_answers_were_is_read_from_the_record_of_a_check() -> None:
+    """Documents and verdicts are made of what the record says of delays."""
+    done = Done(check="f", slow="every answer took 2 s", resent="attempt 1", late="Service s")
+    seen = observation_of(check(), done, [says("server-1")])
+    assert (seen.slow, seen.resent, seen.late) == (done.slow, done.resent, done.late)
+
+
+def test_nothing_is_known_where_every_attempt_was_overloaded() -> None:
+    """What is left out says nothing, and then there is no outcome."""
+    seen = observe(check(), [says("server-1")], overloaded=(1,))
+    assert seen.outcome is Outcome.PROBE_FAILED

@@ -244,3 +244,34 @@ def test_a_deadline_is_excused_by_overload_alone() -> None:
     assert not overloaded_before(10.0, [replace(one, plain=False) for one in LATE])
     assert not overloaded_before(10.0, [replace(one, elapsed=3.01) for one in LATE])
     assert not overloaded_before(60.0, LATE)
+
+
+def test_why_a_transfer_proves_nothing_is_told_to_its_end() -> None:
+    """One whose channel broke is no silence, and leaves the others unexplained."""
+    large = checking(size=523264)
+    late = [*LATE, *(replace(one, started=one.started + 10) for one in LATE)]
+    told = too_busy(large, attempts(SILENT, SILENT), late)
+    assert told is not None
+    assert told.endswith(" s in the median while nothing came of this transfer")
+    first, second = attempts(SILENT, SILENT)
+    assert too_busy(large, [first, replace(second, error="HTTP 500")], late) is None
+
+
+def test_only_the_checks_own_answers_are_explained() -> None:
+    """A silent control, and an attempt whose channel broke, are no silence of the check."""
+    silent, answered = attempts(SILENT, ANSWERED)
+    assert overloaded([silent, answered], LATE) == (1,)
+    assert overloaded([replace(silent, purpose="control:target"), answered], LATE) == ()
+    assert overloaded([replace(silent, error="HTTP 500"), answered], LATE) == ()
+
+
+def test_three_checks_are_several_and_one_prompt_answer_of_twenty_is_hardly_any() -> None:
+    """At these very numbers answers still show an overloaded probe, and with one less or more they do not."""
+    three = [replace(one, of=f"other-{number % 3}") for number, one in enumerate(LATE)]
+    two = [replace(one, of=f"other-{number % 2}") for number, one in enumerate(LATE)]
+    assert overloaded(attempts(SILENT, ANSWERED), three) == (1,)
+    assert overloaded(attempts(SILENT, ANSWERED), two) == ()
+    nineteen = [*LATE, *LATE[:7]]
+    prompt = Carried(2.0, 0.02, of="quick")
+    assert overloaded(attempts(SILENT, ANSWERED), [*nineteen, prompt]) == (1,)
+    assert overloaded(attempts(SILENT, ANSWERED), [*nineteen, prompt, prompt]) == ()

@@ -120,3 +120,31 @@ def test_a_hole_is_silence_and_all_else_an_answer() -> None:
     assert (hole.outcome, hole.agreed) == (Outcome.TIMED_OUT, True)
     fragments = observe(searching(), echoes(up_to(1500)))
     assert (fragments.outcome, fragments.agreed) == (Outcome.REPLIED, True)
+
+
+def test_answers_of_no_size_are_no_search() -> None:
+    """What was sent without a size, as a control is, says nothing of sizes."""
+    plain = [replace(one, context={}) for one in echoes({1400: True})]
+    assert read_sizes(searching(), plain) is None
+    seen = read_sizes(searching(), [*plain, *echoes({1280: True})])
+    assert seen is not None
+    assert seen.passes == 1280
+
+
+def test_the_mtu_and_the_stream_are_kept_beside_the_finding() -> None:
+    """Documents say how large the interface sends, and whether TCP got through all the same."""
+    seen = read_sizes(searching(1450), [*echoes(up_to(1400)), *stream(passed=True)])
+    assert seen is not None
+    assert (seen.mtu, seen.streams) == (1450, True)
+    seen = read_sizes(searching(None), [*echoes(up_to(1400)), *stream(passed=False)])
+    assert seen is not None
+    assert (seen.mtu, seen.streams) == (None, False)
+
+
+def test_sizes_are_part_of_what_was_observed_where_they_were_searched() -> None:
+    """Of any other question there are none, whatever sizes its answers name."""
+    answers = echoes(up_to(2000))
+    seen = observe(searching(), answers)
+    assert seen.path_size == read_sizes(searching(), answers)
+    assert seen.path_size is not None
+    assert observe(check(Protocol.UDP), answers).path_size is None

@@ -8,7 +8,9 @@ import pytest
 
 from nettests.model.observation import Raw
 from nettests.model.words import Question
-from nettests.parse.resent import REFERENCE, resent
+from nettests.parse.late_trains import late_trains
+from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE
+from nettests.parse.resent import resent
 from tests.parse.test_resent import answers, check
 
 
@@ -87,3 +89,22 @@ def test_a_lost_syn_shows_on_a_path_that_takes_its_time() -> None:
     told = resent(COUNTING, [*trains(EASY, [0.6, 0.65, 0.7, 1.65, 1.62, 2.7]), *AT_ONCE], [])
     assert told is not None
     assert told.startswith("3 of 14 trains")
+
+
+def test_only_trains_of_connections_are_looked_at() -> None:
+    """Of another question nothing is told, and a train whose channel broke is none."""
+    raws = [*trains(EASY, [*EASY[:6], 1.05, 2.04]), *AT_ONCE]
+    assert late_trains(COUNTING, raws) is not None
+    assert late_trains(check(), raws) is None
+    broken = [replace(raw, error="HTTP 500") if raw.elapsed > 2 else raw for raw in raws]
+    assert late_trains(COUNTING, broken) is None
+    dialled = [replace(raw, tool="dial") if raw.elapsed > 2 else raw for raw in raws]
+    assert late_trains(COUNTING, dialled) is None
+
+
+def test_as_many_answers_as_are_needed_show_that_a_probe_was_not_busy() -> None:
+    """Exactly so many are enough."""
+    raws = trains(EASY, [*EASY[:6], 1.05, 2.04])
+    enough = itself(*[0.02] * FEWEST_REFERENCES)
+    assert late_trains(COUNTING, [*raws, *enough]) is not None
+    assert late_trains(COUNTING, [*raws, *enough[1:]]) is None

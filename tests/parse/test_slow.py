@@ -8,8 +8,8 @@ import pytest
 from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind
-from nettests.parse.overload import Carried
-from nettests.parse.resent import REFERENCE
+from nettests.parse.overload import REFERENCE, Carried
+from nettests.parse.read import read_raw
 from nettests.parse.slow import slow
 from tests.parse.test_resent import answers, check
 
@@ -116,3 +116,14 @@ def test_a_payload_is_not_measured_and_small_questions_beside_it_are() -> None:
     assert slow(of, [*lost, *small], meanwhile) is not None
     small = [replace(one, purpose="control:target") for one in answers(0.1)]
     assert slow(of, [*lost, *small], meanwhile) is None
+
+
+def test_powershell_is_not_measured() -> None:
+    """It starts slowly by itself: on what system soever, other commands beside it show nothing."""
+    of, raws = queried(OS.LINUX, 3.1)
+    others = [Carried(10.5, 0.4), Carried(10.9, 0.3)]
+    text = "svc A 5 Answer 10.96.44.7\n"
+    started = [replace(one, tool="resolve_dnsname", stdout=text) for one in raws]
+    assert read_raw(started[0]).outcome.positive
+    assert slow(of, raws, others) is not None
+    assert slow(of, started, others) is None

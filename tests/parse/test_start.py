@@ -354,3 +354,29 @@ def test_a_pod_without_a_status_is_neither_started_nor_settled() -> None:
     assert not start.started({})
     assert not start.settled({}, ("runAsNonRoot",))
     assert start.restarts({}, "first") == 0
+
+
+@pytest.mark.parametrize(
+    ("pod", "over"),
+    [
+        ({"status": {"phase": "Succeeded"}}, True),
+        ({"status": {"phase": "Failed"}}, True),
+        ({"status": {"phase": "Running"}}, False),
+        ({"status": {}}, False),
+        ({}, False),
+    ],
+)
+def test_a_pod_has_ended_by_its_phase(pod: Json, *, over: bool) -> None:
+    """Well or not: its containers run no more; of a Pod without a status nothing is known."""
+    assert start.ended(pod) is over
+
+
+@pytest.mark.parametrize(("before", "told"), [("10.244.3.5", "10.244.3.5"), (None, "none yet")])
+def test_a_container_that_was_not_restarted_is_told_with_its_address(
+    before: str | None, told: str
+) -> None:
+    """Who reads it sees whether the Pod had an address at all."""
+    then = {"before": before, "restarts": 0}
+    assert attempt({"status": READY, "then": then}, then="restart").detail == (
+        f"its container was not restarted in time; the Pod's address is {told}"
+    )

@@ -1,13 +1,16 @@
 """Answers to many tries in a row, in the form that agnhost gives them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from nettests.model.observation import Raw
-from nettests.model.words import Outcome
+from nettests.model.observation import Observation, Raw
+from nettests.model.words import Outcome, Protocol, Question
+from nettests.parse import observe
 from nettests.parse.read import read_raw
 from tests.parse.raws import raw
+from tests.parse.test_resent import check
 
 SILENT = (
     "reading from udp connection failed. err:'read udp 10.244.1.2:5->10.244.2.5:18081: i/o timeout'"
@@ -53,3 +56,46 @@ def test_another_error_than_silence_is_what_the_train_brought() -> None:
 def test_answers_that_do_not_add_up_are_not_read(answer: Raw) -> None:
     """As many answers and errors come as there were tries, or the probe failed."""
     assert read_raw(answer).outcome is Outcome.PROBE_FAILED
+
+
+def test_what_does_not_add_up_is_told_with_its_numbers() -> None:
+    """Who reads the evidence sees which count is wrong."""
+    told = read_raw(train(4, 2, [SILENT])).detail
+    assert told == "/dial brought 2 answers and 1 errors to 4 tries"
+
+
+@pytest.mark.parametrize(
+    ("lost", "tries", "share"), [([SILENT], 10, (20, 1)), ([], 12, (24, 0))], ids=["some", "none"]
+)
+def test_losses_of_all_trains_are_added_up(
+    lost: list[str], tries: int, share: tuple[int, int]
+) -> None:
+    """A check's loss is that of its trains together."""
+    of = check(Protocol.UDP)
+    of = replace(of, action=replace(of.action, question=Question.LOSS))
+    second = replace(train(tries, tries, []), attempt=2)
+    seen = observe(of, [train(tries, tries - len(lost), lost), second])
+    assert seen.loss is not None
+    assert (seen.loss.sent, seen.loss.lost) == share
+
+
+def of_trains(*trains: Raw) -> Observation:
+    """Return what is known of a check that counts losses."""
+    of = check(Protocol.UDP)
+    of = replace(of, action=replace(of.action, question=Question.LOSS))
+    return observe(of, [replace(one, attempt=number) for number, one in enumerate(trains, 1)])
+
+
+def test_a_train_of_which_all_is_lost_counts_and_one_that_is_refused_does_not() -> None:
+    """Silence is loss; whoever refuses lost nothing, and then no share is told."""
+    lost = of_trains(train(4, 4, []), train(4, 0, [SILENT] * 4))
+    assert lost.loss is not None
+    assert (lost.loss.sent, lost.loss.lost, lost.outcome) == (8, 4, Outcome.REPLIED)
+    refused = "read udp 10.244.1.2:5->10.244.2.5:18081: read: connection refused"
+    assert of_trains(train(4, 0, [refused] * 4)).loss is None
+
+
+def test_trains_without_an_answer_are_silent_together() -> None:
+    """What the first of them brought is what all brought."""
+    seen = of_trains(train(4, 0, [SILENT] * 4), train(4, 0, [SILENT] * 4))
+    assert (seen.outcome, seen.agreed) == (Outcome.TIMED_OUT, True)

@@ -8,7 +8,7 @@ import pytest
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import TargetKind
-from nettests.parse.resent import REFERENCE
+from nettests.parse.overload import REFERENCE
 from nettests.parse.slow import slow
 from nettests.probes import beside
 from nettests.probes.attempts import Attempts

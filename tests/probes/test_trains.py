@@ -2,8 +2,10 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 
 import pytest
 from hypothesis import given
@@ -11,9 +13,12 @@ from hypothesis import strategies as st
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check, Control
+from nettests.model.journal_records import Done
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
-from nettests.parse.resent import REFERENCE
-from nettests.probes.trains import BESIDE, longest_train, rounds
+from nettests.parse.late_trains import BESIDE
+from nettests.parse.observe import observation_of
+from nettests.parse.overload import REFERENCE
+from nettests.probes.trains import UNCLEAR_TRIES, longest_train, rounds
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 
@@ -130,3 +135,91 @@ def test_a_refusal_ends_the_trains(bench: Bench) -> None:
     assert lengths(bench, probed) == [1] * 8
     seen = bench.seen(probed)
     assert (seen.outcome, seen.loss) == (Outcome.REFUSED, None)
+
+
+def test_a_path_that_takes_its_time_is_tried_eighty_times(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a second a try ends no count before it says something, and hundreds of them are not waited for."""
+    monkeypatch.setattr("nettests.probes.trains.SLOW_SECONDS", 0.0)
+    probed = counting(600)
+    bench.observe(probed)
+    assert 80 <= sum(lengths(bench, probed)) < 600
+    raws = bench.raws(probed.id)
+    assert observation_of(probed, Done(check=probed.id, answers=len(raws)), raws).trusted
+
+
+def test_trains_that_a_busy_probe_may_have_delayed_are_followed_by_others(bench: Bench) -> None:
+    """Two of a round wait a second while the probe is slow itself; the next round is in order, and says so."""
+    slow = [True, True]
+
+    def hook(path: str) -> HttpAnswer | None:
+        if "port=8080" in path:
+            time.sleep(0.3)
+            return HttpAnswer(status=200, body='{"responses": ["probe-windows-1-1"]}')
+        if "tries=4" in path and slow:
+            slow.pop()
+            time.sleep(1.1)
+        return None
+
+    bench.dialling[PROBE].hook = hook
+    probed = counting(40, Protocol.TCP)
+    bench.observe(probed)
+    assert lengths(bench, probed) == [1] * 8 + [4] * 8 + [4] * 8
+    raws = bench.raws(probed.id)
+    assert observation_of(probed, Done(check=probed.id, answers=len(raws)), raws).trusted
+
+
+def test_trains_that_stay_unclear_say_nothing_of_the_path(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A probe that is slow itself each time, beside connections that wait: neither a loss nor its absence is shown."""
+    monkeypatch.setattr("nettests.parse.late_trains.SYN_AGAIN", (0.4, 3.0))
+
+    def hook(path: str) -> HttpAnswer | None:
+        if "port=8080" in path:
+            time.sleep(0.3)
+            return HttpAnswer(status=200, body='{"responses": ["probe-windows-1-1"]}')
+        if "tries=4" in path and next(turn) % 4 == 0:
+            time.sleep(0.6)
+        return None
+
+    turn = count()
+    bench.dialling[PROBE].hook = hook
+    probed = counting(40, Protocol.TCP)
+    bench.observe(probed)
+    assert lengths(bench, probed) == [1] * 8 + [4] * 8 * (1 + UNCLEAR_TRIES)
+    raws = bench.raws(probed.id)
+    seen = observation_of(probed, Done(check=probed.id, answers=len(raws)), raws)
+    assert not seen.trusted
+    assert "took a second longer than others beside them" in (seen.distrust or "")
+
+
+def test_tries_that_a_busy_probe_makes_slow_are_sent_all_the_same(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the probe is as late for itself, the path may be in order: eighty tries are sent, and say something."""
+    monkeypatch.setattr("nettests.probes.trains.SYN_AGAIN", (0.0, 3.0))
+    probed = counting(600)
+    bench.observe(probed)
+    assert sum(lengths(bench, probed)) == 80
+    raws = bench.raws(probed.id)
+    assert len({raw.attempt for raw in raws if raw.purpose == "check"}) == len(
+        lengths(bench, probed)
+    )
+    assert observation_of(probed, Done(check=probed.id, answers=len(raws)), raws).trusted
+
+
+def test_tries_over_a_late_path_are_few(bench: Bench) -> None:
+    """Where the probe answers for itself at once, eight late tries and the one that is compared are enough."""
+
+    def hook(path: str) -> HttpAnswer | None:
+        if "port=8080" in path:
+            return HttpAnswer(status=200, body='{"responses": ["probe-windows-1-1"]}')
+        time.sleep(1.1)
+        return None
+
+    bench.dialling[PROBE].hook = hook
+    probed = counting(600)
+    bench.observe(probed)
+    assert lengths(bench, probed) == [1] * 9

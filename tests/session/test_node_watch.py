@@ -6,7 +6,8 @@ import pytest
 
 from nettests.cluster.readiness import Readiness
 from nettests.errors import ClusterError
-from nettests.session.node_watch import FRESH_SECONDS, NodeWatch
+from nettests.session.looking import FRESH_SECONDS
+from nettests.session.node_watch import NodeWatch
 
 WELL = Readiness(ready=True, since="10:00:00")
 LOST = Readiness(ready=False, since="10:00:30", why="NodeStatusUnknown: Kubelet stopped")

@@ -1,4 +1,4 @@
-"""Who queries and what they may do: tokens, impersonation, a user's own rules, and RBAC objects.
+"""Who sends a request and what they may do: tokens, impersonation, a user's own rules, and RBAC objects.
 
 The rules that every real cluster has are built in: ``system:masters`` may do all, anyone may read
 ``/version`` and the health paths, anyone known may read discovery and review their own access. The rest

@@ -1,7 +1,7 @@
 """Decoding of request bodies: content types, JSON errors in Go's words, kind checks, field validation.
 
 The result holds known fields only, without ``kind`` and ``apiVersion``; warnings about the rest go into
-``Warning`` headers as ``fieldValidation`` queries. Pure.
+``Warning`` headers as ``fieldValidation`` says. Pure.
 """
 
 import io
@@ -112,7 +112,7 @@ def check_kind(value: Any, kind: str, api_version: str) -> None:
 
 
 def prune(value: Json, resource: Resource, validation: str) -> Decoded:
-    """Drop the fields that the kind does not know; an error, warnings or silence as queried."""
+    """Drop the fields that the kind does not know; an error, warnings or silence as the client wants."""
     decoder = Decoder(resource.kind)
     item = decoder.decode(value, type_name(resource.kind, resource.group))
     item.pop("kind", None)

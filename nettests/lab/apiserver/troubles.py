@@ -19,7 +19,7 @@ Trouble = Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]
 """Serves a request in its own way, by calling the handler or instead of it."""
 
 from_user: ContextVar[bool] = ContextVar("from_user", default=False)
-"""Whether a user queries, for the hooks inside the server."""
+"""Whether a user sent the request, for the hooks inside the server."""
 
 RETRY_AFTER = "1"
 LATEST_RESET = 0.5

@@ -58,7 +58,7 @@ def selection(call: Call) -> Selects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Watch:
-    """What one watch was requested."""
+    """What one watch wants."""
 
     call: Call
     form: Form

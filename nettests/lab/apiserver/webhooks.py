@@ -1,6 +1,6 @@
 """Admission webhooks as far as a lab has them: what somebody's webhook changes in new Pods, or refuses.
 
-A real webhook is a server of its own that the API server queries; here its answer alone is emulated. Pods are
+A real webhook is a server of its own that the API server calls; here its answer alone is emulated. Pods are
 matched and changed by plain JSON: a merge patch, and a part of a Pod in which ``null`` stands for a field that is
 not set. Pure but for the Pod that is changed.
 """

@@ -55,7 +55,10 @@ def up(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Start a lab in the background; returns when every node is Ready."""
+    """Start a lab in the background.
+
+    Returns when every node is Ready.
+    """
     options = launch.Options(
         windows_ping=not without_windows_ping,
         mechanisms=mechanisms.read(switched),
@@ -82,7 +85,10 @@ def up(
 @NAME
 @click.option("--all", "everything", is_flag=True, help="Stop every lab of this user.")
 def down(*, name: str, everything: bool) -> None:
-    """Stop a lab; removes its process, namespaces and files, also after it was killed."""
+    """Stop a lab and remove what it left.
+
+    Its process, its namespaces and its files, also after it was killed.
+    """
     if not everything:
         _stop(state.folder(name))
         return
@@ -135,7 +141,7 @@ def status(*, name: str | None, as_json: bool) -> None:
     help="The one whose exec plugin fetches a token that lives for a minute.",
 )
 def kubeconfig(*, name: str, short_lived: bool) -> None:
-    """Print the path of a running lab's kubeconfig, and nothing else."""
+    """Print the path of a running lab's kubeconfig."""
     folder = running(name)
     click.echo(str(folder.short_lived if short_lived else folder.kubeconfig))
 

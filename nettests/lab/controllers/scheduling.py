@@ -75,7 +75,7 @@ def _refusal(pod: Json, node: Json, placed: Sequence[Json]) -> str | None:
 def selects(pod: Json, node: Json) -> bool:
     """Say whether the pod's nodeSelector and required node affinity match the node.
 
-    The kubelet queries the same of pods bound to it by ``nodeName``.
+    The kubelet looks at the same in pods bound to it by ``nodeName``.
     """
     labels = node["metadata"].get("labels", {})
     selector = pod["spec"].get("nodeSelector") or {}

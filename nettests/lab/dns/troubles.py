@@ -1,6 +1,6 @@
 """What is wrong with the cluster's DNS servers: late answers, wrong ones, news that never arrives.
 
-One ``DnsTroubles`` is shared by the servers of a lab; each queries it what becomes of an answer. Packets that are
+One ``DnsTroubles`` is shared by the servers of a lab; each looks there what becomes of an answer. Packets that are
 lost on their way to a server are the network's business.
 """
 

@@ -31,7 +31,7 @@ _LOOPBACK = Resolved(canonical="localhost", addresses=("127.0.0.1",))
 
 
 def candidates(config: ResolverConfig, name: str) -> Iterator[str]:
-    """Yield the absolute names requested ``name``."""
+    """Yield the absolute names that ``name`` may stand for, in the order in which they are queried."""
     if "." in name:
         yield name if name.endswith(".") else f"{name}."
         if name.endswith(".") or not config.dotted_suffixes:

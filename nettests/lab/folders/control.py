@@ -58,7 +58,7 @@ def request(folder: Path, message: Json) -> Json:
             hint=f"See {folder / 'lab.log'}, or stop it: nettests lab down --name {folder.name}",
         ) from error
     if not line:
-        raise StateError(f'The lab "{folder.name}" ended while it was queried.')
+        raise StateError(f'The lab "{folder.name}" ended before it answered.')
     answer: Json = json.loads(line)
     if "error" in answer:
         raise LabError(answer["error"], hint=answer.get("hint", ""))

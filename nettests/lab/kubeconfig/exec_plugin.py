@@ -1,4 +1,4 @@
-"""The exec plugin of a lab's kubeconfig: queries the lab for a token that lives for a while, and prints it.
+"""The exec plugin of a lab's kubeconfig: gets a token of the lab that lives for a while, and prints it.
 
 ``python -m nettests.lab.kubeconfig.exec_plugin FOLDER SECONDS``, run by a Kubernetes client, which reads an
 ``ExecCredential`` on standard output. Whoever may enter the lab's folder may have a token.

@@ -190,7 +190,7 @@ class NodeHns:
         }
 
     def _policies(self, address: Address) -> list[Json]:
-        """Return what the plugin gives a Pod's endpoint; the cmdlets spell it as HNS' first schema, whatever queried."""
+        """Return what the plugin gives a Pod's endpoint; the cmdlets spell it as HNS' first schema, whichever made it."""
         if self.profile.cni.driver is Driver.TRANSPARENT:
             return []  # addresses are translated by the host (NetNat), not by HNS
         found: list[Json] = [

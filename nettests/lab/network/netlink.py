@@ -256,7 +256,7 @@ class Netlink:
         )
 
     def demote_local_table(self, like: Address) -> None:
-        """Let rules come before the table of local addresses, which the kernel always queries first.
+        """Let rules come before the table of local addresses, which the kernel always looks at first.
 
         Each family has its own rules: those of the family of ``like`` are meant.
         """

@@ -86,7 +86,7 @@ class Node:
     async def suppress_services(self, withheld: Withheld) -> None:
         """Leave the rules of some Services missing, now and in every later table.
 
-        ``withheld`` is requested each ``ServicePort.key``. One such fault per node at a time.
+        ``withheld`` is called with each ``ServicePort.key``. One such fault per node at a time.
         """
         await self._put_in_force(self._rules.withhold(withheld))
 

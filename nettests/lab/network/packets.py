@@ -66,7 +66,7 @@ def plain(packets: Packets) -> str:
 
 
 def encapsulated(packets: Packets, vxlan_port: int) -> str:
-    """Return the expression for IPv4 packets inside VXLAN packets, where headers are requested."""
+    """Return the expression for IPv4 packets inside VXLAN packets, where headers are wanted."""
     words = [f"udp dport {vxlan_port}"]
     if packets.protocol:
         words.append(f"@th,{_INNER_PROTOCOL},8 {PROTOCOLS[packets.protocol]}")
@@ -80,7 +80,7 @@ def encapsulated(packets: Packets, vxlan_port: int) -> str:
 def rules(packets: Packets, vxlan_port: int | None, where: str, verdict: str) -> tuple[str, ...]:
     """Return the rules that give the packets a verdict, where pods' may be encapsulated (``vxlan_port``).
 
-    An outer packet is none of those that are requested, though it looks like one (UDP, and larger).
+    An outer packet is none of those that are wanted, though it looks like one (UDP, and larger).
     """
     if vxlan_port is None or packets.all:
         return (_joined(where, plain(packets), verdict),)

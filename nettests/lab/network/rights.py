@@ -56,7 +56,7 @@ def give_up(user: int) -> str:
 
 
 def _readable() -> bool:
-    """Whether this user may read what the lab is made of; access(2) queries without capabilities."""
+    """Whether this user may read what the lab is made of; access(2) looks without capabilities."""
     return all(os.access(path, os.R_OK) for path in _own_files())
 
 

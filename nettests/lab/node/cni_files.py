@@ -97,7 +97,7 @@ def _sdn_routes(families: list[tuple[Profile, NodeSpec]]) -> list[Json]:
 def _plugins(spec: NodeSpec) -> dict[str, str]:
     """Return containernetworking's plugins; what they print is cni's ``pkg/skel``.
 
-    With containerd the daemon brings Microsoft's, of which nobody queries what they print.
+    With containerd the daemon brings Microsoft's, whose output nothing reads.
     """
     docker = spec.runtime.startswith("docker://")
     names = ("win-bridge", "win-overlay", "host-local") if docker else ("host-local",)

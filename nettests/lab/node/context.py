@@ -15,7 +15,7 @@ Launch = Callable[[Kind, Process], Awaitable[int]]
 """Runs a container's main program, by the kind of its image; raises ``ProgramNotFoundError``."""
 
 Execute = Callable[[Process], Awaitable[int]]
-"""Runs a program that exec or a probe requested."""
+"""Runs a program for exec or a probe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

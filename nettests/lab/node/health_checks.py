@@ -1,6 +1,6 @@
 """The health check ports of Services, as a service proxy serves them on its node.
 
-A balancer outside queries them which nodes have backends of a Service with ``externalTrafficPolicy: Local``.
+A balancer outside learns from them which nodes have backends of a Service with ``externalTrafficPolicy: Local``.
 After ``pkg/proxy/healthcheck``: any path, 200 where the node has local endpoints, 503 where it has none.
 """
 

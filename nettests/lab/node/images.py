@@ -19,7 +19,7 @@ from nettests.lab.topology import OS, NodeSpec
 REGISTRY = "registry.k8s.io"
 AGNHOST = f"{REGISTRY}/e2e-test-images/agnhost"
 MIRROR, PRIVATE = "mirror.lab.test", "private.lab.test"
-"""Registries that hold a copy of every image, below any path; the second one queries who pulls."""
+"""Registries that hold a copy of every image, below any path; the second one wants credentials."""
 PRIVATE_LOGIN = ("puller", "lab")
 """The one user of the private registry, and the password."""
 

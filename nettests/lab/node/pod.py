@@ -53,7 +53,7 @@ class PodWorker:
         self._start_time = pod.get("status", {}).get("startTime") or timestamp()
         self._taken_up = False
         self._attached = False
-        """Whether a network was requested: one that comes after a cancellation has to go, too."""
+        """Whether a network is being made: one that comes after a cancellation has to go, too."""
         self._stopped = False
         if "deletionTimestamp" in pod["metadata"]:
             self._leaving.set()

@@ -134,8 +134,8 @@ async def watch(
     """Run ``probe`` periodically; tell ``result`` when its threshold is reached, either way.
 
     ``result`` gets success and the last failure's text. With ``until_success`` (startup probes) it
-    returns after the first success. With ``eager`` (readiness) it queries more often at first: a kubelet
-    also queries at each sync of a pod that has just started and is not ready.
+    returns after the first success. With ``eager`` (readiness) it probes more often at first: a kubelet
+    also probes at each sync of a pod that has just started and is not ready.
     """
     await asyncio.sleep(probe.get("initialDelaySeconds", 0))
     period = probe.get("periodSeconds", 10)

@@ -53,7 +53,7 @@ class Puller:
             return Pulled(image, seconds)
 
     def _known(self, reference: str, *, host_process: bool) -> images.Image:
-        """Return an image that is there: nobody queries who may have it."""
+        """Return an image that is there: no registry decides who may have it."""
         everybody = {images.PRIVATE: (images.PRIVATE_LOGIN,)}
         return images.find(reference, self.spec, host_process=host_process, logins=everybody)
 

@@ -50,7 +50,7 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
 
 
 def _ranges(spec: NodeSpec, profile: Profile) -> Json:
-    """Return the node's pod range; Azure CNI queries Azure for addresses, and the API knows of none."""
+    """Return the node's pod range; Azure CNI gets addresses from Azure, and the API knows of none."""
     if profile.cni.plugin is Plugin.AZURE:
         return {}
     second = [] if spec.ipv6 is None else [str(spec.ipv6.pod_cidr)]

@@ -48,7 +48,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
 @click.option(
     "--quick",
     is_flag=True,
-    help="Query only flows that must turn and a few others; says nothing of unrelated red.",
+    help="Run only flows that must turn and a few others; says nothing of unrelated red.",
 )
 @click.option(
     "--rejudge",
@@ -69,7 +69,9 @@ def selftest(
     listing: bool,
     as_json: bool,
 ) -> None:
-    """Break labs by named faults and see whether a run notices each, and says what it is.
+    """Break labs on purpose: which faults does a run find?
+
+    Each named fault in turn: whether a run notices it, and says what it is.
 
     Exit code: 0 each was detected or recovered from, nothing else turned red, and each cause was named; 1 not so; 6 nothing
     is wrong so far, but not all were run; 7 none was run.

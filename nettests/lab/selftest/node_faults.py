@@ -1,4 +1,4 @@
-"""Named faults of kubelets, containers, and of the channels through which probes are queried. Values."""
+"""Named faults of kubelets, containers, and of the channels to their probes. Values."""
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, OVERLAY, UNPROVEN, answering, crossing

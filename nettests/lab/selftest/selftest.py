@@ -31,7 +31,7 @@ _HEALTHY = "healthy"
 class Plan:
     """What to do: faults by profile, within ``budget`` seconds; each run within ``limit`` seconds.
 
-    ``quick`` queries only flows that must turn and a few others: nothing is said of unrelated ones then.
+    ``quick`` runs only flows that must turn and a few others: nothing is said of unrelated ones then.
     """
 
     profiles: tuple[str, ...]

@@ -63,9 +63,7 @@ MECHANISMS = (
     Mechanism("host-encapsulates", "the host's packets to remote pods enter the overlay"),
     Mechanism("stealth", "the host's firewall hides closed ports"),
     Mechanism("dual-stack", "Windows pods and load balancers have both families of the cluster"),
-    Mechanism(
-        "unasked-ipv6", "the plugin gives Windows pods an IPv6 address that nobody requested"
-    ),
+    Mechanism("unasked-ipv6", "the plugin gives Windows pods an IPv6 address on an overlay too"),
     Mechanism(
         "required-families", "Load balancers of the second family hold Pods of their own node"
     ),

@@ -34,15 +34,16 @@ def directed(found: Explanation, results: Sequence[CheckResult]) -> Explanation:
         return found
     (way,) = ways
     traits = tuple(
-        Trait(_OF_PAIRS[one.kind], way) if one.kind in _OF_PAIRS else one for one in found.traits
+        Trait(_OF_PAIRS[trait.kind], way) if trait.kind in _OF_PAIRS else trait
+        for trait in found.traits
     )
     return replace(found, traits=traits)
 
 
 def _lost(results: Sequence[CheckResult]) -> Iterator[str]:
-    for one in results:
-        came = arrived(one.raws)
-        if came is None or one.check is None:
+    for result in results:
+        came = arrived(result.raws)
+        if came is None or result.check is None:
             continue
-        start, end = one.check.source.node, one.check.target.node
+        start, end = result.check.source.node, result.check.target.node
         yield f"{end} → {start}" if came else f"{start} → {end}"

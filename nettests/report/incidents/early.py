@@ -28,7 +28,7 @@ def early(ran: Sequence[CheckResult], evidence: Iterable[Evidence]) -> Iterator[
     if not late:
         return
     traits = {one.check: one.traits for one in evidence}
-    for result in (one for one in ran if one.verdict in RED):
+    for result in (check for check in ran if check.verdict in RED):
         there = {trait.value for trait in traits.get(result.id, ()) if trait.kind in _PLACES}
         ends = max((late[node] for node in there & {*late}), default=0.0)
         if ends and lossy(result) and _before(result, ends + SPARE):
@@ -57,7 +57,7 @@ def _late(ran: Iterable[CheckResult]) -> Mapping[str, float]:
 def _before(result: CheckResult, moment: float) -> bool:
     """Whether a check lost something, and all of it was sent before a moment."""
     attempts = result.observation.attempts if result.observation else ()
-    struck = [one.started for one in attempts if _struck(one)]
+    struck = [attempt.started for attempt in attempts if _struck(attempt)]
     return bool(struck) and max(struck) < moment
 
 

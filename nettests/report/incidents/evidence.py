@@ -106,7 +106,7 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
         crossed = traits_of(result.check) | frozenset(
             hops(result.check, traits_of(result.check), _met(result, red=False), nodes)
         )
-        kept = frozenset(one for one in crossed if one.kind in _OF_THE_WAY)
+        kept = frozenset(trait for trait in crossed if trait.kind in _OF_THE_WAY)
         yield Evidence(check=f"{result.id} (its answer)", traits=kept, green=True)
 
 
@@ -123,7 +123,7 @@ def way_of_new_pods(result: CheckResult) -> Iterator[Evidence]:
     probed = _probing(
         check, replace(check.action, source=source, target=target, question=Question.REACH)
     )
-    kept = frozenset(one for one in traits_of(probed) if one.kind in _OF_THE_WAY)
+    kept = frozenset(trait for trait in traits_of(probed) if trait.kind in _OF_THE_WAY)
     yield Evidence(check=result.id, traits=kept, red=True)
 
 
@@ -150,7 +150,7 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
     target = Target(kind=TargetKind.POD_IP, node=dns_node)
     probed = _probing(check, Action(source=check.source, target=target, protocol=protocol))
     traits = traits_of(probed) | frozenset(replies(probed, (), {}))
-    kept = frozenset(one for one in traits if one.kind in {*_OF_THE_WAY, Kind.PROTOCOL})
+    kept = frozenset(trait for trait in traits if trait.kind in {*_OF_THE_WAY, Kind.PROTOCOL})
     name = result.id if red else f"{result.id} (its query)"
     yield Evidence(check=name, traits=kept, red=red, green=green)
 
@@ -205,7 +205,7 @@ def _elsewhere(probed: Check, result: CheckResult, nodes: Mapping[str, str]) -> 
     """Return the traits of a path that failed for a check, and that is not its own."""
     if _no_path(result, nodes):
         return _traits(result, nodes)
-    traits = frozenset(one for one in traits_of(probed) if one.kind not in _OF_THE_FLOW)
+    traits = frozenset(trait for trait in traits_of(probed) if trait.kind not in _OF_THE_FLOW)
     if targets_service(probed):
         traits |= frozenset(hops(probed, traits, probed.target.backends, nodes))
     return traits | frozenset(replies(probed, probed.target.backends, nodes))
@@ -213,7 +213,7 @@ def _elsewhere(probed: Check, result: CheckResult, nodes: Mapping[str, str]) -> 
 
 def _reached(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return the traits of what a positive control reached."""
-    traits = frozenset(one for one in traits_of(probed) if one.kind not in _OF_THE_FLOW)
+    traits = frozenset(trait for trait in traits_of(probed) if trait.kind not in _OF_THE_FLOW)
     if not targets_service(probed):
         return _as_dns_shows(traits)
     only = probed.target.backends if len(probed.target.backends) == 1 else ()
@@ -231,7 +231,7 @@ def _met(result: CheckResult, *, red: bool) -> Sequence[str]:
 
 def _as_dns_shows(traits: frozenset[Trait]) -> frozenset[Trait]:
     """Return the traits that a resolved name clears; it does not show that new Services are programmed."""
-    return frozenset(one for one in traits if one.kind is not Kind.PROXY_NODE)
+    return frozenset(trait for trait in traits if trait.kind is not Kind.PROXY_NODE)
 
 
 def _answered_well(result: CheckResult) -> bool:
@@ -262,7 +262,7 @@ def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     said = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
     if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
         said |= {Kind.PROPERTY, Kind.SEEN_AS}  # nobody answered who could show it
-    return frozenset(one for one in traits if one.kind not in said)
+    return frozenset(trait for trait in traits if trait.kind not in said)
 
 
 def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
@@ -306,14 +306,14 @@ def _lost_probe(result: CheckResult) -> Vantage | None:
             if lost_channel(failed.get(control.proves, ""))
         ),
     ]
-    return next((one for one in sources if one.node), None)
+    return next((source for source in sources if source.node), None)
 
 
 def _channels_lost(result: CheckResult) -> Iterator[str]:
     """Yield why a check cannot be judged, and why its controls failed."""
     yield result.distrust
     if result.observation is not None:
-        yield from (one.detail for one in result.observation.controls if not one.ok)
+        yield from (control.detail for control in result.observation.controls if not control.ok)
 
 
 def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
@@ -337,7 +337,7 @@ def _looked_up_late(result: CheckResult) -> bool:
     assert result.check is not None
     assert result.observation is not None
     attempts = result.observation.attempts
-    late = bool(attempts) and all(one.elapsed >= QUERIED_AGAIN for one in attempts)
+    late = bool(attempts) and all(attempt.elapsed >= QUERIED_AGAIN for attempt in attempts)
     return late and result.check.queries_dns
 
 

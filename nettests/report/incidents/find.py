@@ -57,7 +57,7 @@ def find_incidents(
     besides += [*wrong_answers(list(red.values())), *denials(list(red.values()))]
     besides += errors(list(red.values()))
     besides += deviations(list(red.values()))
-    besides += [said for one in red.values() for said in way_of_new_pods(one)]
+    besides += [pod for one in red.values() for pod in way_of_new_pods(one)]
     if dns_node := node_of_dns(facts):
         besides += [said for one in ran for said in way_to_dns(one, dns_node)]
     new = [*early(ran, evidence)]
@@ -71,7 +71,7 @@ def find_incidents(
     if loss and (steady := _steadily(loss, explained, evidence)):
         loss = find_loss([one for one in others if one.id not in steady], evidence)
         explained = explain([*_without(said, loss)])
-    found = [_incident(one, red, facts) for one in explained]
+    found = [_incident(explanation, red, facts) for explanation in explained]
     if slowness:
         found.append(_of_slowness(slowness))
     if loss:
@@ -88,7 +88,7 @@ def _by_check(incident: Incident) -> Incident:
     return replace(
         incident,
         checks=tuple(dict.fromkeys(map(parent_of, incident.checks))),
-        members=tuple(one for one in incident.checks if member_of(one)),
+        members=tuple(check for check in incident.checks if member_of(check)),
     )
 
 
@@ -113,15 +113,15 @@ def _without(evidence: Sequence[Evidence], told: Loss | Slowness | None) -> Iter
 
 
 def _incident(
-    found: Explanation, red: dict[str, CheckResult], facts: ClusterFacts | None
+    explanation: Explanation, red: dict[str, CheckResult], facts: ClusterFacts | None
 ) -> Incident:
-    results = [red[check] for check in found.checks]
-    found = directed(found, results)
+    results = [red[check] for check in explanation.checks]
+    explanation = directed(explanation, results)
     return Incident(
-        cause=cause_of(found.traits, results),
-        traits={trait.kind.value: trait.value for trait in found.traits},
-        checks=found.checks,
-        next_step=next_step_of(found.traits, results, facts),
+        cause=cause_of(explanation.traits, results),
+        traits={trait.kind.value: trait.value for trait in explanation.traits},
+        checks=explanation.checks,
+        next_step=next_step_of(explanation.traits, results, facts),
     )
 
 

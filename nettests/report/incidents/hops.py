@@ -57,7 +57,7 @@ def hops(
     check: Check, traits: Iterable[Trait], backends: Iterable[str], nodes: Mapping[str, str]
 ) -> Iterator[Trait]:
     """Yield what a check has a part in behind the Service proxy that translates for it."""
-    proxies = [one.value for one in traits if one.kind is Kind.PROXY_NODE]
+    proxies = [trait.value for trait in traits if trait.kind is Kind.PROXY_NODE]
     settings = check.target.settings
     on_hosts = settings is not None and settings.behind == "node"
     for proxy in proxies:

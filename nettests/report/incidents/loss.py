@@ -64,8 +64,8 @@ def lossy(result: CheckResult) -> bool:
         return True
     if len(seen.attempts) < 2:
         return False
-    silent = sum(one.outcome is Outcome.TIMED_OUT for one in seen.attempts)
-    answered = sum(one.outcome.positive for one in seen.attempts)
+    silent = sum(attempt.outcome is Outcome.TIMED_OUT for attempt in seen.attempts)
+    answered = sum(attempt.outcome.positive for attempt in seen.attempts)
     return silent > 0 and answered > 0 and not seen.differing_ports
 
 
@@ -76,11 +76,11 @@ def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss 
         return None
     ids = {result.id for result in struck}
     attempts = [
-        one
+        attempt
         for result in struck
         if result.observation
-        for one in result.observation.attempts
-        if not one.overloaded
+        for attempt in result.observation.attempts
+        if not attempt.overloaded
     ]
     # Where much is lost, some checks lose all that they sent: they tell where, not that it is loss.
     silent = {result.id for result in red if _silent(result)}
@@ -88,10 +88,11 @@ def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss 
         scope=scope_of(ids | silent, evidence),
         checks=tuple(result.id for result in struck),
         lost=sum(
-            one.lost if one.tries > 1 else one.outcome is Outcome.TIMED_OUT for one in attempts
+            attempt.lost if attempt.tries > 1 else attempt.outcome is Outcome.TIMED_OUT
+            for attempt in attempts
         ),
-        attempts=sum(one.tries for one in attempts),
-        resent=sum(bool(one.observation and one.observation.resent) for one in struck),
+        attempts=sum(attempt.tries for attempt in attempts),
+        resent=sum(bool(check.observation and check.observation.resent) for check in struck),
     )
 
 

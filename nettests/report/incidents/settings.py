@@ -27,6 +27,6 @@ def deviations(red: Sequence[CheckResult]) -> Iterator[Evidence]:
 
 
 def rules_of(results: Sequence[CheckResult]) -> tuple[str, ...]:
-    """Return the names of the rules that these checks tested about, in their order."""
-    cases = (one.check.action.case for one in results if one.check)
+    """Return the names of the rules that these checks are about, in their order."""
+    cases = (result.check.action.case for result in results if result.check)
     return tuple(dict.fromkeys(case.label for case in cases if case))

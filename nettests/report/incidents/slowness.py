@@ -53,7 +53,7 @@ def find_slowness(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> S
 
 def _alone(slow: Sequence[CheckResult], red: Sequence[CheckResult]) -> bool:
     """Whether fewer checks tell of lateness all the same: a node's member does, unless packets are lost besides."""
-    return any(member_of(one.id) for one in slow) and not any(map(lossy, red))
+    return any(member_of(check.id) for check in slow) and not any(map(lossy, red))
 
 
 def _new_pods(red: Sequence[CheckResult], scope: Sequence[Trait]) -> Iterator[CheckResult]:
@@ -61,12 +61,16 @@ def _new_pods(red: Sequence[CheckResult], scope: Sequence[Trait]) -> Iterator[Ch
     of = {trait.kind: trait.value for trait in scope}
     if not {Kind.DNS, Kind.DNS_SERVICE} & of.keys():
         return
-    for one in red:
-        if one.check is None or one.observation is None or not speaks_of_first_packets(one.check):
+    for check in red:
+        if (
+            check.check is None
+            or check.observation is None
+            or not speaks_of_first_packets(check.check)
+        ):
             continue
-        there = of.get(Kind.DNS_SERVICE) in {None, one.check.source.node}
-        if there and lacked(last_detail(one.observation)) == NO_NAME:
-            yield one
+        there = of.get(Kind.DNS_SERVICE) in {None, check.check.source.node}
+        if there and lacked(last_detail(check.observation)) == NO_NAME:
+            yield check
 
 
 def _never_in_time(result: CheckResult) -> bool:
@@ -74,6 +78,12 @@ def _never_in_time(result: CheckResult) -> bool:
     if result.observation is None or result.observation.loss or result.observation.path_size:
         return False
     attempts = result.observation.attempts
-    in_time = any(one.outcome.positive and one.elapsed < RETRANSMITTED for one in attempts)
-    answered = any(one.outcome.positive for one in attempts)
-    return answered and not in_time and any(one.outcome is Outcome.TIMED_OUT for one in attempts)
+    in_time = any(
+        attempt.outcome.positive and attempt.elapsed < RETRANSMITTED for attempt in attempts
+    )
+    answered = any(attempt.outcome.positive for attempt in attempts)
+    return (
+        answered
+        and not in_time
+        and any(attempt.outcome is Outcome.TIMED_OUT for attempt in attempts)
+    )

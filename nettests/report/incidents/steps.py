@@ -83,7 +83,7 @@ def next_step_of(
         )
     if Kind.SERVICE in of:
         return f"compare the EndpointSlices of Service {of[Kind.SERVICE]} with its Pods and with each node's rules"
-    steps = Counter(one.next_step for one in results if one.next_step)
+    steps = Counter(result.next_step for result in results if result.next_step)
     return steps.most_common(1)[0][0] if steps else "read the evidence of the first check"
 
 

@@ -254,7 +254,7 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.DIRECTION, f"{source.node} → {target.node}"
         yield Kind.LINK, " ↔ ".join(sorted((source.node, target.node)))
         if _dials_pods(check):
-            yield from ((one.kind, one.value) for one in pod_route(source.node, target.node))
+            yield from ((trait.kind, trait.value) for trait in pod_route(source.node, target.node))
 
 
 def pod_route(start: str, end: str) -> Iterator[Trait]:

@@ -89,7 +89,10 @@ def _was_denied(result: CheckResult) -> bool:
 
 def _was_told(result: CheckResult, what: Outcome) -> bool:
     seen = result.observation
-    return seen is not None and what in {seen.outcome, *(one.outcome for one in seen.attempts)}
+    return seen is not None and what in {
+        seen.outcome,
+        *(attempt.outcome for attempt in seen.attempts),
+    }
 
 
 def _in_full(check: Check) -> bool:

@@ -55,7 +55,7 @@ class Hns:
     def lose(self, addresses: Iterable[Address], host: Host) -> None:
         """Delete the local endpoints at addresses that no slice tells any more of other nodes.
 
-        kube-proxy counts who uses remote endpoints alone, and queries HNS by the address: an endpoint of a Pod here
+        kube-proxy counts who uses remote endpoints alone, and looks them up in HNS by the address: an endpoint of a Pod here
         goes, too, where a slice by hand did not name its node.
         """
         self.lost |= {host.endpoints[one] for one in addresses if one in host.endpoints}

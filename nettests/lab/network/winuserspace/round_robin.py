@@ -17,7 +17,7 @@ class _Service:
     """Seconds for which a client keeps its backend; ``None`` without affinity."""
     position: int = 0
     kept: dict[str, tuple[Backend, float]] = field(default_factory=dict)
-    """Each client's backend, and when it last queried."""
+    """Each client's backend, and when it last connected."""
 
 
 class RoundRobin:

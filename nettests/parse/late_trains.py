@@ -1,0 +1,86 @@
+"""Find trains of connections that waited for a lost SYN, and say where their probe was too busy to tell. Pure.
+
+Used by ``resent``, which makes a finding of them, by ``probes.trains``, which sends more while nothing is clear, and by
+``too_few_tries``, which trusts no answer that stays unclear. A train takes what its connections take, so it is late only
+beside another of as many connections in that very time, and only where the probe answered for itself at once.
+"""
+
+from collections.abc import Sequence
+
+from nettests.model.check import Check
+from nettests.model.loss import proves_loss
+from nettests.model.observation import Raw
+from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
+from nettests.model.words import Question
+from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE, Carried, beside, carried
+from nettests.parse.read import read_raw
+
+BESIDE = 8
+"""Trains of one check that are under way at the same time, which are one round."""
+
+
+def late_trains(check: Check, raws: Sequence[Raw]) -> str | None:
+    """Return how many trains of connections waited for a lost SYN, if they are too many for a path in order."""
+    if not _counts_connections(check):
+        return None
+    trains, itself = _trains(raws), _itself(raws)
+    late = [raw for raw in _waited(trains) if _prompt_throughout(raw, itself)]
+    tries = sum(read_raw(raw).tries for raw in trains)
+    if not proves_loss(tries, len(late)):
+        return None
+    return (
+        f"{len(late)} of {len(trains)} trains, of {tries} connections in all, took {min(raw.elapsed for raw in late):.1f} s "
+        f"and more, which is as long as a lost SYN is waited for longer than others of as many connections beside them; "
+        f"the probe answered for itself within {PROMPT_SECONDS:.2f} s"
+    )
+
+
+def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
+    """Return how many trains of the last round waited as if SYNs were lost, where their busy probe may explain it."""
+    if not _counts_connections(check) or late_trains(check, raws) is not None:
+        return None
+    last = sorted(_trains(raws), key=lambda raw: raw.attempt)[-BESIDE:]
+    itself = _itself(raws)
+    unclear = [raw for raw in _waited(last) if not _prompt_throughout(raw, itself)]
+    if not proves_loss(sum(read_raw(raw).tries for raw in last), len(unclear)):
+        return None
+    meanwhile = [one.elapsed for raw in unclear for one in itself if beside(one, raw)]
+    took = f"took {max(meanwhile):.1f} s to answer for itself" if meanwhile else "said nothing"
+    return (
+        f"{len(unclear)} of {len(last)} trains of connections took a second longer than others beside them, and their probe "
+        f"{took} meanwhile: SYNs were lost, or its node was busy"
+    )
+
+
+def _counts_connections(check: Check) -> bool:
+    return check.action.question is Question.LOSS and check.action.protocol.retransmitted
+
+
+def _trains(raws: Sequence[Raw]) -> list[Raw]:
+    return [raw for raw in raws if raw.tool == "train" and raw.error is None]
+
+
+def _itself(raws: Sequence[Raw]) -> list[Carried]:
+    return [carried(raw) for raw in raws if raw.purpose == REFERENCE]
+
+
+def _waited(trains: Sequence[Raw]) -> list[Raw]:
+    """Return the trains without a loss that took a second longer than another of as many connections beside them."""
+    return [
+        raw
+        for raw in trains
+        if read_raw(raw).lost == 0
+        and any(
+            raw.elapsed >= one.elapsed + SYN_AGAIN[0]
+            for one in trains
+            if read_raw(one).tries >= read_raw(raw).tries and beside(carried(one), raw)
+        )
+    ]
+
+
+def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
+    """Whether the probe answered for itself at once all the while: a machine that stood still for a second did not."""
+    meanwhile = [one for one in itself if beside(one, raw)]
+    return len(meanwhile) >= FEWEST_REFERENCES and all(
+        one.answered and one.elapsed <= PROMPT_SECONDS for one in meanwhile
+    )

@@ -1,0 +1,29 @@
+"""Say why a loss that did not show proves nothing: too little was sent, or a busy probe hides it. Pure.
+
+Used by ``observe`` for questions about loss, when everything else of a check is known. A proven loss needs no more
+tries, and a path that is late as a whole is a finding of its own (``slow``). It judges nothing.
+"""
+
+from collections.abc import Sequence
+
+from nettests.model.check import Check
+from nettests.model.loss import LossEstimate
+from nettests.model.observation import Raw
+from nettests.parse.late_trains import unclear_trains
+
+SLOW_TRIES = 80
+"""So many are sent over any path, however slow it is: they prove a loss of 8 % with a chance of 99 %."""
+
+
+def too_few_tries(check: Check, loss: LossEstimate | None, raws: Sequence[Raw]) -> str | None:
+    """Return why nothing can be said of a path on which no loss was proven; ``None`` where something can."""
+    if loss is None or loss.proven:
+        return None
+    wanted = min(check.action.connections, SLOW_TRIES)
+    if loss.sent < wanted:
+        longest = max(raw.elapsed for raw in raws if raw.purpose == "check")
+        return (
+            f"{loss.sent} of {check.action.connections} tries were sent, because they took up to {longest:.1f} s while the probe "
+            "was slow to answer for itself as well: its node was busy"
+        )
+    return unclear_trains(check, raws)
