@@ -53,7 +53,7 @@ SETTLE_SECONDS = 0.2
 """Between the last packet of a flow and the end of its captures."""
 REHEARSAL_SECONDS = 10.0
 """A flow that is answered in this time is traced from then on: a new Service needs time."""
-_FLOWS = {Protocol.TCP: PORTS - 2, Protocol.UDP: 3, Protocol.ICMP: 1}
+_FLOWS = {Protocol.TCP: PORTS - 3, Protocol.UDP: 3, Protocol.ICMP: 1}
 """Flows of one trace, until one has no answer."""
 
 
@@ -154,6 +154,7 @@ class Tracer:
                 list(pool.map(Capturer.begin, capturers))
                 list(pool.map(lambda one: self._canary(one, nodes, base), capturers))
                 sent, answered = self._sent_until_lost(check, made, base)
+                direct = None if answered else self._directly(check, made, base + PORTS - 1)
                 list(pool.map(lambda one: self._canary(one, nodes, base + 1), capturers))
                 time.sleep(SETTLE_SECONDS)
             except BaseException:
@@ -165,7 +166,13 @@ class Tracer:
         read = [
             self._read(node, text, base, sent.mark) for node, text in zip(nodes, texts, strict=True)
         ]
-        found = trace(scene, sent.mark, [one.capture for one in read], answered=answered)
+        found = trace(
+            scene,
+            sent.mark,
+            [one.capture for one in read],
+            answered=answered,
+            direct=direct,
+        )
         return Traced(check=check.id, trace=found, captures=tuple(read))
 
     def _tunnel(self, scene: Scene) -> int | None:
@@ -220,6 +227,24 @@ class Tracer:
         if last is None:
             raise CannotCaptureError(f"{check.source.probe} has no source port free for a trace")
         return last
+
+    def _directly(self, check: Check, made: Set, number: int) -> Mark | None:
+        """Send one flow to a backend's own address, where a Service's was asked on the same node; return its mark."""
+        scene = made.scene
+        backends = [one for one in scene.backends if one.address != scene.source.address]
+        if scene.translator != scene.source.node or not backends:
+            return None
+        flow = marked_flow(
+            check.action,
+            made.endpoint,
+            str(backends[0].address),
+            backends[0].port,
+            number=number,
+            token=f"direct{number}",
+        )
+        with contextlib.suppress(ChannelError):  # its absence from the captures says it
+            self._sent(check, flow)
+        return flow.mark
 
     def _flow(self, check: Check, made: Set, number: int) -> MarkedFlow:
         scene = made.scene

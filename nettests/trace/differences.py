@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from nettests.trace.finding import Finding
-from nettests.trace.hops import Hop, Stage, leaves
+from nettests.trace.hops import Hop, Stage, came_out, leaves
 from nettests.trace.mark import Marked, Way
 from nettests.trace.packet import PORT_UNREACHABLE, Packet
 from nettests.trace.scene import End, Scene
@@ -161,6 +161,37 @@ def _unseen(
             return Difference(Finding.REPLY_NOT_DELIVERED, _last(before))
         case _:
             assert_never(stopped.stage)
+
+
+def swallowed(scene: Scene, stopped: Hop, frames: Frames, direct: Frames) -> Difference:
+    """Tell a packet that was not translated from one that its node lost, which may have been translated before.
+
+    What a node does with a packet inside shows only when it comes out again: as it was, or not at all while one that
+    needs no translation does.
+    """
+    as_it_was = [
+        one
+        for one in frames
+        if one.way is Way.REQUEST and (leaves(one) or one.sighting.node != stopped.node)
+    ]
+    untranslated = Difference(
+        Finding.UNTRANSLATED, f"{stopped.node} left the destination {scene.asked} as it is"
+    )
+    if any(one.packet.destination == scene.asked and leaves(one) for one in as_it_was):
+        return untranslated
+    if scene.translator == scene.source.node and as_it_was:
+        return untranslated
+    requests = [one for one in direct if one.way is Way.REQUEST]
+    if any(came_out(one, stopped.node) for one in requests):
+        text = f"{stopped.node} lost it, and a packet to the backend itself left"
+        return Difference(Finding.UNTRANSLATED, text)
+    if requests:
+        text = f"nor did a packet to the backend itself leave {stopped.node}"
+        return Difference(Finding.LOST_IN_SOURCE_NODE, text)
+    text = (
+        f"it came into {stopped.node} and did not leave it: whether it was translated does not show"
+    )
+    return Difference(Finding.UNSURE, text, seen=True)
 
 
 def _reply(scene: Scene, stopped: Hop, before: Hop | None, frames: Frames) -> Difference:

@@ -133,6 +133,11 @@ def leaves(one: Marked) -> bool:
     return seen.edge is Edge.WIRE or one.packet.encapsulation is not None
 
 
+def came_out(one: Marked, node: str) -> bool:
+    """Whether a frame shows that its node passed the packet on: to the wire, to a Pod, or to another node."""
+    return leaves(one) or one.sighting.node != node or _towards_pod(one)
+
+
 def _handed_over(one: Marked, backend: End) -> bool:
     """Whether a frame reached the end itself, as far as a capture on its node can see that."""
     if one.sighting.drop or one.packet.encapsulation is not None:

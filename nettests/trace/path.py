@@ -20,15 +20,26 @@ LARGE = 1000
 
 
 def trace(
-    scene: Scene, mark: Mark, captures: Sequence[Capture], *, answered: bool | None = None
+    scene: Scene,
+    mark: Mark,
+    captures: Sequence[Capture],
+    *,
+    answered: bool | None = None,
+    direct: Mark | None = None,
 ) -> Trace:
-    """Return where the flow went and what is the first difference; ``answered`` is what its client says, if it is known."""
-    frames = marked((one for capture in captures for one in capture.sightings), mark)
+    """Return where the flow went and what is the first difference.
+
+    ``answered`` is what its client says, if it is known. ``direct`` marks a second flow, which the same source sent to a
+    backend's own address: it tells a load balancer that does not translate from a node that loses all of it.
+    """
+    sightings = [one for capture in captures for one in capture.sightings]
+    frames = marked(sightings, mark)
     seen = _Seen(
         scene=scene,
         frames=frames,
         captures={one.node: one for one in captures},
         answered=answered,
+        direct=marked(sightings, direct) if direct is not None else (),
     )
     return seen.trace()
 
@@ -39,6 +50,7 @@ class _Seen:
     frames: tuple[Marked, ...]
     captures: dict[str, Capture]
     answered: bool | None
+    direct: tuple[Marked, ...] = ()
 
     def trace(self) -> Trace:
         chosen = differences.chosen(self.scene, self.frames)
@@ -92,6 +104,8 @@ class _Seen:
         frames: Iterable[Marked],
     ) -> Trace:
         difference = differences.of(self.scene, backend, path, stopped, tuple(frames))
+        if difference.finding is Finding.UNTRANSLATED:
+            difference = differences.swallowed(self.scene, stopped, self.frames, self.direct)
         if difference.seen:
             return self._found(difference, path, backend, stopped)
         return self._sure(difference, path, backend, stopped)

@@ -38,11 +38,13 @@ def traced(folder: Path, *arguments: str | Path) -> Result:
 
 def test_a_service_that_was_not_translated_is_found(tmp_path: Path) -> None:
     """The first capture shows the SYN to the Service and nothing else: the finding, its page, and exit code 1."""
-    first = written(tmp_path / "a.pcap", SYN)
+    first, gateway = written(tmp_path / "a.pcap", SYN), written(tmp_path / "b.pcap", SYN)
     done = traced(
         tmp_path,
         "--pcap",
         f"win-1={first}",
+        "--pcap",
+        gateway,
         "--port=51234",
         f"--service={SERVICE}",
         f"--backend={BACKEND}",

@@ -130,11 +130,14 @@ async def traced(on: Stage, question: Question) -> Trace:
     captures = {node: await _begun(on, node, flow) for node in nodes}
     await _canaries(on, nodes, base)
     number, answered = await _sent(on, question, base)
+    if not answered and question.service:
+        await _directly(on, question, base + 7)
     await _canaries(on, nodes, base + 1)
     await asyncio.sleep(0.1)
     found = [await _read(on, node, captures[node], base) for node in nodes]
     mark = Mark(protocol=Protocol.TCP, port=number)
-    return trace(_scene(on, question), mark, found, answered=answered)
+    direct = Mark(protocol=Protocol.TCP, port=base + 7)
+    return trace(_scene(on, question), mark, found, answered=answered, direct=direct)
 
 
 async def _begun(on: Stage, node: str, flow: Flow) -> Running | None:
@@ -185,12 +188,19 @@ async def _sent(on: Stage, question: Question, base: int) -> tuple[int, bool]:
     client = on.pod(f"client-{question.source}")
     server = on.pods[f"server-{question.target}"].address
     to = f"{VIP}:{ASKED}" if question.service else f"{server}:{SERVED}"
-    for number in range(base + 2, base + 8):
+    for number in range(base + 2, base + 7):
         words = ["curl", "-sS", "-m", "1.5", "--local-port", str(number)]
         done = await finish(client, [*words, f"http://{to}/hostname?{'x' * question.size}"])
         if done.code:
             return number, False
-    return base + 7, True
+    return base + 6, True
+
+
+async def _directly(on: Stage, question: Question, port: int) -> None:
+    """Send one flow to the server's own address."""
+    server = on.pods[f"server-{question.target}"].address
+    words = ["curl", "-sS", "-m", "1", "--local-port", str(port), f"http://{server}:{SERVED}/"]
+    await finish(on.pod(f"client-{question.source}"), words)
 
 
 def _scene(on: Stage, question: Question) -> Scene:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.trace.frames import (
     PATH,
     POD_IN,
     TRANSLATED,
+    WIRE_OUT,
     captures,
     packet,
     scene,
@@ -31,7 +33,7 @@ def made(sightings: tuple[Sighting, ...], *, answered: bool = False, **changes: 
     return trace(scene(**changes), MARK, captures(sightings), answered=answered)
 
 
-UNTRANSLATED = made(PATH[:1])
+UNTRANSLATED = made((PATH[0], seen("win-1", WIRE_OUT, packet())))
 
 
 def test_a_terminal_shows_ten_lines() -> None:
@@ -108,7 +110,7 @@ def test_texts_of_a_cluster_do_not_act() -> None:
     one = made((replace(PATH[0], interface=nasty),))
     page = render_trace(one, title=nasty, files_of={})
     assert nasty not in page
-    assert "default-src 'none'" in page
+    assert "default-src 'none'" in unescape(page)
     assert not re.search(r"<script", page)
 
 

@@ -14,7 +14,7 @@ from nettests.session.tracing import Traced
 from nettests.trace.path import trace
 from nettests.trace.sighting import Frame
 from tests.probes.made import TargetKind, action, check
-from tests.trace.frames import MARK, PATH, captures, scene
+from tests.trace.frames import MARK, PATH, WIRE_OUT, captures, packet, scene, seen
 
 ONE = check(action("probe-windows-1-1", TargetKind.POD_IP), id="flow/a/b")
 OTHER = replace(ONE, id="flow/c/d")
@@ -22,7 +22,7 @@ OTHER = replace(ONE, id="flow/c/d")
 
 def traced(one: Check) -> Traced:
     """A trace of a flow that was not translated."""
-    whole = captures(PATH[:1])
+    whole = captures((PATH[0], seen("win-1", WIRE_OUT, packet())))
     kept = NodeCapture(capture=whole[0], frames=(Frame(time=1.0, data=b"\x45", ethernet=False),))
     found = trace(scene(), MARK, whole, answered=False)
     return Traced(check=one.id, trace=found, captures=(kept,))

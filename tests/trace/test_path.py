@@ -5,11 +5,13 @@ from ipaddress import ip_address
 
 import pytest
 
+from nettests.model.words import Protocol
 from nettests.trace.finding import Finding
+from nettests.trace.mark import Mark
 from nettests.trace.packet import Quoted
 from nettests.trace.path import trace
 from nettests.trace.scene import End, Scene
-from nettests.trace.sighting import Sighting
+from nettests.trace.sighting import Direction, Edge, Sighting
 from nettests.trace.trace import Trace
 from tests.trace.frames import (
     BACK,
@@ -57,7 +59,6 @@ def test_a_flow_that_came_back_has_nothing_wrong() -> None:
     ("reached", "finding", "node"),
     [
         (0, Finding.NEVER_LEFT_POD, "win-1"),
-        (1, Finding.UNTRANSLATED, "win-1"),
         (2, Finding.LOST_BETWEEN_NODES, "linux-1"),
         (3, Finding.NOT_DELIVERED, "linux-1"),
         (4, Finding.UNANSWERED, "linux-1"),
@@ -74,7 +75,43 @@ def test_the_hop_behind_the_last_frame_is_the_finding(
     assert (one.finding, one.node) == (finding, node)
 
 
-@pytest.mark.parametrize("reached", range(8))
+DIRECT = Mark(protocol=Protocol.TCP, port=28007)
+
+
+def _to_backend(*where: tuple[str, Direction, Edge]) -> tuple[Sighting, ...]:
+    """A second flow, to the backend's own address."""
+    own = replace(TRANSLATED, source_port=28007, sequence=77)
+    return tuple(seen("win-1", one, own) for one in where)
+
+
+def test_what_a_node_swallows_is_not_translated_if_other_packets_pass() -> None:
+    """Nothing of the flow leaves the node, and a packet to the backend itself does: the load balancer is missing."""
+    every = captures((PATH[0], *_to_backend(POD_IN, WIRE_OUT)))
+    one = trace(scene(), MARK, every, answered=False, direct=DIRECT)
+    assert (one.finding, one.node) == (Finding.UNTRANSLATED, "win-1")
+
+
+def test_what_leaves_as_it_was_is_not_translated() -> None:
+    """A packet that is seen leaving for the Service's address needs no further proof."""
+    one = found((PATH[0], seen("win-1", WIRE_OUT, packet())))
+    assert (one.finding, one.node) == (Finding.UNTRANSLATED, "win-1")
+
+
+def test_a_node_that_swallows_everything_is_not_blamed_for_its_load_balancer() -> None:
+    """Where a packet to the backend itself does not leave either, the node loses it."""
+    every = captures((PATH[0], *_to_backend(POD_IN)))
+    one = trace(scene(), MARK, every, answered=False, direct=DIRECT)
+    assert one.finding is Finding.LOST_IN_SOURCE_NODE
+
+
+def test_what_a_node_does_inside_does_not_show() -> None:
+    """Without another packet nobody knows whether what was swallowed had been translated."""
+    one = found(PATH[:1])
+    assert one.finding is Finding.UNSURE
+    assert "whether it was translated does not show" in one.detail
+
+
+@pytest.mark.parametrize("reached", [0, *range(2, 8)])
 def test_silence_of_a_doubtful_capture_is_no_finding(reached: int) -> None:
     """Where a capture began late or ended early, what it does not show may have passed."""
     sure = found(PATH[:reached])
@@ -273,8 +310,9 @@ def test_a_node_port_is_translated_on_its_own_node() -> None:
         seen("win-1", WIRE_OUT, sent),
         seen("linux-1", WIRE_IN, sent),
     )
+    left = seen("linux-1", WIRE_OUT, sent)
     assert found(crossing[:2], by_node).finding is Finding.LOST_BETWEEN_NODES
-    one = found(crossing, by_node)
+    one = found((*crossing, left), by_node)
     assert (one.finding, one.node) == (Finding.UNTRANSLATED, "linux-1")
 
 
