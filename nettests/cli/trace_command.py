@@ -15,8 +15,8 @@ from nettests.plan import load
 from nettests.report.trace_words import told
 from nettests.session.trace_captures import Given, trace_captures
 from nettests.session.trace_now import trace_now
-from nettests.trace.finding import Finding
-from nettests.trace.trace import Trace
+from nettests.tracing.finding import Finding
+from nettests.tracing.result import Trace
 
 
 @click.command(

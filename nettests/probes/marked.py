@@ -17,7 +17,7 @@ from nettests.model.words import OS, Protocol, VantageKind
 from nettests.probes.commands import host_programs
 from nettests.probes.endpoint import Endpoint
 from nettests.probes.objects import PROBE_HTTP
-from nettests.trace.mark import Mark
+from nettests.tracing.mark import Mark
 
 FLOW_SECONDS = 3
 """For one marked flow: a SYN is sent again after 1 s and after 3 s, and twice is enough to see where it goes."""

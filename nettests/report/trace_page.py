@@ -14,10 +14,10 @@ from markupsafe import Markup
 from nettests.model.words import Verdict
 from nettests.report import harmless
 from nettests.report.trace_picture import picture
-from nettests.report.trace_words import asked, frame, place
-from nettests.trace.finding import Finding
-from nettests.trace.mark import Way
-from nettests.trace.trace import Trace
+from nettests.report.trace_words import flow_of, frame, place
+from nettests.tracing.finding import Finding
+from nettests.tracing.mark import Way
+from nettests.tracing.result import Trace
 
 FRAMES_SHOWN = 400
 """Frames of one node on the page; the capture file has all."""
@@ -53,7 +53,7 @@ def render_trace(trace: Trace, *, title: str, files_of: Mapping[str, str]) -> st
         title=title,
         trace=trace,
         verdict=_verdict(trace.finding),
-        asked=asked(trace.scene),
+        flow=flow_of(trace.scene),
         picture=picture(trace),
         nodes=_nodes(trace, files_of),
         style=Markup(style),  # noqa: S704 - shipped with the package

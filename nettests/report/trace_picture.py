@@ -4,8 +4,8 @@ import itertools
 from dataclasses import dataclass
 
 from nettests.report.trace_words import frame, mark, place, short
-from nettests.trace.hops import Hop, Stage
-from nettests.trace.trace import Trace
+from nettests.tracing.hops import Hop, Stage
+from nettests.tracing.result import Trace
 
 STEP, LEFT_MARGIN, NODE_GAP = 128, 70, 24
 REQUEST_Y, REPLY_Y, HEIGHT = 88, 190, 250

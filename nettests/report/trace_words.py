@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from nettests.model.words import Protocol
 from nettests.report.text import one_line, plural
-from nettests.trace.hops import Hop, Stage
-from nettests.trace.mark import Marked, Way
-from nettests.trace.packet import Packet
-from nettests.trace.scene import End, Scene
-from nettests.trace.sighting import Direction
-from nettests.trace.trace import Trace
+from nettests.tracing.hops import Hop, Stage
+from nettests.tracing.mark import Marked, Way
+from nettests.tracing.packet import Packet
+from nettests.tracing.result import Trace
+from nettests.tracing.scene import End, Scene
+from nettests.tracing.sighting import Direction
 
 MARKS = {True: "✓", False: "·"}
 STOPPED = "✗"
@@ -18,7 +18,7 @@ STOPPED = "✗"
 def told(trace: Trace) -> Iterator[str]:
     """Yield what a terminal shows: question, path, finding, detail, next step."""
     scene = trace.scene
-    yield f"flow      {asked(scene)}"
+    yield f"flow      {flow_of(scene)}"
     yield f"request   {_path(trace, _REQUEST)}"
     yield f"reply     {_path(trace, _REPLY)}"
     yield f"frames    {_counted(trace)}"
@@ -36,14 +36,14 @@ def told(trace: Trace) -> Iterator[str]:
         yield f"note      {one_line(remark, limit=160)}"
 
 
-def asked(scene: Scene) -> str:
+def flow_of(scene: Scene) -> str:
     """Say from where the flow goes to where, and over whom."""
     behind = f" → {', '.join(end(one) for one in scene.backends)}" if scene.translated else ""
-    port = f":{scene.asked_port}" if scene.asked_port is not None else ""
+    port = f":{scene.requested_port}" if scene.requested_port is not None else ""
     to = (
         end(scene.backends[0])
         if scene.backends and not scene.translated
-        else f"{scene.asked}{port}"
+        else f"{scene.requested}{port}"
     )
     return one_line(f"{scene.protocol.value} {end(scene.source)} → {to}{behind}", limit=200)
 

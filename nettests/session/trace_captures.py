@@ -9,11 +9,11 @@ from nettests.model.facts import Address
 from nettests.session.report_dir import require_writable
 from nettests.session.trace_files import write_trace
 from nettests.session.tracing import require_scapy
-from nettests.trace.given import Said, protocol_of, scene_of_captures
-from nettests.trace.mark import Mark
-from nettests.trace.path import trace
-from nettests.trace.sighting import Capture
-from nettests.trace.trace import Trace
+from nettests.tracing.given import Said, protocol_of, scene_of_captures
+from nettests.tracing.mark import Mark
+from nettests.tracing.path import trace
+from nettests.tracing.result import Trace
+from nettests.tracing.sighting import Capture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

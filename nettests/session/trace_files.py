@@ -8,10 +8,10 @@ from nettests.diagnose.folder import write_below
 from nettests.diagnose.names import safe_name
 from nettests.report.trace_page import render_trace
 from nettests.report.trace_words import told
-from nettests.trace.mark import Mark, belonging
-from nettests.trace.pcap_file import pcap
-from nettests.trace.sighting import Capture, Frame, Sighting
-from nettests.trace.trace import Trace
+from nettests.tracing.mark import Mark, belonging
+from nettests.tracing.pcap_file import pcap
+from nettests.tracing.result import Trace
+from nettests.tracing.sighting import Capture, Frame, Sighting
 
 PAGE, LINES = "trace.html", "trace.txt"
 

@@ -18,7 +18,7 @@ from nettests.session.run_options import Keep, RunOptions
 from nettests.session.trace_files import write_trace
 from nettests.session.trace_scene import refusal
 from nettests.session.tracing import Tracer, require_scapy
-from nettests.trace.trace import Trace
+from nettests.tracing.result import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

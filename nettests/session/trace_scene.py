@@ -6,32 +6,23 @@ For ``tracing``. What sends no packets of its own that can be marked is refused,
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import assert_never
 
 from nettests.errors import PlanError
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation
 from nettests.model.facts import Address, ClusterFacts
-from nettests.model.target_kinds import Location
-from nettests.model.words import OS, Outcome, Protocol, Question, SourceSeen, VantageKind
+from nettests.model.target_kinds import Location, Owner, Proxy
+from nettests.model.words import OS, Protocol, Question, SourceSeen, VantageKind
 from nettests.probes import Directory
 from nettests.probes.addresses import of_family, seen_of
 from nettests.probes.deployment import StandingPod
 from nettests.probes.endpoint import Endpoint, of_pod
-from nettests.trace.scene import End, Scene
+from nettests.tracing.scene import End, Scene
 
 OUTSIDE = "outside"
 """Where nothing can be captured."""
 TUNNELS = frozenset({"vxlan", "geneve"})
-_ANSWERED = frozenset({Outcome.CONNECTED, Outcome.REPLIED})
-_BY_SOURCE = frozenset(
-    {
-        Location.CLUSTER_IP,
-        Location.SERVICE_NAME,
-        Location.LOAD_BALANCER,
-        Location.SERVICE_EXTERNAL_IP,
-    }
-)
-_BY_TARGET = frozenset({Location.NODE_PORT, Location.HOST_PORT, Location.HOST_PORT_BOUND})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,15 +38,28 @@ def refusal(check: Check) -> str:
     action = check.action
     if check.members:
         return "it has members: name one of them (nettests plan --json)"
-    if action.source.kind not in {VantageKind.POD, VantageKind.NODE}:
+    if not action.source.kind.has_pod:
         return f"its packets begin at {action.source.kind.value}, where nothing can be captured"
-    if action.question not in {Question.REACH, Question.DISTRIBUTE, Question.PING, Question.CHURN}:
+    if not _sends_one_flow(action.question):
         return f"it does not send one flow that can be marked ({action.question.value})"
     if action.target.descriptor.loopback:
         return "its packets stay on loopback, where no node shows them"
     if action.protocol is Protocol.UDP and action.source.kind is VantageKind.NODE:
         return "a datagram from a node itself bears no mark"
     return ""
+
+
+def _sends_one_flow(question: Question) -> bool:
+    """Whether a question is a request and its answer, between two ends."""
+    match question:
+        case Question.REACH | Question.DISTRIBUTE | Question.PING | Question.CHURN:
+            return True
+        case Question.RESOLVE | Question.PATH_MTU | Question.LOSS | Question.IDLE:
+            return False
+        case Question.ADMIT | Question.INSPECT | Question.START:
+            return False
+        case _:
+            assert_never(question)
 
 
 def scene_of(check: Check, expectation: Expectation, directory: Directory) -> Set:
@@ -65,16 +69,16 @@ def scene_of(check: Check, expectation: Expectation, directory: Directory) -> Se
         raise PlanError(f"{check.id} cannot be traced: {why}")
     facts, action = directory.facts, check.action
     endpoint = directory.endpoint(action)
-    asked = _asked(check, endpoint, directory)
+    requested = _requested(check, endpoint, directory)
     translator = _translator(check, directory)
-    backends = tuple(_backends(check, asked, directory, translated=bool(translator)))
+    backends = tuple(_backends(check, requested, directory, translated=bool(translator)))
     tunnelled = facts.cni.backend.value in TUNNELS
     documented = _documented(expectation)
     scene = Scene(
         protocol=action.protocol,
         source=_source(check, directory),
-        asked=asked,
-        asked_port=_port(endpoint, action.protocol),
+        requested=requested,
+        requested_port=_port(endpoint, action.protocol),
         backends=backends,
         translator=translator,
         owners=_owners(directory),
@@ -97,7 +101,7 @@ def _source(check: Check, directory: Directory) -> End:
     return End(address=of_family(pod.addresses, family), node=node, name=pod.name)
 
 
-def _asked(check: Check, endpoint: Endpoint, directory: Directory) -> Address:
+def _requested(check: Check, endpoint: Endpoint, directory: Directory) -> Address:
     """Return the address that the flow is sent to: a name stands for what facts say that it does."""
     try:
         return ip_address(endpoint.host)
@@ -122,21 +126,27 @@ def _first(names: tuple[str, ...], directory: Directory) -> Address:
 
 
 def _translator(check: Check, directory: Directory) -> str:
-    location = check.target.descriptor.location
-    if location in _BY_TARGET:
-        return check.target.node or ""
-    if location not in _BY_SOURCE:
-        return ""
-    service = directory.service(check.target.service)
-    settings = service.settings
-    by_name = settings is not None and (settings.headless or bool(settings.external_name))
-    return "" if by_name else check.source.node or ""
+    """Return the node whose Service proxy, or network plugin, has to translate; nothing where nobody has to."""
+    reached, target = check.target.descriptor, check.target
+    match reached.proxy:
+        case Proxy.TARGET:
+            return target.node or ""
+        case Proxy.SOURCE if target.service:
+            settings = directory.service(target.service).settings
+            by_name = settings is not None and (settings.headless or bool(settings.external_name))
+            return "" if by_name else check.source.node or ""
+        case Proxy.SOURCE:
+            return ""
+        case Proxy.NONE:
+            return target.node or "" if reached.owner is Owner.HOST_PORT else ""
+        case _:
+            assert_never(reached.proxy)
 
 
 def _backends(
-    check: Check, asked: Address, directory: Directory, *, translated: bool
+    check: Check, requested: Address, directory: Directory, *, translated: bool
 ) -> Iterator[End]:
-    protocol, version = check.action.protocol, asked.version
+    protocol, version = check.action.protocol, requested.version
     if translated and check.target.service:
         names: tuple[str, ...] = directory.service(check.target.service).backends
     else:
@@ -145,12 +155,12 @@ def _backends(
     found = False
     for pod in standing:
         for address in (one for one in pod.addresses if one.version == version):
-            if translated or address == asked:
+            if translated or address == requested:
                 found = True
                 yield _end(pod, address, protocol)
     if not found:
-        owner = _owners(directory).get(asked, OUTSIDE)
-        yield End(address=asked, node=owner, on_host=True)
+        owner = _owners(directory).get(requested, OUTSIDE)
+        yield End(address=requested, node=owner, on_host=True)
 
 
 def _end(pod: StandingPod, address: Address, protocol: Protocol) -> End:
@@ -204,7 +214,7 @@ def _documented(expectation: Expectation) -> str:
     expected, entry = expectation.expected, expectation.limitation
     if expected is None:
         return f"left open by {entry.id}" if entry else "left open by the documents"
-    if set(expected.outcomes) & _ANSWERED:
+    if any(outcome.positive for outcome in expected.outcomes):
         return ""
     by = f", by {entry.id}" if entry else ""
     return f"{expected}{by}"

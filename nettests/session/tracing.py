@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from nettests import probes
+from nettests.bounds import Bounds
 from nettests.cluster.access import Access
 from nettests.errors import ClusterError, NettestsError
 from nettests.model import ports
@@ -36,13 +38,13 @@ from nettests.probes.marked import MarkedFlow, marked_flow
 from nettests.probes.objects import NODE_CLOSED
 from nettests.session.trace_files import NodeCapture
 from nettests.session.trace_scene import OUTSIDE, Set, scene_of
-from nettests.trace.canary import proven
-from nettests.trace.mark import Mark
-from nettests.trace.path import trace
-from nettests.trace.printed import read_pktmon, read_tcpdump
-from nettests.trace.scene import Scene
-from nettests.trace.sighting import Capture
-from nettests.trace.trace import Trace
+from nettests.tracing.canary import proven
+from nettests.tracing.mark import Mark
+from nettests.tracing.path import trace
+from nettests.tracing.printed import read_pktmon, read_tcpdump
+from nettests.tracing.result import Trace
+from nettests.tracing.scene import Scene
+from nettests.tracing.sighting import Capture
 
 BASES = range(28000, 29600, PORTS)
 """Source ports of traces: below the dynamic ports of both systems and below NodePorts."""
@@ -53,8 +55,19 @@ SETTLE_SECONDS = 0.2
 """Between the last packet of a flow and the end of its captures."""
 REHEARSAL_SECONDS = 10.0
 """A flow that is answered in this time is traced from then on: a new Service needs time."""
-_FLOWS = {Protocol.TCP: PORTS - 3, Protocol.UDP: 3, Protocol.ICMP: 1}
-"""Flows of one trace, until one has no answer."""
+
+
+def _most_flows(protocol: Protocol) -> int:
+    """Return how many flows of a trace are sent at most, until one has no answer."""
+    match protocol:
+        case Protocol.TCP:
+            return PORTS - 3
+        case Protocol.UDP:
+            return 3
+        case Protocol.ICMP:
+            return 1
+        case _:
+            assert_never(protocol)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +150,7 @@ class Tracer:
     def _captured(self, check: Check, made: Set, nodes: Sequence[NodeFacts]) -> Traced:
         scene = made.scene
         base = random.choice(BASES)  # noqa: S311 - a port, no secret
-        served = {scene.asked_port, *(one.port for one in scene.backends)}
+        served = {scene.requested_port, *(one.port for one in scene.backends)}
         icmp = scene.protocol is Protocol.ICMP
         flow = Flow(
             base=base,
@@ -149,7 +162,7 @@ class Tracer:
             for node in nodes
         ]
         self.tell("capture")
-        with ThreadPoolExecutor(len(nodes), "captures") as pool:
+        with ThreadPoolExecutor(Bounds.of(self.timing).host_readings, "captures") as pool:
             try:
                 list(pool.map(Capturer.begin, capturers))
                 list(pool.map(lambda one: self._canary(one, nodes, base), capturers))
@@ -216,7 +229,7 @@ class Tracer:
     def _sent_until_lost(self, check: Check, made: Set, base: int) -> tuple[MarkedFlow, bool]:
         """Send flows until one has no answer; return the last one, and whether it had one."""
         last: tuple[MarkedFlow, bool] | None = None
-        for number in range(base + 2, base + 2 + _FLOWS[check.action.protocol]):
+        for number in range(base + 2, base + 2 + _most_flows(check.action.protocol)):
             flow = self._flow(check, made, number)
             answered = self._sent(check, flow)
             if answered is None:
@@ -229,7 +242,7 @@ class Tracer:
         return last
 
     def _directly(self, check: Check, made: Set, number: int) -> Mark | None:
-        """Send one flow to a backend's own address, where a Service's was asked on the same node; return its mark."""
+        """Send one flow to a backend's own address, where a Service's was requested on the same node; return its mark."""
         scene = made.scene
         backends = [one for one in scene.backends if one.address != scene.source.address]
         if scene.translator != scene.source.node or not backends:
@@ -251,8 +264,8 @@ class Tracer:
         return marked_flow(
             check.action,
             made.endpoint,
-            str(scene.asked),
-            scene.asked_port,
+            str(scene.requested),
+            scene.requested_port,
             number=number,
             token=f"nettests{number}",
         )

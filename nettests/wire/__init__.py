@@ -4,7 +4,7 @@ Used by ``session`` for traces, and by tests of the lab and of its profiles, whi
 socket and captures nothing itself. scapy comes with the extra ``packets`` alone (decision 0027).
 """
 
-from nettests.trace.packet import Encapsulation, Packet
+from nettests.tracing.packet import Encapsulation, Packet
 from nettests.wire.dissect import dissect
 from nettests.wire.reading import dissected, read_capture, read_file
 

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 
 from nettests.model import ports
 from nettests.model.words import Protocol
-from nettests.trace.packet import Encapsulation, Packet, Quoted
+from nettests.tracing.packet import Encapsulation, Packet, Quoted
 
 # scapy warns on import about interfaces and routes that dissection never uses.
 logging.getLogger("scapy").setLevel(logging.ERROR)

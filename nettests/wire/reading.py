@@ -17,8 +17,8 @@ from scapy.utils import PcapReader
 
 from nettests.errors import PathError
 from nettests.model.limits import MIB, spelled
-from nettests.trace.packet import Packet
-from nettests.trace.sighting import Capture, Direction, Frame, Sighting
+from nettests.tracing.packet import Packet
+from nettests.tracing.sighting import Capture, Direction, Frame, Sighting
 from nettests.wire.dissect import dissect, goes_out, packet_of
 
 CAPTURE_BYTES = 64 * MIB

@@ -16,16 +16,16 @@ from nettests.lab.topology import OS, Backend, Profile, ServicePort, profiles
 from nettests.model.facts import Address
 from nettests.model.words import Protocol
 from nettests.probes.capturing import Flow, pktmon_filters, tcpdump_words
-from nettests.trace.canary import proven
-from nettests.trace.mark import Mark
-from nettests.trace.path import trace
-from nettests.trace.printed import read_pktmon, read_tcpdump
-from nettests.trace.scene import End, Scene
-from nettests.trace.sighting import Capture
-from nettests.trace.trace import Trace
+from nettests.tracing.canary import proven
+from nettests.tracing.mark import Mark
+from nettests.tracing.path import trace
+from nettests.tracing.printed import read_pktmon, read_tcpdump
+from nettests.tracing.result import Trace
+from nettests.tracing.scene import End, Scene
+from nettests.tracing.sighting import Capture
 from tests.lab.programs.worlds import Running, finish, listening, start
 
-VIP, SERVED, ASKED, BASE = ip_address("10.96.7.7"), 8080, 80, 28000
+VIP, SERVED, REQUESTED, BASE = ip_address("10.96.7.7"), 8080, 80, 28000
 LOG, TEXT = r"c:\x.etl", r"c:\x.txt"
 SYSTEM = r"NT AUTHORITY\SYSTEM"
 NOBODY = ResolverConfig(servers=())
@@ -82,7 +82,7 @@ class Stage:
                 port_name="p",
                 protocol="TCP",
                 cluster_ip=VIP,
-                port=ASKED,
+                port=REQUESTED,
                 target_port=SERVED,
                 endpoints=(backend,),
             ),
@@ -126,7 +126,7 @@ async def traced(on: Stage, question: Question) -> Trace:
     nodes = list(dict.fromkeys((question.source, question.target)))
     tunnel = on.profile.cni.vxlan_port if on.profile.cni.backend == "vxlan" else None
     base, on.base = on.base, on.base + 8
-    flow = Flow(base=base, served=(SERVED, ASKED), tunnel=tunnel)
+    flow = Flow(base=base, served=(SERVED, REQUESTED), tunnel=tunnel)
     captures = {node: await _begun(on, node, flow) for node in nodes}
     await _canaries(on, nodes, base)
     number, answered = await _sent(on, question, base)
@@ -187,7 +187,7 @@ async def _canaries(on: Stage, nodes: list[str], port: int) -> None:
 async def _sent(on: Stage, question: Question, base: int) -> tuple[int, bool]:
     client = on.pod(f"client-{question.source}")
     server = on.pods[f"server-{question.target}"].address
-    to = f"{VIP}:{ASKED}" if question.service else f"{server}:{SERVED}"
+    to = f"{VIP}:{REQUESTED}" if question.service else f"{server}:{SERVED}"
     for number in range(base + 2, base + 7):
         words = ["curl", "-sS", "-m", "1.5", "--local-port", str(number)]
         done = await finish(client, [*words, f"http://{to}/hostname?{'x' * question.size}"])
@@ -213,8 +213,8 @@ def _scene(on: Stage, question: Question) -> Scene:
     return Scene(
         protocol=Protocol.TCP,
         source=End(address=on.pods[f"client-{question.source}"].address, node=question.source),
-        asked=VIP if question.service else server,
-        asked_port=ASKED if question.service else SERVED,
+        requested=VIP if question.service else server,
+        requested_port=REQUESTED if question.service else SERVED,
         backends=(End(address=server, node=question.target, port=SERVED),),
         translator=question.source if question.service else "",
         owners=owners,

@@ -196,8 +196,8 @@ def test_each_protocol_has_its_mark() -> None:
     endpoint = Endpoint(host="h", hostname_port=80, udp_port=81)
 
     def flow(protocol: Protocol, **more: Any) -> MarkedFlow:
-        asked = action("probe-windows-1-1", TargetKind.POD_IP, protocol, **more)
-        return marked_flow(asked, endpoint, "10.0.0.1", 80, number=28002, token="nt1")
+        requested = action("probe-windows-1-1", TargetKind.POD_IP, protocol, **more)
+        return marked_flow(requested, endpoint, "10.0.0.1", 80, number=28002, token="nt1")
 
     tcp, udp, icmp = (flow(each) for each in (Protocol.TCP, Protocol.UDP, Protocol.ICMP))
     assert "--local-port 28002 http://10.0.0.1:80/hostname?nt1" in " ".join(tcp.words)

@@ -9,13 +9,13 @@ import pytest
 from nettests.report.trace_page import FRAMES_SHOWN, render_trace
 from nettests.report.trace_picture import picture
 from nettests.report.trace_words import frame, resent, told
-from nettests.trace.finding import Finding
-from nettests.trace.hops import Stage
-from nettests.trace.mark import Marked, Way
-from nettests.trace.path import trace
-from nettests.trace.sighting import Sighting
-from nettests.trace.trace import Trace
-from tests.trace.frames import (
+from nettests.tracing.finding import Finding
+from nettests.tracing.hops import Stage
+from nettests.tracing.mark import Marked, Way
+from nettests.tracing.path import trace
+from nettests.tracing.result import Trace
+from nettests.tracing.sighting import Sighting
+from tests.tracing.frames import (
     MARK,
     PATH,
     POD_IN,

@@ -11,10 +11,10 @@ from nettests.session import run_traces
 from nettests.session.run_traces import TRACES, trace_incidents
 from nettests.session.trace_files import NodeCapture
 from nettests.session.tracing import Traced
-from nettests.trace.path import trace
-from nettests.trace.sighting import Frame
+from nettests.tracing.path import trace
+from nettests.tracing.sighting import Frame
 from tests.probes.made import TargetKind, action, check
-from tests.trace.frames import MARK, PATH, WIRE_OUT, captures, packet, scene, seen
+from tests.tracing.frames import MARK, PATH, WIRE_OUT, captures, packet, scene, seen
 
 ONE = check(action("probe-windows-1-1", TargetKind.POD_IP), id="flow/a/b")
 OTHER = replace(ONE, id="flow/c/d")

@@ -12,7 +12,7 @@ from nettests.model.facts import known
 from nettests.model.words import OS, Outcome, Protocol, Question, SourceSeen, TargetKind
 from nettests.probes import Directory
 from nettests.session.trace_scene import OUTSIDE, refusal, scene_of
-from nettests.trace.scene import Scene
+from nettests.tracing.scene import Scene
 from tests.probes.made import FACTS, action, check, deployed
 
 CONNECTED = Expected(outcome=Outcome.CONNECTED)
@@ -27,10 +27,14 @@ def scene(
 
 
 def test_a_pod_is_asked_at_its_own_address() -> None:
-    """Nobody translates, the one backend is where it is asked, and the source has to be kept."""
+    """Nobody translates, the one backend is where it is requested, and the source has to be kept."""
     found = scene(action("probe-windows-1-1", TargetKind.POD_IP))
     assert (str(found.source.address), found.source.node) == ("10.244.3.10", "w1")
-    assert (str(found.asked), found.asked_port, found.translator) == ("10.244.1.11", 18080, "")
+    assert (str(found.requested), found.requested_port, found.translator) == (
+        "10.244.1.11",
+        18080,
+        "",
+    )
     assert [(one.name, one.node, one.port) for one in found.backends] == [
         ("server-linux-1-1", "n1", 18080)
     ]
@@ -38,7 +42,7 @@ def test_a_pod_is_asked_at_its_own_address() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "asked", "translator"),
+    ("question", "requested", "translator"),
     [
         (action("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP), "10.96.1.1:80", "w1"),
         (
@@ -60,17 +64,20 @@ def test_a_pod_is_asked_at_its_own_address() -> None:
     ids=["ClusterIP", "a Service's name", "NodePort", "UDP"],
 )
 def test_a_service_is_translated_by_the_node_that_has_to(
-    question: Action, asked: str, translator: str
+    question: Action, requested: str, translator: str
 ) -> None:
     """ClusterIPs on the source's node, NodePorts on the node that owns the address; backends serve at their own port."""
     found = scene(question)
-    assert (f"{found.asked}:{found.asked_port}", found.translator) == (asked, translator)
+    assert (f"{found.requested}:{found.requested_port}", found.translator) == (
+        requested,
+        translator,
+    )
     port = 18081 if question.protocol is Protocol.UDP else 18080
     assert [(str(one.address), one.port) for one in found.backends] == [("10.244.1.11", port)]
 
 
 def test_a_node_is_its_own_backend() -> None:
-    """What is asked at a node's address is answered on the host, where no Pod is handed anything."""
+    """What is requested at a node's address is answered on the host, where no Pod is handed anything."""
     (backend,) = scene(action("probe-windows-1-1", TargetKind.NODE_IP)).backends
     assert (backend.node, backend.on_host) == ("n1", True)
 

@@ -15,7 +15,7 @@ from scapy.utils import PcapWriter
 
 from nettests import wire
 from nettests.errors import PathError
-from nettests.trace.sighting import Direction, Frame
+from nettests.tracing.sighting import Direction, Frame
 from nettests.wire import reading
 
 FRAME = Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / TCP(sport=28002, dport=80)

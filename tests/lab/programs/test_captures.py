@@ -14,12 +14,12 @@ from nettests.lab.programs.packets import Heads
 from nettests.lab.topology import OS
 from nettests.model.words import Protocol
 from nettests.probes.capturing import Flow, expression, pktmon_filters, tcpdump_words
-from nettests.trace.finding import Finding
-from nettests.trace.mark import Mark
-from nettests.trace.path import trace
-from nettests.trace.printed import Printed, read_pktmon, read_tcpdump
-from nettests.trace.scene import End, Scene
-from nettests.trace.sighting import Capture, Direction
+from nettests.tracing.finding import Finding
+from nettests.tracing.mark import Mark
+from nettests.tracing.path import trace
+from nettests.tracing.printed import Printed, read_pktmon, read_tcpdump
+from nettests.tracing.scene import End, Scene
+from nettests.tracing.sighting import Capture, Direction
 from tests.lab.programs.worlds import World, finish, in_world, start
 
 PEER, POD = "10.244.2.5", "10.244.1.2"
@@ -149,8 +149,8 @@ async def test_a_real_flow_to_a_closed_port_is_refused(world: World) -> None:
     scene = Scene(
         protocol=Protocol.TCP,
         source=End(address=ip_address(POD), node="node"),
-        asked=ip_address(PEER),
-        asked_port=8080,
+        requested=ip_address(PEER),
+        requested_port=8080,
         backends=(End(address=ip_address(PEER), node="node", port=8080),),
     )
     found = trace(scene, mark, [capture(read_tcpdump(text, wire=("to-n1",)))], answered=False)

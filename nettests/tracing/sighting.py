@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from nettests.trace.packet import Packet
+from nettests.tracing.packet import Packet
 
 
 class Direction(Enum):

@@ -6,14 +6,14 @@ from ipaddress import ip_address
 import pytest
 
 from nettests.model.words import Protocol
-from nettests.trace.finding import Finding
-from nettests.trace.mark import Mark
-from nettests.trace.packet import Quoted
-from nettests.trace.path import trace
-from nettests.trace.scene import End, Scene
-from nettests.trace.sighting import Direction, Edge, Sighting
-from nettests.trace.trace import Trace
-from tests.trace.frames import (
+from nettests.tracing.finding import Finding
+from nettests.tracing.mark import Mark
+from nettests.tracing.packet import Quoted
+from nettests.tracing.path import trace
+from nettests.tracing.result import Trace
+from nettests.tracing.scene import End, Scene
+from nettests.tracing.sighting import Direction, Edge, Sighting
+from tests.tracing.frames import (
     BACK,
     BACKEND,
     LINUX,
@@ -287,8 +287,8 @@ def test_a_client_that_fails_on_a_whole_path_is_not_explained() -> None:
 def test_without_a_service_nothing_has_to_be_translated() -> None:
     """A Pod's own address is delivered as it was sent."""
     direct = scene(
-        asked=BACKEND,
-        asked_port=18080,
+        requested=BACKEND,
+        requested_port=18080,
         translator="",
         backends=(End(address=BACKEND, node="linux-1", port=18080),),
     )
@@ -303,7 +303,7 @@ def test_without_a_service_nothing_has_to_be_translated() -> None:
 
 def test_a_node_port_is_translated_on_its_own_node() -> None:
     """The request crosses to the node that owns the address before anybody translates it."""
-    by_node = scene(asked=LINUX, asked_port=30080, translator="linux-1")
+    by_node = scene(requested=LINUX, requested_port=30080, translator="linux-1")
     sent = packet(destination=LINUX, destination_port=30080)
     crossing = (
         seen("win-1", POD_IN, sent),

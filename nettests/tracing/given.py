@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from nettests.errors import PlanError
 from nettests.model.facts import Address
 from nettests.model.words import Protocol
-from nettests.trace.mark import Mark, Way, marked
-from nettests.trace.scene import End, Scene
-from nettests.trace.sighting import Capture
+from nettests.tracing.mark import Mark, Way, marked
+from nettests.tracing.scene import End, Scene
+from nettests.tracing.sighting import Capture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,17 +40,17 @@ def scene_of_captures(captures: Sequence[Capture], said: Said) -> Scene:
             hint="--port is the client's port, --token what its datagrams begin with",
         )
     begin = requests[0].packet
-    asked = said.service or begin.destination
+    requested = said.service or begin.destination
     translated = said.service is not None or bool(said.backends)
-    ends = dict.fromkeys(said.backends or _reached(requests[-1].packet.destination, asked))
+    ends = dict.fromkeys(said.backends or _reached(requests[-1].packet.destination, requested))
     backends = tuple(End(address=one, node=last) for one in ends) or (
-        () if translated else (End(address=asked, node=last),)
+        () if translated else (End(address=requested, node=last),)
     )
     return Scene(
         protocol=said.mark.protocol,
         source=End(address=begin.source, node=first, port=said.mark.port),
-        asked=asked,
-        asked_port=begin.destination_port,
+        requested=requested,
+        requested_port=begin.destination_port,
         backends=backends,
         translator=first if translated else "",
         encapsulated=True if said.vni is not None else None,
@@ -58,9 +58,9 @@ def scene_of_captures(captures: Sequence[Capture], said: Said) -> Scene:
     )
 
 
-def _reached(destination: Address, asked: Address) -> tuple[Address, ...]:
+def _reached(destination: Address, requested: Address) -> tuple[Address, ...]:
     """Return where the flow was seen going to last, if that is another address than it was sent to."""
-    return (destination,) if destination != asked else ()
+    return (destination,) if destination != requested else ()
 
 
 def protocol_of(*, token: str | None) -> Protocol:

@@ -7,13 +7,13 @@ where its node's capture is whole; elsewhere the trace is unsure, and says of wh
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nettests.trace import differences
-from nettests.trace.finding import Finding
-from nettests.trace.hops import Hop, Stage, hops
-from nettests.trace.mark import Mark, Marked, Way, marked
-from nettests.trace.scene import End, Scene
-from nettests.trace.sighting import Capture, Edge
-from nettests.trace.trace import Trace
+from nettests.tracing import differences
+from nettests.tracing.finding import Finding
+from nettests.tracing.hops import Hop, Stage, hops
+from nettests.tracing.mark import Mark, Marked, Way, marked
+from nettests.tracing.result import Trace
+from nettests.tracing.scene import End, Scene
+from nettests.tracing.sighting import Capture, Edge
 
 LARGE = 1000
 """A packet that carries so much is a large one, where its flow is about sizes."""

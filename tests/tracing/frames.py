@@ -6,10 +6,10 @@ from ipaddress import ip_address
 from typing import Any
 
 from nettests.model.words import Protocol
-from nettests.trace.mark import Mark
-from nettests.trace.packet import Encapsulation, Packet
-from nettests.trace.scene import End, Scene
-from nettests.trace.sighting import Capture, Direction, Edge, Sighting
+from nettests.tracing.mark import Mark
+from nettests.tracing.packet import Encapsulation, Packet
+from nettests.tracing.scene import End, Scene
+from nettests.tracing.sighting import Capture, Direction, Edge, Sighting
 
 POD, BACKEND, VIP = ip_address("10.244.3.5"), ip_address("10.244.1.9"), ip_address("10.96.7.7")
 WIN, LINUX, OTHER = (ip_address(f"172.30.0.{last}") for last in (21, 11, 12))
@@ -19,12 +19,12 @@ OWNERS = {WIN: "win-1", POD: "win-1", LINUX: "linux-1", BACKEND: "linux-1", OTHE
 
 
 def scene(**changes: Any) -> Scene:
-    """A Pod of win-1 asks a Service whose one backend is on linux-1."""
+    """A Pod of win-1 requests a Service whose one backend is on linux-1."""
     usual = Scene(
         protocol=Protocol.TCP,
         source=End(address=POD, node="win-1", name="probe"),
-        asked=VIP,
-        asked_port=80,
+        requested=VIP,
+        requested_port=80,
         backends=(End(address=BACKEND, node="linux-1", port=18080, name="server"),),
         translator="win-1",
         owners=OWNERS,

@@ -7,11 +7,11 @@ They go from one captured node to another by the nodes' own network, so that on 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from nettests.trace.sighting import Capture, Direction, Edge, Sighting
+from nettests.tracing.sighting import Capture, Direction, Edge, Sighting
 
 
 def proven(capture: Capture, *, before: int, after: int) -> Capture:
-    """Return the capture with what its canaries, by their source ports, say of it."""
+    """Return the capture with what each canary, known by its source port, says of it."""
     sent = {before: "before", after: "after"}
     missing = [
         word

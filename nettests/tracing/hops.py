@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from nettests.trace.mark import Marked, Way
-from nettests.trace.scene import End, Scene
-from nettests.trace.sighting import Direction, Edge
+from nettests.tracing.mark import Marked, Way
+from nettests.tracing.scene import End, Scene
+from nettests.tracing.sighting import Direction, Edge
 
 
 class Stage(Enum):
@@ -98,7 +98,7 @@ def _own(one: Marked, scene: Scene) -> bool:
 
 
 def _translated(one: Marked, scene: Scene) -> bool:
-    return one.packet.destination != scene.asked
+    return one.packet.destination != scene.requested
 
 
 def _to(one: Marked, backend: End) -> bool:
@@ -110,7 +110,7 @@ def _from(one: Marked, backend: End) -> bool:
 
 
 def _translated_back(one: Marked, scene: Scene) -> bool:
-    return one.way is Way.REPLY and one.packet.source == scene.asked
+    return one.way is Way.REPLY and one.packet.source == scene.requested
 
 
 def _came_back(one: Marked, scene: Scene) -> bool:
@@ -118,9 +118,9 @@ def _came_back(one: Marked, scene: Scene) -> bool:
     if one.way is not Way.REPLY or one.sighting.drop or one.packet.encapsulation is not None:
         return False
     if scene.source.on_host:
-        return one.packet.source == scene.asked
+        return one.packet.source == scene.requested
     to_source = one.packet.destination == scene.source.address
-    return to_source and one.packet.source == scene.asked and _towards_pod(one)
+    return to_source and one.packet.source == scene.requested and _towards_pod(one)
 
 
 def leaves(one: Marked) -> bool:

@@ -7,7 +7,7 @@ draft-ietf-opsawg-pcap, section 4 and 5; tcpdump.org, "link-layer header types" 
 import struct
 from collections.abc import Iterable
 
-from nettests.trace.sighting import Frame
+from nettests.tracing.sighting import Frame
 
 MAGIC, MAJOR, MINOR = 0xA1B2C3D4, 2, 4
 SNAP_LENGTH, RAW = 65535, 101

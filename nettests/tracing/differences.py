@@ -1,18 +1,18 @@
 """The first hop that a flow did not reach → what is wrong there. Pure.
 
 What frames show themselves (another network id, a refusal, a drop with its reason) is ``seen`` and needs no proof of what
-is absent; the rest says that something was not seen, and ``path`` asks whether it would have been.
+is absent; the rest says that something was not seen, and ``path`` requests whether it would have been.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from nettests.trace.finding import Finding
-from nettests.trace.hops import Hop, Stage, came_out, leaves
-from nettests.trace.mark import Marked, Way
-from nettests.trace.packet import PORT_UNREACHABLE, Packet
-from nettests.trace.scene import End, Scene
+from nettests.tracing.finding import Finding
+from nettests.tracing.hops import Hop, Stage, came_out, leaves
+from nettests.tracing.mark import Marked, Way
+from nettests.tracing.packet import PORT_UNREACHABLE, Packet
+from nettests.tracing.scene import End, Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
         one.packet
         for one in frames
         if one.way is Way.REQUEST
-        and one.packet.destination != scene.asked
+        and one.packet.destination != scene.requested
         and one.sighting.node == scene.translator
     ]
     if not translated:
@@ -140,7 +140,7 @@ def _unseen(
         case Stage.TRANSLATED:
             return Difference(
                 Finding.UNTRANSLATED,
-                f"{stopped.node} left the destination {scene.asked} as it is",
+                f"{stopped.node} left the destination {scene.requested} as it is",
             )
         case Stage.LEFT:
             return Difference(Finding.LOST_IN_SOURCE_NODE, _last(before))
@@ -155,7 +155,7 @@ def _unseen(
             sources = sorted({str(one.packet.source) for one in before.frames}) if before else []
             return Difference(
                 Finding.REPLY_NOT_TRANSLATED,
-                f"the reply came with source {', '.join(sources)} instead of {scene.asked}",
+                f"the reply came with source {', '.join(sources)} instead of {scene.requested}",
             )
         case Stage.REPLY_DELIVERED:
             return Difference(Finding.REPLY_NOT_DELIVERED, _last(before))
@@ -175,9 +175,9 @@ def swallowed(scene: Scene, stopped: Hop, frames: Frames, direct: Frames) -> Dif
         if one.way is Way.REQUEST and (leaves(one) or one.sighting.node != stopped.node)
     ]
     untranslated = Difference(
-        Finding.UNTRANSLATED, f"{stopped.node} left the destination {scene.asked} as it is"
+        Finding.UNTRANSLATED, f"{stopped.node} left the destination {scene.requested} as it is"
     )
-    if any(one.packet.destination == scene.asked and leaves(one) for one in as_it_was):
+    if any(one.packet.destination == scene.requested and leaves(one) for one in as_it_was):
         return untranslated
     if scene.translator == scene.source.node and as_it_was:
         return untranslated

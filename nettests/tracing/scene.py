@@ -26,14 +26,14 @@ class End:
 class Scene:
     """One flow as it is meant to go.
 
-    ``asked`` is where it is sent: with ``translator``, the node whose load balancer has to translate it, the address
+    ``requested`` is where it is sent: with ``translator``, the node whose load balancer has to translate it, the address
     of a Service or NodePort; else that of the one end in ``backends``.
     """
 
     protocol: Protocol
     source: End
-    asked: Address
-    asked_port: int | None
+    requested: Address
+    requested_port: int | None
     backends: tuple[End, ...]
     translator: str = ""
     owners: Mapping[Address, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The mark of a flow, and the frames that bear it: through translation, encapsulation and rewritten ports.
+"""The mark of a marked flow, and the frames that bear it: through translation, encapsulation and rewritten ports.
 
 A source port survives translation most often; where it does not, TCP's sequence numbers do, and so does a word in the
 payload. A reply is known by the same, seen from the other end. Frames of other flows are left out here, and go no further.
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from nettests.model.words import Protocol
-from nettests.trace.packet import ECHO_REPLIES, ECHO_REQUESTS, Packet
-from nettests.trace.sighting import Sighting
+from nettests.tracing.packet import ECHO_REPLIES, ECHO_REQUESTS, Packet
+from nettests.tracing.sighting import Sighting
 
 ECHO_HEADER = 8
 IPV4_HEADER, IPV6_HEADER = 20, 40

@@ -6,6 +6,8 @@ Sources of the steps: Kubernetes, "Windows debugging tips" and "Networking on Wi
 
 from enum import Enum
 
+from nettests.model import ports
+
 
 class Finding(Enum):
     """The first difference between the path that was seen and the one that is expected."""
@@ -81,10 +83,10 @@ _NEXT = {
     Finding.DEAD_BACKEND: "compare the Service's EndpointSlices with the node's rules (Get-HnsPolicyList), and restart kube-proxy there if they differ",
     Finding.LOST_IN_SOURCE_NODE: "look at the node's routes to the other node's Pods: route print, ip route; on Windows also HNS policies ROUTE and the VFP rules of the port",
     Finding.NOT_ENCAPSULATED: "look at the node's VXLAN device or HNS network (RemoteSubnetRoute policies), and restart the network plugin there",
-    Finding.WRONG_VNI: "compare the VNI of all nodes: net-conf.json of Flannel (4096 or above for Windows), Get-HnsNetwork, ip -d link",
+    Finding.WRONG_VNI: f"compare the VNI of all nodes: net-conf.json of Flannel ({ports.FIRST_VNI} or above for Windows), Get-HnsNetwork, ip -d link",
     Finding.SOURCE_REWRITTEN: "look at OutBoundNAT's exceptions in the CNI configuration, and for DSR at the load balancer's flags (Get-HnsPolicyList)",
-    Finding.LOST_BETWEEN_NODES: "look at what lies between the nodes: security groups and firewalls (UDP 4789 for VXLAN), routes of the cloud network, MAC address spoofing",
-    Finding.REPLY_LOST: "look at what lies between the nodes: security groups and firewalls (UDP 4789 for VXLAN), routes of the cloud network, MAC address spoofing",
+    Finding.LOST_BETWEEN_NODES: f"look at what lies between the nodes: security groups and firewalls (UDP {ports.VXLAN} for VXLAN), routes of the cloud network, MAC address spoofing",
+    Finding.REPLY_LOST: f"look at what lies between the nodes: security groups and firewalls (UDP {ports.VXLAN} for VXLAN), routes of the cloud network, MAC address spoofing",
     Finding.NOT_DELIVERED: "look at the destination's node: HNS endpoint and VFP rules of the Pod's port, routes, firewall",
     Finding.UNANSWERED: "look into the destination Pod: does its server listen on all addresses, has it a firewall or a default route?",
     Finding.REFUSED: "look at what listens in the destination Pod at that port, and at the Service's targetPort",

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from nettests.trace.sighting import Direction, Edge, Frame
+from nettests.tracing.sighting import Direction, Edge, Frame
 
 FRAMES = 4000
 """Frames of one text. A flow of a few seconds has dozens, at each of a dozen components."""

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from nettests.trace.finding import Finding
-from nettests.trace.hops import Hop
-from nettests.trace.mark import Marked
-from nettests.trace.scene import End, Scene
+from nettests.tracing.finding import Finding
+from nettests.tracing.hops import Hop
+from nettests.tracing.mark import Marked
+from nettests.tracing.scene import End, Scene
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +13,7 @@ class Trace:
     """The path of one flow, where it stopped, and why.
 
     ``node`` is where the first difference is; ``detail`` is what was seen there, in addresses and numbers.
-    ``answered`` is what the client said, ``None`` where nobody asked it. ``remarks`` are what captures lack, for people.
+    ``answered`` is what the client said, ``None`` where that is not known. ``remarks`` are what captures lack, for people.
     """
 
     scene: Scene

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nettests.trace.pcap_file import pcap
-from nettests.trace.printed import FRAMES, read_pktmon, read_tcpdump
-from nettests.trace.sighting import Direction, Edge, Frame
+from nettests.tracing.pcap_file import pcap
+from nettests.tracing.printed import FRAMES, read_pktmon, read_tcpdump
+from nettests.tracing.sighting import Direction, Edge, Frame
 
 TCPDUMP = """tcpdump: data link type LINUX_SLL2
 1764099000.123456 eth0  Out IP 10.244.1.5.28600 > 10.96.0.10.80: Flags [S], seq 1, win 64240, length 0

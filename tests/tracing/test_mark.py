@@ -4,11 +4,11 @@ from dataclasses import replace
 from ipaddress import ip_address
 
 from nettests.model.words import Protocol
-from nettests.trace.canary import proven
-from nettests.trace.mark import Mark, Way, belonging, marked
-from nettests.trace.packet import Packet, Quoted
-from nettests.trace.sighting import Capture, Direction, Edge, Sighting
-from tests.trace.frames import BACKEND, MARK, POD, PORT, VIP, answer, packet
+from nettests.tracing.canary import proven
+from nettests.tracing.mark import Mark, Way, belonging, marked
+from nettests.tracing.packet import Packet, Quoted
+from nettests.tracing.sighting import Capture, Direction, Edge, Sighting
+from tests.tracing.frames import BACKEND, MARK, POD, PORT, VIP, answer, packet
 
 
 def at(*packets: Packet) -> tuple[Sighting, ...]:
