@@ -113,12 +113,17 @@ def refused(backend: End | None, frames: Frames) -> Difference | None:
 
 def _other_network(scene: Scene, path: tuple[Hop, ...], frames: Frames) -> Difference | None:
     """Return that packets crossed without the tunnel, or in one of another network id."""
-    tunnelled = [one for one in frames if one.packet.encapsulation is not None]
-    for one in tunnelled:
-        tunnel = one.packet.encapsulation
-        if tunnel is not None and scene.vni is not None and tunnel.vni != scene.vni:
-            text = f"{tunnel.kind} with VNI {tunnel.vni} instead of {scene.vni}, seen on {one.sighting.node}"
-            return Difference(Finding.WRONG_VNI, text, node=one.sighting.node, seen=True)
+    tunnelled = [
+        (one, one.packet.encapsulation) for one in frames if one.packet.encapsulation is not None
+    ]
+    # Where facts tell no network id, that with which the request began is the one to be kept.
+    begun = next((tunnel.vni for one, tunnel in tunnelled if one.way is Way.REQUEST), None)
+    for one, tunnel in tunnelled:
+        right = scene.vni if scene.vni is not None else begun if one.way is Way.REQUEST else None
+        if right is not None and tunnel.vni != right:
+            node = one.sighting.node
+            text = f"{tunnel.kind} with VNI {tunnel.vni} instead of {right}, seen on {node}"
+            return Difference(Finding.WRONG_VNI, text, node=node, seen=True)
     for hop in path:
         if hop.stage is Stage.LEFT and scene.encapsulated:
             plain = [one for one in hop.frames if one.packet.encapsulation is None]

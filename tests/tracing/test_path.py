@@ -177,6 +177,13 @@ def test_another_network_id_is_seen_on_the_wire() -> None:
     assert "VNI 1 instead of 4096" in one.detail
 
 
+def test_a_network_id_that_changes_on_the_way_is_seen_without_facts() -> None:
+    """Where nobody knows the right number, one that is another on arrival is wrong all the same."""
+    one = found((PATH[0], tunnelled(PATH[1], 7), tunnelled(PATH[2], 9)), scene(encapsulated=True))
+    assert (one.finding, one.node) == (Finding.WRONG_VNI, "linux-1")
+    assert "VNI 9 instead of 7" in one.detail
+
+
 def test_a_packet_without_its_tunnel_is_seen_at_the_uplink() -> None:
     """On an overlay a Pod's packet that leaves as it is comes nowhere."""
     one = found(PATH[:2], scene(encapsulated=True, vni=4096))
