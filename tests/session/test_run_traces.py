@@ -7,13 +7,14 @@ import pytest
 
 from nettests.errors import NettestsError
 from nettests.model.check import Check
+from nettests.model.words import TargetKind
 from nettests.session import run_traces
 from nettests.session.run_traces import TRACES, trace_incidents
 from nettests.session.trace_files import NodeCapture
 from nettests.session.tracing import Traced
 from nettests.tracing.path import trace
 from nettests.tracing.sighting import Frame
-from tests.probes.made import TargetKind, action, check
+from tests.probes.made import action, check
 from tests.tracing.frames import MARK, PATH, WIRE_OUT, captures, packet, scene, seen
 
 ONE = check(action("probe-windows-1-1", TargetKind.POD_IP), id="flow/a/b")

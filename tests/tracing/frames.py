@@ -107,14 +107,13 @@ def tunnelled(one: Sighting, vni: int = 4096) -> Sighting:
     return replace(one, packet=replace(one.packet, encapsulation=tunnel))
 
 
-def captures(sightings: Iterable[Sighting], **doubts: str) -> tuple[Capture, ...]:
-    """The two nodes' captures; ``doubts`` by node, with _ for -."""
+def captures(sightings: Iterable[Sighting]) -> tuple[Capture, ...]:
+    """The two nodes' captures, each with its canaries."""
     every = (*CANARIES, *sightings)
     return tuple(
         Capture(
             node=node,
             sightings=tuple(one for one in every if one.node == node),
-            doubt=doubts.get(node.replace("-", "_"), ""),
         )
         for node in ("win-1", "linux-1")
     )

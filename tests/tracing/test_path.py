@@ -38,13 +38,9 @@ from tests.tracing.frames import (
 
 
 def found(
-    sightings: tuple[Sighting, ...],
-    of: Scene | None = None,
-    *,
-    answered: bool = False,
-    **doubts: str,
+    sightings: tuple[Sighting, ...], of: Scene | None = None, *, answered: bool = False
 ) -> Trace:
-    return trace(of or scene(), MARK, captures(sightings, **doubts), answered=answered)
+    return trace(of or scene(), MARK, captures(sightings), answered=answered)
 
 
 def test_a_flow_that_came_back_has_nothing_wrong() -> None:
@@ -115,8 +111,12 @@ def test_what_a_node_does_inside_does_not_show() -> None:
 def test_silence_of_a_doubtful_capture_is_no_finding(reached: int) -> None:
     """Where a capture began late or ended early, what it does not show may have passed."""
     sure = found(PATH[:reached])
-    node = sure.stopped.node.replace("-", "_") if sure.stopped else ""
-    one = found(PATH[:reached], **{node: "it ended early"})
+    node = sure.stopped.node if sure.stopped else ""
+    every = [
+        replace(each, doubt="it ended early") if each.node == node else each
+        for each in captures(PATH[:reached])
+    ]
+    one = trace(scene(), MARK, every, answered=False)
     assert one.finding is Finding.UNSURE
     assert "it ended early" in one.detail
 
