@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Of the tests; more of them wait for each other where cores are few.
 WORKERS ?= 2
 
-.PHONY: demo test test-all test-as-root lint unit coverage mutation with-lab without-lab sample bench fuzz soak selftest soak-settings killing lock lowest wheel clean
+.PHONY: demo test test-all test-as-root lint unit coverage mutation with-lab without-lab sample bench fuzz soak upgrade nights selftest soak-settings killing lock lowest wheel clean
 
 demo:
 	@$(PYTHON) scripts/bootstrap.py run
@@ -71,6 +71,14 @@ fuzz:
 soak:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/python scripts/soak.py --budget $(or $(BUDGET),40m)
+
+upgrade:
+	@$(PYTHON) scripts/bootstrap.py run
+	@$(BIN)/python -m scripts.upgrade
+
+nights:
+	@$(PYTHON) scripts/bootstrap.py run
+	@$(BIN)/python -m scripts.nights
 
 # With RESUME=reports/selftest-… it goes on where that one was.
 selftest:

@@ -36,8 +36,8 @@ PROXY_SCHEMES = frozenset({"http", "https", "socks5", "socks5h"})
 T = TypeVar("T", Timing, DiagnosticsLimits)
 
 
-def read_profile(path: Path | None) -> ClusterProfile:
-    """Return the profile in ``path``; without one, a profile that states nothing."""
+def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> ClusterProfile:
+    """Return the profile in ``path``, which an option named; without one, a profile that states nothing."""
     if path is None:
         return ClusterProfile()
     try:
@@ -46,7 +46,7 @@ def read_profile(path: Path | None) -> ClusterProfile:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ManifestError(
             f"the cluster profile {path} cannot be read: {reason}",
-            hint="pass a file with --cluster-profile, or leave the option out",
+            hint=f"pass a file with {option}, or leave the option out",
         ) from error
     return parse_profile(text, str(path))
 

@@ -117,6 +117,8 @@ def _planned_result(
         distrust=(observation.distrust if observation else done.distrust if done else "") or "",
         raws=tuple(history.raws.get(check.id, ())),
         diagnostics=tuple(one for one in history.diagnostics if about.intersection(one.checks)),
+        accepted=history.accepted.get(check.id),
+        excused=history.excused and check.id in history.accepted,
         members=members,
     )
 

@@ -40,6 +40,9 @@ _PURPOSES = {
 }
 
 
+NOTHING = Markup("")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
     """Raw records of one purpose: the first ones are shown at once, the others on demand."""
@@ -58,13 +61,14 @@ class Share:
     width: float
 
 
-def render_html(results: Results) -> str:
-    """Return the page."""
+def render_html(results: Results, *, since: Markup = NOTHING) -> str:
+    """Return the page; ``since`` is what a comparison says of the run before, as a part of a page."""
     groups = flow_groups(results.checks)
     page = _environment().get_template("report.html.j2")
     style, script = _source("report.css"), _source("report.js")
     text = page.render(
         results=results,
+        since=since,
         groups=groups,
         suites=suites(groups),
         overview=overview(groups),

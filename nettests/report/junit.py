@@ -2,11 +2,12 @@
 
 Written here, not by ``--junitxml``, whose default family refuses properties of a test case. One suite
 a flow, one test case a check, its values as properties; ``limited`` is a skip of type
-``pytest.xfail`` with the limitation's id, ``unknown`` an error. ``junit.xsd`` describes it.
+``pytest.xfail`` with the limitation's id, ``unknown`` an error. A failure that the site's baseline holds is a skip of its
+own type where the run ends as if it were none: viewer and exit code say the same. ``junit.xsd`` describes it.
 """
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nettests.model.words import Verdict
 from nettests.report.matrix import FlowGroup, flow_groups
@@ -24,6 +25,12 @@ _ELEMENT = {
     Verdict.SKIPPED: ("skipped", "pytest.skip"),
 }
 """The child element and its type; ``pass`` and ``recorded`` have none."""
+_EXCUSED = ("skipped", "nettests.accepted")
+
+
+def _element(result: CheckResult) -> tuple[str, str]:
+    """Return the child element of a check and its type, empty where it has none."""
+    return _EXCUSED if result.excused else _ELEMENT.get(result.verdict, ("", ""))
 
 
 def render_junit(results: Results) -> str:
@@ -48,16 +55,16 @@ def render_junit(results: Results) -> str:
 
 def _totals(results: Results) -> dict[str, str]:
     started_badly = results.run.error is not None
-    totals = _tally([check.verdict for check in results.checks])
+    totals = _tally(results.checks)
     if started_badly:
         totals.update(tests="1", errors="1")
     return {**totals, "time": _time(results.run.seconds)}
 
 
-def _tally(verdicts: list[Verdict]) -> dict[str, str]:
-    elements = [_ELEMENT.get(verdict, ("", ""))[0] for verdict in verdicts]
+def _tally(checks: Sequence[CheckResult]) -> dict[str, str]:
+    elements = [_element(one)[0] for one in checks]
     return {
-        "tests": str(len(verdicts)),
+        "tests": str(len(checks)),
         "failures": str(elements.count("failure")),
         "errors": str(elements.count("error")),
         "skipped": str(elements.count("skipped")),
@@ -71,7 +78,7 @@ def _suite(results: Results, group: FlowGroup, causes: Mapping[str, str]) -> ET.
         "testsuite",
         {
             "name": visible(group.flow),
-            **_tally([check.verdict for check in members]),
+            **_tally(members),
             "time": _time(spent),
             **_timestamp(results),
         },
@@ -93,8 +100,8 @@ def _case(result: CheckResult, cause: str | None) -> ET.Element:
         },
     )
     _properties(case, _check_properties(result))
-    if result.verdict in _ELEMENT:
-        tag, kind = _ELEMENT[result.verdict]
+    tag, kind = _element(result)
+    if tag:
         message = f"{cause}: {_message(result)}" if cause else _message(result)
         detail = f"incident: {cause}\n{_detail(result)}" if cause else _detail(result)
         attributes = {"type": kind, "message": visible(message)}
@@ -103,6 +110,9 @@ def _case(result: CheckResult, cause: str | None) -> ET.Element:
 
 
 def _message(result: CheckResult) -> str:
+    if result.excused and result.accepted:
+        told = result.accepted
+        return f"{result.verdict.value}, accepted until {told.expires}: {told.reason}; {result.message}"
     if result.verdict is Verdict.LIMITED and result.limitation_id:
         summary = result.limitation.summary if result.limitation else result.message
         return f"{result.limitation_id} {summary}"
@@ -137,6 +147,8 @@ def _check_properties(result: CheckResult) -> dict[str, str | None]:
         "expected": result.expected,
         "observed": result.observed,
         "limitation": result.limitation_id,
+        "accepted": result.accepted.reason if result.accepted else None,
+        "accepted.expires": result.accepted.expires if result.accepted else None,
         "attempts": str(len(seen.attempts)) if seen else None,
         "server_saw": seen.server_saw if seen else None,
         "channel": seen.channel if seen else None,

@@ -82,6 +82,7 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "controls": to_data(seen.controls) if seen else [],
         "channel": seen.channel if seen else None,
         **_diagnostics(result),
+        **_accepted(result),
         **({"members": _members(result)} if result.members else {}),
     }
 
@@ -127,6 +128,14 @@ def _diagnostics(result: CheckResult) -> dict[str, Any]:
     """Return the folders of what was collected around a failing check, where anything was."""
     folders = [one.folder for one in result.diagnostics]
     return {"diagnostics": folders} if folders else {}
+
+
+def _accepted(result: CheckResult) -> dict[str, Any]:
+    """Return why a deviation is accepted, and whether the run ended as if it were none, where it is."""
+    if result.accepted is None:
+        return {}
+    told = {"reason": result.accepted.reason, "expires": result.accepted.expires}
+    return {"accepted": {**told, "excused": result.excused}}
 
 
 def _source(end: Vantage | None) -> dict[str, Any]:

@@ -74,13 +74,17 @@ def _back(steps: int, reports: Path) -> Path:
     return runs[-1 - steps]
 
 
-def _start(folder: Path) -> str | None:
-    """Return when a run started, by the first record of its journal; ``None`` for what is no run's folder."""
+def begin_of(folder: Path) -> Begin | None:
+    """Return the first record of a run's journal; ``None`` for what is no run's folder."""
     try:
         with (folder / JOURNAL).open("rb") as file:
-            begin = decode_only(file.readline(), Begin)
+            return decode_only(file.readline(), Begin)
     except (OSError, ValueError, LookupError, TypeError):
         return None
+
+
+def _start(folder: Path) -> str | None:
+    begin = begin_of(folder)
     return begin.started if begin else None
 
 

@@ -125,6 +125,14 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
         read_profile(tmp_path / "nosuch.yaml")
 
 
+@pytest.mark.parametrize("option", ["--cluster-profile", "--to-profile"])
+def test_the_hint_names_the_option_that_named_the_file(tmp_path: Path, option: str) -> None:
+    """A person who wrote another option would look for one that is not there."""
+    with pytest.raises(ManifestError) as raised:
+        read_profile(tmp_path / "nosuch.yaml", option=option)
+    assert raised.value.hint == f"pass a file with {option}, or leave the option out"
+
+
 def test_external_ips_are_for_documentation_unless_stated() -> None:
     """Without a statement nobody's addresses are taken: those of RFC 5737."""
     head = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"

@@ -36,7 +36,8 @@ OTHER_VIP = {
     **LINUX_VIP,
 }
 TRANSLATED = {
-    r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable"
+    r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable",
+    r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-node-firewall-translated: unspecified",
 }
 IDLE_PODS = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
 IDLE = {
@@ -78,6 +79,11 @@ PUBLISHED = {
 EXTERNAL_LOCAL = {
     r"etp-local-(client-address|no-local-backend)/external/windows-1/": (
         "etp-local-non-dsr-docs: unspecified"
+    ),
+}
+EXTERNAL_LOCAL_OLD = {
+    r"etp-local-(client-address|no-local-backend)/external/windows-1/": (
+        "etp-local-non-dsr-old: unspecified"
     ),
 }
 INTERNAL_LOCAL = {r"itp-local-no-local-backend/windows-1/": "itp-local-open: unspecified"}
@@ -237,7 +243,7 @@ TABLE: dict[str, dict[str, str]] = {
         **NO_DSR,
         **NO_ENDPOINTS,
         **PUBLISHED,
-        **EXTERNAL_LOCAL,
+        **EXTERNAL_LOCAL_OLD,
         **INTERNAL_LOCAL,
         **HOST_BACKEND,
     },
@@ -260,7 +266,7 @@ TABLE: dict[str, dict[str, str]] = {
         **REMOTE_PODS,
         **NO_ENDPOINTS,
         **PUBLISHED,
-        **EXTERNAL_LOCAL,
+        **EXTERNAL_LOCAL_OLD,
         **INTERNAL_LOCAL,
         **HOST_BACKEND,
         **VIP_SEEN,
@@ -336,9 +342,10 @@ TABLE: dict[str, dict[str, str]] = {
     "calico-overlay-dsr": {
         **on_pools((1, 2), DNS, TAINT, NO_ENDPOINTS, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),
         **on_pools((1, 2), NEW_WITH_DSR, REMOTE_PODS, OWN_HOST_PORTS, ONE_NUMBER),
-        **on_pools((1, 2), BALANCED, BALANCED_VIP, PRESERVED, IDLE, ICMP, TRANSLATED),
+        **on_pools((1, 2), BALANCED, BALANCED_VIP, PRESERVED, IDLE, ICMP),
         **on_host_pools((1, 2)),
         **NODES,
+        **on_pools((1, 2), TRANSLATED),
         **HOST_PORTS,
         **VIP,
     },
@@ -362,7 +369,9 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "win2022-l2bridge-dualstack": {**WITHOUT_DSR, **OWN_HOST_PORTS},
     "fleet": {
-        **on_pools((1, 2), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, EXTERNAL_LOCAL, INTERNAL_LOCAL),
+        **on_pools((1, 2), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, INTERNAL_LOCAL),
+        **on_pools((1,), EXTERNAL_LOCAL_OLD),
+        **on_pools((2,), EXTERNAL_LOCAL),
         **on_pools((1, 2), INTERNAL_LOST),
         **NODES,
         **HOST_PORTS,
@@ -374,9 +383,9 @@ TABLE: dict[str, dict[str, str]] = {
         **on_host_pools((1, 2)),
     },
     "mixed-builds": {
-        **on_pools(
-            (1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, EXTERNAL_LOCAL, INTERNAL_LOCAL
-        ),
+        **on_pools((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, INTERNAL_LOCAL),
+        **on_pools((1,), EXTERNAL_LOCAL_OLD),
+        **on_pools((2, 3), EXTERNAL_LOCAL),
         **on_pools((1, 2, 3), INTERNAL_LOST),
         **NODES,
         **HOST_PORTS,

@@ -5,10 +5,11 @@ from importlib.resources import files
 import pytest
 from lxml import etree
 
-from nettests.model.journal_records import Event
+from nettests.model.journal_records import Accepted, AcceptedFailure, Event, Judged
 from nettests.model.words import Verdict
 from nettests.report import Results, build_results, render_junit
 from tests.report.hostile import hostile_records
+from tests.report.scenario import eventful, records
 
 SCHEMA = etree.XMLSchema(
     etree.fromstring(files("nettests.report").joinpath("junit.xsd").read_bytes())
@@ -83,6 +84,42 @@ def test_a_verdict_has_its_element(
             found = case(root, check.id).find(tag)
             assert found is not None
             assert found.get("type") == kind
+
+
+def with_accepted(*, excused: bool) -> tuple[Results, str]:
+    """Return a run of which one failure is accepted, and the id of its check."""
+    told = [*records(eventful())]
+    failed = next(
+        one.judgement.check
+        for one in told
+        if isinstance(one, Judged) and one.judgement.verdict is Verdict.FAIL
+    )
+    failure = AcceptedFailure(check=failed, reason="ticket <4711>", expires="2026-12-31")
+    accepted = Accepted(file="baseline.yaml", excused=excused, failures=(failure,))
+    return build_results([*told[:-1], accepted, told[-1]]), failed
+
+
+def test_an_accepted_failure_is_a_skip_of_its_own_type_where_it_is_excused(
+    eventful_run: Results,
+) -> None:
+    """It says what it is, until when it is accepted and why; totals count it as skipped, and the others stay."""
+    results, failed = with_accepted(excused=True)
+    root, before = tree(results), tree(eventful_run)
+    found = case(root, failed).find("skipped")
+    assert found is not None
+    assert found.get("type") == "nettests.accepted"
+    assert "fail, accepted until 2026-12-31: ticket <4711>" in found.get("message")
+    assert properties(case(root, failed))["verdict"] == "fail"
+    assert int(root.get("failures")) == int(before.get("failures")) - 1
+    assert int(root.get("skipped")) == int(before.get("skipped")) + 1
+
+
+def test_an_accepted_failure_stays_one_where_the_run_counts_it() -> None:
+    """The exit code does, and the viewer says the same; the property has the reason."""
+    results, failed = with_accepted(excused=False)
+    found = case(tree(results), failed)
+    assert found.find("failure") is not None
+    assert properties(found)["accepted"] == "ticket <4711>"
 
 
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.RECORDED])
