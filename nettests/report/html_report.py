@@ -22,7 +22,14 @@ from nettests.model.observation import Raw
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import harmless, summary
-from nettests.report.headline import convergence_line, exercised_line, headline, leading
+from nettests.report.headline import (
+    EXPORT_REQUEST,
+    convergence_line,
+    exercised_line,
+    headline,
+    leading,
+    unread_line,
+)
 from nettests.report.heat_map import heat_maps
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
 from nettests.report.members import member_line
@@ -106,6 +113,8 @@ def _environment() -> Environment:
         packed=packed,
         skip_reasons=skip_reasons,
         suite_open=suite_open,
+        export_request=EXPORT_REQUEST.replace("`", ""),
+        unread_line=unread_line,
         worst_first=worst_first,
     )
     environment.filters.update(

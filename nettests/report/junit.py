@@ -13,8 +13,16 @@ from nettests.model.words import Verdict
 from nettests.report.matrix import FlowGroup, flow_groups
 from nettests.report.members import member_line
 from nettests.report.results import CheckResult, Results
-from nettests.report.text import visible
+from nettests.report.text import one_line, visible
 
+MESSAGE_LENGTH = 1000
+"""Of a message: viewers show it as one line."""
+DETAIL_LENGTH = 8000
+"""Of the text below it; all of it is in ``results.json``."""
+MEMBERS = 20
+"""So many members of a check are told each; GitLab shows eighty lines of a text."""
+_BRIEF = frozenset({Verdict.PASS, Verdict.SKIPPED})
+"""Verdicts that say enough by themselves: their cases have no other property."""
 _ELEMENT = {
     Verdict.FAIL: ("failure", "nettests.fail"),
     Verdict.LIFTED: ("failure", "nettests.lifted"),
@@ -104,8 +112,8 @@ def _case(result: CheckResult, cause: str | None) -> ET.Element:
     if tag:
         message = f"{cause}: {_message(result)}" if cause else _message(result)
         detail = f"incident: {cause}\n{_detail(result)}" if cause else _detail(result)
-        attributes = {"type": kind, "message": visible(message)}
-        ET.SubElement(case, tag, attributes).text = visible(detail)
+        attributes = {"type": kind, "message": one_line(message, limit=MESSAGE_LENGTH)}
+        ET.SubElement(case, tag, attributes).text = _bounded(detail)
     return case
 
 
@@ -132,17 +140,28 @@ def _detail(result: CheckResult) -> str:
     if result.next_step:
         lines.append(f"next step: {result.next_step}")
     lines += [
-        f"member {check.label}: {check.verdict.value}: {check.message}"
-        for check in result.deviating
+        f"member {check.label}: {check.verdict.value}: {one_line(check.message)}"
+        for check in result.deviating[:MEMBERS]
     ]
+    if len(result.deviating) > MEMBERS:
+        lines.append(f"… and {len(result.deviating) - MEMBERS} more members: {_REST}")
     return "\n".join(lines)
 
 
+_REST = "results.json has all"
+
+
+def _bounded(text: str) -> str:
+    told = visible(text)
+    return told if len(told) <= DETAIL_LENGTH else f"{told[:DETAIL_LENGTH]}… {_REST}"
+
+
 def _check_properties(result: CheckResult) -> dict[str, str | None]:
+    """Return the values of a check; its flow and id are the names of its case."""
+    if result.verdict in _BRIEF:
+        return {"verdict": result.verdict.value}
     check, seen = result.check, result.observation
     properties: dict[str, str | None] = {
-        "id": result.id,
-        "flow": result.flow,
         "verdict": result.verdict.value,
         "expected": result.expected,
         "observed": result.observed,
@@ -184,7 +203,8 @@ def _properties(parent: ET.Element, values: dict[str, str | None]) -> None:
     if present:
         holder = ET.SubElement(parent, "properties")
         for name, value in present.items():
-            ET.SubElement(holder, "property", {"name": name, "value": visible(value)})
+            told = one_line(value, limit=MESSAGE_LENGTH)
+            ET.SubElement(holder, "property", {"name": name, "value": told})
 
 
 def _failed_start(results: Results) -> ET.Element:
@@ -204,8 +224,10 @@ def _failed_start(results: Results) -> ET.Element:
     case = ET.SubElement(
         suite, "testcase", {"classname": "nettests", "name": "run", "time": _time(None)}
     )
-    message = visible(results.run.error or "")
-    ET.SubElement(case, "error", {"type": "nettests.start", "message": message}).text = message
+    error = results.run.error or ""
+    message = one_line(error, limit=MESSAGE_LENGTH)
+    told = ET.SubElement(case, "error", {"type": "nettests.start", "message": message})
+    told.text = _bounded(error)
     return suite
 
 

@@ -24,6 +24,7 @@ from nettests.model.observation import Observation, Raw
 from nettests.model.pull import Pull
 from nettests.model.verdict import ATTENTION
 from nettests.model.words import OS, Placement, Verdict
+from nettests.parse.unread import Unread
 from nettests.report.rounds import Rounds
 
 API_VERSION = document_version("v1")
@@ -245,3 +246,5 @@ class Results:
     """Of a watch; a run has none."""
     events: tuple[Event, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    """Answers that no parser knows, those of most checks first."""

@@ -53,6 +53,7 @@ def document(results: Results) -> dict[str, Any]:
         **({"rounds": to_data(results.rounds)} if results.rounds else {}),
         "events": to_data(results.events),
         **({"diagnostics": to_data(results.diagnostics)} if results.diagnostics else {}),
+        **({"unread": to_data(results.unread)} if results.unread else {}),
         "facts": to_data(results.facts),
     }
 
@@ -197,7 +198,7 @@ def _observed(result: CheckResult, seen: Observation | None) -> dict[str, Any]:
 
 def _measured(seen: Observation | None) -> dict[str, Any]:
     """Return the figures of questions that count or search, where there are any."""
-    found = {"loss": seen.loss, "path_size": seen.path_size} if seen else {}
+    found = {"loss": seen.loss, "path_size": seen.path_size, "flows": seen.flows} if seen else {}
     return {name: to_data(value) for name, value in found.items() if value is not None}
 
 

@@ -32,6 +32,22 @@ def results_of(word: str, reports: Path) -> Path:
     return path
 
 
+def folder_of(word: str, reports: Path) -> Path:
+    """Return the folder of the run that a word of the command line means, for those who read its journal."""
+    found = _BACK.fullmatch(word)
+    if found is not None and not Path(word).exists():
+        folder = _back(int(found["back"] or 0), reports)
+    else:
+        path = Path(word)
+        folder = path if path.is_dir() else path.parent
+    if not (folder / JOURNAL).is_file():
+        raise PathError(
+            f"there is no {JOURNAL} of the run {word}",
+            hint=f"name a run's folder, or {LATEST}, {LATEST}~1 … (--report-dir)",
+        )
+    return folder
+
+
 def read_document(path: Path) -> bytes:
     """Return what is in a document; ``PathError`` where it cannot be read."""
     try:

@@ -166,3 +166,15 @@ def test_both_names_of_node_pools_are_refused() -> None:
     text = f"{HEAD}roles: {{windows-1: [a]}}\nnodePools: {{windows-1: [b]}}\n"
     with pytest.raises(ManifestError, match="old name of nodePools"):
         parse_profile(text, "p.yaml")
+
+
+def test_how_far_a_search_for_a_limit_goes_is_stated_within_bounds() -> None:
+    """2,000 connections and 500 Services without a word; what is named replaces its own alone."""
+    head = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
+    scale = parse_profile(head, "p.yaml").scale
+    assert (scale.flows, scale.services) == (2000, 500)
+    scale = parse_profile(f"{head}scale: {{services: 2000}}\n", "p.yaml").scale
+    assert (scale.flows, scale.services) == (2000, 2000)
+    for wrong in ("services: 2001", "services: 0", "flows: 16385", "flow: 100"):
+        with pytest.raises(ManifestError, match=r"p\.yaml:3: scale"):
+            parse_profile(f"{head}scale: {{{wrong}}}\n", "p.yaml")

@@ -39,7 +39,10 @@ TRANSLATED = {
     r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable",
     r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-node-firewall-translated: unspecified",
 }
-IDLE_PODS = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
+IDLE_PODS = {
+    r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost",
+    r"pod-to-external-idle/windows-1/": "flow-tcp-idle-outside: unspecified",
+}
 IDLE = {
     **IDLE_PODS,
     r"pod-to-service-idle/windows-1/": "flow-tcp-idle-service: unspecified",
@@ -53,7 +56,9 @@ OLD = {
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
 SEEN = r"dsr-source-address/windows-1/"
+MANY_SERVICES = {r"many-services/windows/": "svc-many-without-dsr: unspecified"}
 NO_DSR = {
+    **MANY_SERVICES,
     SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
     SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
 }
@@ -130,7 +135,10 @@ USER_MODE = {
     r"(pod-to-service-(clusterip|pqdn|fqdn)|node-to-service-(clusterip|source-address))/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
-    r"(payload-(1mib-)?pod-to-service|connection-loss)/windows-1/": (
+    r"(many-services(-removed)?|service-beside-many)/windows/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"(payload-(1mib-)?pod-to-service|connection-loss|many-connections)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
     r"(session-affinity|affinity-timeout|etp-local-clusterip|itp-local-[a-z-]+)/windows-1/": (
@@ -264,6 +272,7 @@ TABLE: dict[str, dict[str, str]] = {
         **VIP,
         **OLD,
         **REMOTE_PODS,
+        **MANY_SERVICES,
         **NO_ENDPOINTS,
         **PUBLISHED,
         **EXTERNAL_LOCAL_OLD,
