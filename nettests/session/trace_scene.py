@@ -54,6 +54,8 @@ def _sends_one_flow(question: Question) -> bool:
     match question:
         case Question.REACH | Question.DISTRIBUTE | Question.PING | Question.CHURN:
             return True
+        case Question.FLOWS | Question.SCALE:
+            return False
         case Question.RESOLVE | Question.PATH_MTU | Question.LOSS | Question.IDLE:
             return False
         case Question.ADMIT | Question.INSPECT | Question.START:
