@@ -29,7 +29,7 @@ class Shown(StrEnum):
     PART = "in part"
     OPEN = "open"
     """It could be shown, and no check does yet."""
-    BESIDE = "beside networks"
+    BESIDE = "not about networks"
     """It decides no network result, and is left to others on purpose."""
     NEVER = "cannot be shown"
 
@@ -151,10 +151,12 @@ def _unknown_checks(statement: Statement, flows: FlowCases) -> Iterator[str]:
 
 
 def _reasoned(statement: Statement, coverages: Mapping[str, Coverage]) -> Iterator[str]:
+    if statement.reason and (statement.facts or statement.checks or statement.lacks):
+        yield (
+            f"{statement.place}: has a reason beside facts, checks or what is lacking: "
+            "remove the reason, or all of them"
+        )
     exercised = statement.checks or any(coverages[name].covered for name in statement.facts)
-    if statement.reason and (exercised or statement.lacks):
-        by = "is exercised" if exercised else "says what is lacking"
-        yield f"{statement.place}: has a reason but {by}: remove the reason"
     if not exercised and not statement.lacks and not reasons_of(statement, coverages):
         yield f"{statement.place}: is exercised by nothing, and gives no reason"
 

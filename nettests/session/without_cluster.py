@@ -38,8 +38,11 @@ class Survey:
 
     @property
     def mistakes(self) -> tuple[str, ...]:
-        """One sentence for each fact that a flow or an entry names and nobody documents."""
-        return tuple(expect.unknown_facts(self.catalogue, facts_by_flow(self.flows), self.entries))
+        """One sentence for each fact that a flow or an entry names and nobody documents, and of seed documents."""
+        return (
+            *expect.unknown_facts(self.catalogue, facts_by_flow(self.flows), self.entries),
+            *expect.mistakes_in_seeds(self.seeds, self.by_fact, cases_by_flow(self.flows)),
+        )
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -48,7 +51,6 @@ class Survey:
             *expect.lint(self.manifests, flows=[flow.name for flow in self.flows]),
             *self.mistakes,
             *expect.gaps(self.coverages),
-            *expect.mistakes_in_seeds(self.seeds, self.by_fact, cases_by_flow(self.flows)),
         )
 
 
