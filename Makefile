@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Of the tests; more of them wait for each other where cores are few.
 WORKERS ?= 2
 
-.PHONY: demo test test-all test-as-root lint unit coverage mutation with-lab without-lab sample bench fuzz soak selftest soak-settings killing lock lowest wheel clean
+.PHONY: demo test test-all test-as-root lint unit coverage mutation with-lab without-lab sample bench fuzz soak upgrade nights selftest soak-settings killing lock lowest wheel image krew clean
 
 demo:
 	@$(PYTHON) scripts/bootstrap.py run
@@ -15,11 +15,13 @@ demo:
 
 test:
 	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/axe.py
 	@$(BIN)/python -m scripts.run_tests --workers $(WORKERS)
 
 # With the nightly tests: whole runs on every profile, each experiment, every document followed.
 test-all:
 	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/axe.py
 	@$(BIN)/python -m scripts.run_tests --all --workers $(WORKERS)
 
 # What differs for root: how labs start, what they may, and where they keep their files.
@@ -72,6 +74,14 @@ soak:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/python scripts/soak.py --budget $(or $(BUDGET),40m)
 
+upgrade:
+	@$(PYTHON) scripts/bootstrap.py run
+	@$(BIN)/python -m scripts.upgrade
+
+nights:
+	@$(PYTHON) scripts/bootstrap.py run
+	@$(BIN)/python -m scripts.nights
+
 # With RESUME=reports/selftest-… it goes on where that one was.
 selftest:
 	@$(PYTHON) scripts/bootstrap.py run
@@ -100,6 +110,16 @@ lowest:
 wheel:
 	@$(PYTHON) scripts/bootstrap.py development
 	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
+
+# With docker, podman or buildah, whichever works here; with none of them it says so.
+image:
+	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/image.py $(if $(TAG),--tag $(TAG)) $(if $(BASE),--base $(BASE))
+
+# The archive and the manifest that `kubectl krew install --manifest` takes; URI is where the archive will be.
+krew:
+	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/krew.py --out dist $(if $(URI),--uri $(URI))
 
 clean:
 	rm -rf $(VENV) $(VENV)-lowest dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache mutants .cache/coverage .cache/measured.json

@@ -14,12 +14,13 @@ OLDEST_PYTHON = "3.11"
 FILES = {
     "installer": ["--group", "installer"],
     "run": ["pyproject.toml", "--extra", "lab"],
+    "image": ["pyproject.toml"],
     "development": [
         *("pyproject.toml", "--extra", "lab"),
         *("--group", "test", "--group", "lint", "--group", "mutation"),
     ],
 }
-"""What each file holds: dependency groups, and the project's own dependencies with those of the lab, which `make demo` brings up."""
+"""What each file holds: dependency groups, and the project's own dependencies, with those of the lab but in the image."""
 HEADER = "# Made by `make lock` from pyproject.toml; install with --require-hashes.\n"
 
 

@@ -1,7 +1,8 @@
 """Make ``reports/sample``: a whole run of the default lab profile, as a reader would get it.
 
 ``make sample`` runs the lab; with ``--render`` the documents are recreated from the committed journal,
-which is enough when only their form changed. Paths of the machine that made it are taken out.
+which is enough when only their form changed. Paths of the machine that made it are taken out. Beside them lies what the
+vendor profile of the lab's plugin claims, held against that run.
 """
 
 import json
@@ -12,11 +13,19 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from nettests.conformance import ConformanceReport, assess
+from nettests.conformance.documents import NAME
 from nettests.model.run_folder import JOURNAL
 from nettests.plugin.documents import write_documents
+from nettests.session.judged_anew import basis_of
+from nettests.session.published import publish
+from nettests.session.vendor_files import read_vendor_files
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "reports" / "sample"
+PROFILE = ROOT / "manifests" / "vendors" / "lab-flannel.yaml"
+"""What is claimed of the plugin that the default lab has."""
+CONFORMANCE = SAMPLE / NAME
 NEUTRAL = {
     "argv": ["nettests", "run", "--lab"],
     "suites": ["suites"],
@@ -30,7 +39,7 @@ def main() -> int:
     if sys.argv[1:] not in ([], ["--render"]):
         sys.exit("usage: sample.py [--render]")
     if sys.argv[1:] == ["--render"]:
-        write_documents(SAMPLE)
+        render()
         return 0
     with tempfile.TemporaryDirectory(prefix="nettests-sample-") as folder:
         command = [sys.executable, "-m", "nettests", "run", "--lab", f"--report-dir={folder}"]
@@ -46,7 +55,20 @@ def keep(run: Path) -> None:
     shutil.rmtree(SAMPLE, ignore_errors=True)
     SAMPLE.mkdir(parents=True)
     (SAMPLE / JOURNAL).write_text("".join(f"{neutral(line)}\n" for line in lines), "utf-8")
+    render()
+
+
+def render() -> None:
+    """Make the documents of the sample's journal, and the report on the plugin's claims."""
     write_documents(SAMPLE)
+    publish(report(), CONFORMANCE)
+
+
+def report() -> ConformanceReport:
+    """Return what the sample says of the claims."""
+    files = read_vendor_files(PROFILE)
+    basis = basis_of(SAMPLE, files)
+    return assess(files.profile, basis.run, basis.digests)
 
 
 def neutral(line: str) -> str:

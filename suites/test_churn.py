@@ -33,7 +33,7 @@ LOAD_BALANCER = Source(
     "service-after-churn",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.POOLS,
+    matrix=Matrix.WATCHED,
     protocols=(Protocol.TCP,),
     question=Question.CHURN,
     service=ServiceSettings(label="churn"),
@@ -49,7 +49,7 @@ def test_service_after_churn() -> None:
     "nodeport-endpoints-changed",
     source=VantageKind.POD,
     target=TargetKind.NODEPORT,
-    matrix=Matrix.POOLS,
+    matrix=Matrix.WATCHED_AT_NODES,
     protocols=(Protocol.TCP,),
     question=Question.CHURN,
     service=ServiceSettings(label="changed-port", type="NodePort", change=Change.ENDPOINTS),
@@ -65,7 +65,7 @@ def test_nodeport_endpoints_changed() -> None:
     "service-endpoints-changed",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.POOLS,
+    matrix=Matrix.WATCHED,
     protocols=(Protocol.TCP,),
     question=Question.CHURN,
     service=ServiceSettings(label="changed", change=Change.ENDPOINTS),
@@ -81,7 +81,7 @@ def test_service_endpoints_changed() -> None:
     "loadbalancer-endpoints-changed",
     source=VantageKind.POD,
     target=TargetKind.LOADBALANCER,
-    matrix=Matrix.POOLS,
+    matrix=Matrix.WATCHED,
     protocols=(Protocol.TCP,),
     question=Question.CHURN,
     service=ServiceSettings(label="changed-lb", type="LoadBalancer", change=Change.ENDPOINTS),
@@ -98,7 +98,7 @@ def test_loadbalancer_endpoints_changed() -> None:
     "service-sibling-deleted",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.POOLS,
+    matrix=Matrix.WATCHED,
     protocols=(Protocol.TCP,),
     question=Question.CHURN,
     service=ServiceSettings(label="sibling", change=Change.SIBLING),
@@ -115,7 +115,7 @@ def test_service_sibling_deleted() -> None:
     "service-port-renamed",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.POOLS,
+    matrix=Matrix.WATCHED,
     protocols=(Protocol.TCP,),
     question=Question.CHURN,
     service=ServiceSettings(label="renamed", change=Change.PORT_NAME),
@@ -132,7 +132,7 @@ def test_service_port_renamed() -> None:
     "service-pod-replaced",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.POOLS,
+    matrix=Matrix.WATCHED,
     protocols=(Protocol.TCP,),
     question=Question.CHURN,
     service=ServiceSettings(label="replaced", change=Change.POD),
@@ -143,3 +143,20 @@ def test_service_port_renamed() -> None:
 )
 def test_service_pod_replaced() -> None:
     """A Service whose Pod is replaced by another one at another address is answered by that one alone."""
+
+
+@flow(
+    "service-pod-same-address",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.WATCHED,
+    protocols=(Protocol.TCP,),
+    question=Question.CHURN,
+    service=ServiceSettings(label="readdressed", change=Change.SAME_ADDRESS),
+    check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
+    facts=("svc-stale-vip-leak",),
+    sources=(VIRTUAL_IPS,),
+)
+def test_service_pod_same_address() -> None:
+    """A Service whose Pod is replaced by another one at the same address is answered by that one."""

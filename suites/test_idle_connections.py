@@ -23,6 +23,12 @@ CONNTRACK = Source(
     address="https://kubernetes.io/docs/reference/config-api/kube-proxy-config.v1alpha1/",
 )
 
+CONNTRACK_OF_LINUX = Source(
+    document="Linux kernel documentation, Netfilter Conntrack Sysfs variables",
+    section="nf_conntrack_tcp_timeout_established",
+    address="https://docs.kernel.org/networking/nf_conntrack-sysctl.html",
+)
+
 
 @flow(
     "pod-to-pod-idle",
@@ -68,3 +74,18 @@ def test_pod_to_pod_idle_other_node() -> None:
 )
 def test_pod_to_service_idle() -> None:
     """An idle TCP connection to a Service, backed on another node, still works after five minutes."""
+
+
+@flow(
+    "pod-to-external-idle",
+    source=VantageKind.POD,
+    target=TargetKind.EXTERNAL_IP,
+    matrix=Matrix.SOURCES,
+    protocols=(Protocol.TCP,),
+    question=Question.IDLE,
+    check_class=CheckClass.COSTLY,
+    facts=("flow-tcp-idle-outside",),
+    sources=(NAT, CONNTRACK_OF_LINUX),
+)
+def test_pod_to_external_idle() -> None:
+    """An idle TCP connection to an address outside the cluster still works after five minutes."""

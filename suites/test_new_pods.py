@@ -5,7 +5,7 @@ read when they have ended. A plain Pod on the same node, and one of the run's th
 """
 
 from nettests.model.expectation import Source
-from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.model.words import CheckClass, Question, TargetKind, VantageKind
 from nettests.plan import Matrix, flow, pods
 
 READINESS = Source(
@@ -32,3 +32,19 @@ RETRANSMISSION = Source(
 )
 def test_new_pod_first_packets() -> None:
     """A new Pod reaches a Pod of another node, a ClusterIP and a Service by its name within its first second."""
+
+
+@flow(
+    "new-pods-at-once",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EVERY_NODE,
+    question=Question.START,
+    cases=(pods.reaching("thirty", pods=30),),
+    check_class=CheckClass.COSTLY,
+    alike="new-pod-first-packets",
+    facts=("pod-network-before-containers",),
+    sources=(READINESS, RETRANSMISSION),
+)
+def test_new_pods_at_once() -> None:
+    """Of thirty Pods made at once on a node pool's nodes each reaches a Pod, a ClusterIP and a name within a second."""

@@ -1,53 +1,105 @@
-"""A run → the entries that accept what deviates in it, or was recorded, under the facts that it ran on. Pure."""
+"""Runs → the entries that accept what deviates in them, or was recorded, and the facts under which it does. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 
-from nettests.baseline.entries import Baseline, Entry
+from nettests.baseline.entries import AcceptedOn, Baseline, Entry
+from nettests.baseline.separating import Of, separated
 from nettests.compare import RecordedRun
 from nettests.compare.checks import seen
-from nettests.compare.dependencies import Dependency, dependencies, value_of
-from nettests.compare.known_facts import KUBERNETES, PLUGIN
+from nettests.compare.cluster_names import cluster_of
 from nettests.compare.recorded import RecordedCheck, Seen
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
+from nettests.report.digest import facts_digest
 
-ALWAYS = (
-    Dependency(KUBERNETES),
-    Dependency(PLUGIN),
-    *(Dependency("build", side) for side in ("source", "target")),
-)
-"""The facts that every entry depends on, beside those that the check's expectation depends on."""
-_NOTHING = {"none", "no node"}
+_HELD = frozenset({*DEVIATING, Verdict.RECORDED})
+_BLIND = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """An entry, and the runs that it was made of, by id: those that show the deviation, and those that do not.
+
+    ``alike`` are those of the latter that no recorded fact tells apart.
+    """
+
+    entry: Entry
+    showing: tuple[str, ...]
+    without: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
 
 
 def accepted(
-    run: RecordedRun, patterns: Iterable[str], *, reason: str, expires: date
-) -> tuple[Entry, ...]:
-    """Return an entry for each check that deviates or was recorded, and whose id a pattern matches, if there are any."""
+    runs: Sequence[RecordedRun], patterns: Iterable[str], *, reason: str, expires: date
+) -> tuple[Accepted, ...]:
+    """Return an entry for each check that deviates or was recorded in a run, and whose id a pattern matches, if there are any.
+
+    What is accepted is what the newest run with a deviation shows. Where others do not show it, the entry holds on the
+    smallest condition that separates the two; a run that did not judge the check says nothing.
+    """
     wanted = tuple(patterns)
-    return tuple(
-        Entry(
-            check=check.id,
-            verdict=check.standing,
-            seen=held(check),
-            members=deviating_members(check),
-            facts=dict(_facts(run, check)),
-            run=run.run.run_id,
-            reason=reason,
-            expires=expires,
-        )
-        for check in run.checks
-        if check.standing in {*DEVIATING, Verdict.RECORDED}
-        and (not wanted or any(fnmatchcase(check.id, pattern) for pattern in wanted))
+    in_order = sorted(runs, key=lambda one: one.run.started)
+    by_check: dict[str, list[Of]] = {}
+    for run in in_order:
+        for check in run.checks:
+            if not wanted or any(fnmatchcase(check.id, pattern) for pattern in wanted):
+                by_check.setdefault(check.id, []).append((run, check))
+    every = (_accepted(of, reason, expires) for of in by_check.values())
+    return tuple(one for one in every if one is not None)
+
+
+def _accepted(of: Sequence[Of], reason: str, expires: date) -> Accepted | None:
+    newest = next((one for one in reversed(of) if one[1].standing in _HELD), None)
+    if newest is None:
+        return None
+    run, check = newest
+    judged = [one for one in of if one[1].standing not in _BLIND]
+    showing = [one for one in judged if _alike(one[1], check)]
+    without = [one for one in judged if not _alike(one[1], check)]
+    found = separated(showing, without)
+    entry = Entry(
+        check=check.id,
+        verdict=check.standing,
+        seen=held(check),
+        members={
+            label: word for _, one in showing for label, word in deviating_members(one).items()
+        },
+        facts=found.facts,
+        run=run.run.run_id,
+        reason=reason,
+        expires=expires,
+    )
+    return Accepted(
+        entry=entry,
+        showing=tuple(_ids(showing)),
+        without=tuple(_ids(without)),
+        alike=found.alike,
     )
 
 
-def merged(old: Baseline, new: Iterable[Entry]) -> Baseline:
-    """Return a baseline with new entries in the place of those of the same checks."""
-    entries = {entry.check: entry for entry in (*old.entries, *new)}
-    return Baseline(file=old.file, entries=tuple(entries.values()))
+def _alike(one: RecordedCheck, other: RecordedCheck) -> bool:
+    """Whether both show the same, as an entry holds a check to it."""
+    return one.standing is other.standing and held(one) == held(other)
+
+
+def _ids(of: Iterable[Of]) -> Iterator[str]:
+    yield from (run.run.run_id for run, _ in of)
+
+
+def merged(old: Baseline, new: Iterable[Entry], runs: Iterable[RecordedRun] = ()) -> Baseline:
+    """Return a baseline with new entries in the place of those of the same checks, and the clusters of their runs."""
+    entries = {one.check: one for one in (*old.entries, *new)}
+    clusters = dict.fromkeys((*old.clusters, *map(accepted_on, runs)))
+    return Baseline(file=old.file, entries=tuple(entries.values()), clusters=tuple(clusters))
+
+
+def accepted_on(run: RecordedRun) -> AcceptedOn:
+    """Return what a baseline calls the cluster of a run."""
+    digest = facts_digest(run.facts) if run.facts else ""
+    return AcceptedOn(name=cluster_of(run), facts_digest=digest)
 
 
 def held(check: RecordedCheck) -> Seen:
@@ -57,21 +109,4 @@ def held(check: RecordedCheck) -> Seen:
 
 def deviating_members(check: RecordedCheck) -> Mapping[str, Verdict]:
     """Return the members that deviate, with their verdicts."""
-    return {
-        member.member: member.verdict
-        for member in check.members.deviating
-        if member.verdict in DEVIATING
-    }
-
-
-def fact_of(fact: Dependency, run: RecordedRun, check: RecordedCheck) -> str | None:
-    """Return the value of a fact for a check in its run; ``None`` where the run has no facts."""
-    return value_of(fact, (check.source, check.target), run.facts) if run.facts else None
-
-
-def _facts(run: RecordedRun, check: RecordedCheck) -> Iterator[tuple[Dependency, str]]:
-    """Yield the facts that the check's ends have at all."""
-    for fact in dict.fromkeys((*ALWAYS, *dependencies(check))):
-        value = fact_of(fact, run, check)
-        if value is not None and value not in _NOTHING:
-            yield fact, value
+    return {one.member: one.verdict for one in check.members.deviating if one.verdict in DEVIATING}

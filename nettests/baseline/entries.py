@@ -32,14 +32,14 @@ SEEN = ("outcome", "source_seen", "distribution")
 class Entry:
     """What was accepted of one check. ``seen`` is empty where attempts disagreed, or members decide.
 
-    ``members`` are those that deviated, with their verdicts; ``facts`` are values by the name of the fact.
+    ``members`` are those that deviated, with their verdicts; ``facts`` are the values under which it holds, by fact.
     """
 
     check: str
     verdict: Verdict
     seen: Seen = field(default_factory=Seen)
     members: Mapping[str, Verdict] = field(default_factory=dict)
-    facts: Mapping[Dependency, str] = field(default_factory=dict)
+    facts: Mapping[Dependency, tuple[str, ...]] = field(default_factory=dict)
     run: str = ""
     reason: str
     expires: date
@@ -50,11 +50,28 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedOn:
+    """A cluster whose runs entries were accepted from: what runs call it, and the digest of its facts (decision 0005)."""
+
+    name: str
+    facts_digest: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} (facts {short(self.facts_digest)})" if self.facts_digest else self.name
+
+
+def short(digest: str) -> str:
+    """Return as much of a digest as tells two of them apart."""
+    return digest.rpartition(":")[2][:12]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """One file of entries, a check at most once."""
+    """One file of entries, a check at most once, and the clusters that they were accepted for."""
 
     file: str
     entries: tuple[Entry, ...] = ()
+    clusters: tuple[AcceptedOn, ...] = ()
 
 
 @cache
@@ -80,14 +97,27 @@ def read_baseline(text: str, file: str) -> Baseline:
                 f"{entry.check} stands here twice, first in line {first}",
             )
         seen[entry.check] = index
-    return Baseline(file=file, entries=entries)
+    clusters = tuple(
+        AcceptedOn(name=one["name"], facts_digest=one.get("factsDigest", ""))
+        for one in document.data.get("clusters", ())
+    )
+    return Baseline(file=file, entries=entries, clusters=clusters)
 
 
 def render_baseline(baseline: Baseline) -> str:
     """Return the text of the file, entries in the order of their checks."""
     entries = sorted(baseline.entries, key=lambda one: one.check)
+    clusters = [
+        {"name": one.name, **({"factsDigest": one.facts_digest} if one.facts_digest else {})}
+        for one in baseline.clusters
+    ]
     return write_yaml(
-        {"apiVersion": API_VERSION, "kind": KIND, "entries": [_data(entry) for entry in entries]}
+        {
+            "apiVersion": API_VERSION,
+            "kind": KIND,
+            **({"clusters": clusters} if clusters else {}),
+            "entries": [_data(one) for one in entries],
+        }
     )
 
 
@@ -97,7 +127,10 @@ def _data(entry: Entry) -> dict[str, Any]:
     if entry.members:
         found["members"] = {label: verdict.value for label, verdict in entry.members.items()}
     if entry.facts:
-        found["facts"] = {name_of(fact): value for fact, value in entry.facts.items()}
+        found["facts"] = {
+            name_of(fact): values[0] if len(values) == 1 else list(values)
+            for fact, values in entry.facts.items()
+        }
     if entry.run:
         found["run"] = entry.run
     return {**found, "reason": entry.reason, "expires": entry.expires.isoformat()}
@@ -120,13 +153,17 @@ def _entry(document: Document, index: int, data: Any) -> Entry:
         seen=Seen(**{key: data.get(key) for key in SEEN}),
         members={label: Verdict(word) for label, word in data.get("members", {}).items()},
         facts={
-            _fact(document, (*path, "facts", name), name): value
+            _fact(document, (*path, "facts", name), name): _values(value)
             for name, value in data.get("facts", {}).items()
         },
         run=data.get("run", ""),
         reason=data["reason"],
         expires=expires,
     )
+
+
+def _values(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _fact(document: Document, path: tuple[str | int, ...], name: str) -> Dependency:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-from nettests.baseline.accepting import deviating_members, fact_of, held
-from nettests.baseline.entries import SEEN, Baseline, Entry, name_of
+from nettests.baseline.accepting import accepted_on, deviating_members, held
+from nettests.baseline.entries import SEEN, Baseline, Entry, name_of, short
+from nettests.baseline.separating import fact_of
 from nettests.compare import RecordedRun
 from nettests.compare.recorded import RecordedCheck
 from nettests.model.verdict import DEVIATING
@@ -15,6 +16,8 @@ from nettests.report.text import plural
 
 SHOWN = 20
 """Checks that are named; the documents have all."""
+NAMED = 3
+"""Clusters that are named."""
 
 
 class Fit(StrEnum):
@@ -47,13 +50,22 @@ class Fitting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """A run beside a baseline: checks whose deviation is known, is new, or that were recorded otherwise; expired entries."""
+    """A run beside a baseline: entries of deviations that are known, checks that are new or were recorded otherwise.
+
+    ``elsewhere`` says that the entries were accepted for another cluster.
+    """
 
     file: str
-    known: tuple[str, ...]
+    holding: tuple[Entry, ...]
     new: tuple[str, ...]
     otherwise: tuple[str, ...]
     expired: tuple[Entry, ...]
+    elsewhere: str = ""
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The ids of checks that deviate as it was accepted."""
+        return tuple(one.check for one in self.holding)
 
     @property
     def red(self) -> bool:
@@ -66,6 +78,8 @@ class Told:
             f"baseline {self.file}: {plural(len(self.known), 'known failure')}, {len(self.new)} new,"
             f" {len(self.otherwise)} recorded otherwise, {len(self.expired)} expired"
         )
+        if self.elsewhere:
+            yield self.elsewhere
         for word, ids in (("new", self.new), ("recorded otherwise", self.otherwise)):
             yield from (f"{word}: {one}" for one in ids[:SHOWN])
             if len(ids) > SHOWN:
@@ -76,33 +90,52 @@ class Told:
 
 def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting, ...]:
     """Return what each entry says of a run."""
-    checks = {check.id: check for check in run.checks}
+    checks = {one.id: one for one in run.checks}
     return tuple(
-        Fitting(entry=entry, fit=fit, why=why)
-        for entry in baseline.entries
-        for fit, why in [_fit(entry, checks.get(entry.check), run, today)]
+        Fitting(entry=one, fit=fit, why=why)
+        for one in baseline.entries
+        for fit, why in [_fit(one, checks.get(one.check), run, today)]
     )
 
 
 def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
     """Return what of a run the baseline covers."""
     checks = {one.id: one for one in run.checks}
-    fits = {fitting.entry.check: fitting for fitting in fittings(run, baseline, today)}
-    holding = {check for check, fitting in fits.items() if fitting.fit is Fit.HOLDS}
+    fits = {one.entry.check: one for one in fittings(run, baseline, today)}
+    holding = {check: one.entry for check, one in fits.items() if one.fit is Fit.HOLDS}
     deviating = [one.id for one in run.checks if one.standing in DEVIATING]
     return Told(
         file=baseline.file,
-        known=tuple(one for one in deviating if one in holding),
+        holding=tuple(holding[one] for one in deviating if one in holding),
         new=tuple(one for one in deviating if one not in holding),
         otherwise=tuple(
             check
-            for check, fitting in fits.items()
-            if fitting.fit is Fit.OTHERWISE
-            and fitting.entry.verdict is Verdict.RECORDED
+            for check, one in fits.items()
+            if one.fit is Fit.OTHERWISE
+            and one.entry.verdict is Verdict.RECORDED
             and checks[check].standing is Verdict.RECORDED
         ),
-        expired=tuple(fitting.entry for fitting in fits.values() if fitting.fit is Fit.EXPIRED),
+        expired=tuple(one.entry for one in fits.values() if one.fit is Fit.EXPIRED),
+        elsewhere=elsewhere(run, baseline),
     )
+
+
+def elsewhere(run: RecordedRun, baseline: Baseline) -> str:
+    """Return that a run is of another cluster than those a baseline was accepted for; empty where it names that one, or none.
+
+    Facts of one cluster change with each update, so its name is what counts; the digest tells a twin from a stranger.
+    """
+    here = accepted_on(run)
+    if not baseline.clusters or here.name in {one.name for one in baseline.clusters}:
+        return ""
+    named = ", ".join(map(str, baseline.clusters[:NAMED]))
+    more = len(baseline.clusters) - NAMED
+    rest = f", … and {plural(more, 'more cluster')}" if more > 0 else ""
+    like = here.facts_digest and here.facts_digest in {
+        one.facts_digest for one in baseline.clusters
+    }
+    facts = "the same facts" if like else f"other facts ({short(here.facts_digest) or 'none'})"
+    return f"accepted for {named}{rest}, and this run is of {here.name}, with {facts}"
 
 
 def counted(
@@ -129,10 +162,11 @@ def _fit(
         return Fit.GONE, "the run did not plan it"
     if check.standing in {Verdict.UNKNOWN, Verdict.SKIPPED}:
         return Fit.NOT_JUDGED, f"{check.standing.value}: {check.message or 'no reason is told'}"
-    for fact, value in entry.facts.items():
+    for fact, values in entry.facts.items():
         now = fact_of(fact, run, check)
-        if now != value:
-            return Fit.OTHER_FACTS, f"{name_of(fact)}: {value} → {now or 'not known'}"
+        if now not in values:
+            before = " or ".join(values)
+            return Fit.OTHER_FACTS, f"{name_of(fact)}: {before} → {now or 'not known'}"
     if (difference := _difference(entry, check)) is not None:
         return Fit.OTHERWISE, difference
     return Fit.HOLDS, "as accepted"

@@ -39,6 +39,11 @@ class Bounds:
     """Services and names that are waited for at the same time, each by a thread."""
     disruptive: int = 8
     """Services that come and go at the same time: each change makes the proxy of every node work."""
+    watchers: int = 16
+    """Nodes of a node pool that watch one Service that changes, each by a thread: each dials some 20 times after every
+    change. Of more nodes, others watch in every run."""
+    pods_at_once: int = 30
+    """Pods that one check makes on a node at the same time, each followed by a thread."""
     diagnostic_readings: int = 12
     """Readings for diagnostics, of the API and of nodes, at the same time."""
     questions_open: int = 192

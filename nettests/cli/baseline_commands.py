@@ -4,6 +4,7 @@ Only words here: entries are made and matched by ``baseline``, runs are found by
 """
 
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,19 +12,23 @@ import click
 
 from nettests import terminal
 from nettests.baseline import (
+    Accepted,
     Baseline,
     Fit,
     Fitting,
     accepted,
+    elsewhere,
     fittings,
     merged,
     read_baseline,
     render_baseline,
 )
+from nettests.baseline.entries import name_of
 from nettests.baseline.matching import STALE
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
 from nettests.compare import RecordedRun, read_results
+from nettests.compare.items import named
 from nettests.errors import PathError
 from nettests.model.exit_code import ExitCode
 from nettests.private import write_text
@@ -47,7 +52,7 @@ def baseline() -> None:
     cls=Command,
     example='nettests baseline accept latest --reason "ticket 4711" --expires 2027-03-31',
 )
-@click.argument("run", metavar="RUN")
+@click.argument("runs", metavar="RUN…", nargs=-1, required=True)
 @click.option(
     "--check",
     "patterns",
@@ -75,7 +80,7 @@ def baseline() -> None:
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 def accept(
     *,
-    run: str,
+    runs: tuple[str, ...],
     patterns: tuple[str, ...],
     reason: str,
     expires: datetime,
@@ -87,32 +92,36 @@ def accept(
     What was recorded there, too, and on the facts of that run.
 
     RUN is a folder of a run, its results.json, or latest, latest~1 …. An entry holds its check to the verdict, the outcome
-    and the deviating members that were seen: anything else is new.
+    and the deviating members that were seen: anything else is new. Of several runs what the newest shows is accepted, on
+    the fewest facts that tell the runs which show it from those which do not.
     """
     if not reason.strip():
         raise click.BadParameter("say why", param_hint="--reason")
     if expires.date() < datetime.now(UTC).date():
         raise click.BadParameter(f"{expires:%Y-%m-%d} is over", param_hint="--expires")
-    found = _run(run, report_dir)
-    entries = accepted(found, patterns, reason=reason.strip(), expires=expires.date())
-    if not entries:
+    read = [_run(run, report_dir) for run in runs]
+    found = accepted(read, patterns, reason=reason.strip(), expires=expires.date())
+    if not found:
         which = f"no check that matches {' or '.join(patterns)}" if patterns else "no check"
         raise PathError(
-            f"{which} deviates in {run}, or was recorded there",
+            f"{which} deviates in {' or '.join(runs)}, or was recorded there",
             hint="nettests diff and report.html name the checks of a run",
         )
     old = read_baseline_file(file) if file.exists() else Baseline(file=str(file))
-    text = render_baseline(merged(old, entries))
+    here = [said for said in dict.fromkeys(elsewhere(one, old) for one in read) if said]
+    text = render_baseline(merged(old, [one.entry for one in found], read))
     # A document of somebody else's, or of a newer version, may hold words that no baseline has.
     read_baseline(text, str(file))
     _write(file, text)
     before = {one.check: one for one in old.entries}
-    for entry in entries:
-        outcome = f" {entry.seen.outcome}" if entry.seen.outcome else ""
-        terminal.line(f"accepted until {entry.expires}: {entry.check} {entry.verdict}{outcome}")
-        if was := before.get(entry.check):
+    for one in found:
+        for line in accepted_lines(one):
+            terminal.line(line)
+        if was := before.get(one.entry.check):
             terminal.line(f"  replaces what was accepted until {was.expires}: {was.reason}")
-    terminal.line(f"{plural(len(entries), 'check')} written to {file}")
+    for said in here:
+        terminal.line(f"note: the file was {said}; it is for both from now on")
+    terminal.line(f"{plural(len(found), 'check')} written to {file}")
 
 
 @baseline.command(cls=Command, example="nettests baseline stale latest --baseline baseline.yaml")
@@ -136,17 +145,40 @@ def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:
     Exit code: 0 all hold, or were not judged; 1 some no longer match.
     """
     held = read_baseline_file(file)
-    found = fittings(_run(run, report_dir), held, datetime.now(UTC).date())
+    of = _run(run, report_dir)
+    found = fittings(of, held, datetime.now(UTC).date())
+    other = elsewhere(of, held)
     old = [one for one in found if one.fit in STALE]
     if as_json:
-        terminal.document({"entries": [_as_data(one) for one in found]})
+        terminal.document({"elsewhere": other, "entries": [_as_data(one) for one in found]})
     else:
+        if other:
+            terminal.line(f"note: {other}")
         for one in old:
             terminal.line(f"{one.fit.value}: {one.entry.check}: {one.why}")
         blind = sum(one.fit is Fit.NOT_JUDGED for one in found)
         rest = f", {blind} not judged" if blind else ""
         terminal.line(f"{len(old)} of {len(found)} entries no longer match{rest}")
     sys.exit(ExitCode.TESTS_FAILED if old else ExitCode.OK)
+
+
+def accepted_lines(one: Accepted) -> Iterator[str]:
+    """Yield what was accepted, and of several runs on which facts and why."""
+    entry = one.entry
+    outcome = f" {entry.seen.outcome}" if entry.seen.outcome else ""
+    yield f"accepted until {entry.expires}: {entry.check} {entry.verdict}{outcome}"
+    if not one.without:
+        return
+    facts = ", ".join(
+        f"{name_of(fact)}: {' or '.join(values)}" for fact, values in entry.facts.items()
+    )
+    counts = f"{plural(len(one.showing), 'run')} with it, {len(one.without)} without"
+    if one.alike:
+        yield (
+            f"  no recorded fact separates the runs ({counts}): {named(one.alike, 'run')} without it"
+            f" on facts like those of {one.showing[-1]}"
+        )
+    yield f"  holds on {facts or 'any facts'} ({counts})"
 
 
 def _as_data(one: Fitting) -> dict[str, object]:

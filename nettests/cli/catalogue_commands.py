@@ -77,12 +77,13 @@ def catalogue(
 @suite_option()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) -> None:
-    """Check limitation manifests for mistakes.
+    """Check limitation manifests and vendor profiles for mistakes.
 
-    In the shipped ones and in those at PATH.
+    The shipped manifests, and the documents at PATH.
 
     Reads them together with suites and catalogue: contradictions that can be proven without a
-    cluster, flows that no suite declares, facts that nobody documents, facts without check or reason.
+    cluster, flows that no suite declares, facts that nobody documents, facts without check or reason. A vendor profile
+    is read with the suites and limitations that it brings.
     Exit code: 0 nothing to repair; 1 findings; 4 a file that cannot be read.
     """
     made = survey(suites, paths)
@@ -91,6 +92,7 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) ->
         "entries": len(made.entries),
         "flows": len(made.flows),
         "facts": len(made.coverages),
+        **({"vendor profiles": made.profiles} if made.profiles else {}),
     }
     if as_json:
         terminal.document({"findings": list(made.findings), "read": read})

@@ -115,7 +115,7 @@ def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple
         twice = [str(one) for one in written if subjects[one.key.subject] > 1]
         raise click.UsageError(f"--to states one fact more than once: {', '.join(twice)}")
     if profile is not None:
-        stated = read_profile(profile).facts
+        stated = read_profile(profile, option="--to-profile").facts
         found = {one.key.subject: one for one in forecasts.stated_changes(stated)} | found
         if left := forecasts.left_alone(stated):
             notes.append(
@@ -171,9 +171,10 @@ def _forecast(
 ) -> Forecast:
     facts = forecasts.changed(known.facts, changes)
     after = known.planned(facts, read)
-    if any(one.names_no_patch for one in changes):
-        newest = known.planned(forecasts.changed(known.facts, changes, last=True), read)
-        after = forecasts.at_any_patch(after, newest.expectations, changes)
+    patches = forecasts.deciding_patches(read[0], changes)
+    at_each = [forecasts.changed(known.facts, changes, patch=one) for one in patches]
+    others = [known.planned(one, read).expectations for one in at_each]
+    after = forecasts.at_any_patch(after, others, changes)
     return forecasts.forecast(
         known.planned(known.facts, read),
         after,

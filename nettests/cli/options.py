@@ -15,6 +15,7 @@ from nettests.plugin.lab import lab
 from nettests.resources import suites_path
 from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
+from nettests.session.vendor_files import read_vendor_files
 from nettests.session.webhook import VARIABLE
 
 Command = Callable[..., Any]
@@ -42,6 +43,7 @@ class CommonOptions:
 
 
 _FILE = click.Path(path_type=Path)
+VENDOR_PROFILE = "--vendor-profile"
 
 CLUSTER, IMAGES, CHECKS = "Cluster", "Images", "Checks"
 """What shared options are about: a command takes those that change what it does."""
@@ -162,6 +164,12 @@ _OPTIONS: dict[str, tuple[Decorator, ...]] = {
         suite_option(_of_checks),
         limitations_option(_of_checks),
         _of_checks(
+            VENDOR_PROFILE,
+            type=_FILE,
+            metavar="FILE",
+            help="A vendor's claims: its suites and limitations too.",
+        ),
+        _of_checks(
             "--flow", "flows", multiple=True, metavar="NAME", help="This flow only (repeatable)."
         ),
         _of_checks(
@@ -199,7 +207,7 @@ def cluster_options(*about: str) -> Callable[[Command], Command]:
 
 _DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("lab", "kubeconfig", "context", "cluster_profile", "namespace")),
-    **dict.fromkeys(("image", "registry", "fleet_nodes")),
+    **dict.fromkeys(("image", "registry", "fleet_nodes", "vendor_profile")),
     "pre_pull": False,
     **dict.fromkeys(("suites", "limitations", "flows", "enable"), ()),
 }
@@ -217,6 +225,7 @@ def _common(
     pre_pull: bool,
     suites: tuple[Path, ...],
     limitations: tuple[Path, ...],
+    vendor_profile: Path | None,
     flows: tuple[str, ...],
     fleet_nodes: str | None,
     enable: tuple[str, ...],
@@ -225,6 +234,10 @@ def _common(
         raise click.UsageError(
             "--lab brings its own cluster: leave --kubeconfig, --context and --cluster-profile out"
         )
+    if vendor_profile is not None:
+        brought = read_vendor_files(vendor_profile)
+        suites = brought.beside_suites(suites)
+        limitations = brought.beside_limitations(limitations)
     options = RunOptions(
         kubeconfig=kubeconfig,
         context=context,

@@ -1,4 +1,4 @@
-"""``nettests rejudge RUN_DIR``: the verdicts of a run by the manifests of today, without its cluster.
+"""``nettests rejudge RUN``: the verdicts of a run by the manifests of today, without its cluster.
 
 For people who edit manifests: the recorded answers stay, expectations and verdicts are recreated.
 """
@@ -19,6 +19,7 @@ from nettests.plugin.notifications import notifications_of
 from nettests.redaction import Redactor
 from nettests.session.against_baseline import baseline_of
 from nettests.session.blueprint import read_manifests
+from nettests.session.exporting import run_of
 from nettests.session.rejudged_journal import Held, Rejudged, judge_again
 from nettests.session.report_dir import require_writable
 
@@ -27,9 +28,9 @@ _BY_SHAPE = Redactor()
 
 @click.command(cls=Command, example="nettests rejudge reports/latest --limitations=site.yaml")
 @click.argument(
-    "run_dir",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    metavar="RUN_DIR",
+    "run",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="RUN",
 )
 @click.option(
     "--limitations",
@@ -42,7 +43,7 @@ _BY_SHAPE = Redactor()
     "--report-dir",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Where the new journal and documents go.  [default: RUN_DIR/rejudged]",
+    help="Where the new journal and documents go.  [default: RUN/rejudged, beside a bundle BUNDLE-rejudged]",
 )
 @click.option(
     "--fail-on",
@@ -55,7 +56,7 @@ _BY_SHAPE = Redactor()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def rejudge(
     *,
-    run_dir: Path,
+    run: Path,
     limitations: tuple[Path, ...],
     report_dir: Path | None,
     fail_on: tuple[str, ...],
@@ -67,17 +68,18 @@ def rejudge(
 
     The cluster is not contacted.
 
-    RUN_DIR is the folder of a run, such as reports/latest. Exit codes are those of a run.
+    RUN is the folder of a run, such as reports/latest, or a bundle that nettests export made.
+    Exit codes are those of a run.
     """
-    target = report_dir or run_dir / "rejudged"
+    target = report_dir or _target(run)
     manifests, digests = read_manifests(limitations)
     failing = tuple(FailOn(word) for word in fail_on)
     held = Held(baseline=baseline_of(baseline, failing), fail_on=failing)
     notifications = notifications_of(metrics)
-    require_writable(target)
-    again = judge_again(
-        run_dir, target, manifests, digests, today=datetime.now(UTC).date(), held=held
-    )
+    today = datetime.now(UTC).date()
+    with run_of(run) as folder:
+        require_writable(target)
+        again = judge_again(folder, target, manifests, digests, today=today, held=held)
     # By its journal alone: the other one may be of somebody else, secrets included.
     results = write_documents(target)
     if as_json:
@@ -86,6 +88,10 @@ def rejudge(
         _tell(again, target / HTML)
     notifications.send(results, target, lambda told: terminal.line(told, err=as_json))
     sys.exit(again.exit_code)
+
+
+def _target(run: Path) -> Path:
+    return run / "rejudged" if run.is_dir() else run.with_name(f"{run.stem}-rejudged")
 
 
 def _tell(again: Rejudged, report: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from nettests.cli.archive_command import archive_of_run
 from nettests.cli.help import Command
 from nettests.cli.options import (
     CHECKS,
@@ -22,6 +23,7 @@ from nettests.cli.options import (
     webhook_option,
 )
 from nettests.judge.exit_status import FailOn
+from nettests.session.run_archive import newest
 
 _OWN_PYTEST = (
     # The run must not depend on a configuration file that happens to lie around, nor leave a cache.
@@ -52,6 +54,12 @@ _OWN_PYTEST = (
 @baseline_option
 @metrics_option
 @webhook_option
+@click.option(
+    "--archive",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Put the run's folder into one file at the end; - prints it as text, for nettests job fetch.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -65,6 +73,7 @@ def run(
     baseline: Path | None,
     metrics: Path | None,
     webhook: str | None,
+    archive: Path | None,
     quiet: bool,
     pytest_args: tuple[str, ...],
 ) -> None:
@@ -90,7 +99,11 @@ def run(
         *(str(path) for path in common.suites),
         *pytest_args,
     ]
-    sys.exit(pytest.main(arguments))
+    before = newest(report_dir)
+    code = pytest.main(arguments)
+    if archive is not None:
+        archive_of_run(report_dir, before, archive)
+    sys.exit(code)
 
 
 def _passed_on(common: CommonOptions) -> list[str]:

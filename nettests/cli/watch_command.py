@@ -3,7 +3,6 @@
 Only words here: rounds are ``session.rounds``', documents are those of a run.
 """
 
-import re
 import sys
 from collections import Counter
 from collections.abc import Collection
@@ -13,6 +12,7 @@ from pathlib import Path
 import click
 
 from nettests import terminal
+from nettests.cli.duration_option import duration
 from nettests.cli.help import Command
 from nettests.cli.options import (
     CHECKS,
@@ -28,7 +28,7 @@ from nettests.cli.options import (
 from nettests.errors import NettestsError
 from nettests.judge.exit_status import of_watch
 from nettests.model.journal_records import Limitations, Round
-from nettests.model.words import Verdict
+from nettests.model.words import CheckClass, Verdict
 from nettests.plan import load
 from nettests.plugin.documents import write_documents
 from nettests.plugin.notifications import Notifications, notifications_of
@@ -44,17 +44,8 @@ from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
 from nettests.session.webhook import without_address
 
-_UNITS = {"s": 1, "m": 60, "h": 3600}
 SLICE_SECONDS = 0.5
 """Between two looks at whether somebody wants the watch to end."""
-
-
-def _duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> float:
-    """Read a number and a unit, as seconds; what is none is a usage error."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
-    if found is None or not float(found[1]):
-        raise click.BadParameter(f"{text!r} is no duration: write 90s, 1m or 12h")
-    return float(found[1]) * _UNITS[found[2]]
 
 
 @click.command(
@@ -63,7 +54,7 @@ def _duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> fl
 @cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
 @click.option(
     "--every",
-    callback=_duration,
+    callback=duration,
     default="1m",
     show_default=True,
     metavar="DURATION",
@@ -72,7 +63,7 @@ def _duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> fl
 @click.option(
     "--for",
     "seconds",
-    callback=_duration,
+    callback=duration,
     default="1h",
     show_default=True,
     metavar="DURATION",
@@ -131,9 +122,13 @@ def _watched(
 
 
 def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
-    """Return the ids of what is run in each round: checks whose members are nodes, unless flows are named."""
+    """Return the ids of what is run in each round: checks whose members are nodes, unless flows are named.
+
+    What costs or changes much is not repeated unless it is named, whatever is enabled.
+    """
     plan = prepared.blueprint.plan
-    checks = [one.id for one in plan.checks if named or one.members]
+    swept = (one for one in plan.checks if one.members and one.check_class is CheckClass.DEFAULT)
+    checks = [one.id for one in (plan.checks if named else swept)]
     if not checks:
         raise NettestsError(
             "there is nothing to watch: no check of these flows applies to this cluster",

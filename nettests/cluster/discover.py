@@ -172,6 +172,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         ),
         platform=_platform(known_nodes, profile),
         fleet=scope_of(known_nodes, profile.fleet_nodes),
+        scale=profile.scale,
     )
 
 

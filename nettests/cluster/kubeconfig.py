@@ -1,4 +1,4 @@
-"""Choose a kubeconfig and a context, and say plainly what is wrong with them.
+"""Choose a kubeconfig and a context, or in a Pod its ServiceAccount, and say plainly what is wrong with them.
 
 The first step of ``connect``; it reads files only and opens no connection.
 """
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import yaml
 from kubernetes import client, config
 
+from nettests.cluster.service_account import MOUNT, in_pod, service_account
 from nettests.errors import ClusterError
 from nettests.model import limits
 from nettests.model.limits import TooMuchError
@@ -20,20 +21,37 @@ from nettests.model.yaml_limits import bound_yaml
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The kubeconfig file, the context in it, and the client configuration they give."""
+    """The kubeconfig file, the context in it, and the client configuration they give.
+
+    Without a file it is the ServiceAccount of the Pod that this runs in.
+    """
 
     file: str
     context: str
     configuration: client.Configuration
 
+    def anew(self) -> client.Configuration:
+        """Read it once more: its token may be another one by now."""
+        return choose(Path(self.file) if self.file else None, self.context).configuration
+
+
+IN_CLUSTER = "in-cluster"
+"""The context where a Pod's ServiceAccount takes the place of a kubeconfig."""
+
 
 def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
     """Return the configuration of ``context`` (or the current one); ``ClusterError`` says what is wrong.
 
-    Without ``kubeconfig``, ``$KUBECONFIG`` and then ``~/.kube/config`` are read, as ``kubectl`` does.
+    Without ``kubeconfig``, ``$KUBECONFIG`` and then ``~/.kube/config`` are read, as ``kubectl`` does, and where
+    none of them is there, the ServiceAccount that the kubelet mounts into a Pod.
     """
-    file = str(kubeconfig or os.environ.get("KUBECONFIG") or Path.home() / ".kube" / "config")
+    named = kubeconfig or os.environ.get("KUBECONFIG")
+    file = str(named or Path.home() / ".kube" / "config")
     if not any(Path(part).expanduser().is_file() for part in file.split(os.pathsep)):
+        if not named and context in {None, IN_CLUSTER} and in_pod():
+            configuration = service_account(MOUNT)
+            _tune(configuration)
+            return Chosen(file="", context=IN_CLUSTER, configuration=configuration)
         raise ClusterError(
             f"no kubeconfig: {file} does not exist",
             hint="pass --kubeconfig, set KUBECONFIG, or use --lab to start an emulated cluster",

@@ -26,18 +26,18 @@ from nettests.model.cluster_profile import (
     Timing,
 )
 from nettests.model.document import read_document
-from nettests.model.facts import ALL, Address, ExternalTarget, Network
+from nettests.model.facts import ALL, Address, ExternalTarget, Network, Scale
 from nettests.model.labels import is_ours
 from nettests.model.versions import KubernetesVersion
 from nettests.resources import manifests_path
 
 PROXY_SCHEMES = frozenset({"http", "https", "socks5", "socks5h"})
 
-T = TypeVar("T", Timing, DiagnosticsLimits)
+T = TypeVar("T", Timing, DiagnosticsLimits, Scale)
 
 
-def read_profile(path: Path | None) -> ClusterProfile:
-    """Return the profile in ``path``; without one, a profile that states nothing."""
+def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> ClusterProfile:
+    """Return the profile in ``path``, which an option named; without one, a profile that states nothing."""
     if path is None:
         return ClusterProfile()
     try:
@@ -46,7 +46,7 @@ def read_profile(path: Path | None) -> ClusterProfile:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ManifestError(
             f"the cluster profile {path} cannot be read: {reason}",
-            hint="pass a file with --cluster-profile, or leave the option out",
+            hint=f"pass a file with {option}, or leave the option out",
         ) from error
     return parse_profile(text, str(path))
 
@@ -77,6 +77,7 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         network_policy=data.get("networkPolicy", True),
         pools=_pools(data),
         fleet_nodes=data.get("fleet", {}).get("nodes", ALL),
+        scale=_named(Scale, data.get("scale", {})),
         images=_images(data),
         pods=_pods(data.get("pods", {})),
         facts=StatedFacts(

@@ -8,12 +8,11 @@ import random
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import urllib3
 
 from nettests.cluster.failures import RETRIED
-from nettests.cluster.kubeconfig import Chosen, choose
+from nettests.cluster.kubeconfig import Chosen
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 
@@ -67,7 +66,7 @@ class Credentials:
         with self._lock:
             if self._current() != refused:
                 return True  # somebody else was refused before
-            fresh = choose(Path(self._chosen.file), self._chosen.context).configuration
+            fresh = self._chosen.anew()
             token = fresh.api_key.get(_TOKEN)
             if token is None and refused is not None:
                 raise ClusterError("the credentials' plugin gave no token")

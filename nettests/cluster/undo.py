@@ -124,8 +124,9 @@ def _delete_objects(
 
 def _deleted(connection: Connection, left: Callable[[], list[Object]]) -> list[Object]:
     found = left()
-    for item in found:
-        delete_object(connection, item)
+    if found:  # hundreds of Services may be left of a run that was interrupted
+        with ThreadPoolExecutor(connection.bounds.requests, "delete") as pool:
+            list(pool.map(partial(delete_object, connection), found))
     return found
 
 

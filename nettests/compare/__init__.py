@@ -8,7 +8,7 @@ check ids and nodes, and says of each change whether a fact that its expectation
 from nettests.compare.difference import Difference, difference
 from nettests.compare.difference_json import document
 from nettests.compare.difference_markdown import render_markdown
-from nettests.compare.difference_page import render_page
+from nettests.compare.difference_page import render_page, render_since
 from nettests.compare.items import Section
 from nettests.compare.reading import read_results
 from nettests.compare.recorded import RecordedRun
@@ -24,6 +24,7 @@ __all__ = [
     "read_results",
     "render_markdown",
     "render_page",
+    "render_since",
     "run_line",
     "sections",
 ]

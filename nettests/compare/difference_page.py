@@ -1,4 +1,7 @@
-"""``Difference`` → one page for people, which needs no network and no script, in the style of a run's report."""
+"""``Difference`` → one page for people, which needs no network and no script, in the style of a run's report.
+
+Also the part of a run's own page that says what changed since the run before.
+"""
 
 from functools import lru_cache
 
@@ -10,6 +13,13 @@ from nettests.compare.items import NO_MORE, More
 from nettests.compare.sections import headline, run_line, sections
 from nettests.report import harmless
 from nettests.report.summary import SYMBOL
+
+OPEN = ("Incidents", "New failures", "Repaired", "Changed facts")
+"""Sections of a run's page that are open at first sight."""
+FOLDED = "New failures"
+"""Of these the one that is folded where causes explain what is in it."""
+SHOWN = 8
+"""Items of a section on a run's page."""
 
 
 def render_page(found: Difference, more: More = NO_MORE) -> str:
@@ -26,6 +36,33 @@ def render_page(found: Difference, more: More = NO_MORE) -> str:
         policy=harmless.policy(style=style),
     )
     return harmless.as_utf8(text)
+
+
+def render_since(found: Difference, names: tuple[str, str], address: str = "") -> Markup:
+    """Return what a run's page says of its difference from the run before: the folders' ``names``, and that one's page.
+
+    Some items of each section are shown, because a page of a run is about that run; where causes are told, the checks that
+    they explain stay folded.
+    """
+    told = sections(found)
+    explains = any(len(one.checks_after) > 1 for one in found.incidents)
+    text = (
+        _environment()
+        .get_template("since.html.j2")
+        .render(
+            headline=headline(found),
+            before=names[0],
+            after=names[1],
+            address=address,
+            warnings=found.warnings,
+            sections=told,
+            open=[title for title in OPEN if title != FOLDED or not explains],
+            known={*(one.id for one in found.checks), *(one.id for one in found.only_after)},
+            shown=SHOWN,
+            symbol=SYMBOL,
+        )
+    )
+    return Markup(text)  # noqa: S704 - escaped by the template
 
 
 @lru_cache(maxsize=1)

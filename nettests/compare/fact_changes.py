@@ -1,6 +1,6 @@
 """Which facts differ between two runs: of the cluster, of node pools and single nodes, and of how the run was made. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -120,6 +120,11 @@ def options_of(argv: Sequence[str]) -> list[str]:
         if name in _CHOOSING:
             found.append(f"{name}={value if equals else following}")
     return found
+
+
+def choice_of(argv: Sequence[str], suites: Iterable[str]) -> Hashable:
+    """Return what decides which checks a run plans, beside the cluster: two runs with one choice can be told apart by it."""
+    return frozenset(options_of(argv)), frozenset(map(_name, suites))
 
 
 def _name(path: str) -> str:

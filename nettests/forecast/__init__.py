@@ -20,7 +20,7 @@ from nettests.forecast.fulfilment_sections import (
 )
 from nettests.forecast.keys import Change, read_change
 from nettests.forecast.notes import notes, other_manifests
-from nettests.forecast.patches import at_any_patch
+from nettests.forecast.patches import at_any_patch, deciding_patches
 from nettests.forecast.stated import left_alone, stated_changes
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Planned",
     "at_any_patch",
     "changed",
+    "deciding_patches",
     "document",
     "forecast",
     "forecast_data",

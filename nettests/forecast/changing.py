@@ -36,12 +36,14 @@ _CONFIGURED = {
 """What a plugin's configuration holds for one backend, with the key that states it."""
 
 
-def changed(facts: ClusterFacts, changes: Iterable[Change], *, last: bool = False) -> ClusterFacts:
-    """Return the facts after the changes; ``last`` takes the newest patch release where none was named."""
+def changed(
+    facts: ClusterFacts, changes: Iterable[Change], *, patch: int | None = None
+) -> ClusterFacts:
+    """Return the facts after the changes; ``patch`` is the patch release of Kubernetes versions that name none."""
     made = sorted(changes, key=lambda one: _ORDER[one.key.name])
     found = facts
     for one in made:
-        found = _made(found, one, one.last if last else one.value)
+        found = _made(found, one, _at_patch(one, patch))
     stated = {one.key.name for one in made}
     found = _other_network(facts, found, stated)
     _refuse_of_no_proxy(found.nodes, made)
@@ -50,6 +52,11 @@ def changed(facts: ClusterFacts, changes: Iterable[Change], *, last: bool = Fals
         for old, new in zip(facts.nodes, found.nodes, strict=True)
     )
     return replace(found, nodes=nodes)
+
+
+def _at_patch(one: Change, patch: int | None) -> Any:
+    """Return the value of a change, of a minor without its patch release that of the one that is looked at."""
+    return one.value if patch is None or not one.names_no_patch else replace(one.value, patch=patch)
 
 
 def _made(facts: ClusterFacts, one: Change, value: Any) -> ClusterFacts:

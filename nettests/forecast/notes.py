@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nettests.compare.items import named
 from nettests.expect import Manifest
-from nettests.expect.manifest import Condition
 from nettests.forecast.keys import Change
+from nettests.forecast.patches import bounds
 from nettests.model import network_drivers
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import ManifestFile
 from nettests.model.nearest import nearest
-from nettests.model.versions import Bound, KubernetesVersion, WindowsBuild
+from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
 from nettests.preflight.cluster import skews
 
@@ -90,20 +90,12 @@ def _newest(manifests: Manifests) -> tuple[KubernetesVersion | None, WindowsBuil
     builds: list[WindowsBuild] = []
     for manifest in manifests:
         for entry in manifest.limitations:
-            for bound in _bounds(entry.condition):
+            for _, bound in bounds(entry.condition):
                 if isinstance(bound, WindowsBuild):
                     builds.append(bound)
                 else:
                     versions.append(bound)
     return max(versions, default=None), max(builds, default=None)
-
-
-def _bounds(condition: Condition) -> Iterator[Bound]:
-    ends = (condition.source, condition.target)
-    ranges = [condition.kubernetes]
-    ranges += [one for end in ends for one in (end.build, end.kubelet, end.kube_proxy)]
-    for one in ranges:
-        yield from (bound for _, bound in (one.bounds if one else ()))
 
 
 def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:

@@ -1,30 +1,64 @@
 """What a minor version of Kubernetes leaves open: fixes are picked to patch releases, and somebody may have named none.
 
-Expectations are resolved at the first and at the newest patch release. Where they differ, neither is forecast: the patch
-release decides, and the check is undecided until it is named. Pure.
+Expectations are resolved at the first patch release, at each that a condition names, and at the newest. Where they
+differ, none is forecast: the patch release decides, and the check is undecided until it is named. Pure.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nettests.compare.dependencies import AND
+from nettests.expect import Manifest
+from nettests.expect.manifest import Condition
 from nettests.expect.resolve import undecided
 from nettests.forecast.as_documented import Planned
-from nettests.forecast.keys import Change
+from nettests.forecast.keys import LAST_PATCH, Change
 from nettests.model.expectation import Expectation
+from nettests.model.versions import Bound, KubernetesVersion
+
+Expectations = Mapping[str, Expectation]
+_TURNS = {">=": (0,), "<": (0,), ">": (1,), "<=": (1,), "==": (0, 1)}
+"""How many releases after its bound a comparison turns, by its sign."""
+
+
+def deciding_patches(manifests: Iterable[Manifest], changes: Iterable[Change]) -> tuple[int, ...]:
+    """Return the patch releases above the first with which a condition begins or ends to hold, and the newest.
+
+    Between two of them nothing changes: each stands for those that follow it. Empty where every release is named.
+    """
+    minors = {(one.value.major, one.value.minor) for one in changes if one.names_no_patch}
+    if not minors:
+        return ()
+    found = {
+        bound.patch + later
+        for manifest in manifests
+        for entry in manifest.limitations
+        for sign, bound in bounds(entry.condition)
+        if isinstance(bound, KubernetesVersion) and (bound.major, bound.minor) in minors
+        for later in _TURNS[sign]
+    }
+    return tuple(sorted({LAST_PATCH, *found} - {0}))
+
+
+def bounds(condition: Condition) -> Iterator[tuple[str, Bound]]:
+    """Yield the bounds of all version ranges in a condition, each with its sign."""
+    ends = (condition.source, condition.target)
+    ranges = [condition.kubernetes]
+    ranges += [one for end in ends for one in (end.build, end.kubelet, end.kube_proxy)]
+    for one in ranges:
+        yield from one.bounds if one else ()
 
 
 def at_any_patch(
-    first: Planned, last: Mapping[str, Expectation], changes: Iterable[Change]
+    first: Planned, others: Sequence[Expectations], changes: Iterable[Change]
 ) -> Planned:
     """Return the plan with what is expected at each patch release of the minors that were named without one."""
     lacking = [f"the patch release of {one}" for one in changes if one.names_no_patch]
-    found = {
-        name: told
-        if name not in last or _decided(told) == _decided(last[name])
-        else _open(told, last[name], lacking)
-        for name, told in first.expectations.items()
-    }
+    found = {}
+    for name, told in first.expectations.items():
+        every = [told, *(other[name] for other in others if name in other)]
+        agreed = all(_decided(one) == _decided(told) for one in every)
+        found[name] = told if agreed else _open(every, lacking)
     return replace(first, expectations=found)
 
 
@@ -34,10 +68,12 @@ def _decided(told: Expectation) -> tuple[object, ...]:
     return told.expected, limitation, told.undecided is None, told.known_bugs
 
 
-def _open(first: Expectation, last: Expectation, lacking: Iterable[str]) -> Expectation:
-    ids = sorted({*first.entries} ^ {*last.entries})
+def _open(every: Sequence[Expectation], lacking: Iterable[str]) -> Expectation:
+    """Return the expectation of which the entries that do not apply at each release decide."""
+    named = {name for one in every for name in one.entries}
+    ids = sorted(name for name in named if not all(name in one.entries for one in every))
     return replace(
-        first,
+        every[0],
         expected=None,
         limitation=None,
         undecided=undecided(AND.join(ids), lacking),

@@ -1,17 +1,15 @@
 """Runs that were read → the runs of each cluster, in the order in which they started. Pure.
 
-Facts hold no identity of a cluster (decision 0054), so runs are told apart by what they name: the API server's host and
-port; where that is this machine itself, as for tunnels and labs, whose ports change, by the kubeconfig's context. What
-cannot be placed is left out with the reason, and nothing is counted twice.
+Runs are told apart by what they call their cluster (``compare.cluster_names``). What cannot be placed is left out with the
+reason, and nothing is counted twice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from nettests.compare import RecordedRun
+from nettests.compare.cluster_names import cluster_of
 
 ONE = "all runs, taken for one cluster"
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -61,14 +59,6 @@ def clusters(
     return tuple(RunsOfCluster(name=one, runs=tuple(found[one])) for one in newest), left_out
 
 
-def cluster_of(run: RecordedRun) -> str:
-    """Return what a run's cluster is told by: ``api.staging:6443``, or ``context kind-a at this machine``."""
-    host, port = _address(run.run.server)
-    if _is_loopback(host):
-        return f"context {run.run.context or 'of no name'} at this machine"
-    return f"{host}:{port}" if port else host
-
-
 def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
     """Yield what has no place in the order of any cluster, or one already."""
     seen: dict[str, str] = {}
@@ -93,19 +83,3 @@ def _start(run: ReadRun) -> datetime | None:
     except ValueError:
         return None
     return read if read.tzinfo else read.replace(tzinfo=UTC)
-
-
-def _address(server: str) -> tuple[str, str]:
-    # samples: "https://api.staging.test:6443", "https://[::1]:35035"
-    try:
-        parts = urlsplit(server)
-        return parts.hostname or server, str(parts.port or "")
-    except ValueError:
-        return server, ""
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host in {"", "localhost"}

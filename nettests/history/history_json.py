@@ -59,6 +59,7 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "first_bad": turn.first_bad,
         "last_good": turn.last_good,
         "good_since": turn.good_since,
+        "gone_since": turn.gone_since,
         "checks": [one.id for one in turn.checks],
         "incidents": [one.cause for one in turn.incidents],
         "facts": to_data(turn.facts),

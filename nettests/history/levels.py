@@ -38,6 +38,8 @@ class State(StrEnum):
     """It is red, and was in all or most runs since its first bad one."""
     FLAKY = "flaky"
     """It was red more than once, with good runs in between, and is good most of the time."""
+    GONE = "gone"
+    """It was red or flaky when it was last planned, and no run plans it any more."""
     REPAIRED = "repaired"
     """It was red at one time, and is good since."""
     GOOD = "good"
@@ -62,6 +64,8 @@ class Course:
     good_since: int | None = None
     last_red: int | None = None
     last_judged: int | None = None
+    gone_since: int | None = None
+    """The first run that no longer plans it, of what is gone."""
 
     @property
     def flake_rate(self) -> float:

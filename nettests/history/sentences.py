@@ -16,11 +16,17 @@ from nettests.model.words import Verdict
 from nettests.report.summary import moment
 from nettests.report.text import plural
 
-TITLES = {State.RED: "Red now", State.FLAKY: "Flaky", State.REPAIRED: "Repaired"}
+TITLES = {
+    State.RED: "Red now",
+    State.FLAKY: "Flaky",
+    State.GONE: "No longer planned",
+    State.REPAIRED: "Repaired",
+}
 """What of a history is told, the most urgent first."""
 _COLOUR = {
     State.RED: Verdict.FAIL,
     State.FLAKY: Verdict.FLAKY,
+    State.GONE: Verdict.SKIPPED,
     State.REPAIRED: Verdict.PASS,
 }
 
@@ -30,13 +36,14 @@ def headline(found: ClusterHistory) -> str:
 
     A flaky check that is red in the latest run is said to be: "nothing is red" would contradict that run.
     """
-    red, flaky, repaired = (len(found.of(state)) for state in TITLES)
+    red, flaky, gone, repaired = (len(found.of(state)) for state in TITLES)
     latest = len(found.runs) - 1
     swinging = sum(one.course.last_red == latest for one in found.of(State.FLAKY))
     nothing = "No check stays red" if swinging else "Nothing is red now"
     told = [f"{plural(red, 'check')} {'is' if red == 1 else 'are'} red now" if red else nothing]
     if flaky:
         told.append(f"{flaky} flaky{f' ({swinging} red in the latest run)' if swinging else ''}")
+    told += [f"{gone} no longer planned"] if gone else []
     told += [f"{repaired} repaired"] if repaired else []
     return ", ".join(told)
 
@@ -92,6 +99,8 @@ def turn_head(turn: Turn, runs: Sequence[ReadRun]) -> str:
     if turn.state is State.REPAIRED and turn.good_since is not None:
         bad = turn.good_since - turn.first_bad
         return f"good since {when(runs[turn.good_since])}, after {plural(bad, 'run')}"
+    if turn.gone_since is not None:
+        return f"red first {began}, and not planned since {when(runs[turn.gone_since])}"
     return f"red now and then, first {began}"
 
 
@@ -133,7 +142,11 @@ def percent(share: float) -> str:
 
 def _latest(went: Course, runs: Sequence[ReadRun]) -> Iterator[str]:
     """Yield what the newest runs say, where that is not what the state says."""
-    if went.last_judged is not None and went.last_judged < len(runs) - 1:
+    if (
+        went.gone_since is None
+        and went.last_judged is not None
+        and went.last_judged < len(runs) - 1
+    ):
         yield f"not judged since {when(runs[went.last_judged])}"
     if went.state is State.FLAKY and went.last_red is not None:
         yield f"last red {when(runs[went.last_red])}"

@@ -6,7 +6,7 @@ here chooses words.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from nettests.compare.incidents import key_of
 from nettests.compare.nodes import join_nodes
 from nettests.compare.recorded import RecordedCheck
 from nettests.history.clusters import LeftOutRun, ReadRun, RunsOfCluster, clusters
+from nettests.history.departed import departed
 from nettests.history.levels import Colour, Course, State, course
 from nettests.model.verdict import ACCEPTED, DEVIATING
 from nettests.model.words import Verdict
@@ -53,6 +54,7 @@ class Turn:
     first_bad: int
     last_good: int | None
     good_since: int | None
+    gone_since: int | None
     checks: tuple[CheckTrend, ...]
     incidents: tuple[IncidentTrend, ...]
     facts: tuple[FactChange, ...]
@@ -152,6 +154,7 @@ def _check_trends(pairs: _Pairs) -> Iterator[CheckTrend]:
         verdicts = tuple(one.standing if one else None for one in seen)
         wavering = frozenset(at for at, one in enumerate(verdicts) if one is Verdict.FLAKY)
         went = course([colour_of(one) for one in verdicts], wavering)
+        went = departed(went, verdicts, pairs.runs)
         change = None
         if went.last_good is not None and went.first_bad is not None:
             change = pairs.change(check, went.last_good, went.first_bad)
@@ -183,13 +186,22 @@ def _incident_trends(
             cause=last.cause,
             traits=tuple(sorted(last.traits.items())),
             colours=colours,
-            course=course(colours),
+            course=_of_checks(course(colours), of),
             checks=ids,
             next_step=last.next_step,
         )
 
 
-_URGENT = (State.RED, State.FLAKY, State.REPAIRED)
+def _of_checks(went: Course, checks: Iterable[CheckTrend]) -> Course:
+    """Return the course of an incident, as gone where all of its checks are."""
+    since = [one.course.gone_since for one in checks]
+    gone = [at for at in since if at is not None]
+    if not gone or len(gone) < len(since):
+        return went
+    return replace(went, state=State.GONE, gone_since=max(gone))
+
+
+_URGENT = (State.RED, State.FLAKY, State.GONE, State.REPAIRED)
 
 
 def _turns(
@@ -204,20 +216,29 @@ def _turns(
     for together in sorted(alike.values(), key=lambda found: _urgency(found[0].course)):
         went = together[0].course
         assert went.first_bad is not None, "only what was red is in a turn"
-        ids = {one.id for one in together}
         yield Turn(
             state=went.state,
             first_bad=went.first_bad,
             last_good=went.last_good,
             good_since=went.good_since,
+            gone_since=went.gone_since,
             checks=tuple(together),
-            incidents=tuple(
-                one
-                for one in causes
-                if ids & set(one.checks) and one.colours[went.first_bad] is Colour.RED
-            ),
+            incidents=tuple(_causes_of(together, causes, went.first_bad)),
             facts=() if went.last_good is None else pairs.facts(went.last_good, went.first_bad),
         )
+
+
+def _causes_of(
+    together: Iterable[CheckTrend], causes: Iterable[IncidentTrend], first_bad: int
+) -> list[IncidentTrend]:
+    """Return the causes that a turn's first bad run has of its checks: those that came with it, else those there before."""
+    ids = {check.id for check in together}
+    there = [
+        cause
+        for cause in causes
+        if ids & set(cause.checks) and cause.colours[first_bad] is Colour.RED
+    ]
+    return [cause for cause in there if cause.course.first_bad == first_bad] or there
 
 
 def _way(one: CheckTrend) -> Hashable:
@@ -226,7 +247,7 @@ def _way(one: CheckTrend) -> Hashable:
     reds: tuple[int, ...] = ()
     if went.state is State.FLAKY:
         reds = tuple(at for at, seen in enumerate(one.verdicts) if colour_of(seen) is Colour.RED)
-    return went.state, went.first_bad, went.last_good, went.good_since, reds
+    return went.state, went.first_bad, went.last_good, went.good_since, went.gone_since, reds
 
 
 def _urgency(went: Course) -> tuple[int, ...]:

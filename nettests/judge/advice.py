@@ -7,6 +7,7 @@ Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common 
 import re
 from dataclasses import dataclass
 
+from nettests.judge.limit_advice import after_limit
 from nettests.judge.message import last_detail
 from nettests.judge.not_started import AFTER_REFUSAL, not_created, not_started
 from nettests.judge.proof import failed_target
@@ -32,6 +33,7 @@ _BY_OUTCOME = {
     "plugin passes DNS settings to its pods",
     Outcome.SERVFAIL: "the cluster's DNS could not find out: read its log (of names in its own domain whether it "
     "reaches the API server, of others whether it reaches the upstream that its Corefile forwards to)",
+    Outcome.NO_PORT: "all ports of the source are taken: see who holds them (netstat), and how many there are",
     Outcome.LOST: "something on the way keeps a record of flows and forgot this one: compare its time-out "
     "({memory}) with the silence; "
     "applications that send keep-alives more often are not affected",
@@ -93,6 +95,8 @@ def after_failure(check: Check, observation: Observation) -> str:
         if _unresolved(check, observation):
             return AFTER_SILENT_DNS
         return AFTER_FAILED_SERVICE if _by_proxy(check) else AFTER_FAILED_TARGET
+    if check.action.question.exhausts:
+        return after_limit(check)
     if observation.outcome is Outcome.DEVIATES and check.action.case is not None:
         rule = RULES.get(check.action.case.label)
         return rule.remedy if rule else AFTER_UNKNOWN_RULE

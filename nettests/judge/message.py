@@ -20,7 +20,7 @@ def expected_text(expectation: Expectation) -> str:
 def observed_text(observation: Observation) -> str:
     """Say what was observed, with the address that was seen and the backends that answered."""
     outcomes = [attempt.outcome.value for attempt in observation.attempts]
-    figure = observation.loss or observation.path_size
+    figure = observation.flows or observation.loss or observation.path_size or observation.figure
     if figure is not None:
         parts = [f"{observation.outcome.value}, {figure}"]
     elif observation.differing_ports:

@@ -151,6 +151,7 @@ def _rule_on_outcome(check: Check, expectation: Expectation, observation: Observ
         _not_judged(expectation, observation)
         or _open(check, expectation, observation)
         or _stale(check, observation)
+        or _ran_out(check, expectation, observation)
         or _disagreement(check, expectation, observation)
         or _stranger(check, observation)
         or _unseen(expectation, observation)
@@ -194,6 +195,15 @@ def _stale(check: Check, observation: Observation) -> _Ruling | None:
     answered = f"{' and '.join(observation.backends)} answered" if observation.backends else ""
     why = "; ".join(one for one in (observation.stale, answered or ruling.why) if one)
     return _Ruling(Verdict.FAIL, why, advice.after_staleness(check))
+
+
+def _ran_out(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
+    """Fail a path on which no more connections come about after some; those show, as controls do, that it works."""
+    if observation.flows is None or not observation.flows.ran_out:
+        return None
+    if _matches(expectation.expected, observation):
+        return None
+    return _Ruling(Verdict.FAIL, last_detail(observation), advice.after_failure(check, observation))
 
 
 def _disagreement(

@@ -111,8 +111,10 @@ class NodeNetwork(Protocol):
     switch: Namespace | None
     """The virtual switch of a Windows node; ``None`` on Linux."""
 
-    async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
-        """Make a namespace for the pod ``uid``, with an address from the node's pod CIDR.
+    async def attach_pod(
+        self, uid: str, mappings: Sequence[PortMapping] = (), *, wanted: Address | None = None
+    ) -> PodNetwork:
+        """Make a namespace for the pod ``uid``, with an address from the node's pod CIDR, or the ``wanted`` one.
 
         ``mappings`` are the host ports by which the pod is to be reached.
         """

@@ -115,7 +115,7 @@ class Case:
     For ``ADMIT``, ``level`` is the level of Pod Security of the namespace that is used, where it is not the
     run's own. ``then`` may be ``steered``: the Pod names a RuntimeClass that is there already.
 
-    For ``START``, ``reasons`` are texts of which a failure has to show one: a Pod that stays away for
+    For ``START``, ``pods`` are so many of them at the same time, over the nodes of a node pool, and ``reasons`` are texts of which a failure has to show one: a Pod that stays away for
     another reason proves nothing. ``then`` is what is done once it has started.
     """
 
@@ -130,6 +130,7 @@ class Case:
     reasons: tuple[str, ...] = ()
     then: Afterwards | None = None
     beside_pod: bool = False
+    pods: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,11 +151,17 @@ class Action:
     of payload that a request carries beside the question, and its answer back; ``None`` sends the question alone. For
     ``PATH_MTU``: bytes of the Pods' MTU, ``None`` where it is not known."""
     connections: int = 1
-    """For ``DISTRIBUTE``: how many new connections from distinct source ports. For ``LOSS``: how many tries."""
+    """For ``DISTRIBUTE``: how many new connections from distinct source ports. For ``LOSS`` and ``FLOWS``: how many tries. For
+    ``SCALE``: how many Services. For ``START``: how many Pods at the same time."""
     pause: float = 0
     """For ``DISTRIBUTE``: seconds between the connections."""
     case: Case | None = None
     """For ``ADMIT``, ``INSPECT`` and ``START``: what exactly is tested."""
+
+    @property
+    def makes_many_pods(self) -> bool:
+        """Whether several Pods are made at the same time, beside which nothing else is to be tested."""
+        return self.question is Question.START and self.connections > 1
 
     @property
     def is_process(self) -> bool:
@@ -166,7 +173,7 @@ class Action:
                 return self.resolver is not None and self.resolver.is_process
             case Question.ADMIT | Question.INSPECT | Question.START:
                 return False
-            case Question.PATH_MTU | Question.LOSS:
+            case Question.PATH_MTU | Question.LOSS | Question.FLOWS | Question.SCALE:
                 return False
             case _:
                 assert_never(self.question)

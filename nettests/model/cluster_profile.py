@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from nettests.model.facts import ALL, Address, ExternalTarget, Network
+from nettests.model.facts import ALL, Address, ExternalTarget, Network, Scale
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
@@ -210,6 +210,7 @@ class ClusterProfile:
     pools: dict[str, tuple[str, ...]] = field(default_factory=dict)
     fleet_nodes: str = ALL
     """Which nodes the fleet sweep takes: ``all``, ``sample`` (those that stand for their node pools) or a selector."""
+    scale: Scale = field(default_factory=Scale)
     images: Images = field(default_factory=Images)
     pods: PodSettings = field(default_factory=PodSettings)
     facts: StatedFacts = field(default_factory=StatedFacts)

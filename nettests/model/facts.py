@@ -163,6 +163,18 @@ class FleetScope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How many connections and how many Services the checks of class ``costly`` make that look for a limit.
+
+    They stand here so that whoever has the facts makes the same plan.
+    """
+
+    flows: int = 2000
+    """An eighth of the 16,384 ports that Windows hands out by default, and so few that no document denies them."""
+    services: int = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
     """Everything that plans and conditions may depend on."""
 
@@ -200,6 +212,8 @@ class ClusterFacts:
     """The managed service that the nodes' labels show: ``aks``, ``eks``, ``gke``, else ``other``."""
     fleet: FleetScope = FleetScope()
     """Which nodes the fleet sweep takes, and the seed of its pairs."""
+    scale: Scale = Scale()
+    """How many connections and Services are made where a limit is looked for."""
 
     @property
     def dns_domain(self) -> str:

@@ -13,6 +13,8 @@ from nettests.model.check_id import member_id, member_of
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import (
+    Accepted,
+    AcceptedFailure,
     Answer,
     Begin,
     Convergence,
@@ -64,6 +66,10 @@ class History:
     """Of a watch, in their order; none for a run."""
     events: list[Event] = field(default_factory=list)
     diagnostics: list[Diagnostics] = field(default_factory=list)
+    accepted: dict[str, AcceptedFailure] = field(default_factory=dict)
+    """Failures that a baseline holds, by check."""
+    excused: bool = False
+    """Whether the run ends as if these were none."""
     _counted: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -117,6 +123,9 @@ class History:
                 self.events.append(record)
             case Diagnostics():
                 self.diagnostics.append(record)
+            case Accepted():
+                self.accepted = {one.check: one for one in record.failures}
+                self.excused = record.excused
             case Reading():
                 pass  # the facts that it completed follow it
             case _:

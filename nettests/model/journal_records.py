@@ -267,6 +267,26 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedFailure:
+    """A check that deviates as the site has accepted it: why, and the last day on which it is."""
+
+    check: str
+    reason: str
+    expires: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The failures that a site's baseline holds; ``excused`` is whether the run ends as if they were none."""
+
+    KIND: ClassVar = "accepted"
+
+    file: str
+    excused: bool
+    failures: tuple[AcceptedFailure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class End:
     """The end of a run; one that was killed has none."""
 
@@ -296,6 +316,7 @@ OfRun = (
     | Event
     | Pulled
     | Diagnostics
+    | Accepted
     | End
 )
 Record = OfCheck | OfRun | Unknown

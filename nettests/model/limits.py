@@ -33,6 +33,8 @@ HEAD_BYTES = MIB
 """Of the answer to a WebSocket's handshake; beside a body, of what else a port-forward brings with it."""
 JOURNAL_LINE_BYTES = 256 * MIB
 """Of one record of a journal: it may hold what several processes said."""
+BUNDLE_MEMBER_BYTES = 512 * MIB
+"""Of one file of an exported bundle, unpacked: the journal of a fleet of hundreds of nodes has some 100 MiB."""
 
 
 class TooMuchError(ValueError):

@@ -6,6 +6,7 @@ Made by ``parse`` from the raw records that ``probes`` wrote to the journal; rea
 
 from dataclasses import dataclass, field
 
+from nettests.model.flow_count import FlowCount
 from nettests.model.loss import LossEstimate
 from nettests.model.path_size import PathSize
 from nettests.model.words import Distribution, Outcome, SourceSeen
@@ -122,6 +123,10 @@ class Observation:
     """For ``LOSS``: how much was lost of how much."""
     path_size: PathSize | None = None
     """For ``PATH_MTU``: which sizes pass."""
+    flows: FlowCount | None = None
+    """For ``FLOWS``: how many connections were made of so many."""
+    figure: str | None = None
+    """For ``SCALE``: what was measured, for people."""
     differing_ports: tuple[PortSeen, ...] = ()
     trusted: bool = True
     distrust: str | None = None

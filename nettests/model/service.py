@@ -39,8 +39,21 @@ class Change(StrEnum):
     """Another Service over the same endpoints is deleted, and comes back, while it stays as it is."""
     POD = "pod"
     """The Pod behind it is deleted, and another one takes its place at another address."""
+    SAME_ADDRESS = "same-address"
+    """The Pod behind it is deleted, and another one takes its place at the same address, if the network gives it that."""
     PORT_NAME = "port-name"
     """Its ports get other names while it stays, and their numbers with it."""
+
+
+class Crowd(StrEnum):
+    """For ``SCALE``: what is looked at while many more Services are made beside it, and removed."""
+
+    SERVED = "served"
+    """The last of them."""
+    BESIDE = "beside"
+    """The Service itself, which was there before."""
+    REMOVED = "removed"
+    """What is left of them."""
 
 
 def sibling_of(service: str) -> str:
@@ -85,6 +98,8 @@ class ServiceSettings:
     """The annotation ``preserve-destination``."""
     change: Change = Change.RECREATED
     """For ``CHURN``: what happens before it is tested."""
+    crowd: Crowd | None = None
+    """For ``SCALE``: what is looked at."""
     idle_ports: bool = False
     """It has ports for connections that are silent, beside the usual ones."""
     external_name: bool = False

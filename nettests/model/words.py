@@ -9,6 +9,8 @@ What holds of target kinds is in ``target_kinds``.
 from enum import StrEnum
 from typing import assert_never
 
+from nettests.model.question import Question as Question  # noqa: PLC0414 - one of the words
+
 
 class OS(StrEnum):
     """Operating system of a node, spelled as the ``kubernetes.io/os`` label spells it."""
@@ -189,91 +191,6 @@ class Setting(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Question(StrEnum):
-    """What one check tests of its target."""
-
-    REACH = "reach"
-    """Connect, learn which backend answers and which source address it saw."""
-    PING = "ping"
-    """ICMP echo."""
-    RESOLVE = "resolve"
-    """Name resolution alone, by one resolver."""
-    DISTRIBUTE = "distribute"
-    """Many new connections from distinct source ports; which backends answer?"""
-    PATH_MTU = "path-mtu"
-    """Echoes of many sizes; which packets are carried, and above which size do they vanish?"""
-    LOSS = "loss"
-    """A train of short questions, one after another; how many of them are lost?"""
-    IDLE = "idle"
-    """A connection is idle for a while, and is used again; does it still carry anything?"""
-    CHURN = "churn"
-    """Its Service is deleted and recreated, each time in front of another backend; who answers in the end?"""
-    ADMIT = "admit"
-    """Does the API server accept an object? Tested by dry run."""
-    INSPECT = "inspect"
-    """Is something set up as the documents demand? Read, never changed."""
-    START = "start"
-    """Does a Pod of the check's own start, and how does it end?"""
-
-    @property
-    def has_path(self) -> bool:
-        """Whether packets between two ends decide.
-
-        Without a path are questions to the API server, about one node, and to a Pod that the check makes; they, and
-        no others, go to targets of ``target_kinds`` without one.
-        """
-        match self:
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
-                return True
-            case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
-                return True
-            case Question.ADMIT | Question.INSPECT | Question.START:
-                return False
-            case _:
-                assert_never(self)
-
-    @property
-    def examined(self) -> bool:
-        """Whether it takes more than one command, so that an examiner answers it."""
-        match self:
-            case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
-                return True
-            case Question.REACH | Question.PING | Question.RESOLVE:
-                return False
-            case Question.DISTRIBUTE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
-                return False
-            case _:
-                assert_never(self)
-
-    @property
-    def tries_objects(self) -> bool:
-        """Whether the case's own object is handed to the API server."""
-        match self:
-            case Question.ADMIT | Question.START:
-                return True
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
-                return False
-            case Question.IDLE | Question.CHURN | Question.INSPECT:
-                return False
-            case Question.PATH_MTU | Question.LOSS:
-                return False
-            case _:
-                assert_never(self)
-
-    @property
-    def timed(self) -> bool:
-        """Whether each answer is that to one question alone, so that how long it took can be compared."""
-        match self:
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
-                return True
-            case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
-                return False
-            case Question.ADMIT | Question.INSPECT | Question.START:
-                return False
-            case _:
-                assert_never(self)
-
-
 class CheckClass(StrEnum):
     """What running a check costs or touches. Only ``default`` is run by default; a user enables the others."""
 
@@ -318,6 +235,8 @@ class Outcome(StrEnum):
     SERVFAIL = "servfail"
     """A name server could not find out: of names beyond the cluster, that its upstream does not answer."""
     RESOLVED = "resolved"
+    NO_PORT = "no_port"
+    """The client's own system had no port left for one more connection."""
     LOST = "lost"
     """A connection that stood carries nothing any more: silence, or a reset, answers what is sent."""
     ACCEPTED = "accepted"

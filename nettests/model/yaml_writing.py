@@ -19,6 +19,18 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+class _Literal(_Dumper):
+    """A text of several lines is a block, line by line as it is."""
+
+
+def _block(dumper: Any, text: str) -> Any:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Literal.add_representer(str, _block)
+
+
 class _Indented(_Dumper):
     """Sequences stand two columns to the right of their key."""
 
@@ -31,17 +43,22 @@ for _tag, _pattern, _first in (
     ("int", r"0o[0-7]+|0x[0-9a-fA-F]+", ["0"]),
     ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", list("-+.0123456789")),
 ):
-    for _of in (_Dumper, _Indented):
+    for _of in (_Dumper, _Literal, _Indented):
         _of.add_implicit_resolver(
             f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), _first
         )
 
 
-def write_yaml(item: Any, *, width: int = 80, ascii_only: bool = False) -> str:
-    """Return one document in block style; with ``ascii_only`` all that a terminal might obey is escaped."""
+def write_yaml(
+    item: Any, *, width: int = 80, ascii_only: bool = False, literal: bool = False
+) -> str:
+    """Return one document in block style; with ``ascii_only`` all that a terminal might obey is escaped.
+
+    With ``literal`` a text of several lines stands there line by line, so that people read it.
+    """
     text: str = yaml.dump(
         item,
-        Dumper=_Dumper,
+        Dumper=_Literal if literal else _Dumper,
         default_flow_style=False,
         sort_keys=False,
         width=width,

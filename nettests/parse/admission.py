@@ -13,7 +13,7 @@ from typing import Any
 from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 
 FORBIDDEN = 403
 INVALID = 422
@@ -24,9 +24,9 @@ def read(raw: Raw) -> Reading:
     try:
         said = read_json(raw.stdout)
     except ValueError:
-        return probe_failed(f"status {raw.status} with a body that is not JSON: {raw.stdout}")
+        return not_understood(f"status {raw.status} with a body that is not JSON: {raw.stdout}")
     if not isinstance(said, dict):
-        return probe_failed(f"status {raw.status} with a body that is no object: {raw.stdout}")
+        return not_understood(f"status {raw.status} with a body that is no object: {raw.stdout}")
     # sample: {"kind":"Pod","apiVersion":"v1","metadata":{"name":"w"},"spec":{"os":{"name":"windows"}}}
     if raw.status in {200, 201} and "scheduling" in raw.context:
         return _steered(said, raw)

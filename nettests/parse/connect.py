@@ -9,7 +9,7 @@ import re
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line
 from nettests.parse.taxonomy import Stage, classify
 
 _FIXED = {"REFUSED": Outcome.REFUSED, "TIMEOUT": Outcome.TIMED_OUT}
@@ -24,7 +24,7 @@ def read(raw: Raw) -> Reading:
         return _of_error(found[1], found[2] or "", raw.client_os)
     if raw.exit_code != 0:
         code = "lost" if raw.exit_code is None else str(raw.exit_code)
-        return probe_failed(f"agnhost connect: exit code {code}: {said or raw.stdout}")
+        return not_understood(f"agnhost connect: exit code {code}: {said or raw.stdout}")
     udp = "--protocol=udp" in raw.command
     return Reading(outcome=Outcome.REPLIED if udp else Outcome.CONNECTED, detail="answered")
 
@@ -35,5 +35,5 @@ def _of_error(prefix: str, text: str, client_os: str) -> Reading:
         outcome = classify(text, client_os, Stage.NAME if prefix == "DNS" else Stage.ADDRESS)
     detail = f"{prefix}: {text}" if text else prefix
     if outcome is None:
-        return probe_failed(f"not understood: {detail}")
+        return not_understood(f"not understood: {detail}")
     return Reading(outcome=outcome, detail=one_line(detail))

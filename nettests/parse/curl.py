@@ -8,7 +8,7 @@ refused because a time-out is code 28 as long as ``-m`` is shorter than the syst
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome
 from nettests.parse.answers import answered
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.taxonomy import Stage, classify
 
 _TLS_ANSWERED = {1, 8, 35, 60}
@@ -36,7 +36,7 @@ def read(raw: Raw) -> Reading:
     if code in _TLS_ANSWERED:
         return Reading(outcome=Outcome.CONNECTED, detail=f"answered, curl code {code}: {said}")
     if code not in _WITHOUT_REASON:
-        return probe_failed(f"curl ended with code {code}: {said}")
+        return not_understood(f"curl ended with code {code}: {said}")
     outcome = _reason(raw) if code in _REASON_COUNTS else None
     return Reading(
         outcome=outcome or _WITHOUT_REASON[code], detail=said or f"curl ended with code {code}"

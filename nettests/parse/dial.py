@@ -13,7 +13,7 @@ from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.answers import answered
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.taxonomy import Stage, classify
 
 _NOT_RESOLVED = "host and/or port param are invalid. "
@@ -28,7 +28,7 @@ def read(raw: Raw) -> Reading:
         return of_error(raw.stdout.removeprefix(_NOT_RESOLVED), raw.client_os, Stage.NAME)
     told = document(raw.stdout)
     if told is None:
-        return probe_failed(f"/dial answered {raw.status or ''} with {raw.stdout!r}")
+        return not_understood(f"/dial answered {raw.status or ''} with {raw.stdout!r}")
     responses, errors = told
     if errors:
         return of_error(errors[0], raw.client_os, Stage.ADDRESS)
@@ -80,7 +80,7 @@ def of_error(text: str, client_os: str, stage: Stage) -> Reading:
     """Read an error of Go's."""
     outcome = classify(text, client_os, stage)
     if outcome is None:
-        return probe_failed(f"not understood: {text}")
+        return not_understood(f"not understood: {text}")
     return Reading(outcome=outcome, detail=one_line(text))
 
 

@@ -171,6 +171,12 @@ def read(logs: Mapping[str, str]) -> Reading:
     return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"from its first moment on: {each}"))
 
 
+def longest(logs: Mapping[str, str]) -> float:
+    """Return after how many seconds the last kind of path was answered that was answered at all."""
+    paths = [_path(name, logs[name]) for name in _PATHS if name in logs]
+    return max((one.answered for one in paths if one.answered is not None), default=0.0)
+
+
 def shows_busy_node(attempt: Attempt) -> bool:
     """Whether a new Pod's answers say that its node was busy, and nothing of its network."""
     busy = attempt.detail.startswith((BUSY, SLOWLY))

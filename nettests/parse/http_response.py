@@ -10,7 +10,7 @@ import re
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome
 from nettests.parse.answers import answered
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.taxonomy import Stage, classify
 
 # sample: "X-Squid-Error: ERR_CONNECT_FAIL 111"
@@ -81,5 +81,5 @@ def _of_error(text: str) -> Reading:
         return Reading(outcome=Outcome.NXDOMAIN, detail=one_line(text))
     outcome = classify(text, OS.LINUX, Stage.ADDRESS)
     if outcome is None:
-        return probe_failed(f"not understood: {text or 'no answer'}")
+        return not_understood(f"not understood: {text or 'no answer'}")
     return Reading(outcome=outcome, detail=one_line(text))

@@ -8,7 +8,7 @@ the answer is then ``probe_failed``, never ``conforms``.
 from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.rules import RULES, Evidence, UnreadableError
 
 RULE = "rule"
@@ -32,8 +32,9 @@ def read(raw: Raw) -> Reading:
     try:
         found = rule.demand(evidence)
     except UnreadableError as error:
-        return probe_failed(error.message)
+        # What could not be read from the cluster is no text at all.
+        return (probe_failed if evidence.problems else not_understood)(error.message)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        return probe_failed(f"the readings have another form than expected: {error!r}")
+        return not_understood(f"the readings have another form than expected: {error!r}")
     outcome = Outcome.CONFORMS if found.conforms else Outcome.DEVIATES
     return Reading(outcome=outcome, detail=one_line(found.detail))

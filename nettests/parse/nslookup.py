@@ -9,7 +9,7 @@ import re
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line
 
 _FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
     (
@@ -74,7 +74,7 @@ def read(raw: Raw) -> Reading:
         found = pattern.search(text)
         if found is not None:
             return Reading(outcome=outcome, detail=one_line(_line_of(text, found.start())))
-    return probe_failed(f"nslookup's output is not understood: {text}")
+    return not_understood(f"nslookup's output is not understood: {text}")
 
 
 def _addresses(text: str) -> tuple[str, ...]:

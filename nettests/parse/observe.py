@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from nettests.model.check import Check, Target
+from nettests.model.flow_count import FlowCount
 from nettests.model.journal_records import Done
 from nettests.model.loss import LossEstimate, estimate
 from nettests.model.observation import Attempt, Observation, Raw, unusable
@@ -20,6 +21,8 @@ from nettests.parse.controls import read_controls
 from nettests.parse.first_packets import without_busy_nodes
 from nettests.parse.kept_back import telling
 from nettests.parse.lost_datagram import ALONE
+from nettests.parse.many_flows import count
+from nettests.parse.many_services import figure_of
 from nettests.parse.path_mtu import read_sizes
 from nettests.parse.ports import by_port, differing_ports
 from nettests.parse.read import read_raw, read_resolution
@@ -35,6 +38,8 @@ BEHIND = "behind"
 """In ``Raw.context``: the backend that a Service was in front of when this was probed, or nobody's name."""
 CHANGED = "changed"
 """In ``Raw.context``: what was changed before this was probed, and did not come about, where more is to be said than ``BEHIND``."""
+WAITED = "waited"
+"""In ``Raw.context``: for how many seconds rules were given to follow a change before this was probed all the same."""
 REPEATED_PORTS_DIVISOR = 8
 """Up to one in eight source ports may repeat: two random ports of 28000 meet now and then, whereas a
 kept-alive connection shows one port again and again."""
@@ -77,8 +82,11 @@ def observe(
         (outcome,) = outcomes
     loss = _loss(check, attempts)
     sizes = read_sizes(check, own) if check.action.question is Question.PATH_MTU else None
-    if loss is not None or sizes is not None:
-        outcome = _of_many(attempts, sizes)
+    flows = count(check.action.connections, attempts) if _counts_flows(check) else None
+    if flows is not None and flows.ran_out:
+        loss = None  # nothing was lost on the way
+    if loss is not None or sizes is not None or flows is not None:
+        outcome = _of_many(attempts, sizes, flows)
         outcomes = {outcome}
     return Observation(
         check=check.id,
@@ -96,6 +104,8 @@ def observe(
         differing_ports=ports,
         loss=loss,
         path_size=sizes,
+        flows=flows,
+        figure=figure_of(own) if check.action.question is Question.SCALE else None,
         trusted=distrust is None,
         distrust=distrust,
         channel=own[-1].channel,
@@ -133,17 +143,20 @@ def changed_in_place(check: Check) -> bool:
 
 def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
     """Say which change of a Service its rules did not follow, where it was run all the same."""
-    if told := raws[-1].context.get(CHANGED):
-        return told
-    behind = raws[-1].context.get(BEHIND)
-    if behind is None or behind in check.target.backends:
+    context = raws[-1].context
+    within = f" in {context[WAITED]} s" if context.get(WAITED) else ""
+    if told := context.get(CHANGED):
+        return f"{told}{within}"
+    behind = context.get(BEHIND)
+    final = behind in check.target.backends
+    if behind is None or (final and not within):
         return None
-    former = behind in check.target.former
-    change = f"recreated in front of {behind}" if former else "left without endpoints"
+    named = final or behind in check.target.former
+    change = f"recreated in front of {behind}" if named else "left without endpoints"
     if changed_in_place(check):
-        change = f"left with {behind} as endpoints" if former or behind == SEVERAL else change
+        change = f"left with {behind} as endpoints" if named or behind == SEVERAL else change
         change += " in place"
-    return f"the Service was {change}, and its rules did not follow"
+    return f"the Service was {change}, and its rules did not follow{within}"
 
 
 def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
@@ -156,15 +169,29 @@ def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
 
 def _loss(check: Check, attempts: Sequence[Attempt]) -> LossEstimate | None:
     """Return how much of a train was lost, where every try was either answered or lost."""
-    if check.action.question is not Question.LOSS:
+    if check.action.question is not Question.LOSS and not _counts_flows(check):
         return None
     if any(not one.outcome.positive and one.lost == 0 for one in attempts):
         return None
     return estimate(sum(one.tries for one in attempts), sum(one.lost for one in attempts))
 
 
-def _of_many(attempts: Sequence[Attempt], sizes: PathSize | None) -> Outcome:
-    """Return what all attempts together brought: silence where none was answered, or where large packets vanish."""
+def _counts_flows(check: Check) -> bool:
+    return check.action.question is Question.FLOWS
+
+
+def _of_many(
+    attempts: Sequence[Attempt], sizes: PathSize | None, flows: FlowCount | None
+) -> Outcome:
+    """Return what all attempts together brought: silence where none was answered, or where large packets vanish.
+
+    Where connections ran out it is what the last of those that failed met.
+    """
+    if flows is not None and flows.ran_out:
+        failed = [one.outcome for one in attempts if not one.outcome.positive]
+        return (
+            failed[-1] if failed else Outcome.TIMED_OUT
+        )  # trains of which only some had an answer
     answered = [one.outcome for one in attempts if one.outcome.positive]
     if sizes is not None and sizes.finding is SizeFinding.HOLE:
         return Outcome.TIMED_OUT

@@ -11,7 +11,7 @@ import re
 
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 
 _LINUX_REPLY = re.compile(
     # sample: "64 bytes from 10.244.2.5: icmp_seq=1 ttl=63 time=0.311 ms" (iputils)
@@ -77,7 +77,7 @@ def read(raw: Raw) -> Reading:
         return Reading(outcome=Outcome.REPLIED, detail=f"{len(replies)} echo replies")
     outcome = _without_reply(text)
     if outcome is None:
-        return probe_failed(f"ping ended with code {raw.exit_code}: {text}")
+        return not_understood(f"ping ended with code {raw.exit_code}: {text}")
     return Reading(outcome=outcome, detail=one_line(_telling_line(text)))
 
 

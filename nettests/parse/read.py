@@ -14,18 +14,20 @@ from nettests.parse import (
     admission,
     arrival,
     connect,
+    crowd,
     curl,
     dial,
     http_response,
     idle,
     inspection,
+    many_services,
     nslookup,
     ping,
     resolve_dnsname,
     start,
     train,
 )
-from nettests.parse.reading import Reading, probe_failed
+from nettests.parse.reading import Reading, not_understood, probe_failed
 
 Parser = Callable[[Raw], Reading]
 
@@ -40,8 +42,10 @@ PARSERS: Mapping[str, Parser] = {
     "admission": admission.read,
     "inspection": inspection.read,
     "start": start.read,
+    "crowd": crowd.read,
     "idle": idle.read,
     "train": train.read,
+    many_services.SERVICES: many_services.read,
     arrival.SERVER_LOG: arrival.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""
@@ -71,6 +75,12 @@ def read_resolution(raw: Raw) -> Attempt:
 def read_answer(raw: Raw, question: Question) -> Attempt:
     """Read one answer to ``question``."""
     return (read_resolution if question is Question.RESOLVE else read_raw)(raw)
+
+
+def not_read(raw: Raw) -> str | None:
+    """Return in words what a tool answered and no parser knows; ``None`` where nothing of it is strange."""
+    reading = _reading(raw, PARSERS)
+    return reading.detail if reading.unread else None
 
 
 def positive(raw: Raw, question: Question) -> bool:
@@ -118,4 +128,4 @@ def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
         return parser(raw)
     except _OTHER_SHAPES as error:
         # A hostile answer must not end the run; what cannot be read is known to nobody.
-        return probe_failed(f"an answer of another form than {raw.tool} gives: {error!r}")
+        return not_understood(f"an answer of another form than {raw.tool} gives: {error!r}")

@@ -24,11 +24,18 @@ class Reading:
     addresses: tuple[str, ...] = ()
     tries: int = 1
     lost: int = 0
+    unread: bool = False
+    """Whether the tool answered, and no parser knows what it said: a text that the project has yet to learn."""
 
 
 def probe_failed(reason: str) -> Reading:
     """Return the reading of an answer that says nothing of the network, with the reason."""
     return Reading(outcome=Outcome.PROBE_FAILED, detail=one_line(reason))
+
+
+def not_understood(reason: str) -> Reading:
+    """Return the reading of an answer that no parser knows, with its text in the reason."""
+    return Reading(outcome=Outcome.PROBE_FAILED, detail=one_line(reason), unread=True)
 
 
 def one_line(text: str) -> str:

@@ -8,7 +8,7 @@ import re
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line
 
 _FAILURES = {
     "DNS_ERROR_RCODE_NAME_ERROR": Outcome.NXDOMAIN,
@@ -40,4 +40,4 @@ def read(raw: Raw) -> Reading:
         return Reading(outcome=_FAILURES[found[1]], detail=found[1])
     if _AUTHORITY.search(raw.stdout):
         return Reading(outcome=Outcome.NXDOMAIN, detail="the name has no address")
-    return probe_failed(f"Resolve-DnsName's output is not understood: {one_line(text)}")
+    return not_understood(f"Resolve-DnsName's output is not understood: {one_line(text)}")

@@ -5,7 +5,7 @@ its admission by the kubelet) fails to start; one that no node takes or whose im
 nothing, unless the case requests just that. Afterwards, output that holds what it should conforms.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse import curl, first_packets, nslookup
-from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.sources import same_address
 from nettests.parse.taxonomy import classify
 
@@ -65,14 +65,20 @@ def read(raw: Raw) -> Reading:
         status = record["status"]
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"no record of a Pod: {raw.stdout}")
-    speaks = raw.context.get("then") == FIRST_PACKETS
-    if speaks and first_packets.told(logs := (record.get("then") or {}).get("logs") or {}):
-        return first_packets.read(logs)
-    if speaks or not started(record):
+    if raw.context.get("then") == FIRST_PACKETS:
+        return read_first_packets(record, raw)
+    if not started(record):
         return _not_started(status, record.get("events") or [], raw)
     if raw.context.get("then"):
         return _afterwards(status, record.get("then") or {}, raw)
     return Reading(outcome=Outcome.STARTED, detail=f"started, {_addresses(status)}")
+
+
+def read_first_packets(record: Mapping[str, Any], raw: Raw) -> Reading:
+    """Read what a Pod logged of its first packets, or why it never ran."""
+    if first_packets.told(logs := (record.get("then") or {}).get("logs") or {}):
+        return first_packets.read(logs)
+    return _not_started(record["status"], record.get("events") or [], raw)
 
 
 def _not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
@@ -124,7 +130,7 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
     if "error" in then:
         outcome = classify(str(then["error"]), raw.client_os)
         if outcome is None or outcome.positive:
-            return probe_failed(f"{how}: {then['error']}")
+            return not_understood(f"{how}: {then['error']}")
         return Reading(outcome=outcome, detail=one_line(f"{how}: {then['error']}"))
     if how == "renew":
         return _renewed(then, raw)

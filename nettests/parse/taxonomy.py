@@ -162,6 +162,13 @@ TABLE: tuple[Row, ...] = (
     _address(": EOF", Outcome.REFUSED, 'Get "http://10.96.0.7:80/hostname": EOF'),
     # Addresses, Linux (strerror).
     _address(
+        # EADDRNOTAVAIL of a connect: no port of ip_local_port_range is left for this target (connect(2)).
+        "cannot assign requested address",
+        Outcome.NO_PORT,
+        'Get "http://10.96.0.7:80/hostname": dial tcp 10.96.0.7:80: connect: cannot assign requested address',
+        OS.LINUX,
+    ),
+    _address(
         "connection refused",
         Outcome.REFUSED,
         "dial tcp 10.244.2.5:9999: connect: connection refused",
@@ -227,6 +234,22 @@ TABLE: tuple[Row, ...] = (
         OS.LINUX,
     ),
     # Addresses, Windows (texts of FormatMessage for Winsock errors).
+    _address(
+        # WSAEADDRINUSE of a connect: no dynamic port is left (Microsoft, Troubleshoot port exhaustion issues).
+        "Only one usage of each socket address",
+        Outcome.NO_PORT,
+        'Get "http://10.96.0.7:80/hostname": dial tcp 10.96.0.7:80: connectex: Only one usage of each socket address '
+        "(protocol/network address/port) is normally permitted.",
+        OS.WINDOWS,
+    ),
+    _address(
+        # WSAENOBUFS, as above.
+        "system lacked sufficient buffer space or because a queue was full",
+        Outcome.NO_PORT,
+        'Get "http://10.96.0.7:80/hostname": dial tcp 10.96.0.7:80: connectex: An operation on a socket could not be performed '
+        "because the system lacked sufficient buffer space or because a queue was full.",
+        OS.WINDOWS,
+    ),
     _address(
         "larger than the internal message buffer or some other network limit",  # WSAEMSGSIZE
         Outcome.UNREACHABLE,

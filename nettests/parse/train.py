@@ -9,7 +9,7 @@ import re
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.dial import channel_failure, document, of_error
-from nettests.parse.reading import Reading, probe_failed
+from nettests.parse.reading import Reading, not_understood, probe_failed
 from nettests.parse.taxonomy import Stage
 
 
@@ -22,7 +22,7 @@ def read(raw: Raw) -> Reading:
     words = raw.command[-1] if raw.command else ""
     wanted = re.search(r"[?&]tries=(\d+)", words)
     if told is None or wanted is None:
-        return probe_failed(f"/dial answered {raw.status or ''} with {raw.stdout!r}")
+        return not_understood(f"/dial answered {raw.status or ''} with {raw.stdout!r}")
     tries, (responses, errors) = int(wanted[1]), told
     if len(errors) > tries or (responses and len(responses) + len(errors) != tries):
         return probe_failed(

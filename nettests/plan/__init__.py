@@ -7,7 +7,7 @@ Everything but the loading of suite modules is pure; nothing here knows pytest o
 """
 
 from nettests.model.payload import ONE_MIB, SIXTY_FOUR_KIB
-from nettests.model.service import ByHand, Change, ServiceSettings
+from nettests.model.service import ByHand, Change, Crowd, ServiceSettings
 from nettests.plan import cases, pods
 from nettests.plan.build import build
 from nettests.plan.classes import read_classes
@@ -23,6 +23,7 @@ __all__ = [
     "Backing",
     "ByHand",
     "Change",
+    "Crowd",
     "Flow",
     "Matrix",
     "NameForm",

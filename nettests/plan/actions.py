@@ -23,7 +23,7 @@ from nettests.plan.node_pools import (
     pod_vantage,
 )
 from nettests.plan.questions import Candidate
-from nettests.plan.samples import connections, swept_connections, train
+from nettests.plan.samples import connections, share_of_pods, swept_connections, train
 
 ECHO_HEADERS = 28
 """Bytes of IPv4 and ICMP before an echo request's payload."""
@@ -39,15 +39,21 @@ def action(candidate: Candidate, node_pools: NodePools, facts: ClusterFacts) -> 
         question=candidate.question,
         resolver=candidate.resolver,
         size=_size(candidate, facts),
-        connections=_connections(candidate),
+        connections=_connections(candidate, facts),
         pause=candidate.flow.pause,
         case=candidate.case,
     )
 
 
-def _connections(candidate: Candidate) -> int:
-    """Return how many new connections, or tries, a question takes."""
+def _connections(candidate: Candidate, facts: ClusterFacts) -> int:
+    """Return how many new connections, or tries, or Services, a question takes."""
+    if candidate.question is Question.FLOWS:
+        return facts.scale.flows
+    if candidate.question is Question.SCALE:
+        return facts.scale.services
     backends = candidate.cell.backends
+    if candidate.question is Question.START and candidate.case is not None:
+        return share_of_pods(candidate.case.pods, candidate.cell.beside)
     if candidate.question is Question.LOSS:
         swept = bool(candidate.cell.member)
         return train(candidate.protocol, candidate.flow.check_class, swept=swept)
@@ -123,7 +129,7 @@ def _of_service(candidate: Candidate, template: str | None) -> Target:
     if cell.many_backends is not None:
         return targets.many_backends(cell.many_backends, candidate.flow.backends)
     if cell.backends is not None:
-        return _over(candidate.flow, cell.backends, _source(candidate))
+        return _over(candidate.flow, cell.backends, _source(candidate), cell.target)
     if settings is not None and (settings.no_endpoints or settings.external_name):
         return targets.unbacked(kind, cell.target, settings, template)
     node = _node(candidate)
@@ -149,15 +155,15 @@ def _owner(pool: NodePool, client: Vantage) -> NodeFacts:
     return (others or list(pool.members))[-1]
 
 
-def _over(flow: Flow, pool: NodePool, client: Vantage) -> Target:
-    """Return the Service over all servers of ``role`` whose connections are counted."""
+def _over(flow: Flow, pool: NodePool, client: Vantage, owner: NodeFacts | None) -> Target:
+    """Return the Service over all servers of ``pool`` whose connections are counted, at ``owner`` if the cell says so."""
     if flow.service is not None:
         if flow.service.by_hand is ByHand.MIXED_TARGET_PORTS:
             return targets.mixed_target_ports(pool, flow.service)
         if flow.question is Question.CHURN:
             at_node = descriptor(flow.target).owner is Owner.NODE_PORT
-            owner = _owner(pool, client) if at_node else None
+            own = (owner or _owner(pool, client)) if at_node else None
             named = client.pool or client.probe
-            return targets.churned(pool, flow.service, named, owner, flow.target)
+            return targets.churned(pool, flow.service, named, own, flow.target)
         return targets.affinity(pool, flow.service)
     return targets.spread(pool) if flow.several_backends else targets.affinity(pool)

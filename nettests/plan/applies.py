@@ -188,9 +188,24 @@ def _no_external_target(action: Action, facts: ClusterFacts) -> str:
         missing = "name"
     if action.resolver is Resolver.SYSTEM and not (external.tcp_port or external.udp_port):
         missing = missing or "tcpPort to dial it by name"
-    if action.question is Question.REACH:
+    if _connects(action.question):
         missing = missing or _missing_port(action.protocol, external)
     return f"the external target of the cluster profile has no {missing}" if missing else ""
+
+
+def _connects(question: Question) -> bool:
+    """Whether a question takes a port of the external target."""
+    match question:
+        case Question.REACH | Question.IDLE | Question.FLOWS:
+            return True
+        case Question.PING | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
+            return False
+        case Question.PATH_MTU | Question.LOSS | Question.SCALE:
+            return False
+        case Question.ADMIT | Question.INSPECT | Question.START:
+            return False
+        case _:
+            assert_never(question)
 
 
 def _missing_port(protocol: Protocol, external: ExternalTarget) -> str:

@@ -47,7 +47,7 @@ def swept(found: Sequence[tuple[Candidate, Action]], topology: Topology) -> Chec
     between = Placement.OTHER_NODE in placements
     return replace(
         first,
-        action=_shared(first.action),
+        action=_shared(first.action, of_pool=found[0][0].cell.of_pool),
         placement=Placement.OTHER_NODE if between else placements[0],
         controls=(),
         members=tuple(
@@ -62,13 +62,15 @@ def swept(found: Sequence[tuple[Candidate, Action]], topology: Topology) -> Chec
     )
 
 
-def _shared(action: Action) -> Action:
-    """Return what the questions of all members of a check have in common with this one."""
+def _shared(action: Action, *, of_pool: bool) -> Action:
+    """Return what the questions of all members of a check have in common with this one, the node pools too if they do."""
     source, target = action.source, action.target
+    pools = (source.pool, target.pool) if of_pool else (None, None)
+    policy = source.dns_policy
     return replace(
         action,
-        source=Vantage(kind=source.kind, probe="", os=source.os, dns_policy=source.dns_policy),
-        target=Target(kind=target.kind, os=target.os, name_form=target.name_form),
+        source=Vantage(kind=source.kind, probe="", pool=pools[0], os=source.os, dns_policy=policy),
+        target=Target(kind=target.kind, pool=pools[1], os=target.os, name_form=target.name_form),
     )
 
 

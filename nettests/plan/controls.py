@@ -67,13 +67,15 @@ def controls(topology: Topology, action: Action, backends: NodePool | None) -> t
 def _at_once(action: Action) -> Action:
     """Return the plain form of a question for use as a control, which changes nothing and waits for nothing."""
     match action.question:
-        case Question.CHURN | Question.IDLE | Question.LOSS:
+        case Question.CHURN | Question.IDLE | Question.LOSS | Question.FLOWS | Question.SCALE:
             return replace(action, question=Question.REACH, connections=1)
         case Question.PATH_MTU:  # beside large packets, small ones on the same path
             return replace(action, question=Question.REACH, size=action.size or EVERY_PATH)
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
             return action
-        case Question.ADMIT | Question.INSPECT | Question.START:
+        case Question.START:
+            return replace(action, connections=1)
+        case Question.ADMIT | Question.INSPECT:
             return action
         case _:
             assert_never(action.question)
@@ -153,6 +155,8 @@ def _beside(question: Question) -> Question:
         case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE:
             return Question.REACH
         case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
+            return Question.REACH
+        case Question.FLOWS | Question.SCALE:
             return Question.REACH
         case Question.ADMIT | Question.INSPECT | Question.START:
             return Question.REACH

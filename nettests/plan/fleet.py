@@ -8,6 +8,7 @@ The same nodes and the same seed give the same pairs, in whatever process. Pure.
 import random
 from collections.abc import Iterator, Sequence
 
+from nettests.bounds.amounts import Bounds
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS
 
@@ -19,6 +20,19 @@ PEERS = 8
 ALL_PEERS = 16
 """The same for NodePorts, whose rules are the target node's (what differs between its clients are their paths, which
 Pods show already), and for payloads, which cost more than a question of a few bytes."""
+
+WATCHERS = Bounds().watchers
+"""So many nodes of a node pool at most watch a Service that changes."""
+
+
+def watchers(first: NodeFacts, pool: Sequence[NodeFacts], seed: int) -> tuple[NodeFacts, ...]:
+    """Return the nodes of a node pool that watch, in the order of the pool; its ``first`` is always one of them."""
+    others = [node for node in pool if node.name != first.name]
+    if len(others) >= WATCHERS:
+        shuffled = random.Random(seed)  # noqa: S311 - which nodes watch is no secret
+        chosen = set(shuffled.sample(range(len(others)), WATCHERS - 1))
+        others = [node for place, node in enumerate(others) if place in chosen]
+    return (first, *others)
 
 
 def peers(

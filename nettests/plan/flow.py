@@ -38,6 +38,12 @@ class Matrix(StrEnum):
     """Every node pool to other nodes' addresses, by backends on that node and elsewhere."""
     POOLS = "pools"
     """Every node pool to all servers of every node pool."""
+    WATCHED = "watched"
+    """The same from every node of the source's pool, or from so many of them as ``plan.fleet`` says: each is a member."""
+    WATCHED_AT_NODES = "watched-at-nodes"
+    """The same at the addresses of the nodes of the target's pool: each node of either is one end of a member."""
+    EVERY_NODE = "every-node"
+    """Every node of every node pool, or as many of them as ``plan.fleet`` says, as a member of its node pool's check."""
     SOURCES = "sources"
     """Every node pool to one target outside the cluster."""
     WINDOWS_SOURCES = "windows-sources"
@@ -235,7 +241,7 @@ def _works(question: Question, protocol: Protocol) -> Outcome:
     match question:
         case Question.REACH | Question.PING | Question.DISTRIBUTE | Question.IDLE | Question.CHURN:
             return _answers(protocol)
-        case Question.PATH_MTU | Question.LOSS:
+        case Question.PATH_MTU | Question.LOSS | Question.FLOWS | Question.SCALE:
             return _answers(protocol)
         case Question.RESOLVE:
             return Outcome.RESOLVED

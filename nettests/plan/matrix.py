@@ -5,70 +5,15 @@ cluster cannot offer (another node of a node pool that has one) is a gap with it
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
-from nettests.model.check_id import API, EXTERNAL, SAMPLED, across, between
+from nettests.model.check_id import EXTERNAL, between
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, Placement
+from nettests.plan.cell import Cell, Gap
 from nettests.plan.fleet import ALL_PEERS, peers, ring
 from nettests.plan.flow import Backing, Matrix
 from nettests.plan.node_pools import NodePool, NodePools, server, service
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One place of a matrix.
-
-    ``source`` is ``None`` outside the cluster, ``target`` is ``None`` for what has no node. With
-    ``backend`` the target node only owns the address, and the backend's node answers.
-    """
-
-    source: NodeFacts | None
-    target: NodeFacts | None
-    placement: Placement
-    backend: NodeFacts | None = None
-    backends: NodePool | None = None
-    many_backends: NodePool | None = None
-    """The node pool on whose members many backends stand."""
-    member: str = ""
-    """The label of a member of the fleet: the cells of one pair of systems make one check."""
-
-    @property
-    def path(self) -> str:
-        """The part of a check's id that says where: ``windows-1/linux-1/other-node``, ``windows/linux``, ``api``."""
-        if self.member:
-            return across(end.os.value for end in (self.source, self.target) if end)
-        if self.placement is Placement.NOWHERE:
-            return self.source.pool if self.source else API
-        return between(self.source_name, self.target_name, self.placement.value)
-
-    @property
-    def source_name(self) -> str:
-        """What ids call the source."""
-        return self.source.pool if self.source else EXTERNAL
-
-    @property
-    def target_name(self) -> str:
-        """What ids call the target: the pool of its node, or of its backends where they stand for it."""
-        over = self.backends or self.many_backends
-        if over:
-            return over.name
-        return self.target.pool if self.target else EXTERNAL
-
-    @property
-    def suffix(self) -> str:
-        """The last part of a check's id where the backend's place matters: ``backend-local``."""
-        if self.backend is None:
-            return ""
-        return f"backend-{'local' if self.backend is self.target else self.backend.pool}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
-    """A place of a matrix that this cluster does not offer."""
-
-    path: str
-    reason: str
+from nettests.plan.watching import every_node, left_out, watched, watched_at_nodes
 
 
 def cells(
@@ -173,7 +118,7 @@ def _pairs(node_pools: NodePools) -> Iterator[Cell | Gap]:
             if source is target:
                 yield Cell(source=source.first, target=source.first, placement=Placement.SAME_NODE)
             yield _other(source, target)
-        yield from _left_out(node_pools, source, source.name)
+        yield from left_out(node_pools, source, source.name)
 
 
 def _other(source: NodePool, target: NodePool) -> Cell | Gap:
@@ -190,30 +135,18 @@ def _lone(pool: NodePool) -> Gap:
     )
 
 
-def _left_out(node_pools: NodePools, source: NodePool, path: str) -> Iterator[Gap]:
-    """Yield what the sampling rule leaves out of the node pools that ``source`` could meet."""
-    met = node_pools.met_by(source)
-    left = [pool.name for pool in node_pools.pools if pool not in met]
-    if left:
-        reason = (
-            f"of {len(node_pools.pools)} node pools {source.name} meets {len(met)}, one of each kind; "
-            f"left out: {', '.join(left)}"
-        )
-        yield Gap(path=f"{path}/{SAMPLED}", reason=reason)
-
-
 def _elsewhere_only(node_pools: NodePools) -> Iterator[Cell | Gap]:
     for source in node_pools.pools:
         for target in node_pools.met_by(source):
             yield _other(source, target)
-        yield from _left_out(node_pools, source, source.name)
+        yield from left_out(node_pools, source, source.name)
 
 
 def _own_node(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
     for pool in node_pools.pools:
         yield from _backends(node_pools, pool.first, pool.first, Placement.SAME_NODE, backing)
         if backing in _ELSEWHERE:
-            yield from _left_out(node_pools, pool, pool.name)
+            yield from left_out(node_pools, pool, pool.name)
 
 
 def _other_nodes(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
@@ -224,14 +157,14 @@ def _other_nodes(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap
                 yield _lone(source)
             else:
                 yield from _backends(node_pools, source.first, owner, Placement.OTHER_NODE, backing)
-        yield from _left_out(node_pools, source, source.name)
+        yield from left_out(node_pools, source, source.name)
 
 
 def _nodes(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
     for pool in node_pools.pools:
         yield from _backends(node_pools, None, pool.first, Placement.OUTSIDE, backing)
         if backing in _ELSEWHERE:
-            yield from _left_out(node_pools, pool, f"{EXTERNAL}/{pool.name}")
+            yield from left_out(node_pools, pool, f"{EXTERNAL}/{pool.name}")
 
 
 _ELSEWHERE = frozenset({Backing.ANYWHERE, Backing.ELSEWHERE})
@@ -268,7 +201,7 @@ def _pools(node_pools: NodePools) -> Iterator[Cell | Gap]:
                 placement=Placement.SAME_NODE if alone else Placement.OTHER_NODE,
                 backends=target,
             )
-        yield from _left_out(node_pools, source, source.name)
+        yield from left_out(node_pools, source, source.name)
 
 
 def _many_backends(node_pools: NodePools) -> Iterator[Cell | Gap]:
@@ -332,6 +265,8 @@ _RULES: dict[Matrix, Callable[[NodePools], Iterator[Cell | Gap]]] = {
     Matrix.PAIRS: _pairs,
     Matrix.ELSEWHERE: _elsewhere_only,
     Matrix.POOLS: _pools,
+    Matrix.WATCHED: watched,
+    Matrix.WATCHED_AT_NODES: watched_at_nodes,
     Matrix.SOURCES: _sources,
     Matrix.WINDOWS_SOURCES: _windows_sources,
     Matrix.NEAREST: _own_pool,
@@ -340,6 +275,7 @@ _RULES: dict[Matrix, Callable[[NodePools], Iterator[Cell | Gap]]] = {
     Matrix.CLUSTER: _cluster,
     Matrix.MANY_BACKENDS: _many_backends,
     Matrix.EACH: _each,
+    Matrix.EVERY_NODE: every_node,
     Matrix.EACH_WINDOWS: _each_windows,
     Matrix.FLEET_PAIRS: _fleet(_fleet_own, _fleet_peers),
     Matrix.FLEET_RING: _fleet(_fleet_ring),

@@ -5,13 +5,14 @@ themselves are written by ``probes``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from nettests.errors import PlanError
 from nettests.model.check import Action, ProbePod, ServiceObject, Target
 from nettests.model.facts import NodeFacts
-from nettests.model.service import Change, ServiceSettings, sibling_of
+from nettests.model.service import Change, Crowd, ServiceSettings, sibling_of
 from nettests.model.target_kinds import Owner
-from nettests.model.words import VantageKind
+from nettests.model.words import OS, VantageKind
 from nettests.plan.node_pools import (
     HEADLESS,
     MANY_BACKENDS,
@@ -33,9 +34,12 @@ _NAMES = ServiceSettings(label=HEADLESS, headless=True)
 
 
 def pods_for(
-    actions: Iterable[Action], node_pools: NodePools, *, may_stand: bool
+    actions: Iterable[Action], node_pools: NodePools, *, may_stand: bool, on_hosts: bool = False
 ) -> tuple[ProbePod, ...]:
-    """Return the Pods that are source or target, and those that are looked at if any ``may_stand``, by name."""
+    """Return the Pods that are source or target, and those that are looked at if any ``may_stand``, by name.
+
+    ``on_hosts`` says whether Pods may see all of a node: then those stand that look for what is left there.
+    """
     actions = tuple(actions)
     nodes = {node.name: node for node in node_pools.standing}
     every = {pod.name: pod for node in nodes.values() for pod in _possible(node)}
@@ -47,7 +51,21 @@ def pods_for(
             action.target.node for action in actions if action.case and action.case.beside_pod
         }
         needed |= {server(node) for node in node_pools.nodes if node.name in looked_at}
+    if on_hosts:
+        for node in _searched(actions, nodes):
+            name = node_vantage(node).probe
+            every[name] = replace(every[name], inspected=True)
+            needed.add(name)
     return tuple(every[name] for name in sorted(needed))
+
+
+def _searched(actions: Iterable[Action], nodes: Mapping[str, NodeFacts]) -> Iterator[NodeFacts]:
+    """Yield the Windows nodes on which HNS is searched for what is left of removed Services."""
+    for action in actions:
+        settings, node = action.target.settings, nodes.get(action.source.node or "")
+        left = settings is not None and settings.crowd is Crowd.REMOVED
+        if left and node is not None and node.os is OS.WINDOWS and node.host_process.value:
+            yield node
 
 
 def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:

@@ -33,6 +33,7 @@ from nettests.model.permission import (
 )
 from nettests.model.service import LOAD_BALANCER, Change
 from nettests.model.words import Question, VantageKind
+from nettests.plan.pod_security import PRIVILEGED
 from nettests.plan.pods import STATEFUL_SET
 from nettests.rules import RULES
 
@@ -67,7 +68,9 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
             return (*_to_reach(action, facts), *_to_change(action), *_by_way(action, facts))
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
             return (*_to_reach(action, facts), *_by_way(action, facts))
-        case Question.IDLE | Question.PATH_MTU | Question.LOSS:
+        case Question.SCALE:
+            return (*_to_reach(action, facts), DELETE_SERVICE, *_by_way(action, facts))
+        case Question.IDLE | Question.PATH_MTU | Question.LOSS | Question.FLOWS:
             return (*_to_reach(action, facts), *_by_way(action, facts))
         case _:
             assert_never(action.question)
@@ -82,7 +85,7 @@ def _to_change(action: Action) -> Needs:
             return (GET_SERVICE, UPDATE_SERVICE)
         case Change.RECREATED | Change.SIBLING:
             return (GET_SERVICE, DELETE_SERVICE)
-        case Change.POD:
+        case Change.POD | Change.SAME_ADDRESS:
             return (GET_SERVICE, UPDATE_SERVICE, DELETE_POD)
         case _:
             assert_never(change)
@@ -130,6 +133,12 @@ def may_stand(facts: ClusterFacts) -> bool:
     """Whether a run may make pods stand, and remove them again."""
     needs = standing(own_namespace=not facts.namespace)
     return not any(str(one) in facts.denied for one in needs)
+
+
+def may_look_on_hosts(facts: ClusterFacts) -> bool:
+    """Whether processes of a run may see all of a Windows node, where HostProcess containers run there."""
+    admitted = facts.pod_security.value == PRIVILEGED and facts.privileged.value is not False
+    return admitted and _denied(opening(EXEC, facts.server_version), facts) is None
 
 
 def channels_to(facts: ClusterFacts) -> tuple[Needs, ...]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from nettests.model.check import Skip
 from nettests.model.facts import ClusterFacts
+from nettests.plan.cell import Cell, Gap
 from nettests.plan.flow import Flow, Matrix
-from nettests.plan.matrix import Cell, Gap, cells
+from nettests.plan.matrix import cells
 from nettests.plan.node_pools import NodePools
 
 

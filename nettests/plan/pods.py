@@ -62,10 +62,10 @@ def probing(label: str) -> Case:
     )
 
 
-def reaching(label: str) -> Case:
+def reaching(label: str, *, pods: int = 1) -> Case:
     """Return a case whose Pod requests each kind of path from its first moment on, and logs when it was answered.
 
-    curl takes each of the URLs that the brackets stand for in turn, so that no shell is needed: an attempt gives up
+    Of several ``pods`` each does, all at the same time. curl takes each of the URLs that the brackets stand for in turn, so that no shell is needed: an attempt gives up
     when a SYN would be sent again.
     """
     paths = {"pod": f"{OTHER}:{SERVED}", "service": SERVICE_ADDRESS, "name": SERVICE_NAME}
@@ -82,6 +82,7 @@ def reaching(label: str) -> Case:
         counter=_text(pod()),
         outcome=Outcome.CONFORMS,
         then=Afterwards(how=FIRST_PACKETS),
+        pods=pods,
     )
 
 

@@ -13,8 +13,8 @@ from nettests.model.check_id import EXTERNAL, between, check_id
 from nettests.model.facts import ClusterFacts
 from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import OS, Family, Placement, Protocol, Question, Resolver
+from nettests.plan.cell import Cell
 from nettests.plan.flow import Flow, NameForm
-from nettests.plan.matrix import Cell
 from nettests.plan.places import Place
 
 
@@ -58,7 +58,7 @@ class Candidate:
         """The check in words: ``windows-1 pod → linux-1 pod-ip on another node, TCP``."""
         if self.case is not None:
             return f"{self.cell.path} {self.question.value} {self.case.label}"
-        if self.cell.member:
+        if self.cell.member and not self.cell.of_pool:
             ends = [end.os.value for end in (self.cell.source, self.cell.target) if end]
             ends[-1] += f" {self.flow.target.value}" if len(ends) > 1 else ""
             ends[0] = f"every {ends[0]} node's {self.flow.source.value}"

@@ -68,3 +68,8 @@ def train(protocol: Protocol, check_class: CheckClass, *, swept: bool = False) -
             return tries()
         case _:
             assert_never(protocol)
+
+
+def share_of_pods(pods: int, nodes: int) -> int:
+    """Return how many of so many Pods each of so many nodes gets; the last one may make some more than there are."""
+    return math.ceil(pods / nodes)

@@ -11,7 +11,7 @@ from nettests.model.check import Check, Plan, ProbePod, ServiceObject
 from nettests.model.facts import ClusterFacts
 from nettests.plan.needs import pods_for, services_for
 from nettests.plan.node_pools import NodePools, choose_pools
-from nettests.plan.permits import may_stand
+from nettests.plan.permits import may_look_on_hosts, may_stand
 
 
 def select(plan: Plan, facts: ClusterFacts, ids: Collection[str]) -> Plan:
@@ -35,4 +35,7 @@ def objects_of(
 ) -> tuple[tuple[ProbePod, ...], tuple[ServiceObject, ...]]:
     """Return the Pods and Services that checks and their controls need, each by name."""
     actions = [action for check in checks for action in check.actions]
-    return pods_for(actions, node_pools, may_stand=may_stand(facts)), services_for(actions)
+    pods = pods_for(
+        actions, node_pools, may_stand=may_stand(facts), on_hosts=may_look_on_hosts(facts)
+    )
+    return pods, services_for(actions)

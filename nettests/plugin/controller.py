@@ -33,7 +33,7 @@ from nettests.plugin.lab import lab
 from nettests.plugin.notifications import Notifications, notifications_of
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.terminal_summary import show
-from nettests.session.against_baseline import against, baseline_of, ending
+from nettests.session.against_baseline import accepted_record, against, baseline_of, ending
 from nettests.session.blueprint import unused
 from nettests.session.head import record_failed_start
 from nettests.session.known import Known
@@ -259,7 +259,7 @@ class Controller:
         try:
             run.finish(exit_code=code, counts=counts)
         finally:
-            results = write_documents(run.directory, run.watch.observations)
+            results = write_documents(run.directory, run.watch.observations, beside=True)
             show(self.reporter, results, run.directory)
             for line in told.lines() if told else ():
                 self.reporter.paragraph(line)
@@ -282,6 +282,7 @@ class Controller:
             return None
         for line in told.lines():
             run.journal.event(line)
+        run.journal.write(accepted_record(told, self._fail_on))
         return told
 
     def _required(self, plan: Plan) -> dict[str, set[str]]:

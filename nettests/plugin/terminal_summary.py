@@ -15,7 +15,7 @@ from nettests.model.words import Verdict
 from nettests.plugin.reporter import STYLE, Reporter
 from nettests.report import Results
 from nettests.report.denied import missing_permissions
-from nettests.report.headline import convergence_line, exercised_line, headline
+from nettests.report.headline import convergence_line, exercised_line, headline, unread_line
 from nettests.report.results import CheckResult, Incident
 from nettests.report.summary import (
     cluster_line,
@@ -24,7 +24,7 @@ from nettests.report.summary import (
     duration,
     meanings,
 )
-from nettests.report.text import plural
+from nettests.report.text import one_line, plural
 
 SHOWN = 5
 """How many incidents are told, and how many checks of one; the report has them all."""
@@ -109,6 +109,7 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
         slowest = duration(max(one.seconds for one in results.pulls))
         told = f"{plural(len(results.pulls), 'image')} pulled onto nodes beforehand in at most {slowest}"
         yield f"{told}, {lost} of them failed" if lost else told, ""
+    yield from _unread(results, directory)
     if results.diagnostics:
         files = sum(len(one.collected) for one in results.diagnostics)
         page = directory / DIAGNOSTICS / DIAGNOSTICS_INDEX
@@ -117,6 +118,18 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
             "",
         )
     yield f"report: {directory / HTML}", ""
+
+
+def _unread(results: Results, directory: Path) -> Iterator[tuple[str, str]]:
+    """Yield the texts that no parser knows, with the request to send them."""
+    if not results.unread:
+        return
+    yield f"{unread_line(results)}:", "bold"
+    for one in results.unread[:SHOWN]:
+        yield f"  {one.tool} on {one.client_os}: {one_line(one.text)}", ""
+    if len(results.unread) > SHOWN:
+        yield f"  … and {len(results.unread) - SHOWN} more, in the report", ""
+    yield f"  → help to read them: nettests export {directory} makes a bundle to send", ""
 
 
 def _noted(results: Results) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,7 @@ from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.first_packets import shows_busy_node
 from nettests.parse.kept_back import kept_back
 from nettests.parse.lost_datagram import wants_more
+from nettests.parse.many_services import SERVICES
 from nettests.parse.read import positive, read_answer
 from nettests.parse.slow import limit
 from nettests.probes.arrivals import Arrivals, in_question
@@ -38,6 +39,7 @@ from nettests.probes.beside import (
 from nettests.probes.churn import Churn
 from nettests.probes.commands import CannotProbeError
 from nettests.probes.controls import Controls
+from nettests.probes.many_flows import ManyFlows
 from nettests.probes.next_attempt import next_attempt
 from nettests.probes.pace import BURST
 from nettests.probes.reference import beside_names, compare_if_late
@@ -47,11 +49,21 @@ from nettests.probes.size_search import SizeSearch
 from nettests.probes.trains import Trains
 
 ONE_IS_ENOUGH = frozenset(
-    {"ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start", "idle"}
+    {
+        "ping",
+        "nslookup",
+        "resolve_dnsname",
+        "admission",
+        "inspection",
+        "start",
+        "crowd",
+        "idle",
+        SERVICES,
+    }
 )
 """``ping`` sends three echoes itself, a transfer of 1 MiB is hundreds of packets; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
-SAID = frozenset({"admission", "inspection", "start", "idle"})
+SAID = frozenset({"admission", "inspection", "start", "crowd", "idle", SERVICES})
 """Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
 believed."""
@@ -82,13 +94,15 @@ class Attempts:
                 SizeSearch(sender, check, self.controls).run()
             case Question.LOSS:
                 Trains(sender, check, self.controls).run()
+            case Question.FLOWS:
+                ManyFlows(sender, check, self.controls).run()
             case Question.REACH | Question.RESOLVE:
                 ladder = _Ladder(sender, check, self.controls)
                 ladder.climb()
                 compare_if_late(sender, check, ladder.raws, ladder.references)
                 if self.arrivals and ladder.proven and in_question(check, ladder.raws):
                     self.arrivals.look(sender, check)
-            case Question.PING | Question.IDLE:
+            case Question.PING | Question.IDLE | Question.SCALE:
                 _Ladder(sender, check, self.controls).climb()
             case Question.ADMIT | Question.INSPECT | Question.START:
                 _Ladder(sender, check, self.controls).climb()

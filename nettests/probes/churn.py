@@ -6,19 +6,29 @@ still lead to a backend of before. Every answer on the way is written to the jou
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action, Check
+from nettests.model.check_id import member_of
 from nettests.model.json_text import read_json
 from nettests.model.observation import Attempt
+from nettests.model.target_kinds import Proxy
 from nettests.model.words import Question
 from nettests.parse import read_raw
-from nettests.parse.observe import BEHIND, CHANGED, NO_ENDPOINTS, SEVERAL, changed_in_place
-from nettests.probes.seams import Replaces, Services
+from nettests.parse.observe import (
+    BEHIND,
+    CHANGED,
+    NO_ENDPOINTS,
+    SEVERAL,
+    WAITED,
+    changed_in_place,
+)
+from nettests.probes.in_step import InStep
+from nettests.probes.seams import Recorder, Replaces, Services
 from nettests.probes.sending import Sender
 from nettests.probes.service_changes import Look, Operation, Step, group_of, services_of, steps
 
@@ -54,34 +64,76 @@ class _Watched:
         return replace(action, target=target, question=Question.REACH, connections=1)
 
 
+@dataclass(slots=True)
+class _Group:
+    """The checks that watch the changes of one Service, and what was known of it before them."""
+
+    in_step: InStep
+    known: dict[str, Object] = field(default_factory=dict)
+    followed: dict[str, float] = field(default_factory=dict)
+    """By node, how many seconds its rules took at most to follow a change, of those that followed all of them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Churn:
-    """Changes Services that one check alone uses; safe for threads."""
+    """Changes Services that one check, or the members of one, use alone; safe for threads."""
 
     services: Services
     namespace: str
     replacing: Replaces | None = None
     """Who makes Pods for the changes that take some."""
+    _groups: dict[str, _Group] = field(default_factory=dict)
+    """By check."""
+
+    def bring_together(self, checks: Sequence[Check]) -> None:
+        """Have these checks watch the same changes: each has to be carried out, in a thread of its own, and to leave."""
+        group = _Group(InStep([one.id for one in checks]))
+        self._groups.update({one.id: group for one in checks})
+
+    def leave(self, check: Check, recorder: Recorder) -> None:
+        """Say that a check is done: what it looked at may change. The last one tells how long rules took to follow."""
+        if group := self._groups.pop(check.id, None):
+            last = group.in_step.leave(check.id)
+            if last and group.followed:
+                node = max(group.followed, key=group.followed.__getitem__)
+                recorder.event(
+                    f"Service {check.target.service}: rules of {len(group.followed)} nodes followed each change, "
+                    f"those of {node} last, within {group.followed[node]:.1f} s"
+                )
 
     def carry_out(self, sender: Sender, check: Check) -> Mapping[str, str]:
         """Leave the Service in front of the check's backend, after many changes; return what to know of its questions.
 
         It ends at the first change that the rules do not follow: what is tested then shows who answers
         instead, or that nobody does. Rules that never left the last backend would look like rules that came
-        back to it: that is why it is told who should answer.
+        back to it: that is why it is told who should answer. Others that watch the same Service go on when the
+        check has left.
         """
-        known = {name: self._read(self._path(name)) for name in services_of(check)}
+        group = self._groups.get(check.id) or _Group(InStep([check.id]))
         watched = _Watched(sender=sender, check=check)
-        for step in steps(check, known):
-            self._change(step, check)
+        group.in_step.come(check.id, lambda: self._look_up(group, check))
+        for step in steps(check, group.known):
+            group.in_step.come(check.id, lambda step=step: self._change(step, check))  # type: ignore[misc]
             missed = self._missed(watched, step)
             if missed is None:
                 continue
             told = missed.told or f"{_told(step, missed)}, and its rules did not follow"
             seconds = sender.timing.convergence
-            sender.recorder.event(f"Service {check.target.service}: {told} in {seconds:g} s")
-            return {BEHIND: missed.behind, **({CHANGED: missed.told} if missed.told else {})}
+            on_node = f" on {_proxy_of(check)}" if member_of(check.id) else ""
+            sender.recorder.event(
+                f"Service {check.target.service}: {told}{on_node} in {seconds:g} s"
+            )
+            return {
+                BEHIND: missed.behind,
+                WAITED: f"{seconds:g}",
+                **({CHANGED: missed.told} if missed.told else {}),
+            }
+        group.followed[_proxy_of(check)] = watched.longest
         return {BEHIND: check.target.backends[0]}
+
+    def _look_up(self, group: _Group, check: Check) -> None:
+        """Read the Services as they are before anything changes."""
+        group.known = {name: self._read(self._path(name)) for name in services_of(check)}
 
     def _path(self, name: str) -> str:
         return f"/api/v1/namespaces/{self.namespace}/services/{name}"
@@ -112,7 +164,13 @@ class Churn:
                     raise NotFollowedError("nobody here can replace a Pod")
                 (beside,) = check.target.backends
                 group = group_of(step.service)
-                self.replacing.replace(step.gone, step.comes, group, beside=beside)
+                self.replacing.replace(
+                    step.gone,
+                    step.comes,
+                    group,
+                    beside=beside,
+                    keeping_address=step.keeping_address,
+                )
             case Operation.DELETE:
                 self.services.delete(path)
             case Operation.CREATE:
@@ -164,6 +222,12 @@ def _answers(attempt: Attempt, backend: str) -> bool:
     if backend == SEVERAL:
         return attempt.outcome.positive
     return attempt.backend == backend
+
+
+def _proxy_of(check: Check) -> str:
+    """Return the node whose rules are watched: the client's, or that whose address is dialled."""
+    at_target = check.target.descriptor.proxy is Proxy.TARGET
+    return (check.target.node if at_target else check.source.node) or ""
 
 
 def _settling(watched: _Watched) -> float:

@@ -61,11 +61,11 @@ def command(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Co
             return _resolve(action, endpoint, timing)
         case Question.REACH | Question.DISTRIBUTE | Question.CHURN:
             return _request(action, endpoint, turn, timing)
-        case Question.LOSS:
+        case Question.LOSS | Question.FLOWS:
             return _train(action, endpoint, timing)
         case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
             raise CannotProbeError(f"no one command can {action.question.value}")
-        case Question.PATH_MTU:
+        case Question.PATH_MTU | Question.SCALE:
             raise CannotProbeError(f"no one command can {action.question.value}")
         case _:
             assert_never(action.question)
@@ -90,7 +90,8 @@ def _train(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
     request, port = endpoint.requests(action.protocol)[0]
     path = endpoint.path(request, action.protocol)
     probed = dial(endpoint.host, port, action.protocol, path, timing, tries=action.connections)
-    patience = min(action.connections, MOST_SILENT)
+    to_the_end = action.question is Question.FLOWS  # where ports run out, all the others are silent
+    patience = action.connections if to_the_end else min(action.connections, MOST_SILENT)
     return replace(probed, tool="train", port=port, deadline=probed.deadline * patience)
 
 

@@ -74,6 +74,8 @@ class Held:
         match self.question:
             case Question.DISTRIBUTE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
                 return True
+            case Question.FLOWS | Question.SCALE:
+                return True
             case Question.REACH | Question.PING | Question.RESOLVE | Question.IDLE:
                 return lost
             case Question.ADMIT | Question.INSPECT | Question.START:

@@ -10,6 +10,7 @@ from nettests.probes.configuration import Inspection
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Admission, Examiner
 from nettests.probes.idle_connection import IdleConnection
+from nettests.probes.many_services import ManyServices
 from nettests.probes.objects import Blank
 from nettests.probes.seams import Examined
 from nettests.probes.sending import Probe
@@ -51,6 +52,16 @@ def examiners(
             standing=standing,
             services=services,
             timing=timing,
+            stopped=stopped,
+        ),
+        Question.SCALE: ManyServices(
+            making=api,
+            blank=blank,
+            facts=facts,
+            probes=probes,
+            timing=timing,
+            standing=standing,
+            services=services,
             stopped=stopped,
         ),
     }

@@ -3,6 +3,9 @@
 Scripts for ``bash`` and for PowerShell: of each word of their standard input they print ``took WORD`` once it
 is written to the connection, and then ``back LINE`` or ``none WHY``; ``failed WORD`` where it cannot be
 written. Neither sends TCP keep-alives. ``parse.idle`` reads what they say.
+
+A web server sends no words back: those that are spoken to one send a request for each word, and print ``back WORD``
+when it was answered. They look first whether something came meanwhile, which answers nothing and is an end.
 """
 
 from ipaddress import ip_address
@@ -44,6 +47,45 @@ _POWERSHELL = (
 """Reads ``[Console]::In`` and not ``$input``: the host itself reads the latter's words. No double quotes: a
 Windows command line would need them escaped."""
 
+_BASH_WEB = (
+    "exec 4>&2 2>&1; trap '' PIPE; "
+    'exec 3<>"/dev/tcp/$0/$1" || exit 7; '
+    "echo open; "
+    "while read -r word; do "
+    'if read -t 0 -u 3; then echo "took $word"; read -r -t "$2" back <&3; echo "none 1"; exit 0; fi; '
+    "printf 'HEAD / HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n' \"$3\" >&3 || "
+    '{ echo "failed $word"; exit 55; }; '
+    'echo "took $word"; '
+    'if read -r -t "$2" back <&3; then '
+    "while read -r -t \"$2\" rest <&3 && [[ $rest != $'\\r' && -n $rest ]]; do :; done; "
+    'case "$back" in HTTP/*) echo "back $word";; *) echo "none other";; esac; '
+    'else echo "none $?"; fi; '
+    "done"
+)
+
+_POWERSHELL_WEB = (
+    "$o=[Console]::Out;"
+    "function Why($e){$e.Exception.GetBaseException().SocketErrorCode};"
+    "$a=[Net.IPAddress]::Parse('HOST');"
+    "$c=New-Object Net.Sockets.TcpClient($a.AddressFamily);"
+    "try{$c.Connect($a,PORT)}catch{$o.WriteLine('error '+(Why $_));exit 7};"
+    "$s=$c.GetStream();$s.ReadTimeout=1000*SECONDS;"
+    "$r=New-Object IO.StreamReader($s);$n=[string][char]13+[char]10;"
+    "$o.WriteLine('open');"
+    "while($null -ne ($w=[Console]::In.ReadLine())){"
+    "if($c.Client.Poll(0,'SelectRead')){$o.WriteLine('took '+$w);"
+    "try{$l=$r.ReadLine();$o.WriteLine('none closed')}catch{$o.WriteLine('none '+(Why $_))};exit 0};"
+    "$b=[Text.Encoding]::ASCII.GetBytes('HEAD / HTTP/1.1'+$n+'Host: NAME'+$n+$n);"
+    "try{$s.Write($b,0,$b.Length)}catch{$o.WriteLine('failed '+$w+' '+(Why $_));exit 55};"
+    "$o.WriteLine('took '+$w);"
+    "try{$l=$r.ReadLine();$h=$l;while($h){$h=$r.ReadLine()}}"
+    "catch{$o.WriteLine('none '+(Why $_));continue};"
+    "if($null -eq $l){$o.WriteLine('none closed')}"
+    "elseif($l.StartsWith('HTTP/')){$o.WriteLine('back '+$w)}"
+    "else{$o.WriteLine('none other')}"
+    "}"
+)
+
 TRIALS = {
     "bash": ("bash", "-c", "exec 3<>/dev/udp/127.0.0.1/9"),
     "powershell": (*POWERSHELL, "[Net.Sockets.TcpClient].FullName"),
@@ -60,5 +102,19 @@ def client_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, .
         case OS.WINDOWS:
             script = _POWERSHELL.replace("HOST", address).replace("PORT", str(port))
             return (*POWERSHELL, script.replace("SECONDS", str(seconds)))
+        case _:
+            assert_never(system)
+
+
+def web_client_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
+    """Return the argv of a client that sends an HTTP request for each word, over one connection, and waits so long."""
+    address = str(ip_address(host))
+    name = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+    match system:
+        case OS.LINUX:
+            return ("bash", "-c", _BASH_WEB, address, str(port), str(seconds), name)
+        case OS.WINDOWS:
+            script = _POWERSHELL_WEB.replace("HOST", address).replace("PORT", str(port))
+            return (*POWERSHELL, script.replace("SECONDS", str(seconds)).replace("NAME", name))
         case _:
             assert_never(system)

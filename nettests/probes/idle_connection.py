@@ -4,7 +4,8 @@ The examiner of ``IDLE``. Neither end may send TCP keep-alives, as all of Go doe
 holds one end, and ``nc`` hands the other to ``cat``. Both are processes in the run's own Pods; the client's
 input is an exec's, so that words and silence are timed here. What came back is a record for
 ``parse.idle``; what it means is not known here. Through a Service it is the same: the Service leads to the ports of
-one Pod by their own numbers.
+one Pod by their own numbers. Outside the cluster nobody starts a server: the client speaks HTTP to the external target,
+and one that does not keep a silent connection is not tested.
 """
 
 import itertools
@@ -21,12 +22,14 @@ from nettests.model.channel import ChannelError, Conversation
 from nettests.model.check import Action, Target
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import Address, ClusterFacts
+from nettests.model.target_kinds import Location
 from nettests.model.words import OS
 from nettests.parse.idle import AFTER, ANEW, BEFORE, Fate, fate, opened, refused
+from nettests.parse.reading import one_line
 from nettests.probes.addresses import NotOfferedError, of_family
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination
-from nettests.probes.idle_client import client_words
+from nettests.probes.idle_client import client_words, web_client_words
 from nettests.probes.objects import IDLE_PORTS
 from nettests.probes.seams import Converses
 from nettests.probes.sending import STOPPED, StoppedError
@@ -45,12 +48,12 @@ CLIENT, SERVER = "probe", "hostname"
 
 @dataclass(slots=True, kw_only=True)
 class _Line:
-    """One connection: the processes at both ends."""
+    """One connection: the processes at both ends, or at the client's alone."""
 
     client_words: tuple[str, ...]
-    server_words: tuple[str, ...]
     client: Conversation
-    server: Conversation
+    server_words: tuple[str, ...] = ()
+    server: Conversation | None = None
 
     def say(self, word: str, *, seconds: float) -> bool:
         """Say a word, and wait until the client tells what became of it; return whether it came back."""
@@ -61,18 +64,20 @@ class _Line:
     def stay(self) -> None:
         """Keep both streams."""
         self.client.stay()
-        self.server.stay()
+        if self.server is not None:
+            self.server.stay()
 
     def record(self) -> Object:
         """Return what is known of it."""
+        server = self.server
         return {
             "client": list(self.client_words),
             "server": list(self.server_words),
             "said": self.client.stdout,
             "stderr": self.client.stderr,
             "exit": self.client.exit_code,
-            "server_exit": self.server.exit_code,
-            "server_stderr": self.server.stderr,
+            "server_exit": server.exit_code if server else None,
+            "server_stderr": server.stderr if server else "",
         }
 
 
@@ -113,7 +118,10 @@ class IdleConnection:
         """Return what both ends of the connection told, and of the new one beside, if any."""
         kept = self._open(action, lines)
         fresh = None
-        if kept.say(BEFORE, seconds=self._patience):
+        stood = kept.say(BEFORE, seconds=self._patience)
+        if _is_outside(action) and not stood:
+            raise NotOfferedError(f"the external target answers no HTTP request: {_told(kept)}")
+        if stood:
             fresh = self._after(action, lines, kept, seconds)
         beside = fresh.record() if fresh else None
         return {"seconds": seconds, "kept": kept.record(), "fresh": beside}
@@ -123,8 +131,14 @@ class IdleConnection:
         self._stay_idle(kept, seconds)
         if kept.say(AFTER, seconds=self._patience):
             return None
-        # The end of a server may be told a little later than what it brings about at the client.
-        kept.server.hear(_nothing, seconds=self.timing.dial)
+        if _is_outside(action) and fate(kept.client.stdout, AFTER) is Fate.OTHER:
+            raise NotOfferedError(
+                f"the external target ended a connection that was silent for {seconds:g} s, or said something by "
+                "itself: name a server that keeps idle HTTP connections for longer than that"
+            )
+        if kept.server is not None:
+            # The end of a server may be told a little later than what it brings about at the client.
+            kept.server.hear(_nothing, seconds=self.timing.dial)
         fresh = self._open(action, lines)
         fresh.say(ANEW, seconds=self._patience)
         return fresh
@@ -151,6 +165,8 @@ class IdleConnection:
 
         Nobody tells when ``nc`` listens: a client that is refused makes room for another one until it does.
         """
+        if _is_outside(action):
+            return self._open_outwards(action, lines)
         source = self.standing[action.source.probe]
         target, addresses, port = self._where(action.target)
         serving = (*_nc(self._system(target)), "-l", "-p", str(port), "-e", "cat")
@@ -173,6 +189,18 @@ class IdleConnection:
                         client_words=probing, server_words=serving, client=client, server=server
                     )
 
+    def _open_outwards(self, action: Action, lines: ExitStack) -> _Line:
+        """Return a connection to the external target, or what came of it."""
+        source, outside = self.standing[action.source.probe], self.facts.external_target
+        if outside is None or outside.address is None or outside.tcp_port is None:
+            raise NotOfferedError("the cluster profile declares no external target to connect to")
+        words = web_client_words(
+            self._system(source), str(outside.address), outside.tcp_port, self._reply
+        )
+        client = self._start(lines, source, CLIENT, words)
+        client.hear(opened, seconds=self._patience)
+        return _Line(client_words=words, client=client)
+
     def _where(self, target: Target) -> tuple[StandingPod, tuple[Address, ...], int]:
         """Return the Pod that answers, the addresses at which it is dialled, and a port that no other connection has."""
         if target.service is None:
@@ -190,6 +218,15 @@ class IdleConnection:
     ) -> Conversation:
         talk = self.talks.converse(self.namespace, pod.name, container, words)
         return lines.enter_context(closing(talk))
+
+
+def _is_outside(action: Action) -> bool:
+    return action.target.descriptor.location is Location.EXTERNAL_ADDRESS
+
+
+def _told(line: _Line) -> str:
+    """Return what a client said, for people."""
+    return one_line(f"{line.client.stdout[-120:]} {line.client.stderr[-80:]}") or "it said nothing"
 
 
 def _nothing(_said: str) -> bool:

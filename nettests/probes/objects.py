@@ -4,6 +4,7 @@ Pure but for reading the templates. Every pod is pinned to its node by labels (n
 so that the scheduler and its messages stay in play), declares its OS and tolerates the node's taints.
 """
 
+import json
 from base64 import b64encode
 from collections.abc import Collection, Mapping
 from copy import deepcopy
@@ -39,6 +40,8 @@ INSPECTOR = "inspector"
 """The container that looks at a Windows node's configuration, as SYSTEM."""
 PULL_SECRET = "nettests-pull"  # noqa: S105 - its name
 SENTINEL = "sentinel"
+WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
+"""The annotation in which a Pod requests an address of Calico; no other plugin looks at it, nor has one of its own."""
 
 PROBE_HTTP, PROBE_UDP = 8080, 8081
 SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP = 18080, 18082, 18081
@@ -155,15 +158,27 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
 
 
 def server_beside(
-    standing: StandingPod, name: str, group: str, facts: ClusterFacts, blank: Blank
+    standing: StandingPod,
+    name: str,
+    group: str,
+    facts: ClusterFacts,
+    blank: Blank,
+    *,
+    address: str = "",
 ) -> Object:
-    """Return another server pod on the node of one: no Service has it but those that select its group."""
+    """Return another server pod on the node of one: no Service has it but those that select its group.
+
+    It requests ``address`` where there is one.
+    """
     node = facts.node(standing.node)
     planned = ProbePod(name=name, purpose="server", node=node.name, os=node.os, pool=node.pool)
     item = _pod(planned, facts, {}, (), blank)
     item["spec"] = limited(item["spec"], node.os, resident=True)
     item = outfitted(item, node, blank)
     item["metadata"]["labels"] |= {POD_LABEL: group, PURPOSE_LABEL: "replaced"}
+    if address:
+        wanted = {WANTED_ADDRESSES: json.dumps([address])}
+        item["metadata"]["annotations"] = {**item["metadata"].get("annotations", {}), **wanted}
     return item
 
 

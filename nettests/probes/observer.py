@@ -16,9 +16,9 @@ from itertools import zip_longest
 
 from nettests.bounds import Bounds, Slots, for_members
 from nettests.model.check import Check
-from nettests.model.check_id import member_of
+from nettests.model.check_id import member_of, parent_of
 from nettests.model.target_kinds import descriptor
-from nettests.model.words import CheckClass
+from nettests.model.words import CheckClass, Question
 from nettests.probes.arrivals import Arrivals
 from nettests.probes.attempts import Attempts
 from nettests.probes.capabilities import Capabilities
@@ -226,11 +226,43 @@ class Observer:
 
     def _disrupt(self, checks: Sequence[Check]) -> None:
         """Observe what would disturb everybody else, while no other check runs."""
-        pool = ThreadPoolExecutor(self._bounds.disruptive, "disrupt")
-        with self._phases.disruptive(), pool as senders:
-            probed = [senders.submit(self._observe, check) for check in checks]
-        for one in probed:
-            one.result()  # a journal that cannot be written ends the run
+        groups = _together([one for one in checks if not one.action.question.exhausts])
+        with self._phases.disruptive():
+            with ThreadPoolExecutor(self._bounds.disruptive, "disrupt") as senders:
+                probed = [
+                    senders.submit(self._watch_together, group)
+                    for group in groups
+                    if not group[0].action.makes_many_pods
+                ]
+            for one in probed:
+                one.result()  # a journal that cannot be written ends the run
+            for group in groups:
+                if group[0].action.makes_many_pods:
+                    self._watch_together(group)
+        for taking in exhausting(checks):
+            pool = ThreadPoolExecutor(len(taking), "disrupt")
+            with self._phases.disruptive(), pool as senders:
+                probed = [senders.submit(self._observe, check) for check in taking]
+            for one in probed:
+                one.result()
+
+    def _watch_together(self, checks: Sequence[Check]) -> None:
+        """Observe what belongs together, each check by a thread: of changes of one Service all go to the next one together."""
+        most = self._bounds.watchers
+        for together in (checks[first : first + most] for first in range(0, len(checks), most)):
+            if self.churn is not None:
+                self.churn.bring_together(together)
+            with ThreadPoolExecutor(self._bounds.watchers, "watch") as senders:
+                probed = [senders.submit(self._watch, check) for check in together]
+            for one in probed:
+                one.result()
+
+    def _watch(self, check: Check) -> None:
+        try:
+            self._observe(check)
+        finally:
+            if self.churn is not None:
+                self.churn.leave(check, self.sender.recorder)
 
     def _pool(self, check: Check, senders: Executor) -> Executor:
         """Return whose threads run a check: members are so many that others would wait behind them."""
@@ -239,7 +271,7 @@ class Observer:
     def _carry_out(
         self, check: Check, recorder: Recorder, void: threading.Event | None = None
     ) -> None:
-        if not member_of(check.id):
+        if not member_of(check.id) or not _calm(check):
             self._one.carry_out(check, recorder, void)
             return
         self._settled.wait()
@@ -266,7 +298,33 @@ class Observer:
 
 def _calm(check: Check) -> bool:
     """Whether a check leaves the others undisturbed."""
-    return check.check_class is not CheckClass.DISRUPTIVE
+    disturbs = check.check_class is CheckClass.DISRUPTIVE or check.action.makes_many_pods
+    return not (disturbs or check.action.question.exhausts)
+
+
+def _together(checks: Sequence[Check]) -> list[list[Check]]:
+    """Return the checks, those together that watch the changes of one Service."""
+    groups: dict[str, list[Check]] = defaultdict(list)
+    for check in checks:
+        groups[parent_of(check.id)].append(check)
+    return list(groups.values())
+
+
+def exhausting(checks: Sequence[Check]) -> Iterator[list[Check]]:
+    """Yield the checks that use something up in groups, one after the other; those of a group run at the same time.
+
+    Checks that share many Services have to be under way together. Those that use up ports come last, one of a node at a
+    time: what they took is free again only minutes later.
+    """
+    sharing = [check for check in checks if check.action.question is Question.SCALE]
+    if sharing:
+        yield sharing
+    of_probes: dict[str, list[Check]] = defaultdict(list)
+    for check in checks:
+        if check.action.question is Question.FLOWS:
+            of_probes[check.source.probe].append(check)
+    for row in zip_longest(*of_probes.values()):
+        yield [check for check in row if check is not None]
 
 
 def interleaved(checks: Sequence[Check]) -> list[Check]:

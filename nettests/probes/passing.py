@@ -1,9 +1,10 @@
-"""Short-lived objects of a run: Pods that single checks start, their StatefulSets, Pods that are tried out.
+"""Short-lived objects of a run: Pods that single checks start, their StatefulSets, Pods that are tried out, many Services.
 
-Pure. ``starting`` and ``examine`` make them; preflight probes here what a quota has to hold beside what stands.
+Pure. ``starting``, ``bulk_services`` and ``examine`` make them; preflight probes here what a quota has to hold beside what stands.
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 from nettests.bounds import Bounds
@@ -11,6 +12,7 @@ from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.labels import HOSTNAME_LABEL
 from nettests.model.words import Question
+from nettests.probes.bulk_services import service
 from nettests.probes.examine import case_of, tried
 from nettests.probes.objects import Blank
 from nettests.probes.starting import pod_made, pods_of
@@ -26,17 +28,31 @@ def passing(
     A quota is checked for a Pod in a dry run too, but keeps nothing of it: one at a time counts.
     """
     by_node: defaultdict[tuple[str, str], list[Object]] = defaultdict(list)
+    crowds: defaultdict[str, int] = defaultdict(lambda: bounds.starts_per_node)
+    for action in (one for check in plan.checks for one in check.actions if one.makes_many_pods):
+        node = facts.node(action.source.node or "")
+        name = node.hostname or node.name
+        crowds[name] = max(crowds[name], action.connections)
     for made in pods_of(plan, facts, blank):
         pod = pod_made(made)
-        node = pod["spec"]["nodeSelector"][HOSTNAME_LABEL]
-        by_node[node, "Pod"].append(pod)
+        where = pod["spec"]["nodeSelector"][HOSTNAME_LABEL]
+        by_node[where, "Pod"].append(pod)
         if made is not pod:
-            by_node[node, made["kind"]].append(made)
+            by_node[where, made["kind"]].append(made)
     probed = [check.action for check in plan.checks if check.action.question is Question.ADMIT]
     own = [action for action in probed if not case_of(action).level]
     items = [tried(action, blank.namespace, blank.pod_security) for action in own]
     pods = tuple(item for item in items if item["kind"] == "Pod")
     return [
-        *((tuple(items), bounds.starts_per_node) for items in by_node.values()),
+        *((tuple(items), crowds[where]) for (where, _), items in by_node.items()),
         *([(pods, 1)] if pods else []),
+        *_services(plan, blank),
     ]
+
+
+def _services(plan: Plan, blank: Blank) -> Iterator[tuple[tuple[Object, ...], int]]:
+    """Yield the many Services that are made beside those of a run, all at once, where a check looks at them."""
+    actions = (one for check in plan.checks for one in check.actions)
+    numbers = {one.connections for one in actions if one.question is Question.SCALE}
+    for number in numbers:
+        yield tuple(service(one, "", blank) for one in range(1, number + 1)), number

@@ -5,16 +5,21 @@ The Pods are a check's own, beside the server in question and made like it. Who 
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
 from nettests.parse import start
+from nettests.probes.addresses import NotOfferedError
 from nettests.probes.deployment import StandingPod
 from nettests.probes.objects import Blank, server_beside
 from nettests.probes.seams import Pods
+
+ADDRESS_TRIES = 3
+"""So often a Pod is made to get the address of the one before it: a plugin that goes round a range gives another one each
+time, and one that takes the first free address gives it at once."""
 
 
 class NotReplacedError(ClusterError):
@@ -30,14 +35,47 @@ class Replacing:
     facts: ClusterFacts
     standing: Mapping[str, StandingPod]
     timing: Timing
+    _addresses: dict[str, str] = field(default_factory=dict)
+    """By Pod, of those that were made."""
 
-    def replace(self, gone: str, comes: str, group: str, *, beside: str) -> None:
-        """Delete a Pod, start another one on the node of ``beside``, and wait until it is Ready; either may be none."""
+    def replace(
+        self, gone: str, comes: str, group: str, *, beside: str, keeping_address: bool = False
+    ) -> None:
+        """Delete a Pod, start another one on the node of ``beside``, and wait until it is Ready; either may be none.
+
+        Nobody can choose a Pod's address on most networks: the other one is made a few times until it has the same.
+        """
         if gone:
             self.pods.delete_pod(self.blank.namespace, gone)
         if not comes:
             return
-        self.pods.create(server_beside(self.standing[beside], comes, group, self.facts, self.blank))
+        if not keeping_address:
+            self._start(comes, group, beside)
+            return
+        wanted = self._addresses[gone]
+        self._wait_until_gone(gone)
+        had = []
+        for _ in range(ADDRESS_TRIES):
+            found = self._start(comes, group, beside, wanted)
+            if found == wanted:
+                return
+            had.append(found)
+            self.remove(comes)
+            self._wait_until_gone(comes)
+        raise NotOfferedError(
+            f"the network gave no new Pod on {self.standing[beside].node} the address {wanted} of the one before it, "
+            f"but {', '.join(dict.fromkeys(had))}"
+        )
+
+    def _wait_until_gone(self, name: str) -> None:
+        """Wait until a Pod's address may be another's."""
+        with suppress(ChannelError):
+            self.pods.wait_gone(self.blank.namespace, name, seconds=self.timing.clean_up)
+
+    def _start(self, comes: str, group: str, beside: str, wanted: str = "") -> str:
+        """Start a Pod and return its address; ``NotReplacedError`` when it does not become Ready."""
+        like = self.standing[beside]
+        self.pods.create(server_beside(like, comes, group, self.facts, self.blank, address=wanted))
         try:
             found = self.pods.follow_pod(
                 self.blank.namespace,
@@ -52,6 +90,8 @@ class Replacing:
             self.remove(comes)
             phase = found.get("status", {}).get("phase", "unknown")
             raise NotReplacedError(f"Pod {comes} did not become Ready: it is {phase}")
+        self._addresses[comes] = str(found["status"].get("podIP", ""))
+        return self._addresses[comes]
 
     def remove(self, name: str) -> None:
         """Remove a Pod that was made; what stays is left to the end of the run."""

@@ -109,8 +109,13 @@ class Services(Reads, Creates, Protocol):
 class Replaces(Protocol):
     """Whoever puts another Pod into the place of one."""
 
-    def replace(self, gone: str, comes: str, group: str, *, beside: str) -> None:
-        """Delete a Pod, and start another one; either may be none. ``ClusterError`` when it does not start."""
+    def replace(
+        self, gone: str, comes: str, group: str, *, beside: str, keeping_address: bool = False
+    ) -> None:
+        """Delete a Pod, and start another one, at its address if that is wanted; either may be none.
+
+        ``ClusterError`` when it does not start, ``NotOfferedError`` when it never gets that address.
+        """
 
 
 class Pods(Creates, Executes, Protocol):

@@ -59,6 +59,8 @@ class Step:
     unseen: bool = False
     gone: str = ""
     comes: str = ""
+    keeping_address: bool = False
+    """Whether the Pod that comes has to have the address of the one that goes."""
 
 
 def steps(check: Check, known: Mapping[str, Object]) -> Iterator[Step]:
@@ -80,6 +82,8 @@ def steps(check: Check, known: Mapping[str, Object]) -> Iterator[Step]:
             yield from _beside_a_sibling(check, known[sibling_of(name)])
         case Change.POD:
             yield from _replaced(check, known[name])
+        case Change.SAME_ADDRESS:
+            yield from _replaced(check, known[name], keeping_address=True)
         case Change.PORT_NAME:
             yield from _renamed(check, known[name])
         case _:
@@ -146,8 +150,9 @@ def group_of(service: str) -> str:
     return service
 
 
-def _replaced(check: Check, known: Object) -> Iterator[Step]:
+def _replaced(check: Check, known: Object, *, keeping_address: bool = False) -> Iterator[Step]:
     """Yield Pods that take each other's place behind the Service, until it leads to the check's own backend again."""
+    where = " at the same address" if keeping_address else ""
     (final,) = check.target.backends
     name = check.target.service or ""
     yield Step(operation=Operation.UPDATE, service=name, item=led_to(known, group_of(name)))
@@ -155,12 +160,19 @@ def _replaced(check: Check, known: Object) -> Iterator[Step]:
     for number in range(1, ROUNDS + 2):
         pod = f"{name}-{number}"
         done = (
-            f"the Service's Pod {former} was replaced by {pod}"
+            f"the Service's Pod {former} was replaced by {pod}{where}"
             if former
             else f"the Service was left with the new Pod {pod} as its endpoint"
         )
         look = Look(service=name, behind=pod, told=f"{done}, and {_STAY}")
-        yield Step(operation=Operation.REPLACE, service=name, looks=(look,), gone=former, comes=pod)
+        yield Step(
+            operation=Operation.REPLACE,
+            service=name,
+            looks=(look,),
+            gone=former,
+            comes=pod,
+            keeping_address=keeping_address and bool(former),
+        )
         former = pod
     told = f"the Service was left with {final} as endpoints in place, and {_STAY}"
     back = Look(service=name, behind=final, told=told)

@@ -26,7 +26,7 @@ from nettests.model.labels import PURPOSE_LABEL
 from nettests.parse import start
 from nettests.plan.images import started
 from nettests.plan.pods import OTHER, SERVICE_ADDRESS, SERVICE_NAME, STATEFUL_SET
-from nettests.probes import stateful
+from nettests.probes import pods_at_once, stateful
 from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination, case_of, in_namespace
@@ -60,8 +60,10 @@ class Starting:
     def examine(self, action: Action) -> Examination:
         """Make the case's Pod and say what became of it; it is gone, or going, afterwards.
 
-        A Pod that speaks once, to a stream that was lost, is recreated.
+        A Pod that speaks once, to a stream that was lost, is recreated. Several Pods are made at the same time.
         """
+        if action.makes_many_pods:
+            return self._at_once(action)
         for _ in range(self.timing.channel_tries - 1):
             with suppress(SpentError):
                 return self._examine(action)
@@ -77,11 +79,7 @@ class Starting:
             made_for(action, node, self.blank, f"start-{next(self._numbers)}"), action
         )
         words = ("create", json.dumps(made), *_words(case.then))
-        context = {
-            "reasons": "\n".join(case.reasons),
-            "client-node": ",".join(map(str, node.addresses)),
-            **({"then": case.then.how, "says": case.then.says} if case.then else {}),
-        }
+        context = _context(case, node)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
         probed = partial(Examination, tool="start", words=words, context=context)
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
@@ -99,6 +97,29 @@ class Starting:
             except ChannelError as error:
                 return probed(error=error.message)
         return probed(stdout=json.dumps(record))
+
+    def _at_once(self, action: Action) -> Examination:
+        """Make several Pods of the case at the same time, and say what became of each."""
+        case, node, number = (
+            case_of(action),
+            self.facts.node(action.source.node or ""),
+            next(self._numbers),
+        )
+        made = [
+            self._addressed(made_for(action, node, self.blank, name), action)
+            for name in _names_of_many(number, action.connections)
+        ]
+        words = ("create", json.dumps(made[0]), *_words(case.then), str(len(made)))
+        records = pods_at_once.followed(
+            made,
+            Bounds.of(self.timing),
+            create=self.pods.create,
+            watch=lambda one: self._watch(one, action, node),
+        )
+        for one in made:
+            self._remove(one)
+        record = json.dumps({"node": node.name, "pods": records})
+        return Examination(tool="crowd", words=words, stdout=record, context=_context(case, node))
 
     def _addressed(self, made: Object, action: Action) -> Object:
         """Put address and name of the server and the Service that the Pod probes where the case names them."""
@@ -312,14 +333,31 @@ def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     A run numbers them as it comes to them.
     """
     return [
-        made_for(action, facts.node(action.source.node or ""), blank, f"start-{number}")
+        made_for(action, facts.node(action.source.node or ""), blank, name)
         for number, action in enumerate(_actions(plan), 1)
+        for name in _names_of_many(number, action.connections)
     ]
 
 
 def _actions(plan: Plan) -> Iterator[Action]:
     for check in plan.checks:
         yield from started(*check.actions)
+
+
+def _context(case: Case, node: NodeFacts) -> dict[str, str]:
+    """Return what the parser has to know of a case and of the node of its Pods."""
+    return {
+        "reasons": "\n".join(case.reasons),
+        "client-node": ",".join(map(str, node.addresses)),
+        **({"then": case.then.how, "says": case.then.says} if case.then else {}),
+    }
+
+
+def _names_of_many(number: int, pods: int) -> list[str]:
+    """Return the names of the Pods of one question."""
+    if pods == 1:
+        return [f"start-{number}"]
+    return [f"start-{number}-{one:02}" for one in range(1, pods + 1)]
 
 
 def _host(addresses: Iterable[Address], action: Action) -> str:

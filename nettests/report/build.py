@@ -18,6 +18,7 @@ from nettests.model.observation import Observation
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of, observe
+from nettests.parse.unread import unread_texts
 from nettests.report.digest import facts_digest
 from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
@@ -43,7 +44,11 @@ def build_results(
 
     ``observations`` are those that were judged, by check, where this is known.
     """
-    history = History.of(records)
+    return build_from(History.of(records), observations)
+
+
+def build_from(history: History, observations: Mapping[str, Observation] = _NONE) -> Results:
+    """Return what a run's history says."""
     expectations = history.expectations()
     checks = (
         *(
@@ -70,6 +75,7 @@ def build_results(
         rounds=rounds_of(history.rounds, _by_id(history)),
         events=tuple(history.events),
         diagnostics=tuple(history.diagnostics),
+        unread=unread_texts(raw for raws in history.raws.values() for raw in raws),
     )
 
 
@@ -117,6 +123,8 @@ def _planned_result(
         distrust=(observation.distrust if observation else done.distrust if done else "") or "",
         raws=tuple(history.raws.get(check.id, ())),
         diagnostics=tuple(one for one in history.diagnostics if about.intersection(one.checks)),
+        accepted=history.accepted.get(check.id),
+        excused=history.excused and check.id in history.accepted,
         members=members,
     )
 

@@ -14,7 +14,7 @@ from nettests.model.facts import ClusterFacts
 _RUN = frozenset(
     {
         *("context", "denied", "namespace", "origin", "pod_security", "privileged"),
-        *("fleet", "runtime_classes"),
+        *("fleet", "runtime_classes", "scale"),
     }
 )
 """About the identity that sent it, the place where it sent it and what it may list, not about the network."""

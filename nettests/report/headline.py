@@ -12,6 +12,7 @@ from nettests.model.words import OS, Verdict
 from nettests.report.results import ExercisedNodes, Results
 from nettests.report.text import one_line, plural
 
+EXPORT_REQUEST = "Please help to read them: `nettests export` makes a bundle without names and addresses, to send with an issue."
 NAMED = 4
 """So many nodes and Services are named at most; ``results.json`` has all."""
 CAUSE_LENGTH = 140
@@ -39,6 +40,15 @@ def headline(results: Results) -> str:
 
 
 _AS_DOCUMENTED = "This cluster behaves as documented"
+
+
+def unread_line(results: Results) -> str:
+    """Return how many texts no parser knows, and what to do with them; empty where every answer was read."""
+    if not results.unread:
+        return ""
+    told = plural(len(results.unread), "text")
+    checks = {check for one in results.unread for check in one.checks}
+    return f"{told} of tools that no parser knows, in {plural(len(checks), 'check')}"
 
 
 def leading(results: Results) -> Verdict:

@@ -100,10 +100,9 @@ def heat_maps(checks: Iterable[CheckResult]) -> tuple[HeatMap, ...]:
 
 def _manner(result: CheckResult) -> str:
     assert result.check is not None, "only what was planned has members"
-    target = result.check.target
-    ends = 2 if target.os else 1
-    rest = parts_of(result.id)[1 + ends + 1 :]
-    return " ".join((result.check.action.protocol.value.upper(), *rest))
+    protocol, parts = result.check.action.protocol.value, parts_of(result.id)
+    rest = parts[parts.index(protocol) + 1 :] if protocol in parts else ()
+    return " ".join((protocol.upper(), *rest))
 
 
 def _heat_map(title: str, checks: Sequence[CheckResult]) -> HeatMap:

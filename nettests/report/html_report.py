@@ -22,7 +22,14 @@ from nettests.model.observation import Raw
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import harmless, summary
-from nettests.report.headline import convergence_line, exercised_line, headline, leading
+from nettests.report.headline import (
+    EXPORT_REQUEST,
+    convergence_line,
+    exercised_line,
+    headline,
+    leading,
+    unread_line,
+)
 from nettests.report.heat_map import heat_maps
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
 from nettests.report.members import member_line
@@ -38,6 +45,9 @@ _PURPOSES = {
     "arrival": "did what nobody answered arrive? one more datagram, and the server's log of it",
     "origin": "proof of origin: does the probe run where it should?",
 }
+
+
+NOTHING = Markup("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +68,14 @@ class Share:
     width: float
 
 
-def render_html(results: Results) -> str:
-    """Return the page."""
+def render_html(results: Results, *, since: Markup = NOTHING) -> str:
+    """Return the page; ``since`` is what a comparison says of the run before, as a part of a page."""
     groups = flow_groups(results.checks)
     page = _environment().get_template("report.html.j2")
     style, script = _source("report.css"), _source("report.js")
     text = page.render(
         results=results,
+        since=since,
         groups=groups,
         suites=suites(groups),
         overview=overview(groups),
@@ -102,6 +113,8 @@ def _environment() -> Environment:
         packed=packed,
         skip_reasons=skip_reasons,
         suite_open=suite_open,
+        export_request=EXPORT_REQUEST.replace("`", ""),
+        unread_line=unread_line,
         worst_first=worst_first,
     )
     environment.filters.update(

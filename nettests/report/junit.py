@@ -2,18 +2,27 @@
 
 Written here, not by ``--junitxml``, whose default family refuses properties of a test case. One suite
 a flow, one test case a check, its values as properties; ``limited`` is a skip of type
-``pytest.xfail`` with the limitation's id, ``unknown`` an error. ``junit.xsd`` describes it.
+``pytest.xfail`` with the limitation's id, ``unknown`` an error. A failure that the site's baseline holds is a skip of its
+own type where the run ends as if it were none: viewer and exit code say the same. ``junit.xsd`` describes it.
 """
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nettests.model.words import Verdict
 from nettests.report.matrix import FlowGroup, flow_groups
 from nettests.report.members import member_line
 from nettests.report.results import CheckResult, Results
-from nettests.report.text import visible
+from nettests.report.text import one_line, visible
 
+MESSAGE_LENGTH = 1000
+"""Of a message: viewers show it as one line."""
+DETAIL_LENGTH = 8000
+"""Of the text below it; all of it is in ``results.json``."""
+MEMBERS = 20
+"""So many members of a check are told each; GitLab shows eighty lines of a text."""
+_BRIEF = frozenset({Verdict.PASS, Verdict.SKIPPED})
+"""Verdicts that say enough by themselves: their cases have no other property."""
 _ELEMENT = {
     Verdict.FAIL: ("failure", "nettests.fail"),
     Verdict.LIFTED: ("failure", "nettests.lifted"),
@@ -24,6 +33,12 @@ _ELEMENT = {
     Verdict.SKIPPED: ("skipped", "pytest.skip"),
 }
 """The child element and its type; ``pass`` and ``recorded`` have none."""
+_EXCUSED = ("skipped", "nettests.accepted")
+
+
+def _element(result: CheckResult) -> tuple[str, str]:
+    """Return the child element of a check and its type, empty where it has none."""
+    return _EXCUSED if result.excused else _ELEMENT.get(result.verdict, ("", ""))
 
 
 def render_junit(results: Results) -> str:
@@ -48,16 +63,16 @@ def render_junit(results: Results) -> str:
 
 def _totals(results: Results) -> dict[str, str]:
     started_badly = results.run.error is not None
-    totals = _tally([check.verdict for check in results.checks])
+    totals = _tally(results.checks)
     if started_badly:
         totals.update(tests="1", errors="1")
     return {**totals, "time": _time(results.run.seconds)}
 
 
-def _tally(verdicts: list[Verdict]) -> dict[str, str]:
-    elements = [_ELEMENT.get(verdict, ("", ""))[0] for verdict in verdicts]
+def _tally(checks: Sequence[CheckResult]) -> dict[str, str]:
+    elements = [_element(one)[0] for one in checks]
     return {
-        "tests": str(len(verdicts)),
+        "tests": str(len(checks)),
         "failures": str(elements.count("failure")),
         "errors": str(elements.count("error")),
         "skipped": str(elements.count("skipped")),
@@ -71,7 +86,7 @@ def _suite(results: Results, group: FlowGroup, causes: Mapping[str, str]) -> ET.
         "testsuite",
         {
             "name": visible(group.flow),
-            **_tally([check.verdict for check in members]),
+            **_tally(members),
             "time": _time(spent),
             **_timestamp(results),
         },
@@ -93,16 +108,19 @@ def _case(result: CheckResult, cause: str | None) -> ET.Element:
         },
     )
     _properties(case, _check_properties(result))
-    if result.verdict in _ELEMENT:
-        tag, kind = _ELEMENT[result.verdict]
+    tag, kind = _element(result)
+    if tag:
         message = f"{cause}: {_message(result)}" if cause else _message(result)
         detail = f"incident: {cause}\n{_detail(result)}" if cause else _detail(result)
-        attributes = {"type": kind, "message": visible(message)}
-        ET.SubElement(case, tag, attributes).text = visible(detail)
+        attributes = {"type": kind, "message": one_line(message, limit=MESSAGE_LENGTH)}
+        ET.SubElement(case, tag, attributes).text = _bounded(detail)
     return case
 
 
 def _message(result: CheckResult) -> str:
+    if result.excused and result.accepted:
+        told = result.accepted
+        return f"{result.verdict.value}, accepted until {told.expires}: {told.reason}; {result.message}"
     if result.verdict is Verdict.LIMITED and result.limitation_id:
         summary = result.limitation.summary if result.limitation else result.message
         return f"{result.limitation_id} {summary}"
@@ -122,21 +140,34 @@ def _detail(result: CheckResult) -> str:
     if result.next_step:
         lines.append(f"next step: {result.next_step}")
     lines += [
-        f"member {check.label}: {check.verdict.value}: {check.message}"
-        for check in result.deviating
+        f"member {check.label}: {check.verdict.value}: {one_line(check.message)}"
+        for check in result.deviating[:MEMBERS]
     ]
+    if len(result.deviating) > MEMBERS:
+        lines.append(f"… and {len(result.deviating) - MEMBERS} more members: {_REST}")
     return "\n".join(lines)
 
 
+_REST = "results.json has all"
+
+
+def _bounded(text: str) -> str:
+    told = visible(text)
+    return told if len(told) <= DETAIL_LENGTH else f"{told[:DETAIL_LENGTH]}… {_REST}"
+
+
 def _check_properties(result: CheckResult) -> dict[str, str | None]:
+    """Return the values of a check; its flow and id are the names of its case."""
+    if result.verdict in _BRIEF:
+        return {"verdict": result.verdict.value}
     check, seen = result.check, result.observation
     properties: dict[str, str | None] = {
-        "id": result.id,
-        "flow": result.flow,
         "verdict": result.verdict.value,
         "expected": result.expected,
         "observed": result.observed,
         "limitation": result.limitation_id,
+        "accepted": result.accepted.reason if result.accepted else None,
+        "accepted.expires": result.accepted.expires if result.accepted else None,
         "attempts": str(len(seen.attempts)) if seen else None,
         "server_saw": seen.server_saw if seen else None,
         "channel": seen.channel if seen else None,
@@ -172,7 +203,8 @@ def _properties(parent: ET.Element, values: dict[str, str | None]) -> None:
     if present:
         holder = ET.SubElement(parent, "properties")
         for name, value in present.items():
-            ET.SubElement(holder, "property", {"name": name, "value": visible(value)})
+            told = one_line(value, limit=MESSAGE_LENGTH)
+            ET.SubElement(holder, "property", {"name": name, "value": told})
 
 
 def _failed_start(results: Results) -> ET.Element:
@@ -192,8 +224,10 @@ def _failed_start(results: Results) -> ET.Element:
     case = ET.SubElement(
         suite, "testcase", {"classname": "nettests", "name": "run", "time": _time(None)}
     )
-    message = visible(results.run.error or "")
-    ET.SubElement(case, "error", {"type": "nettests.start", "message": message}).text = message
+    error = results.run.error or ""
+    message = one_line(error, limit=MESSAGE_LENGTH)
+    told = ET.SubElement(case, "error", {"type": "nettests.start", "message": message})
+    told.text = _bounded(error)
     return suite
 
 

@@ -8,7 +8,14 @@ from collections.abc import Iterable, Sequence
 
 from nettests.model.markdown import code, inert
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.report.headline import convergence_line, exercised_line, headline, leading
+from nettests.report.headline import (
+    EXPORT_REQUEST,
+    convergence_line,
+    exercised_line,
+    headline,
+    leading,
+    unread_line,
+)
 from nettests.report.matrix import flow_groups, suites
 from nettests.report.results import CheckResult, Results
 from nettests.report.summary import (
@@ -28,7 +35,13 @@ ATTENTION_LIMIT = 20
 
 def render_markdown(results: Results) -> str:
     """Return the summary; it ends with a line feed."""
-    blocks = [_head(results), _attention(results), _suites(results), _limitations(results)]
+    blocks = [
+        _head(results),
+        _attention(results),
+        _unread(results),
+        _suites(results),
+        _limitations(results),
+    ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -106,6 +119,19 @@ def _incidents(results: Results) -> str:
     rest = f"\n\nNo common cause was found for {plural(alone, 'check')}." if alone else ""
     table = _table(["checks", "incident", "next step"], rows)
     return f"### Incidents\n\n{table}{rest}\n\n"
+
+
+def _unread(results: Results) -> str:
+    """Return the texts that no parser knows, with the request to send them."""
+    if not results.unread:
+        return ""
+    rows = [
+        [f"{one.tool} on {one.client_os}", inert(one.text), str(len(one.checks))]
+        for one in results.unread[:ATTENTION_LIMIT]
+    ]
+    lead = f"{unread_line(results)}. {EXPORT_REQUEST}"
+    table = _table(["tool", "text", "checks"], rows)
+    return f"### Texts that no parser knows\n\n{inert(lead)}\n\n{table}"
 
 
 def _happened(result: CheckResult) -> str:

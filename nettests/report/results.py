@@ -12,6 +12,7 @@ from nettests.model.check_id import member_of
 from nettests.model.expectation import AppliedLimitation, Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import (
+    AcceptedFailure,
     Convergence,
     Diagnostics,
     Event,
@@ -23,6 +24,7 @@ from nettests.model.observation import Observation, Raw
 from nettests.model.pull import Pull
 from nettests.model.verdict import ATTENTION
 from nettests.model.words import OS, Placement, Verdict
+from nettests.parse.unread import Unread
 from nettests.report.rounds import Rounds
 
 API_VERSION = document_version("v1")
@@ -79,6 +81,10 @@ class CheckResult:
     """Why nothing that was seen can be trusted, also where nothing was."""
     raws: tuple[Raw, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()
+    accepted: AcceptedFailure | None = None
+    """That the site's baseline holds this deviation; the verdict is what it is."""
+    excused: bool = False
+    """Whether the run ended as if it were none (``--fail-on new``)."""
     members: "tuple[CheckResult, ...]" = ()
     """Of a check with members: each of them, with an id of its own; evidence is kept of those that need attention."""
 
@@ -240,3 +246,5 @@ class Results:
     """Of a watch; a run has none."""
     events: tuple[Event, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    """Answers that no parser knows, those of most checks first."""

@@ -53,6 +53,7 @@ def document(results: Results) -> dict[str, Any]:
         **({"rounds": to_data(results.rounds)} if results.rounds else {}),
         "events": to_data(results.events),
         **({"diagnostics": to_data(results.diagnostics)} if results.diagnostics else {}),
+        **({"unread": to_data(results.unread)} if results.unread else {}),
         "facts": to_data(results.facts),
     }
 
@@ -82,6 +83,7 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "controls": to_data(seen.controls) if seen else [],
         "channel": seen.channel if seen else None,
         **_diagnostics(result),
+        **_accepted(result),
         **({"members": _members(result)} if result.members else {}),
     }
 
@@ -127,6 +129,14 @@ def _diagnostics(result: CheckResult) -> dict[str, Any]:
     """Return the folders of what was collected around a failing check, where anything was."""
     folders = [one.folder for one in result.diagnostics]
     return {"diagnostics": folders} if folders else {}
+
+
+def _accepted(result: CheckResult) -> dict[str, Any]:
+    """Return why a deviation is accepted, and whether the run ended as if it were none, where it is."""
+    if result.accepted is None:
+        return {}
+    told = {"reason": result.accepted.reason, "expires": result.accepted.expires}
+    return {"accepted": {**told, "excused": result.excused}}
 
 
 def _source(end: Vantage | None) -> dict[str, Any]:
@@ -188,7 +198,7 @@ def _observed(result: CheckResult, seen: Observation | None) -> dict[str, Any]:
 
 def _measured(seen: Observation | None) -> dict[str, Any]:
     """Return the figures of questions that count or search, where there are any."""
-    found = {"loss": seen.loss, "path_size": seen.path_size} if seen else {}
+    found = {"loss": seen.loss, "path_size": seen.path_size, "flows": seen.flows} if seen else {}
     return {name: to_data(value) for name, value in found.items() if value is not None}
 
 

@@ -3,7 +3,7 @@
 Source: "Guide for running Windows containers in Kubernetes".
 """
 
-from nettests.model.labels import WINDOWS_BUILD_LABEL
+from nettests.model.labels import CONTROL_PLANE_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.permission import GET_NODE, LIST_NODES
 from nettests.rules import kept
 from nettests.rules.evidence import (
@@ -19,7 +19,7 @@ from nettests.rules.readings import ApiObjects, Request
 from nettests.rules.rule import rule
 from nettests.rules.subjects import WINDOWS
 
-CONTROL_PLANE_ROLES = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+CONTROL_PLANE_ROLES = (CONTROL_PLANE_LABEL, "node-role.kubernetes.io/master")
 FIELDS: Kept = {
     "metadata": {
         "name": KEEP,

@@ -12,6 +12,7 @@ from nettests.baseline import Baseline, Told, counted, read_baseline, told_of
 from nettests.compare import read_results
 from nettests.errors import ManifestError, PlanError
 from nettests.judge.exit_status import FailOn
+from nettests.model.journal_records import Accepted, AcceptedFailure
 from nettests.model.observation import Observation
 from nettests.model.run_folder import JOURNAL, RESULTS
 from nettests.model.words import Verdict
@@ -55,6 +56,18 @@ def against(
         results = build_results(records, observations)
     run = read_results(render_json(results), RESULTS)
     return told_of(run, baseline, datetime.now(UTC).date())
+
+
+def accepted_record(told: Told, fail_on: Collection[FailOn]) -> Accepted:
+    """Return what the journal says of the failures that a baseline holds."""
+    return Accepted(
+        file=told.file,
+        excused=FailOn.NEW in fail_on,
+        failures=tuple(
+            AcceptedFailure(check=one.check, reason=one.reason, expires=one.expires.isoformat())
+            for one in told.holding
+        ),
+    )
 
 
 def ending(

@@ -32,6 +32,22 @@ def results_of(word: str, reports: Path) -> Path:
     return path
 
 
+def folder_of(word: str, reports: Path) -> Path:
+    """Return the folder of the run that a word of the command line means, for those who read its journal."""
+    found = _BACK.fullmatch(word)
+    if found is not None and not Path(word).exists():
+        folder = _back(int(found["back"] or 0), reports)
+    else:
+        path = Path(word)
+        folder = path if path.is_dir() else path.parent
+    if not (folder / JOURNAL).is_file():
+        raise PathError(
+            f"there is no {JOURNAL} of the run {word}",
+            hint=f"name a run's folder, or {LATEST}, {LATEST}~1 … (--report-dir)",
+        )
+    return folder
+
+
 def read_document(path: Path) -> bytes:
     """Return what is in a document; ``PathError`` where it cannot be read."""
     try:
@@ -74,13 +90,17 @@ def _back(steps: int, reports: Path) -> Path:
     return runs[-1 - steps]
 
 
-def _start(folder: Path) -> str | None:
-    """Return when a run started, by the first record of its journal; ``None`` for what is no run's folder."""
+def begin_of(folder: Path) -> Begin | None:
+    """Return the first record of a run's journal; ``None`` for what is no run's folder."""
     try:
         with (folder / JOURNAL).open("rb") as file:
-            begin = decode_only(file.readline(), Begin)
+            return decode_only(file.readline(), Begin)
     except (OSError, ValueError, LookupError, TypeError):
         return None
+
+
+def _start(folder: Path) -> str | None:
+    begin = begin_of(folder)
     return begin.started if begin else None
 
 

@@ -21,6 +21,7 @@ from nettests.model.exit_code import ExitCode
 from nettests.model.expectation import Expectation
 from nettests.model.history import History
 from nettests.model.journal_records import (
+    Accepted,
     Begin,
     Diagnostics,
     Done,
@@ -37,7 +38,7 @@ from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.words import Verdict
 from nettests.private import make_folder, write_bytes
-from nettests.session.against_baseline import against, ending
+from nettests.session.against_baseline import accepted_record, against, ending
 from nettests.session.blueprint import unused
 from nettests.session.journal import Journal, read_journal, understood
 from nettests.session.rejudge import recorded
@@ -118,6 +119,7 @@ def _again(
             beside = against(target, held.baseline)
             for line in beside.lines():
                 journal.event(line)
+            journal.write(accepted_record(beside, held.fail_on))
         counting, members = ending(beside, held.fail_on, verdicts, shown)
         code = of_run(
             ExitCode.OK,
@@ -163,7 +165,7 @@ def _copy(
 ) -> None:
     """Write a record as it stands, but for what is recreated: expectations, verdicts and the end."""
     match record:
-        case Judged() | Limitations() | End() | Revised():
+        case Judged() | Limitations() | End() | Revised() | Accepted():
             pass
         case Begin():
             journal.write(replace(record, manifests=tuple(digests)))

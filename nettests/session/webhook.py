@@ -21,6 +21,7 @@ from urllib.parse import SplitResult, urlsplit
 import requests
 from requests.exceptions import RequestException, Timeout
 from requests.utils import get_environ_proxies
+from urllib3.exceptions import HTTPError
 
 from nettests.deadlines import Patience
 from nettests.errors import PlanError
@@ -94,6 +95,12 @@ class Webhook:
                 return f"no answer within {self.seconds:g} s", True
             except RequestException as error:
                 return _reason(error), True
+            except (
+                HTTPError
+            ) as error:  # a host name that cannot be one, which requests lets through
+                return f"no connection ({type(error).__name__})", False
+            except OSError as error:  # of a CA bundle that is not there; its words hold no address
+                return f"no connection ({error})", False
         status = answer.status_code
         if 200 <= status < 300:
             return "", False
@@ -147,7 +154,8 @@ def _reason(error: RequestException) -> str:
     reason = getattr(error.args[0], "reason", None) if error.args else None
     if reason is None:
         return f"no connection ({type(error).__name__})"
-    return f"no connection ({type(reason).__name__}: {str(reason).rpartition(': ')[2]})"
+    said = str(reason).rpartition(": ")[2].removesuffix('")))')  # what quotes another error
+    return f"no connection ({type(reason).__name__}: {said})"
 
 
 @contextmanager

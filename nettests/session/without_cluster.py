@@ -4,16 +4,18 @@ For the commands that speak of the product itself. Reads the shipped files and t
 and manifests; contacts nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nettests import expect
+from nettests.conformance import claim_mistakes
 from nettests.errors import ManifestError
 from nettests.expect import Catalogue, Coverage, Limitation, Manifest, SeedDocument
 from nettests.plan import Flow, load
 from nettests.resources import manifests_path, suites_path
 from nettests.session.blueprint import read_manifests
+from nettests.session.vendor_files import VendorFiles, is_vendor_profile, read_vendor_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,10 @@ class Survey:
     manifests: tuple[Manifest, ...]
     coverages: tuple[Coverage, ...]
     seeds: tuple[SeedDocument, ...]
+    claims: tuple[ManifestError, ...] = ()
+    """What is wrong with the claims of vendor profiles."""
+    profiles: int = 0
+    """How many of them were read."""
 
     @property
     def by_fact(self) -> Mapping[str, Coverage]:
@@ -51,14 +57,22 @@ class Survey:
             *expect.lint(self.manifests, flows=[flow.name for flow in self.flows]),
             *self.mistakes,
             *expect.gaps(self.coverages),
+            *(f"{one.message}; {one.hint}" for one in self.claims),
         )
 
 
 def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Survey:
-    """Read everything; ``suites`` and ``manifests`` are the user's own beside the shipped ones."""
+    """Read everything; ``suites`` and ``manifests`` are the user's own beside the shipped ones.
+
+    A vendor profile among the manifests is read with all that it brings.
+    """
     catalogue = read_catalogue()
+    own, profiles = _separated(manifests)
+    brought = [read_vendor_files(path) for path in profiles]
+    for files in brought:
+        suites, own = files.beside_suites(suites), files.beside_limitations(own)
     flows = load([suites_path(), *suites]).flows
-    read, _ = read_manifests(manifests)
+    read, _ = read_manifests(own)
     entries = [entry for manifest in read for entry in manifest.limitations]
     return Survey(
         catalogue=catalogue,
@@ -66,7 +80,26 @@ def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Surve
         manifests=read,
         coverages=expect.cover(catalogue, facts_by_flow(flows), entries),
         seeds=read_seeds(),
+        claims=tuple(one for files in brought for one in _mistakes(files, flows)),
+        profiles=len(profiles),
     )
+
+
+def _separated(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Return limitation manifests and vendor profiles of paths that may be folders of both."""
+    manifests: list[Path] = []
+    profiles: list[Path] = []
+    for path in paths:
+        inside = [*path.rglob("*.yaml"), *path.rglob("*.yml")] if path.is_dir() else [path]
+        found = sorted(one for one in inside if is_vendor_profile(one))
+        profiles += found
+        manifests += sorted({*inside} - {*found}) if found else [path]
+    return tuple(manifests), tuple(profiles)
+
+
+def _mistakes(files: VendorFiles, flows: Sequence[Flow]) -> Iterator[ManifestError]:
+    own = load(files.suites).declared
+    yield from claim_mistakes(files.profile, {flow.name for flow in flows}, own)
 
 
 def read_catalogue() -> Catalogue:

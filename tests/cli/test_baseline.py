@@ -9,9 +9,10 @@ from click.testing import CliRunner, Result
 from nettests.baseline import read_baseline
 from nettests.cli import main
 from nettests.compare import RecordedRun
+from nettests.model.facts import ClusterFacts
 from nettests.model.words import Outcome
 from nettests.report import render_json
-from tests.baseline.runs import BROKEN, FACTS, FLOWS, OPEN, baseline, run
+from tests.baseline.runs import BROKEN, FACTS, FLOWS, OPEN, OTHER, baseline, run
 from tests.cli.test_commands import run as run_command
 from tests.cli.test_hostile_texts import NASTY, OBEYED
 from tests.compare.runs import as_expected, but, results
@@ -48,11 +49,17 @@ def stale(*arguments: str | Path) -> Result:
     return called("baseline", "stale", *arguments)
 
 
-def written(folder: Path, *, broken: bool = True, outcome: Outcome = Outcome.TIMED_OUT) -> Path:
+def written(
+    folder: Path,
+    *,
+    broken: bool = True,
+    outcome: Outcome = Outcome.TIMED_OUT,
+    facts: ClusterFacts = FACTS,
+) -> Path:
     """Write a run's documents."""
     folder.mkdir(parents=True)
     does = but("pod-to-pod-ip", outcome, BROKEN) if broken else as_expected
-    text = render_json(results(FACTS, does, flows=FLOWS, run_id=folder.name))
+    text = render_json(results(facts, does, flows=FLOWS, run_id=folder.name))
     (folder / "results.json").write_text(text, "utf-8")
     return folder
 
@@ -198,6 +205,44 @@ def test_a_hostile_text_does_not_steer_the_terminal(bad: Path, file: Path) -> No
         assert done.exit_code == 0, done.output
         assert not any(sign in done.output for sign in OBEYED)
     assert f"{BROKEN}{NASTY}" in checks_in(file)
+
+
+def test_of_several_runs_the_facts_that_separate_them_are_told(
+    bad: Path, file: Path, tmp_path: Path
+) -> None:
+    """Red after an update and good before it: the entry holds on the build, and both counts are said."""
+    good = written(tmp_path / "reports" / "good", broken=False, facts=OTHER)
+    done = accept(bad, good, "--to", file, "--check", BROKEN)
+    assert done.exit_code == 0, done.output
+    assert "  holds on target build: 17763.1339 (1 run with it, 1 without)" in done.output
+    assert 'target build: "17763.1339"' in file.read_text().replace("'", '"')
+    assert stale(bad, "--baseline", file).exit_code == 0
+
+
+def test_runs_that_no_fact_separates_are_told(bad: Path, file: Path, tmp_path: Path) -> None:
+    """The entry holds on the facts of the run that shows it, and nobody is told that it is understood."""
+    good = written(tmp_path / "reports" / "good", broken=False)
+    done = accept(good, bad, "--to", file, "--check", BROKEN)
+    assert "no recorded fact separates the runs (1 run with it, 1 without): good" in done.output
+    assert "holds on Kubernetes: 1.24.17, CNI plugin: flannel" in done.output
+
+
+def test_a_baseline_of_another_cluster_is_told(bad: Path, file: Path, tmp_path: Path) -> None:
+    """By ``stale`` and its document, and by ``accept``, which adds the cluster to the file."""
+    accept(bad, "--to", file)
+    other = written(tmp_path / "reports" / "other")
+    document = other / "results.json"
+    document.write_text(
+        document.read_text().replace("https://127.0.0.1:6443", "https://api.prod.test")
+    )
+    told = stale(other, "--baseline", file)
+    assert told.output.startswith("note: accepted for context staging at this machine (facts ")
+    assert "this run is of api.prod.test, with the same facts" in told.output
+    as_data = json.loads(stale(other, "--baseline", file, "--json").output)
+    assert as_data["elsewhere"].startswith("accepted for context staging")
+    added = accept(other, "--to", file)
+    assert "it is for both from now on" in added.output
+    assert not stale(other, "--baseline", file).output.startswith("note")
 
 
 @pytest.fixture

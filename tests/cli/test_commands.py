@@ -274,6 +274,21 @@ def test_run_ends_with_the_report(tmp_path: Path, workers: tuple[str, ...]) -> N
     assert (tmp_path / "reports" / "latest").is_symlink()
 
 
+def test_the_page_of_a_second_run_says_what_changed_since_the_first(tmp_path: Path) -> None:
+    """The first one has nothing to be compared with, and one of other flows is no run before it."""
+    folders = []
+    for flow in ("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-pod-ip"):
+        assert run(tmp_path, "--quiet", f"--flow={flow}").returncode in {0, 6}
+        folders.append((tmp_path / "reports" / "latest").resolve())
+    first, other, second = folders
+    page = (second / "report.html").read_text()
+    assert "Since the run before" in page
+    assert f'href="../{first.name}/report.html"' in page
+    assert "No check changed" in page
+    for alone in (first, other):
+        assert "Since the run before" not in (alone / "report.html").read_text()
+
+
 def test_quiet_says_only_the_result(tmp_path: Path) -> None:
     """--quiet leaves the sentence and the report's path."""
     done = run(tmp_path, "--quiet", "--flow=pod-to-pod-ip")

@@ -76,7 +76,7 @@ def test_options_that_a_command_ignores_are_not_in_its_help() -> None:
     assert "--image" not in shown("explain")
     assert "--flow" not in shown("discover")
     assert options(shown("plan"), "Checks") == [
-        *("--suite", "--limitations", "--flow", "--nodes", "--enable"),
+        *("--suite", "--limitations", "--vendor-profile", "--flow", "--nodes", "--enable"),
     ]
     assert options(shown("discover"), "Options") == ["--json", "--help"]
     assert options(shown("discover"), "Cluster") == [

@@ -29,6 +29,13 @@ WITHOUT = {
     "nettests render": "prints YAML, which kubectl reads",
     "nettests diagnose": "writes files, and index.md beside them",
     "nettests baseline accept": "writes the baseline",
+    "nettests archive": "writes one file",
+    "nettests job render": "prints YAML, which kubectl reads",
+    "nettests job apply": "creates what render prints",
+    "nettests job logs": "prints the log of a run, whose exit code it has",
+    "nettests job fetch": "writes the folder of a run",
+    "nettests sonobuoy render": "prints YAML, which Sonobuoy reads",
+    "nettests sonobuoy run": "results.json, in the archive that it delivers",
     "nettests lab": "is a program of its own",
 }
 """Commands without a JSON form, and what programs read instead."""

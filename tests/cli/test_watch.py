@@ -1,13 +1,20 @@
 """The words of ``nettests watch``: durations, and what is refused before a cluster is contacted."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import click
 import pytest
 from click.testing import CliRunner
 
 from nettests.cli import main
-from nettests.cli.watch_command import _duration
+from nettests.cli.duration_option import duration
+from nettests.cli.watch_command import _chosen
+from nettests.model.words import CheckClass
+from nettests.plan import build, load
+from nettests.resources import suites_path
+from tests.plan.clusters import cluster, node
 
 CONTEXT = click.Context(click.Command("watch"))
 EVERY = click.Option(["--every"])
@@ -18,7 +25,7 @@ EVERY = click.Option(["--every"])
 )
 def test_durations_have_units(text: str, seconds: float) -> None:
     """Seconds, minutes and hours are read as people write them."""
-    assert _duration(CONTEXT, EVERY, text) == seconds
+    assert duration(CONTEXT, EVERY, text) == seconds
 
 
 @pytest.mark.parametrize("text", ["60", "1d", "0s", "-1m", "1 m", "", "NaNs"])
@@ -40,3 +47,16 @@ def test_where_nothing_can_be_told_is_found_out_first(tmp_path: Path) -> None:
         assert done.exit_code == 4, done.output
         assert said in done.output
         assert "secretword" not in done.output
+
+
+def test_what_changes_services_is_repeated_only_where_it_is_named() -> None:
+    """Its members are nodes, too, but each round would make every proxy work; enabling a class names no flow."""
+    flows = load([suites_path()]).flows
+    facts = cluster(*(node(pool, member) for pool in ("linux-1", "windows-1") for member in (1, 2)))
+    plan = build(facts, flows, frozenset(CheckClass))
+    prepared = cast("Any", SimpleNamespace(blueprint=SimpleNamespace(plan=plan)))
+    flows_of = {one.partition("/")[0] for one in _chosen(prepared, named=False)}
+    assert all(one.startswith("fleet-") for one in flows_of)
+    assert "service-endpoints-changed" in {
+        one.partition("/")[0] for one in _chosen(prepared, named=True)
+    }

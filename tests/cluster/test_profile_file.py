@@ -125,6 +125,14 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
         read_profile(tmp_path / "nosuch.yaml")
 
 
+@pytest.mark.parametrize("option", ["--cluster-profile", "--to-profile"])
+def test_the_hint_names_the_option_that_named_the_file(tmp_path: Path, option: str) -> None:
+    """A person who wrote another option would look for one that is not there."""
+    with pytest.raises(ManifestError) as raised:
+        read_profile(tmp_path / "nosuch.yaml", option=option)
+    assert raised.value.hint == f"pass a file with {option}, or leave the option out"
+
+
 def test_external_ips_are_for_documentation_unless_stated() -> None:
     """Without a statement nobody's addresses are taken: those of RFC 5737."""
     head = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
@@ -158,3 +166,15 @@ def test_both_names_of_node_pools_are_refused() -> None:
     text = f"{HEAD}roles: {{windows-1: [a]}}\nnodePools: {{windows-1: [b]}}\n"
     with pytest.raises(ManifestError, match="old name of nodePools"):
         parse_profile(text, "p.yaml")
+
+
+def test_how_far_a_search_for_a_limit_goes_is_stated_within_bounds() -> None:
+    """2,000 connections and 500 Services without a word; what is named replaces its own alone."""
+    head = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
+    scale = parse_profile(head, "p.yaml").scale
+    assert (scale.flows, scale.services) == (2000, 500)
+    scale = parse_profile(f"{head}scale: {{services: 2000}}\n", "p.yaml").scale
+    assert (scale.flows, scale.services) == (2000, 2000)
+    for wrong in ("services: 2001", "services: 0", "flows: 16385", "flow: 100"):
+        with pytest.raises(ManifestError, match=r"p\.yaml:3: scale"):
+            parse_profile(f"{head}scale: {{{wrong}}}\n", "p.yaml")

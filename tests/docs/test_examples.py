@@ -19,6 +19,7 @@ import pytest
 
 from nettests.baseline import read_baseline
 from nettests.cluster.profile_file import parse_profile
+from nettests.conformance import read_vendor_profile
 from nettests.expect import read_manifest, resolve
 from nettests.lab.topology import profiles
 from nettests.model.document import read_document
@@ -35,6 +36,7 @@ KINDS = {
     "LimitationManifest": read_manifest,
     "ClusterProfile": parse_profile,
     "LabProfile": profiles.read,
+    "VendorProfile": read_vendor_profile,
 }
 
 

@@ -80,7 +80,7 @@ def test_shared_options_stand_under_headings() -> None:
     assert {"--kubeconfig", "--lab"} <= options_under("Cluster", text)
     assert options_under("Images", text) == {"--image", "--registry", "--pre-pull"}
     assert options_under("Checks", text) == {
-        *("--suite", "--limitations", "--flow", "--enable", "--nodes"),
+        *("--suite", "--limitations", "--vendor-profile", "--flow", "--enable", "--nodes"),
     }
     assert {"--keep", "--report-dir"} <= options_under("Options", text)
 

@@ -8,6 +8,7 @@ from nettests.forecast import (
     Planned,
     at_any_patch,
     changed,
+    deciding_patches,
     forecast,
     notes,
     read_change,
@@ -40,9 +41,9 @@ def forecast_of(facts: str | ClusterFacts, *to: str, of: str = "a run") -> Forec
     changes = [read_change(word) for word in to]
     after = changed(before, changes)
     plan = planned(after)
-    if any(one.names_no_patch for one in changes):
-        newest = planned(changed(before, changes, last=True))
-        plan = at_any_patch(plan, newest.expectations, changes)
+    patches = deciding_patches(manifests(), changes)
+    others = [planned(changed(before, changes, patch=one)).expectations for one in patches]
+    plan = at_any_patch(plan, others, changes)
     told = notes(before, after, changes, manifests())
     return forecast(planned(before), plan, changes, manifests(), of=of, notes=told)
 

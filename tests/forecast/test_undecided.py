@@ -1,7 +1,6 @@
 """What cannot be forecast is no change: it is named with what may decide it and the fact that would settle it."""
 
 from dataclasses import replace
-from typing import TypeGuard
 
 import pytest
 
@@ -11,11 +10,10 @@ from nettests.forecast.forecast import Coming
 from nettests.forecast.patches import at_any_patch
 from nettests.forecast.undecided import Undecided
 from nettests.model.facts import NodeFacts, known, unknown
-from nettests.model.versions import Bound, KubernetesVersion, WindowsBuild
+from nettests.model.versions import WindowsBuild
 from nettests.model.words import Verdict
 from tests.facts import cluster_facts, with_windows
 from tests.forecast.forecasts import NEW, OLD, flows_of, forecast_of, ids, planned
-from tests.manifests.shipped import manifests
 
 
 def by_key(found: Forecast, key: str) -> list[Undecided]:
@@ -78,7 +76,7 @@ def test_kubelets_of_a_minor_are_of_any_of_its_releases_too() -> None:
     name = next(check.id for check in first.plan.checks)
     told = first.expectations[name]
     other = {name: replace(told, expected=None, entries=(*told.entries, "made-up"))}
-    merged = at_any_patch(first, other, [change]).expectations[name]
+    merged = at_any_patch(first, [other], [change]).expectations[name]
     assert merged.undecided == (
         "made-up depends on what is not known: the patch release of kubeProxy.version=1.34"
     )
@@ -91,7 +89,7 @@ def test_expectations_that_agree_are_left_as_they_are(words: tuple[str, ...]) ->
     """Sentences that name a version are no difference."""
     first = planned(cluster_facts(NEW))
     changes = [read_change(word) for word in words]
-    assert at_any_patch(first, first.expectations, changes) == first
+    assert at_any_patch(first, [first.expectations], changes) == first
 
 
 def test_an_unknown_fact_of_today_is_named_as_such() -> None:
@@ -186,30 +184,3 @@ def test_whatever_is_undecided_has_a_key(half_hidden: Forecast) -> None:
     checks = {name for one in half_hidden.undecided for name in one.checks}
     assert any(name.startswith("fleet-nodeport/linux/") for name in checks)
     assert all(one.settled_by for one in half_hidden.undecided)
-
-
-def test_no_shipped_condition_holds_between_patches_of_one_minor_alone() -> None:
-    """A minor without its patch is resolved at its first and its newest release: neither sees such a window."""
-    spans = {
-        (entry.id, span)
-        for manifest in manifests()
-        for entry in manifest.limitations
-        for ends in [(entry.condition.source, entry.condition.target)]
-        for one in (
-            entry.condition.kubernetes,
-            *(v for e in ends for v in (e.kubelet, e.kube_proxy)),
-        )
-        for span in (one.spans if one else ())
-    }
-    assert spans
-    for name, span in spans:
-        begins = {(v.major, v.minor) for s, v in span if s.startswith(">") and inside(v)}
-        ends = {(v.major, v.minor) for s, v in span if s.startswith("<") and inside(v)}
-        exact = [v for s, v in span if s == "==" and inside(v)]
-        assert not begins & ends, name
-        assert not exact, name
-
-
-def inside(bound: Bound) -> TypeGuard[KubernetesVersion]:
-    """Whether a bound lies above the first release of its minor."""
-    return isinstance(bound, KubernetesVersion) and bound.patch > 0

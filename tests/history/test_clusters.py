@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from nettests.compare.cluster_names import cluster_of
 from nettests.history import history_of
-from nettests.history.clusters import ONE, ReadRun, cluster_of, clusters
+from nettests.history.clusters import ONE, ReadRun, clusters
 from tests.history.story import altered, night, nights
 
 

@@ -189,6 +189,27 @@ def test_an_incident_has_a_trend_of_its_own() -> None:
     assert incident.colours == (Colour.GOOD,) * PATCHED + (Colour.RED,) * (NIGHTS - PATCHED)
 
 
+@pytest.mark.parametrize(("newer", "told"), [(True, ["new"]), (False, ["old"])])
+def test_a_cause_of_before_is_not_the_one_of_a_later_turn(*, newer: bool, told: list[str]) -> None:
+    """It explains a check that broke later, too; where another cause came with that one, it is named alone."""
+    both = ("f/a", "f/b")
+    old = Incident(cause="old", traits={"node": "a"}, checks=both, next_step="")
+    new = Incident(cause="new", traits={"node": "b"}, checks=("f/b",), next_step="")
+    runs = []
+    for at, letters in enumerate(("gg", "gg", "Rg", "Rg", "RR", "RR")):
+        first, second = letters[0], letters[1]
+        verdicts = {"R": Verdict.FAIL, "g": Verdict.PASS}
+        checks = tuple(
+            RecordedCheck(id=name, flow="f", verdict=verdicts[letter])
+            for name, letter in zip(both, (first, second), strict=True)
+        )
+        causes = (*([old] if first == "R" else []), *([new] if newer and second == "R" else []))
+        one = night(at)
+        runs.append(replace(one, run=replace(one.run, checks=checks, incidents=causes)))
+    turns = {turn.first_bad: [one.cause for one in turn.incidents] for turn in history(runs).turns}
+    assert turns == {2: ["old"], 4: told}
+
+
 def test_an_incident_is_not_gone_where_its_checks_were_not_run() -> None:
     """A run of other flows says nothing of it."""
     runs = nights(range(PATCHED, PATCHED + 4))

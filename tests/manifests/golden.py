@@ -36,9 +36,13 @@ OTHER_VIP = {
     **LINUX_VIP,
 }
 TRANSLATED = {
-    r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable"
+    r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable",
+    r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-node-firewall-translated: unspecified",
 }
-IDLE_PODS = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
+IDLE_PODS = {
+    r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost",
+    r"pod-to-external-idle/windows-1/": "flow-tcp-idle-outside: unspecified",
+}
 IDLE = {
     **IDLE_PODS,
     r"pod-to-service-idle/windows-1/": "flow-tcp-idle-service: unspecified",
@@ -52,7 +56,9 @@ OLD = {
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
 SEEN = r"dsr-source-address/windows-1/"
+MANY_SERVICES = {r"many-services/windows/": "svc-many-without-dsr: unspecified"}
 NO_DSR = {
+    **MANY_SERVICES,
     SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
     SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
 }
@@ -78,6 +84,11 @@ PUBLISHED = {
 EXTERNAL_LOCAL = {
     r"etp-local-(client-address|no-local-backend)/external/windows-1/": (
         "etp-local-non-dsr-docs: unspecified"
+    ),
+}
+EXTERNAL_LOCAL_OLD = {
+    r"etp-local-(client-address|no-local-backend)/external/windows-1/": (
+        "etp-local-non-dsr-old: unspecified"
     ),
 }
 INTERNAL_LOCAL = {r"itp-local-no-local-backend/windows-1/": "itp-local-open: unspecified"}
@@ -124,7 +135,10 @@ USER_MODE = {
     r"(pod-to-service-(clusterip|pqdn|fqdn)|node-to-service-(clusterip|source-address))/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
-    r"(payload-(1mib-)?pod-to-service|connection-loss)/windows-1/": (
+    r"(many-services(-removed)?|service-beside-many)/windows/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"(payload-(1mib-)?pod-to-service|connection-loss|many-connections)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
     r"(session-affinity|affinity-timeout|etp-local-clusterip|itp-local-[a-z-]+)/windows-1/": (
@@ -237,7 +251,7 @@ TABLE: dict[str, dict[str, str]] = {
         **NO_DSR,
         **NO_ENDPOINTS,
         **PUBLISHED,
-        **EXTERNAL_LOCAL,
+        **EXTERNAL_LOCAL_OLD,
         **INTERNAL_LOCAL,
         **HOST_BACKEND,
     },
@@ -258,9 +272,10 @@ TABLE: dict[str, dict[str, str]] = {
         **VIP,
         **OLD,
         **REMOTE_PODS,
+        **MANY_SERVICES,
         **NO_ENDPOINTS,
         **PUBLISHED,
-        **EXTERNAL_LOCAL,
+        **EXTERNAL_LOCAL_OLD,
         **INTERNAL_LOCAL,
         **HOST_BACKEND,
         **VIP_SEEN,
@@ -336,9 +351,10 @@ TABLE: dict[str, dict[str, str]] = {
     "calico-overlay-dsr": {
         **on_pools((1, 2), DNS, TAINT, NO_ENDPOINTS, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),
         **on_pools((1, 2), NEW_WITH_DSR, REMOTE_PODS, OWN_HOST_PORTS, ONE_NUMBER),
-        **on_pools((1, 2), BALANCED, BALANCED_VIP, PRESERVED, IDLE, ICMP, TRANSLATED),
+        **on_pools((1, 2), BALANCED, BALANCED_VIP, PRESERVED, IDLE, ICMP),
         **on_host_pools((1, 2)),
         **NODES,
+        **on_pools((1, 2), TRANSLATED),
         **HOST_PORTS,
         **VIP,
     },
@@ -362,7 +378,9 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "win2022-l2bridge-dualstack": {**WITHOUT_DSR, **OWN_HOST_PORTS},
     "fleet": {
-        **on_pools((1, 2), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, EXTERNAL_LOCAL, INTERNAL_LOCAL),
+        **on_pools((1, 2), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, INTERNAL_LOCAL),
+        **on_pools((1,), EXTERNAL_LOCAL_OLD),
+        **on_pools((2,), EXTERNAL_LOCAL),
         **on_pools((1, 2), INTERNAL_LOST),
         **NODES,
         **HOST_PORTS,
@@ -374,9 +392,9 @@ TABLE: dict[str, dict[str, str]] = {
         **on_host_pools((1, 2)),
     },
     "mixed-builds": {
-        **on_pools(
-            (1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, EXTERNAL_LOCAL, INTERNAL_LOCAL
-        ),
+        **on_pools((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, INTERNAL_LOCAL),
+        **on_pools((1,), EXTERNAL_LOCAL_OLD),
+        **on_pools((2, 3), EXTERNAL_LOCAL),
         **on_pools((1, 2, 3), INTERNAL_LOST),
         **NODES,
         **HOST_PORTS,

@@ -268,6 +268,8 @@ def test_builds_without_patch_level_are_undecided_not_guessed() -> None:
     )
     undecided = {check.split("/")[0] for check, one in expectations(facts).items() if one.undecided}
     assert undecided == {
+        "etp-local-client-address",
+        "etp-local-no-local-backend",
         "node-to-service-clusterip",
         "node-to-service-source-address",
         "nodeport-from-local-node",

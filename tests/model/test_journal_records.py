@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nettests.model.journal_lines import data_of, decode, decode_only, encode
 from nettests.model.journal_records import (
     KINDS,
+    Accepted,
     Answer,
     Begin,
     Convergence,
@@ -71,6 +72,7 @@ DRAWN: Mapping[type[Record], st.SearchStrategy[Record]] = {
     Event: st.builds(Event, notable=st.booleans()),
     Pulled: st.builds(Pulled, pull=st.builds(Pull, seconds=SECONDS)),
     Diagnostics: st.from_type(Diagnostics),
+    Accepted: st.from_type(Accepted),
     Judged: st.from_type(Judged),
     End: st.builds(End, exit_code=st.none() | st.integers(), counts=st.from_type(dict[str, int])),
 }
@@ -91,6 +93,7 @@ LINES = {
     '[{"title": "t", "file": "f", "asked": "", "bytes": 7, "cut": true, "problem": ""}]}',
     "judged": '{"record": "judged", "judgement": {"check": "a", "verdict": "pass", "message": "m", '
     '"expected": "e", "observed": "o", "limitation": null, "next_step": ""}}',
+    "accepted": '{"record": "accepted", "file": "b.yaml", "excused": true, "failures": [{"check": "a", "reason": "r", "expires": "2099-12-31"}]}',
     "end": '{"record": "end", "finished": "t", "exit_code": 0, "counts": {"pass": 1}}',
 }
 """Lines as every version of the harness has written them."""

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from nettests.lab.__main__ import LIBRARIES
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("installer", "run", "development")
+NAMES = ("installer", "run", "image", "development")
 BROUGHT_BY_OTHERS = {"urllib3": "requests", "markupsafe": "jinja2", "jsonpointer": "jsonpatch"}
 """Modules whose values and errors a stated library hands out."""
 
@@ -47,6 +47,7 @@ def probed(name: str) -> list[Requirement]:
     texts = {
         "installer": groups["installer"],
         "run": own,
+        "image": stated["project"]["dependencies"],
         "development": [*own, *groups["test"], *groups["lint"], *groups["mutation"]],
     }[name]
     return [Requirement(text) for text in texts]

@@ -11,6 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from lxml import etree
 
+from nettests.conformance import documents
+from nettests.conformance.documents import YAML
 from nettests.report import (
     Results,
     build_results,
@@ -20,6 +22,8 @@ from nettests.report import (
     render_markdown,
 )
 from nettests.session.journal import read_journal
+from nettests.session.published import compared
+from scripts.sample import CONFORMANCE, report
 from tests.report.opened import unpacked
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
@@ -52,6 +56,16 @@ def test_a_document_is_what_its_journal_says(name: str, render: Callable[[Result
     # Unpacked: another zlib packs the same evidence into other bytes.
     same = unpacked((SAMPLE / name).read_text("utf-8")) == unpacked(render(sample()))
     assert same, f"{name}: {STALE}"
+
+
+def test_the_report_on_the_plugins_claims_is_what_the_journal_says() -> None:
+    """The sample's conformance report is recomputed from the journal beside it, all of its documents."""
+    made = documents(report())
+    assert {file.name for file in CONFORMANCE.iterdir()} == {*made}
+    for name, text in made.items():
+        same = (CONFORMANCE / name).read_text("utf-8") == text
+        assert same, f"{name}: {STALE}"
+    assert compared(CONFORMANCE / YAML, report()) == ()
 
 
 def test_the_documents_are_valid() -> None:

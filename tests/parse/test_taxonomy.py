@@ -31,7 +31,7 @@ def test_a_text_of_one_system_means_nothing_on_the_other(row: Row) -> None:
         "address 99999: invalid port",
         "protocol not supported",
         # The probe's own ports are used up, or excluded: nothing was sent.
-        "dial tcp 10.244.2.5:80: connect: cannot assign requested address",
+        "dial tcp 10.244.2.5:80: connect: bad file descriptor",
         "dial tcp 10.244.2.5:80: bind: An attempt was made to access a socket in a way forbidden by its access permissions.",
     ],
 )

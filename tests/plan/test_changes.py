@@ -20,6 +20,11 @@ def plan(name: str, enabled: frozenset[CheckClass] = ALL) -> Plan:
     return build(mixed(), [flow for flow in FLOWS if flow.name == name], enabled)
 
 
+def members(whole: Plan) -> list[Check]:
+    """Return who watches, one for each node or pair of nodes."""
+    return [one for check in whole.checks for one in check.each]
+
+
 def change_of(check: Check) -> Change:
     """Return what happens before a check."""
     assert check.target.settings is not None
@@ -35,12 +40,12 @@ def test_a_sibling_stands_in_front_of_the_same_pods() -> None:
     """Each check has a sibling of its own, which is an ordinary Service without changes of its own."""
     whole = plan("service-sibling-deleted")
     services = {one.name: one for one in whole.services}
-    for check in whole.checks:
+    for check in members(whole):
         name = check.target.service or ""
         twin = services[sibling_of(name)]
         assert twin.backends == services[name].backends == check.target.backends
         assert twin.settings.change is Change.RECREATED
-    assert len({check.target.service for check in whole.checks}) == len(whole.checks)
+    assert len({check.target.service for check in members(whole)}) == len(whole.checks)
 
 
 def test_no_other_change_has_a_sibling() -> None:
@@ -53,14 +58,14 @@ def test_no_other_change_has_a_sibling() -> None:
 
 def test_a_load_balancer_is_changed_at_its_own_address() -> None:
     """It is one Service for each pair of node pools, with the other servers before the last one."""
-    checks = plan("loadbalancer-endpoints-changed").checks
-    assert checks
-    for check in checks:
+    whole = plan("loadbalancer-endpoints-changed")
+    assert whole.checks
+    for check in members(whole):
         assert check.target.kind is TargetKind.LOADBALANCER
         assert check.target.settings is not None
         assert check.target.settings.type == LOAD_BALANCER
         assert check.target.former
-    assert len({check.target.service for check in checks}) == len(checks)
+    assert len({check.target.service for check in members(whole)}) == len(whole.checks)
 
 
 @pytest.mark.parametrize("enabled", [CheckClass.DISRUPTIVE, CheckClass.EXPOSED])
@@ -79,12 +84,13 @@ def test_a_load_balancer_that_changes_needs_both_classes(enabled: CheckClass) ->
 def test_a_change_needs_the_permission_that_it_takes() -> None:
     """What is changed in place is updated; what goes is deleted."""
     for flow in FLOWS:
-        for check in plan(flow.name).checks:
+        for check in members(plan(flow.name)):
             found = needed(check.action, mixed())
-            updated = change_of(check) in {Change.ENDPOINTS, Change.PORT_NAME, Change.POD}
+            pods = {Change.POD, Change.SAME_ADDRESS}
+            updated = change_of(check) in {Change.ENDPOINTS, Change.PORT_NAME, *pods}
             assert (UPDATE_SERVICE in found) is updated
             assert (DELETE_SERVICE in found) is not updated
-            assert (DELETE_POD in found) is (change_of(check) is Change.POD)
+            assert (DELETE_POD in found) is (change_of(check) in pods)
 
 
 def test_silent_connections_go_to_services_of_other_nodes() -> None:

@@ -12,7 +12,12 @@ from nettests.plan import build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node
 
-REQUEST_A_SERVER = {"pod-hook-other-node", "new-pod-first-packets", "fleet-new-pod"}
+REQUEST_A_SERVER = {
+    "pod-hook-other-node",
+    "new-pod-first-packets",
+    "fleet-new-pod",
+    "new-pods-at-once",
+}
 FLOWS = [flow for flow in load([suites_path()]).flows if flow.question is Question.START]
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from lxml import etree
 
 # Imported before tests run: pytester forgets modules after each, and PyYAML's C part cannot be loaded twice.
 from nettests.cli.baseline_commands import accept
@@ -45,6 +46,31 @@ def test_a_known_failure_ends_a_run_with_0_and_stays_a_failure(run: Runner, file
     assert done.verdicts[BROKEN] == "fail"
     events = [one["text"] for one in done.results["events"]]
     assert any(text.endswith(": 1 known failure, 0 new, 0 recorded otherwise, 0 expired") for text in events)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "tag", "kind"),
+    [(["--fail-on=new"], "skipped", "nettests.accepted"), ([], "failure", "nettests.fail")],
+)
+def test_junit_says_of_a_known_failure_what_the_exit_code_says(
+    run: Runner, file: Path, more: list[str], tag: str, kind: str
+) -> None:
+    """A skip that names the reason where the run ends as if it were none, else the failure that it is."""
+    done = run(f"--flow={FLOW}", f"--baseline={file}", *more, answers={BROKEN: "timed out"})
+    root = etree.parse(str(done.directory / "junit.xml")).getroot()
+    (case,) = [one for one in root.iter("testcase") if one.get("name") == BROKEN]
+    (found,) = [one for one in case if one.tag != "properties"]
+    assert (found.tag, found.get("type")) == (tag, kind)
+    values = {one.get("name"): one.get("value") for one in case.iter("property")}
+    assert (values["verdict"], values["accepted"]) == ("fail", "ticket 4711")
+    assert values["accepted.expires"] == "2099-12-31"
+    assert int(root.get("failures")) == (0 if more else 1)
+    (check,) = [one for one in done.results["checks"] if one["id"] == BROKEN]
+    assert check["accepted"] == {
+        "reason": "ticket 4711",
+        "expires": "2099-12-31",
+        "excused": bool(more),
+    }
 
 
 def test_one_more_failure_ends_it_with_1_and_is_named(run: Runner, file: Path) -> None:

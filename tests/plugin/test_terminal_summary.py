@@ -1,8 +1,11 @@
 """The last lines of a run name the nodes or the pairs that an incident is about."""
 
 from dataclasses import replace
+from pathlib import Path
 
-from nettests.plugin.terminal_summary import NAMED, _told
+from nettests.parse.unread import Unread
+from nettests.plugin.terminal_summary import NAMED, SHOWN, _told, _unread
+from nettests.report import build_results
 from tests.report.sweep import swept
 from tests.report.test_members import one_way
 
@@ -26,3 +29,15 @@ def test_of_many_members_the_first_are_named() -> None:
     many = replace(results.incidents[0], members=tuple(f"{CHECK}#{label}" for label in labels))
     lines = [line for line, _ in _told(many, results)]
     assert f"  fail {CHECK}: {', '.join(labels[:NAMED])}, … and {8 - NAMED} more" in lines
+
+
+def test_texts_that_no_parser_knows_are_told_with_the_command() -> None:
+    """Tool, system and text of the first ones, how many more there are, and how to send them."""
+    one = Unread(tool="ping", client_os="windows", text="Zeit\nüberschreitung", checks=("a/b",))
+    results = replace(build_results(()), unread=(one,) * (SHOWN + 2))
+    lines = [line for line, _ in _unread(results, Path("reports/x"))]
+    assert lines[0] == f"{SHOWN + 2} texts of tools that no parser knows, in 1 check:"
+    assert lines[1] == "  ping on windows: Zeit überschreitung"
+    assert lines[-2] == "  … and 2 more, in the report"
+    assert "nettests export reports/x" in lines[-1]
+    assert [*_unread(build_results(()), Path("x"))] == []

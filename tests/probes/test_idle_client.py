@@ -16,7 +16,7 @@ import pytest
 
 from nettests.model.words import OS
 from nettests.parse.idle import Fate, fate, opened, refused
-from nettests.probes.idle_client import TRIALS, client_words
+from nettests.probes.idle_client import TRIALS, client_words, web_client_words
 
 BASH, BUSYBOX = shutil.which("bash"), shutil.which("busybox")
 PATIENCE = 10.0
@@ -202,3 +202,112 @@ def test_the_stream_of_errors_stays_open_while_it_speaks() -> None:
             answered = client.say("before")
             process.kill()
     assert (ended, answered) == ([], Fate.ANSWERED)
+
+
+@contextmanager
+def web_serving(answers: list[bytes], act: Callable[[socket.socket], None]) -> Iterator[int]:
+    """Answer one request after the other over one connection, and ``act`` on it when there are no more answers."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        over = threading.Event()
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                for answer in answers:
+                    request = b""
+                    while not request.endswith(b"\r\n\r\n"):
+                        request += (data := connection.recv(1000))
+                        assert data
+                    assert request.startswith(b"HEAD / HTTP/1.1\r\nHost: web:80\r\n")
+                    connection.sendall(answer)
+                act(connection)
+                over.wait(PATIENCE)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            over.set()
+            thread.join()
+
+
+@contextmanager
+def requesting(port: int) -> Iterator[Client]:
+    """Run the Linux client that speaks HTTP."""
+    *words, _name = web_client_words(OS.LINUX, "127.0.0.1", port, REPLY)
+    with subprocess.Popen(
+        [*words, "web:80"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            yield Client(process)
+        finally:
+            process.kill()
+
+
+OK = b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 5\r\n\r\n"
+PLAIN = b"HTTP/1.1 404 Not Found\nServer: x\n\n"
+
+
+def stays(_connection: socket.socket) -> None:
+    """Keep the connection."""
+
+
+def says_more(connection: socket.socket) -> None:
+    """Say something that answers nothing."""
+    connection.sendall(b"HTTP/1.1 408 Request Timeout\r\n\r\n")
+    time.sleep(0.1)
+
+
+@needs_bash
+@pytest.mark.parametrize("answer", [OK, PLAIN])
+def test_a_web_server_answers_each_word_over_one_connection(answer: bytes) -> None:
+    """Headers are read to their end, so that they are not taken for the next answer."""
+    with web_serving([answer] * 3, stays) as port, requesting(port) as client:
+        words = [client.say(word) for word in ("before", "after", "more")]
+    assert words == [Fate.ANSWERED] * 3, client.said
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    ("act", "becomes"),
+    [
+        (stays, Fate.SILENT),
+        (close, Fate.OTHER),
+        (says_more, Fate.OTHER),
+        (reset, Fate.RESET),
+    ],
+    ids=["silence", "closed", "says-more", "reset"],
+)
+def test_the_end_of_a_web_connection_is_told(
+    act: Callable[[socket.socket], None], becomes: Fate
+) -> None:
+    """What a server ends in order is no flow that was forgotten; what answers nothing, or a reset, may be."""
+    over = threading.Event()
+
+    def then(connection: socket.socket) -> None:
+        act(connection)
+        over.set()
+
+    with web_serving([OK], then) as port, requesting(port) as client:
+        assert client.say("before") is Fate.ANSWERED
+        assert over.wait(PATIENCE)
+        time.sleep(0.1)  # loopback has delivered it
+        assert client.say("after") is becomes, client.said
+
+
+@needs_bash
+def test_what_is_no_web_server_answers_no_word() -> None:
+    """Its greeting is no answer to a request."""
+    with web_serving([b"SSH-2.0-OpenSSH_9.2\r\n\r\n"], stays) as port, requesting(port) as client:
+        assert client.say("before") is Fate.OTHER
+
+
+def test_a_web_server_is_told_its_name() -> None:
+    """Address and port, as a browser would; an IPv6 address in brackets."""
+    for system in OS:
+        for host, name in (("198.51.100.10", "198.51.100.10:80"), ("fd00::1", "[fd00::1]:80")):
+            assert name in web_client_words(system, host, 80, 5)[-1]

@@ -283,3 +283,57 @@ def test_a_run_that_is_stopped_waits_no_longer() -> None:
     with pytest.raises(StoppedError, match="the run was stopped"):
         idle_connection(talks, stopped).examine(LINUX)
     assert all(process.closed for process in talks.made)
+
+
+OUTSIDE = action("probe-linux-1-1", TargetKind.EXTERNAL_IP, question=Question.IDLE)
+
+
+def is_closed(word: str) -> str:
+    """Say that the server ended the connection in order."""
+    return comes_back(word) if word == "before" else f"took {word}\nnone 1\n"
+
+
+def test_to_the_outside_a_web_client_connects_and_nobody_serves() -> None:
+    """The external target is there by itself; its address is what the cluster profile states."""
+    talks = Talks([Process()])
+    assert outcome(talks, OUTSIDE)[0] is Outcome.CONNECTED
+    ((pod, container, words),) = talks.started
+    assert (pod, container) == ("probe-linux-1-1", "probe")
+    assert words[-4:] == ("198.51.100.10", "80", words[-2], "198.51.100.10:80")
+
+
+def test_a_silent_connection_to_the_outside_is_lost_beside_a_new_one() -> None:
+    """The same as in the cluster, and without a new one it proves nothing."""
+    found, record = outcome(Talks([Process(is_lost), Process()]), OUTSIDE)
+    assert found is Outcome.LOST
+    assert record["kept"]["server"] == []
+    assert outcome(Talks([Process(is_lost), Process(is_lost)]), OUTSIDE)[0] is Outcome.PROBE_FAILED
+
+
+@pytest.mark.parametrize(
+    ("client", "says"),
+    [
+        (refused(), "answers no HTTP request: .*Connection refused"),
+        (Process(lambda word: f"took {word}\nnone other\n"), "answers no HTTP request"),
+        (Process(lambda word: f"took {word}\nnone 142\n"), "answers no HTTP request"),
+        (Process(is_closed), "ended a connection that was silent for 0.02 s"),
+    ],
+    ids=["refused", "no-web-server", "silent", "closes"],
+)
+def test_a_server_outside_that_keeps_no_silent_connection_is_not_tested(
+    client: Process, says: str
+) -> None:
+    """Most web servers end connections that are idle by themselves, and that says nothing of the network."""
+    talks = Talks([client])
+    with pytest.raises(NotOfferedError, match=says):
+        idle_connection(talks).examine(OUTSIDE)
+    assert all(process.closed for process in talks.made)
+
+
+def test_without_an_external_target_nothing_is_connected_to() -> None:
+    """Nothing outside the cluster is contacted unless it is named."""
+    talks = Talks([Process()])
+    examiner = replace(idle_connection(talks), facts=replace(FACTS, external_target=None))
+    with pytest.raises(NotOfferedError, match="declares no external target"):
+        examiner.examine(OUTSIDE)
+    assert not talks.started

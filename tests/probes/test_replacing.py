@@ -10,8 +10,9 @@ from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import Timing
 from nettests.model.labels import MEMBER_LABEL, POD_LABEL, PURPOSE_LABEL, RUN_LABEL
+from nettests.probes.addresses import NotOfferedError
 from nettests.probes.objects import Blank
-from nettests.probes.replacing import NotReplacedError, Replacing
+from nettests.probes.replacing import ADDRESS_TRIES, NotReplacedError, Replacing
 from tests.probes.made import FACTS, NAMESPACE, deployed
 
 Object = dict[str, Any]
@@ -27,6 +28,9 @@ class Pods:
     end: Object
     made: list[Object] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
+    addresses: list[str] = field(default_factory=list)
+    """What the network gives to the Pods, one after the other."""
+    awaited: list[str] = field(default_factory=list)
 
     def create(self, item: Object) -> Object:
         """Keep the Pod."""
@@ -46,7 +50,16 @@ class Pods:
         if not self.end:
             raise ChannelError("the watch was lost")
         assert settled(self.end)
+        if self.addresses:
+            return {"status": {**self.end["status"], "podIP": self.addresses.pop(0)}}
         return self.end
+
+    def wait_gone(self, namespace: str, name: str, *, seconds: float, uid: str = "") -> bool:
+        """Note who was waited for."""
+        assert (namespace, uid) == (NAMESPACE, "")
+        assert seconds > 0
+        self.awaited.append(name)
+        return True
 
 
 def replacing(pods: Pods) -> Replacing:
@@ -94,3 +107,39 @@ def test_a_pod_that_does_not_start_is_no_observation(end: Object, says: str) -> 
     with pytest.raises(NotReplacedError, match=says):
         replacing(Pods(end=end)).replace("", "web-1", "web", beside=SERVER)
     assert issubclass(NotReplacedError, ClusterError)
+
+
+def test_a_pod_requests_the_address_of_the_one_before_it_once_that_is_gone() -> None:
+    """In the words of Calico, which alone knows any; another one would be refused as long as it is in use."""
+    pods = Pods(end=READY, addresses=["10.244.3.20", "10.244.3.20"])
+    who = replacing(pods)
+    who.replace("", "web-1", "web", beside=SERVER)
+    assert "annotations" not in pods.made[0]["metadata"]
+    who.replace("web-1", "web-2", "web", beside=SERVER, keeping_address=True)
+    wanted = pods.made[1]["metadata"]["annotations"]
+    assert wanted == {"cni.projectcalico.org/ipAddrs": '["10.244.3.20"]'}
+    assert (pods.gone, pods.awaited) == (["web-1"], ["web-1"])
+
+
+def test_a_pod_is_made_again_until_it_has_the_address() -> None:
+    """Each that has another one goes before the next one comes."""
+    pods = Pods(end=READY, addresses=["10.244.3.20", "10.244.3.21", "10.244.3.20"])
+    who = replacing(pods)
+    who.replace("", "web-1", "web", beside=SERVER)
+    who.replace("web-1", "web-2", "web", beside=SERVER, keeping_address=True)
+    assert [one["metadata"]["name"] for one in pods.made] == ["web-1", "web-2", "web-2"]
+    assert pods.gone == pods.awaited == ["web-1", "web-2"]
+
+
+def test_an_address_that_never_comes_again_is_nothing_that_can_be_tested() -> None:
+    """After a few tries; the reason names the addresses, and the last Pod is gone."""
+    given = [f"10.244.3.{last}" for last in range(20, 21 + ADDRESS_TRIES)]
+    pods = Pods(end=READY, addresses=given)
+    who = replacing(pods)
+    who.replace("", "web-1", "web", beside=SERVER)
+    with pytest.raises(
+        NotOfferedError, match=r"on w1 the address 10\.244\.3\.20 .* but 10\.244\.3\.21, "
+    ):
+        who.replace("web-1", "web-2", "web", beside=SERVER, keeping_address=True)
+    assert len(pods.made) == 1 + ADDRESS_TRIES
+    assert pods.gone == ["web-1", *(["web-2"] * ADDRESS_TRIES)]

@@ -14,6 +14,7 @@ from nettests.model.expectation import Expectation
 from nettests.model.service import Change, ServiceSettings, sibling_of
 from nettests.model.verdict import Judgement
 from nettests.model.words import CheckClass, Question, TargetKind, Verdict
+from nettests.probes.addresses import NotOfferedError
 from nettests.probes.churn import IN_A_ROW, Churn
 from nettests.probes.deployment import StandingService
 from nettests.probes.service_changes import Operation, renamed, steps
@@ -57,6 +58,7 @@ class Cluster:
     breaks: dict[str, Breaks] = field(default_factory=dict)
     rules: dict[str, str] = field(default_factory=lambda: {SERVICE: FINAL, TWIN: FINAL})
     done: list[str] = field(default_factory=list)
+    keeping_addresses: bool = False
 
     def read(self, path: str, _query: Mapping[str, str]) -> tuple[int, str]:
         """Return a Service."""
@@ -76,8 +78,11 @@ class Cluster:
         self._tell(f"create {name}")
         return item
 
-    def replace(self, gone: str, comes: str, group: str, *, beside: str) -> None:
+    def replace(
+        self, gone: str, comes: str, group: str, *, beside: str, keeping_address: bool = False
+    ) -> None:
         """Replace the Pod of a group, which the Service has been led to."""
+        assert keeping_address is (self.keeping_addresses and bool(gone and comes))
         assert (group, beside) == (SERVICE, FINAL)
         if comes:
             self.rules[SERVICE] = comes
@@ -126,6 +131,7 @@ def judged(
     bench.services[TWIN] = StandingService(name=TWIN, addresses=(address_of(twin),), node_ports={})
     own = str(bench.services[SERVICE].addresses[0])
     cluster = Cluster(hosts={SERVICE: own, TWIN: twin}, breaks=breaks or {})
+    cluster.keeping_addresses = change is Change.SAME_ADDRESS
     bench.dialling[PROBE].hook = cluster.answer
     made = changed(change)
     observer = bench.observer([made])
@@ -196,7 +202,10 @@ def stick(cluster: Cluster) -> None:
     ("breaks", "says"),
     [
         ({"1": lose(SERVICE)}, f"renamed in place and left with {FORMER} as endpoints"),
-        ({"2": stick}, f"left with {FINAL} as endpoints, and its rules did not follow; {FORMER}"),
+        (
+            {"2": stick},
+            f"left with {FINAL} as endpoints, and its rules did not follow in 0.6 s; {FORMER}",
+        ),
         ({"3": lose(SERVICE)}, f"ports were renamed in place, and it lost {FINAL}"),
         ({"6": lose(SERVICE)}, f"ports were renamed in place, and it lost {FINAL}"),
     ],
@@ -225,6 +234,38 @@ def test_pods_replace_each_other_behind_the_service(bench: Bench) -> None:
         f"{THIRD} by none",
     ]
     assert found.verdict is Verdict.PASS
+
+
+def test_pods_replace_each_other_at_the_same_address(bench: Bench) -> None:
+    """Only the first of them may have any address."""
+    found, cluster = judged(bench, Change.SAME_ADDRESS)
+    assert cluster.done[1:4] == [f"none by {FIRST}", f"{FIRST} by {SECOND}", f"{SECOND} by {THIRD}"]
+    assert found.verdict is Verdict.PASS
+
+
+def test_rules_that_lose_a_pod_at_the_same_address_fail(bench: Bench) -> None:
+    """The message says that the address was the same."""
+    found, _ = judged(bench, Change.SAME_ADDRESS, {"3": lose(SERVICE)})
+    assert found.verdict is Verdict.FAIL
+    assert f"was replaced by {SECOND} at the same address, and its rules did" in found.message
+
+
+def test_an_address_that_no_pod_gets_again_skips_the_check(bench: Bench) -> None:
+    """The network gave another one: nothing was tested, and the reason is told."""
+
+    class Other(Cluster):
+        def replace(self, gone: str, comes: str, group: str, **_: object) -> None:
+            if gone and comes:
+                raise NotOfferedError("the network gave no new Pod the address 10.244.1.9")
+            self.rules[SERVICE] = comes
+
+    made = changed(Change.SAME_ADDRESS)
+    cluster = Other(hosts={SERVICE: str(bench.services[SERVICE].addresses[0])})
+    bench.dialling[PROBE].hook = cluster.answer
+    observer = bench.observer([made])
+    observer.churn = Churn(services=cluster, namespace=NAMESPACE, replacing=cluster)
+    observer.run()
+    assert "10.244.1.9" in bench.done(made.id)["skip"]
 
 
 def lead_to(backend: str) -> Breaks:

@@ -12,6 +12,7 @@ DIAL_TEXT = {
     Outcome.TIMED_OUT: "dial tcp 10.96.44.7:80: i/o timeout",
     Outcome.REFUSED: "dial tcp 10.96.44.7:80: connect: connection refused",
 }
+WINDOWS_REFUSED = "dial tcp 10.96.44.7:80: connectex: No connection could be made because the target machine actively refused it."
 CURL = {
     Outcome.TIMED_OUT: (28, "curl: (28) Connection timed out after 5001 milliseconds"),
     Outcome.REFUSED: (7, "curl: (7) Failed to connect to 10.96.44.7 port 80: Connection refused"),
@@ -80,7 +81,8 @@ def _dial(
     answer = ending.backends[number % len(ending.backends)]
     text = answer if several else f"{ending.seen}:{49152 + number}"
     protocol = "udp" if action.protocol is Protocol.UDP else "http"
-    told = {"responses": [text]} if ending.outcome.positive else {"errors": [_failure(ending)]}
+    failed = _failure(action, ending)
+    told = {"responses": [text]} if ending.outcome.positive else {"errors": [failed]}
     missing = ending.outcome is Outcome.NXDOMAIN
     name = "host and/or port param are invalid. lookup svc on 10.96.0.10:53: no such host"
     return _raw(
@@ -102,7 +104,9 @@ def _dial(
     )
 
 
-def _failure(ending: Ending) -> str:
+def _failure(action: Action, ending: Ending) -> str:
+    if ending.outcome is Outcome.REFUSED and action.source.os is OS.WINDOWS:
+        return WINDOWS_REFUSED
     return DIAL_TEXT.get(ending.outcome, "dial tcp: i/o timeout")
 
 

@@ -1,81 +1,86 @@
 """A headless Chromium that opens a page from disk: what its reader would see, what it loads, what its script does.
 
-Driven over the DevTools protocol, on loopback. Every name resolves to nothing, so that nothing leaves the machine.
+Driven by Playwright, with the browser that the system has: none is downloaded. Every name resolves to nothing, so that
+nothing leaves the machine.
 """
 
-import itertools
 import json
-import re
 import shutil
-import subprocess
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from websockets.sync.client import ClientConnection, connect
+from playwright.sync_api import CDPSession, ConsoleMessage, Error, Request, sync_playwright
+from playwright.sync_api import Page as Tab
 
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)  # fmt: skip
 """The browser, where there is one."""
 PATIENCE = 60.0
 """Seconds after which a browser that says nothing is taken for dead."""
-_FLAGS = (
-    "--headless",
+WIDTHS = (360, 768, 1400)
+"""A telephone, a tablet and a desk."""
+_FLAGS = [
     "--no-sandbox",  # root has none, nor have many containers; it opens files that we wrote
     "--disable-gpu",
     "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
     "--no-proxy-server",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    "--window-size=1440,1000",
-    "--remote-debugging-port=0",
-)
-_LISTENING = re.compile(r"DevTools listening on (ws://127\.0\.0\.1:\S+)")
-# sample: "DevTools listening on ws://127.0.0.1:41379/devtools/browser/5ad0a5f2-…"
+]
 
 
 class Page:
-    """One tab of a browser that runs: opens an address, evaluates expressions, and remembers what was requested."""
+    """One tab of a browser that runs: opens an address, evaluates expressions, and remembers what was requested.
 
-    def __init__(self, connection: ClientConnection) -> None:
-        """Make a tab; nothing is opened yet."""
-        self._connection = connection
-        self._numbers = itertools.count(1)
-        self._session: dict[str, str] = {}
-        self._events: list[dict[str, Any]] = []
-        target = self.command("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.command("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = {"sessionId": attached["sessionId"]}
-        for domain in ("Page", "Network", "Runtime", "Log"):
-            self.command(f"{domain}.enable")
+    ``tab`` is Playwright's page, for keys, sizes and media.
+    """
+
+    def __init__(self, tab: Tab) -> None:
+        """Listen to a tab; nothing is opened yet."""
+        self.tab = tab
+        self.requested: list[str] = []
+        """The addresses that were requested since the page was opened."""
+        self.complaints: list[str] = []
+        """What the browser's console says of errors: exceptions, and what the page's policy forbade."""
+        self._protocol: CDPSession = tab.context.new_cdp_session(tab)
+        self.command("Page.enable")
+        tab.set_default_timeout(PATIENCE * 1000)
+        tab.on("request", self._request)
+        tab.on("pageerror", self._error)
+        tab.on("console", self._console)
+
+    def _request(self, request: Request) -> None:
+        self.requested.append(request.url)
+
+    def _error(self, error: Error) -> None:
+        self.complaints.append(str(error))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
 
     def command(self, method: str, **params: Any) -> Any:
         """Send a command of the DevTools protocol and return its result."""
-        number = next(self._numbers)
-        told = {"id": number, "method": method, "params": params, **self._session}
-        self._connection.send(json.dumps(told))
-        while True:
-            said = self._receive()
-            if said.get("id") == number:
-                assert "error" not in said, f"{method}: {said['error']}"
-                return said["result"]
+        return self._protocol.send(method, params)
 
     def open(self, file: Path, fragment: str = "") -> float:
         """Open a file, and return when it is loaded and drawn: the seconds that this took."""
         # From one fragment to another of the same file nothing would be loaded.
-        self._navigate("about:blank")
+        self.tab.goto("about:blank")
+        self.requested.clear()
+        self.complaints.clear()
         began = time.monotonic()
-        self._navigate(file.resolve(strict=True).as_uri() + (f"#{fragment}" if fragment else ""))
+        self.tab.goto(file.resolve(strict=True).as_uri() + (f"#{fragment}" if fragment else ""))
         self.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
         return time.monotonic() - began
 
     def evaluate(self, expression: str) -> Any:
-        """Return the value of a JavaScript expression, of a promise when it is kept."""
+        """Return the value of a JavaScript expression, of a promise when it is kept.
+
+        By the protocol: it takes any text, and what Playwright wraps around an expression needs ``eval``, which the
+        policies of our pages forbid.
+        """
         done = self.command(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
@@ -85,7 +90,8 @@ class Page:
     def until(self, condition: str) -> None:
         """Return when a JavaScript condition holds, looked at whenever the document changes."""
         self.evaluate(
-            f"""new Promise((done) => {{
+            f"""new Promise((done, lost) => {{
+              setTimeout(() => lost("it did not come to hold"), {PATIENCE * 1000});
               const look = () => {{ if ({condition}) {{ watch.disconnect(); done(true); }} }};
               const watch = new MutationObserver(look);
               watch.observe(document, {{ subtree: true, childList: true, attributes: true }});
@@ -93,62 +99,69 @@ class Page:
             }})"""
         )
 
-    @property
-    def requested(self) -> list[str]:
-        """The addresses that were requested since the page was opened."""
-        return [
-            one["params"]["request"]["url"]
-            for one in self._events
-            if one["method"] == "Network.requestWillBeSent"
-        ]
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other, as a person without a mouse does."""
+        for key in keys:
+            self.tab.keyboard.press(key)
 
     @property
-    def complaints(self) -> list[str]:
-        """What the browser's console says of errors: exceptions, and what the page's policy forbade."""
-        thrown = [e for e in self._events if e["method"] == "Runtime.exceptionThrown"]
-        logged = [e for e in self._events if e["method"] == "Log.entryAdded"]
-        return [
-            *(one["params"]["exceptionDetails"]["text"] for one in thrown),
-            *(one["params"]["entry"]["text"] for one in logged),
-        ]
-
-    def _navigate(self, address: str) -> None:
-        self._events.clear()
-        self.command("Page.navigate", url=address)
-        while not any(one["method"] == "Page.loadEventFired" for one in self._events):
-            self._receive()
-
-    def _receive(self) -> dict[str, Any]:
-        said: dict[str, Any] = json.loads(self._connection.recv(timeout=PATIENCE))
-        if "method" in said:
-            self._events.append(said)
+    def focused(self) -> str:
+        """What has the focus: its tag, its id, and what it says."""
+        said: str = self.evaluate(
+            "(({tagName, id, textContent}) => `${tagName}#${id} ${textContent.trim().slice(0, 60)}`)(document.activeElement)"
+        )
         return said
+
+    @contextmanager
+    def seen(
+        self,
+        width: int = 1400,
+        *,
+        scheme: Literal["light", "dark"] = "light",
+        printed: bool = False,
+    ) -> Iterator[None]:
+        """Show the page at a width, in light or dark, or as it is printed."""
+        self.tab.set_viewport_size({"width": width, "height": 900})
+        self.tab.emulate_media(color_scheme=scheme, media="print" if printed else "screen")
+        try:
+            yield
+        finally:
+            self.tab.set_viewport_size({"width": 1440, "height": 1000})
+            self.tab.emulate_media(color_scheme="light", media="screen")
+
+    @property
+    def overflow(self) -> list[str]:
+        """What sticks out of the page to the right, unless it scrolls in its own box."""
+        found: list[str] = json.loads(
+            self.evaluate(
+                """JSON.stringify([...document.body.querySelectorAll("*")].filter((one) => {
+                  const box = one.getBoundingClientRect();
+                  if (!box.width || !box.height || box.right <= document.documentElement.clientWidth + 1) return false;
+                  for (let at = one.parentElement; at; at = at.parentElement) {
+                    const flow = getComputedStyle(at).overflowX;
+                    if (flow !== "visible" && at !== document.body && at !== document.documentElement) return false;
+                  }
+                  return getComputedStyle(one).position !== "absolute" || box.width > 2;
+                }).map((one) => `${one.tagName}.${one.className} ${one.textContent.trim().slice(0, 60)}`))"""
+            )
+        )
+        return found
 
 
 @contextmanager
 def browsing(profile: Path) -> Iterator[Page]:
     """Start a browser whose own files are below ``profile``, give a tab of it, and end it."""
     assert PROGRAM, "there is no Chromium here"
-    with ExitStack() as stack:
-        browser = stack.enter_context(
-            subprocess.Popen(
-                [PROGRAM, *_FLAGS, f"--user-data-dir={profile}"],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            profile,
+            executable_path=PROGRAM,
+            headless=True,
+            args=_FLAGS,
+            chromium_sandbox=False,
+            viewport={"width": 1440, "height": 1000},
         )
-        stack.callback(browser.kill)
-        assert browser.stderr
-        address = next(found[1] for line in browser.stderr if (found := _LISTENING.search(line)))
-        # Nobody reads what else it says: a full pipe would stop it.
-        threading.Thread(target=browser.stderr.read, daemon=True).start()
-        connection = stack.enter_context(
-            connect(address, max_size=None, proxy=None, open_timeout=PATIENCE)
-        )
-        page = Page(connection)
-        yield page
-        page.command("Page.close")
-        page._session = {}
-        page.command("Browser.close")
-        browser.wait(PATIENCE)
+        try:
+            yield Page(context.pages[0] if context.pages else context.new_page())
+        finally:
+            context.close()

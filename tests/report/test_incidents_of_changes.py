@@ -5,6 +5,7 @@ from dataclasses import replace
 from nettests.model.check import Check
 from nettests.model.words import Outcome, Question
 from nettests.report import Results
+from nettests.report.incidents import find_incidents
 from tests.report.test_incidents import LINUX, WIN, broken, holding
 
 CHANGED = ("service-after-churn", "service-endpoints-changed")
@@ -66,4 +67,27 @@ def test_one_kind_of_change_that_a_node_does_not_follow_is_named_with_its_proxy(
     }
     assert found.cause == (
         f"Checks of {CHANGED[0]} through the Service proxy of {LINUX} get no answer"
+    )
+
+
+def test_who_still_answers_after_a_change_is_named(quiet: Results) -> None:
+    """The incident says on which node, and the former backend, which is what has to be looked for in its rules."""
+
+    def struck(check: Check) -> bool:
+        return check.flow in CHANGED and check.source.node == WIN
+
+    run = broken(with_changes(quiet), struck, outcome=Outcome.CONNECTED)
+    stale = []
+    for one in run.checks:
+        if one.check and struck(one.check) and one.observation:
+            seen = replace(
+                one.observation, stale="the Service was changed", backends=("server-linux-1-2",)
+            )
+            stale.append(replace(one, observation=seen))
+        else:
+            stale.append(one)
+    (found,) = find_incidents(stale, run.facts)
+    assert found.cause == (
+        f"Services that were changed through the Service proxy of {WIN} "
+        "are still answered by server-linux-1-2 after a change"
     )

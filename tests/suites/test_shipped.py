@@ -11,6 +11,11 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    "many-connections",
+    "many-connections-outside",
+    "many-services",
+    "many-services-removed",
+    "service-beside-many",
     "fleet-dns",
     "fleet-external",
     "fleet-new-pod",
@@ -36,6 +41,9 @@ DUE = {
     "pod-to-pod-idle",
     "pod-to-pod-idle-other-node",
     "pod-to-service-idle",
+    "pod-to-external-idle",
+    "new-pods-at-once",
+    "service-pod-same-address",
     "runtime-class-steering",
     "service-topology-hints",
     "stateful-set-names",

@@ -21,6 +21,7 @@ from nettests.lab.apiserver import (
     services,
     validation,
     windows,
+    workload_defaults,
 )
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
@@ -219,54 +220,25 @@ def _update_node(old: Json, new: Json, _context: Context) -> list[FieldError]:
     return []
 
 
-def _fill_workload(item: Json) -> None:
-    spec = item.setdefault("spec", {})
-    template = spec.setdefault("template", {})
-    template.setdefault("metadata", {})
-    pod_defaults.fill_template(template.setdefault("spec", {}))
+def _create_cron_job(item: Json, _context: Context) -> list[FieldError]:
+    workload_defaults.fill_cron_job(item)
+    return validation.cron_job(item)
 
 
-def _fill_deployment(item: Json) -> None:
-    _fill_workload(item)
-    spec = item["spec"]
-    spec.setdefault("replicas", 1)
-    rolling = spec.setdefault("strategy", {"type": "RollingUpdate"})
-    if rolling.setdefault("type", "RollingUpdate") == "RollingUpdate":
-        limits = rolling.setdefault("rollingUpdate", {})
-        limits.setdefault("maxUnavailable", "25%")
-        limits.setdefault("maxSurge", "25%")
-    spec.setdefault("revisionHistoryLimit", 10)
-    spec.setdefault("progressDeadlineSeconds", 600)
+def _update_cron_job(_old: Json, new: Json, context: Context) -> list[FieldError]:
+    return _create_cron_job(new, context)
 
 
-def _fill_daemon_set(item: Json) -> None:
-    _fill_workload(item)
-    spec = item["spec"]
-    strategy = spec.setdefault("updateStrategy", {"type": "RollingUpdate"})
-    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
-        limits = strategy.setdefault("rollingUpdate", {})
-        limits.setdefault("maxUnavailable", 1)
-        limits.setdefault("maxSurge", 0)
-    spec.setdefault("revisionHistoryLimit", 10)
+def _create_claim(item: Json, _context: Context) -> list[FieldError]:
+    workload_defaults.fill_claim(item)
+    return validation.claim(item)
 
 
-def _fill_replica_set(item: Json) -> None:
-    _fill_workload(item)
-    item["spec"].setdefault("replicas", 1)
-
-
-def _fill_stateful_set(item: Json) -> None:
-    _fill_workload(item)
-    spec = item["spec"]
-    spec.setdefault("replicas", 1)
-    spec.setdefault("podManagementPolicy", "OrderedReady")
-    strategy = spec.setdefault("updateStrategy", {"type": "RollingUpdate"})
-    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
-        strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
-    spec.setdefault("revisionHistoryLimit", 10)
-
-
-def _workload(fill: Callable[[Json], None], empty_status: Mapping[str, Any]) -> Strategy:
+def _workload(
+    fill: Callable[[Json], None],
+    empty_status: Mapping[str, Any],
+    valid: Callable[[Json, Json | None], list[FieldError]] = validation.workload,
+) -> Strategy:
     def template(item: Json, context: Context) -> list[FieldError]:
         spec, settings = item["spec"]["template"]["spec"], context.settings
         gated_fields.drop(spec, settings.version.minor)
@@ -276,11 +248,11 @@ def _workload(fill: Callable[[Json], None], empty_status: Mapping[str, Any]) -> 
 
     def create(item: Json, context: Context) -> list[FieldError]:
         fill(item)
-        return validation.workload(item, None) + template(item, context)
+        return valid(item, None) + template(item, context)
 
     def update(old: Json, new: Json, context: Context) -> list[FieldError]:
         fill(new)
-        return validation.workload(new, old) + template(new, context)
+        return valid(new, old) + template(new, context)
 
     return Strategy(
         create=create, update=update, generation=True, status=True, empty_status=empty_status
@@ -378,10 +350,10 @@ _STRATEGIES: Mapping[str, Strategy] = {
     "endpointslices.discovery.k8s.io": Strategy(
         create=_create_slice, update=_update_slice, generation=True
     ),
-    "deployments.apps": _workload(_fill_deployment, {}),
-    "replicasets.apps": _workload(_fill_replica_set, {"replicas": 0}),
+    "deployments.apps": _workload(workload_defaults.fill_deployment, {}),
+    "replicasets.apps": _workload(workload_defaults.fill_replica_set, {"replicas": 0}),
     "daemonsets.apps": _workload(
-        _fill_daemon_set,
+        workload_defaults.fill_daemon_set,
         {
             "currentNumberScheduled": 0,
             "numberMisscheduled": 0,
@@ -389,7 +361,20 @@ _STRATEGIES: Mapping[str, Strategy] = {
             "numberReady": 0,
         },
     ),
-    "statefulsets.apps": _workload(_fill_stateful_set, {"replicas": 0, "availableReplicas": 0}),
+    "statefulsets.apps": _workload(
+        workload_defaults.fill_stateful_set, {"replicas": 0, "availableReplicas": 0}
+    ),
+    "jobs.batch": _workload(workload_defaults.fill_job, {}, validation.job),
+    "cronjobs.batch": Strategy(
+        create=_create_cron_job,
+        update=_update_cron_job,
+        generation=True,
+        status=True,
+        empty_status={},
+    ),
+    "persistentvolumeclaims": Strategy(
+        create=_create_claim, status=True, empty_status={"phase": "Pending"}
+    ),
     "resourcequotas": Strategy(status=True, empty_status={}),
     resources.SERVICE_CIDRS.key: Strategy(status=True, empty_status={}),
 }

@@ -126,6 +126,13 @@ RESOURCES: tuple[Resource, ...] = (
         returns_deleted=True,
     ),
     Resource(plural="limitranges", kind="LimitRange", short_names=("limits",)),
+    Resource(
+        plural="persistentvolumeclaims",
+        kind="PersistentVolumeClaim",
+        short_names=("pvc",),
+        subresources=("status",),
+        returns_deleted=True,
+    ),
     Resource(plural="bindings", kind="Binding", verbs=_CREATE_ONLY),
     Resource(
         group="apps",
@@ -158,6 +165,21 @@ RESOURCES: tuple[Resource, ...] = (
         short_names=("sts",),
         categories=_ALL,
         subresources=("status", "scale"),
+    ),
+    Resource(
+        group="batch",
+        plural="jobs",
+        kind="Job",
+        categories=_ALL,
+        subresources=("status",),
+    ),
+    Resource(
+        group="batch",
+        plural="cronjobs",
+        kind="CronJob",
+        short_names=("cj",),
+        categories=_ALL,
+        subresources=("status",),
     ),
     Resource(group="discovery.k8s.io", plural="endpointslices", kind="EndpointSlice"),
     Resource(

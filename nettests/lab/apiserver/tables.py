@@ -136,6 +136,19 @@ _COLUMNS: Mapping[str, Sequence[Column]] = {
         _AGE,
         *_TEMPLATE,
     ),
+    "jobs.batch": (
+        _NAME,
+        Column("Completions", cells.ratio(at("status.succeeded", 0), at("spec.completions", 1))),
+        _AGE,
+        *_TEMPLATE,
+        _SELECTOR,
+    ),
+    "cronjobs.batch": (
+        _NAME,
+        Column("Schedule", at("spec.schedule")),
+        Column("Suspend", at("spec.suspend", default=False, text=True)),
+        _AGE,
+    ),
     "leases.coordination.k8s.io": (_NAME, Column("Holder", at("spec.holderIdentity")), _AGE),
     "events": (
         Column("Last Seen", cells.event_seen("lastTimestamp", "firstTimestamp", "eventTime")),

@@ -13,6 +13,7 @@ from nettests.lab.apiserver.status import (
     FieldError,
     forbidden_value,
     invalid_value,
+    not_supported,
     required,
 )
 
@@ -200,7 +201,7 @@ def immutable_data(old: Json, new: Json) -> list[FieldError]:
 
 
 def workload(item: Json, old: Json | None) -> list[FieldError]:
-    """Return what is wrong with the selector of a Deployment, ReplicaSet, DaemonSet or StatefulSet."""
+    """Return what is wrong with the selector of a Deployment, ReplicaSet, DaemonSet, StatefulSet or Job."""
     spec = item.get("spec") or {}
     selector = spec.get("selector") or {}
     template = (spec.get("template") or {}).get("metadata") or {}
@@ -213,4 +214,51 @@ def workload(item: Json, old: Json | None) -> list[FieldError]:
         return [invalid_value("spec.template.metadata.labels", worn, detail)]
     if old is not None and old["spec"]["selector"] != selector:
         return [invalid_value("spec.selector", selector, "field is immutable")]
+    return []
+
+
+def job(item: Json, old: Json | None) -> list[FieldError]:
+    """Return what is wrong with a Job, whose template never changes."""
+    spec = item["spec"]
+    errors = workload(item, old)
+    if errors:
+        return errors
+    if old is not None and old["spec"]["template"] != spec["template"]:
+        return [invalid_value("spec.template", spec["template"], "field is immutable")]
+    return _job_template(spec, "spec.template")
+
+
+def _job_template(spec: Json, field: str) -> list[FieldError]:
+    policy = ((spec.get("template") or {}).get("spec") or {}).get("restartPolicy", "")
+    where, valid = f"{field}.spec.restartPolicy", 'valid values: "OnFailure", "Never"'
+    if not policy:
+        return [required(where, valid)]
+    if policy == "Always":
+        return [not_supported(where, policy, ("OnFailure", "Never"))]
+    return []
+
+
+def cron_job(item: Json) -> list[FieldError]:
+    """Return what is wrong with a CronJob; the five fields of its schedule are counted, not parsed."""
+    spec = item["spec"]
+    errors: list[FieldError] = []
+    name = item["metadata"].get("name", "")
+    if len(name) > 52:
+        errors.append(invalid_value("metadata.name", name, "must be no more than 52 characters"))
+    schedule = spec.get("schedule", "")
+    if not schedule:
+        errors.append(required("spec.schedule"))
+    elif not schedule.startswith("@") and len(schedule.split()) != 5:
+        found = f"expected exactly 5 fields, found {len(schedule.split())}: [{schedule}]"
+        errors.append(invalid_value("spec.schedule", schedule, found))
+    return errors + _job_template(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec.template")
+
+
+def claim(item: Json) -> list[FieldError]:
+    """Return what is wrong with a PersistentVolumeClaim."""
+    spec = item["spec"]
+    if not spec.get("accessModes"):
+        return [required("spec.accessModes", "at least 1 access mode is required")]
+    if not ((spec.get("resources") or {}).get("requests") or {}).get("storage"):
+        return [required("spec.resources[storage]")]
     return []

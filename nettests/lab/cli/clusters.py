@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nettests.lab.cli.group import JSON, NAME, lab
+from nettests.lab.cli.group import JSON, NAME, SETTINGS, lab
 from nettests.lab.cli.noted import description, descriptions, running, tell_of_a_place_passed_over
 from nettests.lab.errors import StateError
 from nettests.lab.folders import control, state
@@ -23,6 +23,7 @@ from nettests.lab.topology import mechanisms, profiles
     show_default=True,
     help="Which cluster: a name from `nettests lab profiles`, or a file (*.yaml).",
 )
+@SETTINGS
 @NAME
 @click.option(
     "--without-windows-ping",
@@ -48,6 +49,7 @@ from nettests.lab.topology import mechanisms, profiles
 def up(
     *,
     profile: str,
+    settings: tuple[str, ...],
     name: str,
     without_windows_ping: bool,
     switched: tuple[str, ...],
@@ -62,6 +64,7 @@ def up(
     options = launch.Options(
         windows_ping=not without_windows_ping,
         mechanisms=mechanisms.read(switched),
+        settings=settings,
         while_pid=while_pid,
     )
     show = _nothing if quiet or as_json else _show
@@ -74,7 +77,8 @@ def up(
     if as_json:
         click.echo(json.dumps(description(folder)))
         return
-    click.echo(f'Lab "{name}" is ready ({profile}). Use it:')
+    changed = f" with {', '.join(settings)}" if settings else ""
+    click.echo(f'Lab "{name}" is ready ({profile}{changed}). Use it:')
     click.echo(f"  export KUBECONFIG={folder.kubeconfig}")
     click.echo("  kubectl get nodes")
     click.echo(f"  nettests run --cluster-profile {folder.cluster_profile}")

@@ -11,6 +11,13 @@ from nettests.lab.errors import LabError
 
 NAME = click.option("--name", default="lab", show_default=True, help="Name of the lab.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+SETTINGS = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A fact of the profile that is another one, such as windows.build=20348.3207; repeatable.",
+)
 _SELFTEST = "selftest"
 
 

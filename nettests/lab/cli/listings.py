@@ -1,10 +1,10 @@
-"""``nettests lab profiles`` and ``nettests lab mechanisms``: what there is to choose from."""
+"""``nettests lab profiles``, ``profile`` and ``mechanisms``: what there is to choose from, and to begin a file with."""
 
 import json
 
 import click
 
-from nettests.lab.cli.group import JSON, lab
+from nettests.lab.cli.group import JSON, SETTINGS, lab
 from nettests.lab.topology import mechanisms, profiles
 
 
@@ -20,6 +20,21 @@ def list_profiles(*, as_json: bool) -> None:
     for profile in found:
         mark = " (default)" if profile.name == profiles.DEFAULT else ""
         click.echo(f"{profile.name:<{width}}  {profile.summary}{mark}")
+
+
+@lab.command(
+    name="profile",
+    epilog="Example: nettests lab profile win2019-l2bridge --set kubeProxy.dsr=true > dsr.yaml",
+)
+@click.argument("profile")
+@SETTINGS
+def show_profile(*, profile: str, settings: tuple[str, ...]) -> None:
+    """Print the file of a profile, perhaps with other facts.
+
+    It is for `nettests run --lab FILE`, or to go on from. PROFILE is a name from `nettests lab profiles`, or a file (*.yaml). Keys are those of `nettests forecast --to`, as far
+    as a profile has them.
+    """
+    click.echo(profiles.written(profile, settings).rstrip("\n"))
 
 
 @lab.command(name="mechanisms", epilog="Example: nettests lab mechanisms")

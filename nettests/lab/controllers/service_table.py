@@ -203,6 +203,7 @@ def _endpoint(endpoint: Json, address: Address, port: int, nodes: Collection[str
         serving=conditions.get("serving") is not False,
         terminating=conditions.get("terminating") is True,
         zones=tuple(hint["name"] for hint in hints),
+        pod=str((endpoint.get("targetRef") or {}).get("uid", "")),
     )
 
 

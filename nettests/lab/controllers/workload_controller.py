@@ -1,6 +1,6 @@
-"""The loop that makes pods of Deployments, ReplicaSets, DaemonSets and StatefulSets and reports their status.
+"""The loop that makes pods of Deployments, ReplicaSets, DaemonSets, StatefulSets and Jobs and reports their status.
 
-``workloads`` and ``stateful`` decide; this follows the API and writes. Keys are ``kind namespace/name``.
+``workloads``, ``stateful`` and ``jobs`` decide; this follows the API and writes. Keys are ``kind namespace/name``.
 """
 
 import asyncio
@@ -9,7 +9,9 @@ import logging
 import aiohttp
 
 from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client.events import Recorder, timestamp
 from nettests.lab.client.informer import Handler, Informer, WorkQueue, key_of, work_beside
+from nettests.lab.controllers.jobs import reconcile_job
 from nettests.lab.controllers.stateful import reconcile_stateful_set
 from nettests.lab.controllers.workloads import (
     Changes,
@@ -32,7 +34,10 @@ _KINDS = {
     "ReplicaSet": "replicasets",
     "DaemonSet": "daemonsets",
     "StatefulSet": "statefulsets",
+    "Job": "jobs",
 }
+_GROUPS = {"jobs": "/apis/batch/v1"}
+"""Of kinds that are not in ``_APPS``."""
 
 
 class WorkloadController:
@@ -43,7 +48,10 @@ class WorkloadController:
         self._identity = identity
         self._pods = Informer(client, "/api/v1/pods")
         self._nodes = Informer(client, "/api/v1/nodes")
-        self._sets = {kind: Informer(client, f"{_APPS}/{kind}") for kind in _KINDS.values()}
+        self._sets = {
+            kind: Informer(client, f"{_GROUPS.get(kind, _APPS)}/{kind}") for kind in _KINDS.values()
+        }
+        self._recorder = Recorder(client, "job-controller")
         self._queue = WorkQueue()
         self._gathering: set[str] = set()
 
@@ -55,7 +63,9 @@ class WorkloadController:
         self._sets["replicasets"].subscribe(self._owned_changed)
         self._nodes.subscribe(self._node_changed)
         informers = (self._pods, self._nodes, *self._sets.values())
-        await work_beside(informers, self._work)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._recorder.run())
+            await work_beside(informers, self._work)
 
     def _noting(self, kind: str) -> Handler:
         def note(key: str, _old: Json | None, _new: Json | None) -> None:
@@ -112,6 +122,8 @@ class WorkloadController:
             changes = reconcile_daemon_set(item, self._nodes.objects.values(), pods)
         elif kind == "statefulsets":
             changes = reconcile_stateful_set(item, pods, identity=self._identity)
+        elif kind == "jobs":
+            changes = reconcile_job(item, pods, timestamp())
         else:
             changes = reconcile_replica_set(item, pods)
         await self._apply(kind, item, changes)
@@ -137,17 +149,29 @@ class WorkloadController:
     async def _apply(self, kind: str, item: Json, changes: Changes) -> None:
         path = f"/api/v1/namespaces/{item['metadata']['namespace']}/pods"
         for pod in changes.create:
-            created = await self._client.create(path, pod)
+            created = await self._created(kind, item, path, pod)
             # The watch tells a moment later; counting it now keeps it from being made twice.
             self._pods.objects.setdefault(key_of(created), created)
         for pod in changes.delete:
             await self._client.delete(f"{path}/{pod['metadata']['name']}")
         await self._report(kind, item, changes.status)
 
+    async def _created(self, kind: str, item: Json, path: str, pod: Json) -> Json:
+        """Create a Pod; that a Job's was refused is an event of the Job."""
+        try:
+            return await self._client.create(path, pod)
+        except ApiError as error:
+            if kind == "jobs":
+                about = {"apiVersion": "batch/v1", "kind": "Job", **item}
+                said = f"Error creating: {error.message}"
+                self._recorder.kubelet(about, "Warning", "FailedCreate", said)
+            raise
+
     async def _report(self, kind: str, item: Json, status: Json) -> None:
         current = item.get("status") or {}
         if all(current.get(field, 0) == value for field, value in status.items()):
             return
         metadata = item["metadata"]
-        path = f"{_APPS}/namespaces/{metadata['namespace']}/{kind}/{metadata['name']}/status"
+        group = _GROUPS.get(kind, _APPS)
+        path = f"{group}/namespaces/{metadata['namespace']}/{kind}/{metadata['name']}/status"
         await self._client.patch(path, {"status": status})

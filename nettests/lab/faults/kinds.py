@@ -37,6 +37,9 @@ _PLACES = {
     "protocol": "tcp",
     "larger-than": "BYTES",
     "every": "K",
+    "connections": "N",
+    "services": "N",
+    "beyond": "K",
     "rate": "R",
     "seconds": "S",
     "jitter": "S",
@@ -67,6 +70,13 @@ KINDS = (
         "connection-loss",
         "one of so many new connections to a node's pods is never answered",
         ("node", "every", "protocol", "port"),
+        ("node",),
+    ),
+    Kind(
+        "ports-run-out",
+        "a node's pods have so many connections at most (1000), each counted for so many seconds (30) from its first packet; "
+        "those beyond are never answered",
+        ("node", "connections", "seconds"),
         ("node",),
     ),
     Kind(
@@ -111,6 +121,12 @@ KINDS = (
         ("node",),
     ),
     Kind(
+        "idle-outside-flows-forgotten",
+        "TCP connections of a node's pods to the outside are lost when they were idle for so many seconds (6)",
+        ("node", "seconds"),
+        ("node",),
+    ),
+    Kind(
         "pod-silent",
         "packets to pods of that name are lost, a share of them, or those of a kind; they stay Ready",
         ("pod", "protocol", "port", "larger-than", "rate"),
@@ -122,7 +138,21 @@ KINDS = (
         ("service", "node", "port"),
         ("service", "node"),
     ),
-    Kind("slow-rules", "new rules of Services come late", ("node", "seconds")),
+    Kind(
+        "slow-rules",
+        "new rules of Services come late, or only where there are more Services than so many",
+        ("node", "seconds", "services"),
+    ),
+    Kind(
+        "rules-run-out",
+        "a node programs so many Services (200), and none that is made after them",
+        ("node", "services"),
+    ),
+    Kind(
+        "removed-services-kept",
+        "the rules of Services that are removed stay",
+        ("service", "node", "port"),
+    ),
     Kind("proxy-stopped", "the Service proxy programs nothing new", ("node",), ("node",)),
     Kind(
         "stale-endpoint",
@@ -142,6 +172,11 @@ KINDS = (
     Kind(
         "shared-endpoints-lost",
         "Services lose their rules when another one over the same endpoints is deleted",
+        ("service", "node", "port"),
+    ),
+    Kind(
+        "readdressed-endpoints-lost",
+        "Services lose endpoints whose Pod was replaced by another one at the same address",
         ("service", "node", "port"),
     ),
     Kind(
@@ -170,8 +205,9 @@ KINDS = (
     ),
     Kind(
         "late-pod-network",
-        "a node's new Pods have no network for so many seconds (6) after they were attached to it",
-        ("node", "seconds"),
+        "a node's new Pods have no network for so many seconds (6) after they were attached to it; with --beyond only "
+        "those that come when more than so many others came within 10 s",
+        ("node", "seconds", "beyond"),
         ("node",),
     ),
     Kind("slow-pull", "images are gone, and pulls take so long", ("node", "seconds")),

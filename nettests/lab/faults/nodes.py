@@ -10,6 +10,8 @@ from nettests.lab.interfaces import Namespace
 
 _FIRST_KILL = 20.0
 _FIRST_SILENCE = 6.0
+_CROWDED = 10.0
+"""Pods that came within so many seconds came at once."""
 
 
 class NodeFaults:
@@ -31,9 +33,15 @@ class NodeFaults:
     async def _late_network(self, options: Json) -> Undo:
         node = self._targets.fabric.nodes[text(options, "node")]
         seconds = number(options, "seconds", _FIRST_SILENCE)
+        beyond = int(number(options, "beyond", 0))
         hearing: set[asyncio.Task[None]] = set()
+        came: list[float] = []
 
         async def strike(namespace: Namespace) -> None:
+            now = asyncio.get_running_loop().time()
+            came[:] = [*(one for one in came if one > now - _CROWDED), now]
+            if len(came) <= beyond:
+                return
             mend = await self._targets.fabric.node_faults.deafen(namespace)
 
             async def later() -> None:

@@ -20,6 +20,8 @@ from nettests.lab.network.wire_faults import GATEWAY, Path
 
 _VNI = 9999
 _EVERY = 5
+_CONNECTIONS = 1000
+_COUNTED_SECONDS = 30
 
 
 class PacketFaults:
@@ -38,6 +40,7 @@ class PacketFaults:
             "packet-delay": self.delay,
             "packet-reordering": self.reordering,
             "connection-loss": self.connections,
+            "ports-run-out": self.ports,
             "small-mtu": self.small_mtu,
             "route-missing": self.route,
             "other-vni": self.other_vni,
@@ -45,6 +48,7 @@ class PacketFaults:
             "source-rewritten": self.sources,
             "hairpin-broken": self.hairpins,
             "idle-flows-forgotten": self.idle_flows,
+            "idle-outside-flows-forgotten": self.idle_flows_outwards,
             "pod-silent": self.silent_pod,
         }
 
@@ -81,6 +85,12 @@ class PacketFaults:
         every = int(number(options, "every", _EVERY))
         return await self._node.lose_connections(self._named(options), every, packets(options))
 
+    async def ports(self, options: Json) -> Undo:
+        """``ports-run-out``."""
+        most = int(number(options, "connections", _CONNECTIONS))
+        seconds = int(number(options, "seconds", _COUNTED_SECONDS))
+        return await self._node.bound_connections(self._named(options), most, seconds)
+
     async def small_mtu(self, options: Json) -> Undo:
         """``small-mtu``."""
         return await self._node.shrink(self._named(options), int(number(options, "bytes", 1400)))
@@ -115,6 +125,11 @@ class PacketFaults:
         """``idle-flows-forgotten``."""
         seconds = int(number(options, "seconds", IDLE_SECONDS))
         return await self._node.forget_idle(self._named(options), seconds)
+
+    async def idle_flows_outwards(self, options: Json) -> Undo:
+        """``idle-outside-flows-forgotten``."""
+        seconds = int(number(options, "seconds", IDLE_SECONDS))
+        return await self._node.forget_idle_outwards(self._named(options), seconds)
 
     async def silent_pod(self, options: Json) -> Undo:
         """``pod-silent``; the pod need not be there yet."""

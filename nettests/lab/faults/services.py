@@ -10,6 +10,8 @@ from nettests.lab.network import alterations
 from nettests.lab.network.alterations import Alteration, Which
 from nettests.lab.topology import OS
 
+_SERVICES = 200
+
 
 class ServiceFaults:
     """Acts on the Service rules of nodes; several faults of a node add up."""
@@ -27,6 +29,8 @@ class ServiceFaults:
         return {
             "service-rules-missing": self._missing,
             "slow-rules": self._slow,
+            "rules-run-out": self._run_out,
+            "removed-services-kept": self._altering(alterations.RemovedKept),
             "proxy-stopped": self._altering(alterations.Stopped),
             "stale-endpoint": self._altering(
                 lambda which: alterations.with_stale_endpoint(which, profile)
@@ -36,6 +40,7 @@ class ServiceFaults:
             "affinity-lost": self._altering(alterations.without_affinity),
             "endpoints-frozen": self._altering(alterations.Frozen),
             "shared-endpoints-lost": self._altering(alterations.SharedLost),
+            "readdressed-endpoints-lost": self._altering(alterations.ReaddressedLost),
             "renamed-ports-lost": self._altering(alterations.RenamedLost),
             "dsr-off": self._dsr_off,
         }
@@ -48,6 +53,10 @@ class ServiceFaults:
 
     async def _missing(self, options: Json) -> Undo:
         return await self._alter(options, alterations.without)
+
+    async def _run_out(self, options: Json) -> Undo:
+        most = int(number(options, "services", _SERVICES))
+        return await self._alter(options, lambda _which: alterations.Full(most))
 
     async def _alter(self, options: Json, make: Callable[[Which], Alteration]) -> Undo:
         # A Service need not be there yet: a run makes its own after the fault is in force.
@@ -69,13 +78,14 @@ class ServiceFaults:
 
     async def _slow(self, options: Json) -> Undo:
         slow = [self._targets.fabric.nodes[name] for name in self._targets.nodes(options)]
-        before = [one.rules_delay for one in slow]
+        before = [(one.rules_delay, one.quick_rules) for one in slow]
         for one in slow:
             one.rules_delay = number(options, "seconds", 3.0)
+            one.quick_rules = int(number(options, "services", 0))
 
         async def undo() -> None:
-            for one, seconds in zip(slow, before, strict=True):
-                one.rules_delay = seconds
+            for one, (seconds, services) in zip(slow, before, strict=True):
+                one.rules_delay, one.quick_rules = seconds, services
 
         return undo
 

@@ -80,7 +80,8 @@ def main(arguments: list[str]) -> int:
 
 def chosen(name: str, options: Json) -> Profile:
     """Return the profile with the user's options applied."""
-    profile = replace(profiles.load(name), mechanisms=tuple(options.get("mechanisms", {}).items()))
+    loaded = profiles.load(name, changes=options.get("settings", ()))
+    profile = replace(loaded, mechanisms=tuple(options.get("mechanisms", {}).items()))
     if options.get("windows_ping") is False:
         return replace(profile, options=replace(profile.options, windows_image_has_ping=False))
     return profile

@@ -34,6 +34,8 @@ class Options:
 
     windows_ping: bool = True
     mechanisms: Switched = ()
+    settings: tuple[str, ...] = ()
+    """``KEY=VALUE`` facts of the profile that are others (``topology.settings``)."""
     while_pid: int | None = None
     """The lab ends by itself when this process has ended, however that ended."""
 
@@ -53,7 +55,7 @@ def up(name: str, profile: str, options: Options, tell: Callable[[Phase], None])
     """
     from nettests.lab.network import find_nft  # noqa: PLC0415  # slow; other commands do without
 
-    profiles.load(profile)
+    profiles.load(profile, changes=options.settings)
     find_nft()
     folder = state.folder(name)
     with folder.starting():
@@ -101,7 +103,7 @@ def _start(
     folder.note(
         Record(
             name=folder.name,
-            profile=profile,
+            profile=" ".join((profile, *options.settings)),
             user=user,
             **asdict(processes.identify(daemon.pid)),
         )
@@ -140,6 +142,7 @@ def _spawn(
             {
                 "windows_ping": options.windows_ping,
                 "mechanisms": dict(options.mechanisms),
+                "settings": options.settings,
                 "while": _identified(options.while_pid),
                 "user": user,
             }

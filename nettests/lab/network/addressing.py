@@ -90,8 +90,12 @@ def vtep_mac(node: NodeSpec) -> str:
     return (b"\x0e\x2a" + node.pod_cidr.network_address.packed).hex(":")
 
 
+class PodAddressTakenError(LabError):
+    """A pod was to have an address that is another pod's, or of another node."""
+
+
 class AddressPool:
-    """Hands out a node's pod addresses, the least recently used first.
+    """Hands out a node's pod addresses, the least recently used first, or one that is wanted.
 
     host-local IPAM also goes on from the last address: a new pod does not inherit the
     connection-tracking entries of the one before.
@@ -103,8 +107,13 @@ class AddressPool:
         self._next = 0
         self._used: set[Address] = set()
 
-    def take(self) -> Address:
-        """Return a free address; ``PodAddressesExhaustedError`` when there is none."""
+    def take(self, wanted: Address | None = None) -> Address:
+        """Return a free address; ``PodAddressesExhaustedError`` when there is none.
+
+        With ``wanted`` it is this one, or ``PodAddressTakenError``.
+        """
+        if wanted is not None:
+            return self._take(wanted)
         for step in range(len(self._offsets)):
             position = (self._next + step) % len(self._offsets)
             address = self._network[self._offsets[position]]
@@ -116,6 +125,15 @@ class AddressPool:
             f"all {len(self._offsets)} pod addresses of {self._network} are in use",
             hint="remove pods, or give the node a larger pod CIDR",
         )
+
+    def _take(self, wanted: Address) -> Address:
+        if wanted in self._used or wanted not in map(self._network.__getitem__, self._offsets):
+            raise PodAddressTakenError(
+                f"{wanted} is no free pod address of {self._network}",
+                hint="remove the pod that has it, or request another one",
+            )
+        self._used.add(wanted)
+        return wanted
 
     def give_back(self, address: Address) -> None:
         """Make ``address`` free again."""

@@ -175,6 +175,31 @@ class RenamedLost:
         )
 
 
+class ReaddressedLost:
+    """Lose an endpoint whose Pod was replaced by another one at the same address.
+
+    As rules do that lead to the HNS endpoint of the Pod that has gone, since the address is still the same.
+    """
+
+    def __init__(self, which: Which) -> None:
+        self._which = which
+        self._pods: dict[tuple[str, Address], str] = {}
+
+    def __call__(self, table: ServiceTable) -> ServiceTable:
+        """Return the table without endpoints whose Pods are others than those that had their addresses first."""
+        return tuple(self._without(one) if self._which(one) else one for one in table)
+
+    def _without(self, one: ServicePort) -> ServicePort:
+        for backend in one.endpoints:
+            self._pods.setdefault((one.key, backend.address), backend.pod)
+        kept = tuple(
+            backend
+            for backend in one.endpoints
+            if self._pods[one.key, backend.address] == backend.pod
+        )
+        return one if len(kept) == len(one.endpoints) else replace(one, endpoints=kept)
+
+
 class Stopped:
     """Program what was there in the beginning, whatever comes: a proxy stops as a whole."""
 
@@ -186,3 +211,36 @@ class Stopped:
         if self._first is None:
             self._first = table
         return self._first
+
+
+class Full:
+    """Program so many Services, and none that comes after them: what a node reserves for each has run out."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: list[tuple[str, str]] = []
+
+    def __call__(self, table: ServiceTable) -> ServiceTable:
+        """Return the table without Services that found no room; one that goes makes room for one that comes then."""
+        here = list(dict.fromkeys((one.namespace, one.service) for one in table))
+        self._held = [name for name in self._held if name in set(here)]
+        held = set(self._held)
+        room = max(0, self._most - len(held))
+        self._held += [name for name in here if name not in held][:room]
+        held = set(self._held)
+        return tuple(one for one in table if (one.namespace, one.service) in held)
+
+
+class RemovedKept:
+    """Keep the rules of Services that were removed, until another one has their address."""
+
+    def __init__(self, which: Which) -> None:
+        self._which = which
+        self._known: dict[tuple[Address, str, int], ServicePort] = {}
+
+    def __call__(self, table: ServiceTable) -> ServiceTable:
+        """Return the table with all that was ever in it."""
+        places = {(one.cluster_ip, one.protocol, one.port): one for one in table}
+        self._known |= {place: one for place, one in places.items() if self._which(one)}
+        gone = [one for place, one in self._known.items() if place not in places]
+        return (*table, *gone)

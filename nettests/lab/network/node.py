@@ -5,6 +5,7 @@ a Service table is programmed, which is handed in.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from nettests.lab.interfaces import Disk, Hns, Namespace, PodNetwork, PortMapping
@@ -12,11 +13,13 @@ from nettests.lab.network.alterations import Alteration
 from nettests.lab.network.host_ports import HostPorts
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
-from nettests.lab.network.services import ServiceRules, Withheld, carried
+from nettests.lab.network.services import ServiceRules, Withheld, carried, services_of
 from nettests.lab.network.winkernel.load_balancer import Rewriting
 from nettests.lab.network.winuserspace.portals import Portals
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
 
+_LOOK_SECONDS = 0.5
+"""Between two looks whether rules are still to be slow."""
 Newcomer = Callable[[Namespace], Awaitable[None]]
 """Does something to the namespace of a pod that was just attached."""
 
@@ -43,6 +46,8 @@ class Node:
         self.disk = Disk()
         self.rules_delay = 0.0
         """Seconds that pass before a new table is put in force."""
+        self.quick_rules = 0
+        """Tables of no more Services than these are put in force at once all the same."""
         self.newcomer: Newcomer | None = None
         """Told of each pod that was attached, before any container of it starts."""
         self.hns = hns
@@ -61,12 +66,14 @@ class Node:
         self._portals = portals
         self._rewriting = rewriting or Rewriting()
 
-    async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
+    async def attach_pod(
+        self, uid: str, mappings: Sequence[PortMapping] = (), *, wanted: Address | None = None
+    ) -> PodNetwork:
         """Make the pod's namespace, link and address; the same ``uid`` returns the same network.
 
-        ``mappings`` are the host ports by which the pod is to be reached.
+        ``mappings`` are the host ports by which the pod is to be reached; with ``wanted`` it has this address, or none.
         """
-        network, is_new = await self._worker.run(lambda: self._attach(uid, mappings))
+        network, is_new = await self._worker.run(lambda: self._attach(uid, mappings, wanted))
         if self.newcomer is not None and is_new:
             await self.newcomer(network.namespace)
         return network
@@ -80,7 +87,7 @@ class Node:
 
         A node whose rules are slow learns meanwhile of what comes after ``table``, but has it not in force.
         """
-        await asyncio.sleep(self.rules_delay)
+        await self._hold_back(table)
         await self._put_in_force(self._rules.replace(table))
 
     async def suppress_services(self, withheld: Withheld) -> None:
@@ -108,15 +115,25 @@ class Node:
         if self._portals is not None:
             await self._portals.close()
 
+    async def _hold_back(self, table: ServiceTable) -> None:
+        """Wait for as long as rules are slow here, or until they no longer are."""
+        if len(services_of(table)) <= self.quick_rules:
+            return
+        ends = time.monotonic() + self.rules_delay
+        while self.rules_delay and (left := ends - time.monotonic()) > 0:
+            await asyncio.sleep(min(left, _LOOK_SECONDS))
+
     async def _put_in_force(self, programmed: ServiceTable) -> None:
         await self._worker.run(lambda: self._program(programmed))
         if self._portals is not None:
             await self._portals.serve(carried(programmed))
 
-    def _attach(self, uid: str, mappings: Sequence[PortMapping]) -> tuple[PodNetwork, bool]:
+    def _attach(
+        self, uid: str, mappings: Sequence[PortMapping], wanted: Address | None
+    ) -> tuple[PodNetwork, bool]:
         """Return the pod's network, and whether it was made just now."""
         is_new = uid not in self._pods.namespaces()
-        network = self._pods.attach(uid, mappings)
+        network = self._pods.attach(uid, mappings, wanted)
         self._map_ports()
         return network, is_new
 

@@ -73,6 +73,19 @@ class NodeFaults:
             self._at(node), {"beginning": Chain(hook=_BEGINNING, rules=rules)}, {_STRUCK: kind}
         )
 
+    async def bound_connections(self, node: str, most: int, seconds: int) -> Undo:
+        """Let the node's pods have so many connections of TCP, each counted for so long from its first packet; lose others."""
+        key = "ip saddr . ip daddr . tcp sport"
+        begins = f"ip saddr {self._profile.node(node).pod_cidr} tcp flags & (syn | ack) == syn"
+        rules = (f"{begins} add @{_STRUCK} {{ {key} }} accept", f"{begins} drop")
+        kind = (
+            "type ipv4_addr . ipv4_addr . inet_service; flags dynamic,timeout; "
+            f"timeout {seconds}s; gc-interval 1s; size {most};"
+        )
+        return await self._load(
+            self._at(node), {"bounding": Chain(hook=_BEGINNING, rules=rules)}, {_STRUCK: kind}
+        )
+
     async def rewrite_sources(self, node: str) -> Undo:
         """Show other nodes' pods the node's address instead of its pods' own."""
         spec = self._profile.node(node)
@@ -94,8 +107,16 @@ class NodeFaults:
 
     async def forget_idle(self, node: str, seconds: int) -> Undo:
         """Forget TCP connections of the node's pods to Services that were idle for so long; what goes on then is lost."""
-        service = self._profile.service_cidr
-        new = f"ip saddr {self._profile.node(node).pod_cidr} ip daddr {service} ct state new"
+        return await self._forget(node, f"ip daddr {self._profile.service_cidr}", seconds)
+
+    async def forget_idle_outwards(self, node: str, seconds: int) -> Undo:
+        """Forget TCP connections of the node's pods to the outside likewise."""
+        profile = self._profile
+        inside = (profile.service_cidr, profile.cluster_cidr, profile.node_network)
+        return await self._forget(node, " ".join(f"ip daddr != {one}" for one in inside), seconds)
+
+    async def _forget(self, node: str, where: str, seconds: int) -> Undo:
+        new = f"ip saddr {self._profile.node(node).pod_cidr} {where} ct state new"
         flags = "tcp flags & (fin | syn | rst | ack)"
         rules = (f"{new} {flags} != syn drop", f'{new} {flags} == syn ct timeout set "{_STRUCK}"')
         policy = ("protocol tcp", "l3proto ip", f"policy = {{ established : {seconds} }}")

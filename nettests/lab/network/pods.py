@@ -58,11 +58,13 @@ class Pods:
         self._pool = addressing.pod_addresses(ports.node)
         self._pods: dict[str, _Pod] = {}
 
-    def attach(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
+    def attach(
+        self, uid: str, mappings: Sequence[PortMapping] = (), wanted: Address | None = None
+    ) -> PodNetwork:
         """Make the pod's namespace and link; the same ``uid`` again returns the same network."""
         pod = self._pods.get(uid)
         if pod is None:
-            pod = self._pods[uid] = self._make(uid, tuple(mappings))
+            pod = self._pods[uid] = self._make(uid, tuple(mappings), wanted)
         return PodNetwork(
             namespace=pod.namespace,
             address=pod.address,
@@ -111,8 +113,8 @@ class Pods:
             pod.namespace.close()
         self._pods.clear()
 
-    def _make(self, uid: str, mappings: tuple[PortMapping, ...]) -> _Pod:
-        address = self._pool.take()
+    def _make(self, uid: str, mappings: tuple[PortMapping, ...], wanted: Address | None) -> _Pod:
+        address = self._pool.take(wanted)
         port = "pod-{2}-{3}".format(*address.packed)
         pod = _Pod(
             namespace=make_namespace(f"{self._ports.node.name}/{uid}", dict(self._ports.settings)),

@@ -54,6 +54,11 @@ class ServiceRules:
         return table
 
 
+def services_of(table: ServiceTable) -> set[tuple[str, str]]:
+    """Return the Services of a table, by namespace and name."""
+    return {(one.namespace, one.service) for one in table}
+
+
 def carried(table: ServiceTable) -> ServiceTable:
     """Return the Service ports of the protocols that rules are made for."""
     return tuple(service for service in table if service.protocol in PROTOCOLS)

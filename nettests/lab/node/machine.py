@@ -1,14 +1,18 @@
 """A container's view of OS, name, network and resolver (``interfaces.Machine``), made from its pod."""
 
-from ipaddress import IPv4Address
+import json
+from ipaddress import IPv4Address, ip_address
 from typing import Any
 
 from nettests.lab.client import Json
+from nettests.lab.errors import LabError
 from nettests.lab.interfaces import Machine, PortMapping
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.mounts import mounted
-from nettests.lab.topology import OS, NodeSpec
+from nettests.lab.topology import OS, Address, NodeSpec
 
+WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
+"""The annotation by which a pod requests an address; in the lab every plugin knows it."""
 _HOST_USER = "NT AUTHORITY\\SYSTEM"
 _CONTAINER_USER = "User Manager\\ContainerAdministrator"
 _ROOT_ON_WINDOWS = "ContainerAdministrator"
@@ -23,6 +27,17 @@ def is_host_process(pod: Json) -> bool:
     if _windows_options(spec).get("hostProcess"):
         return True
     return all(_windows_options(container).get("hostProcess") for container in spec["containers"])
+
+
+def wanted_address(pod: Json) -> Address | None:
+    """Return the address that a pod requests in Calico's words, of whatever plugin: the first one of its annotation."""
+    text = (pod["metadata"].get("annotations") or {}).get(WANTED_ADDRESSES)
+    if not text:
+        return None
+    try:
+        return ip_address(json.loads(text)[0])
+    except (ValueError, LookupError, TypeError) as error:
+        raise LabError(f"{WANTED_ADDRESSES} is no list of addresses: {text}") from error
 
 
 def port_mappings(pod: Json) -> tuple[PortMapping, ...]:

@@ -19,7 +19,7 @@ from nettests.lab.errors import LabError
 from nettests.lab.interfaces import NotRunningError
 from nettests.lab.node.container import Container
 from nettests.lab.node.context import NodeContext, Sandbox
-from nettests.lab.node.machine import is_host_process, port_mappings
+from nettests.lab.node.machine import is_host_process, port_mappings, wanted_address
 from nettests.lab.node.resolver import kernel_hostname, resolver
 from nettests.lab.node.status import (
     ContainerView,
@@ -197,7 +197,8 @@ class PodWorker:
             gateway = node.profile.node_network[1]
         else:
             self._attached = True
-            network = await node.network.attach_pod(self.uid, port_mappings(self.pod))
+            mappings, wanted = port_mappings(self.pod), wanted_address(self.pod)
+            network = await node.network.attach_pod(self.uid, mappings, wanted=wanted)
             namespace, address, gateway = network.namespace, network.address, network.gateway
             ipv6 = network.ipv6
         return Sandbox(

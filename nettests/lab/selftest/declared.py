@@ -4,7 +4,7 @@ Frozen values. A declaration speaks of checks as the harness' ``results.json`` d
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from nettests.lab.selftest.runs import Check
@@ -43,6 +43,11 @@ class Checks:
             and (not self.node or self.node in {check.source, check.target})
             and all(fnmatchcase(found, one) for one, found in wanted if one)
         )
+
+    @property
+    def anywhere(self) -> "Checks":
+        """The same, of whatever nodes: a check with members has none of its own."""
+        return replace(self, node="", source="", target="")
 
     def __str__(self) -> str:
         ends = f" {self.source or '*'} → {self.target or '*'}" if self.source or self.target else ""

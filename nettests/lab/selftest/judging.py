@@ -99,8 +99,9 @@ def judge(
     before = {one.id for one in healthy.red}
     red = [one for one in run.red if one.id not in before]
     of = {one.id: one for one in (*healthy.checks, *run.checks)}
-    lacking = [one for one in fault.must if not _any(one, of.values())]
-    missed = [one for one in fault.must if not _any(one, red)]
+    lacking = [one for one in fault.must if not any(_may_be(one, each) for each in of.values())]
+    each_red = [member for one in red for member in (one, *one.members)]
+    missed = [one for one in fault.must if not any(member in one for member in each_red)]
     unrelated = [one.id for one in red if not _declared(fault, one)]
     cause = run.incidents[0].words if run.incidents else ""
     named = all(_says(cause, words) for words in fault.names)
@@ -154,8 +155,9 @@ def _broken(fault: NamedFault, profile: str, run: Run, left: tuple[str, ...]) ->
     )
 
 
-def _any(wanted: Checks, checks: object) -> bool:
-    return any(one in wanted for one in checks)  # type: ignore[attr-defined]
+def _may_be(wanted: Checks, check: Check) -> bool:
+    """Whether a check is one of these, or has members that may be: of those that are in order nothing is kept."""
+    return check in wanted or (not (check.source or check.target) and check in wanted.anywhere)
 
 
 def _declared(fault: NamedFault, check: Check) -> bool:

@@ -12,6 +12,7 @@ from nettests.lab.selftest.name_faults import NAME_FAULTS
 from nettests.lab.selftest.node_faults import NODE_FAULTS
 from nettests.lab.selftest.packet_faults import PACKET_FAULTS
 from nettests.lab.selftest.places import PROFILES
+from nettests.lab.selftest.scale_faults import SCALE_FAULTS
 from nettests.lab.selftest.service_faults import SERVICE_FAULTS
 from nettests.lab.selftest.setting_faults import SETTING_FAULTS
 from nettests.lab.selftest.size_and_time_faults import SIZE_AND_TIME_FAULTS
@@ -26,6 +27,7 @@ FAULTS: tuple[NamedFault, ...] = (
     *SETTING_FAULTS,
     *CONFIGURATION_FAULTS,
     *FLEET_FAULTS,
+    *SCALE_FAULTS,
 )
 """Every named fault, in the order in which they are tried."""
 

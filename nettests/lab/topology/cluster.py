@@ -241,6 +241,8 @@ class Backend:
     terminating: bool = False
     zones: tuple[str, ...] = ()
     """``hints.forZones`` of its endpoint."""
+    pod: str = field(default="", compare=False)
+    """The uid of its Pod, which proxies do not look at: another Pod at the same address is the same endpoint to them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

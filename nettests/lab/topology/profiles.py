@@ -7,7 +7,8 @@ file, the line and the nearest valid key. Files come from the checkout or from a
 """
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+import io
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import fields
 from importlib.resources import files
 from ipaddress import IPv4Network
@@ -18,6 +19,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 
 from nettests.lab.errors import ProfileError
+from nettests.lab.topology import settings
 from nettests.lab.topology.cluster import (
     IPV6_NETWORKS,
     OS,
@@ -128,18 +130,48 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def read(text: str, file: str) -> Profile:
-    """Return the profile written in ``text``; ``file`` is only for messages."""
+def read(text: str, file: str, changes: Iterable[str] = ()) -> Profile:
+    """Return the profile written in ``text``, with ``KEY=VALUE`` settings changed; ``file`` is only for messages."""
+    return _build(_document(text, file, changes))
+
+
+def load(name: str, *, folder: Path | None = None, changes: Iterable[str] = ()) -> Profile:
+    """Return the profile called ``name``, or the one in the file of that path (``*.yaml``), with settings changed."""
+    path = _path(name, folder)
+    return read(_text(path), str(path), changes)
+
+
+def written(name: str, changes: Iterable[str] = ()) -> str:
+    """Return the file of the profile that ``load`` returns; one that was changed is without the comments of before."""
+    path = _path(name, None)
+    given, text = tuple(changes), _text(path)
+    document = _document(text, str(path), given)
+    if not given:
+        return text
+    lines = io.StringIO()
+    writer = YAML(typ="rt")
+    writer.width = 4096  # one value, one line
+    writer.dump(_plain(document), lines)
+    return lines.getvalue()
+
+
+def _document(text: str, file: str, changes: Iterable[str]) -> MutableMapping[str, Any]:
+    """Return the document in a text, changed and found to be in order."""
     document = _parse(text, file)
+    given = tuple(changes)
+    if given:
+        _validate(document, file)
+        settings.change(document, given, {one.value: pairs for one, pairs in _DRIVERS.items()})
+        file = f"{file} with {', '.join(given)}"
     _validate(document, file)
     _check_meaning(document, file)
-    return _build(document)
+    return document
 
 
-def load(name: str, *, folder: Path | None = None) -> Profile:
-    """Return the profile called ``name``, or the one in the file of that path (``*.yaml``)."""
+def _path(name: str, folder: Path | None) -> Path:
+    """Return the file of a profile."""
     if name.endswith((".yaml", ".yml")):
-        return _read_file(Path(name))
+        return Path(name)
     available = {path.stem: path for path in _paths(folder)}
     if name not in available:
         near = difflib.get_close_matches(name, available, n=1, cutoff=0.5)
@@ -148,12 +180,12 @@ def load(name: str, *, folder: Path | None = None) -> Profile:
             f'There is no lab profile "{name}".',
             hint=f"{meant}Profiles: {', '.join(sorted(available))}.",
         )
-    return _read_file(available[name])
+    return available[name]
 
 
 def available(folder: Path | None = None) -> tuple[Profile, ...]:
     """Return all profiles that come with the lab, sorted by name."""
-    return tuple(_read_file(path) for path in sorted(_paths(folder)))
+    return tuple(read(_text(path), str(path)) for path in sorted(_paths(folder)))
 
 
 def _paths(folder: Path | None) -> Iterator[Path]:
@@ -174,21 +206,27 @@ def _folder() -> Path:
     )
 
 
-def _read_file(path: Path) -> Profile:
+def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ProfileError(f"The lab profile {path} cannot be read: {error}.") from error
-    return read(text, str(path))
 
 
-def _parse(text: str, file: str) -> Mapping[str, Any]:
+def _plain(value: Any) -> Any:
+    """Return a document without what is kept of its file: comments, quotes, and where lines were broken."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def _parse(text: str, file: str) -> MutableMapping[str, Any]:
     try:
         document = YAML(typ="rt").load(text)
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ProfileError(f"{file}:{line}: this is not valid YAML: {error.problem}.") from error
-    if not isinstance(document, Mapping):
+    if not isinstance(document, MutableMapping):
         raise ProfileError(f"{file}:1: a lab profile is a mapping of keys to values.")
     return document
 

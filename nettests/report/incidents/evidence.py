@@ -47,7 +47,7 @@ from nettests.report.incidents.traits import (
 from nettests.report.results import CheckResult
 
 RED = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.UNKNOWN, Verdict.LIFTED})
-_OF_THE_FLOW = frozenset({Kind.FLOW, Kind.CHANGED, Kind.PROPERTY, Kind.SEEN_AS})
+_OF_THE_FLOW = frozenset({Kind.FLOW, Kind.CHANGED, Kind.MUCH, Kind.PROPERTY, Kind.SEEN_AS})
 """What another path shares with its check without having shown it."""
 _OF_THE_WAY = frozenset(
     {

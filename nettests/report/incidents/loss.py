@@ -60,7 +60,10 @@ def lossy(result: CheckResult) -> bool:
         return False
     if seen.path_size is not None:
         return seen.path_size.finding is SizeFinding.LOSS
-    if seen.resent or (seen.loss is not None and seen.loss.proven):
+    proven = seen.loss is not None and seen.loss.proven
+    if seen.flows is not None:
+        return proven  # what runs out is silent from a number on
+    if seen.resent or proven:
         return True
     if len(seen.attempts) < 2:
         return False

@@ -15,6 +15,7 @@ from nettests.model.words import Outcome, Question, SourceSeen, Verdict
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents.directions import told
 from nettests.report.incidents.loss import Loss
+from nettests.report.incidents.much import said_of
 from nettests.report.incidents.settings import rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
@@ -26,6 +27,7 @@ _HAPPENED = {
     Outcome.UNREACHABLE: "find no route",
     Outcome.NXDOMAIN: "end with “no such name”",
     Outcome.SERVFAIL: "end with an error of the name server (SERVFAIL)",
+    Outcome.NO_PORT: "find no port to connect from",
     Outcome.LOST: "lose their connections",
     Outcome.REJECTED: "are rejected",
     Outcome.FAILS_TO_START: "fail to start",
@@ -79,18 +81,17 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if {Kind.DENIAL, Kind.DNS_ERRORS} & of.keys():
         denied = f"denies {of[Kind.DENIAL]}" if Kind.DENIAL in of else _WITH_ERRORS
         return f"Cluster DNS {denied}{_now_and_then(results)}"
-    if Kind.NEW_PODS in of:
-        said = _first_packets(of[Kind.NEW_PODS], results)
-        return said or f"New Pods on {of[Kind.NEW_PODS]} {happens}"
+    if {Kind.NEW_PODS, Kind.MANY_PODS} & of.keys():
+        return _of_pods_that_are_new(of, results, happens)
     if Kind.RULE in of and _only_start(results):
         return f"Pods of the case {of[Kind.RULE]} {happens}"
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
         return _of_dns(of, results)
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
         return _of_property(of)
-    if Kind.SIZE in of:
-        return _of_size(of, results, happens)
-    return f"{_subject(of)} {_either_way(of, results) or happens}"
+    if {Kind.SIZE, Kind.MUCH} & of.keys():
+        return _of_amount(of, results, happens)
+    return f"{_subject(of)} {_either_way(of, results) or _still(results) or happens}"
 
 
 def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
@@ -101,6 +102,27 @@ def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     if len(ways) > 1 and {Kind.LINK, Kind.POD_PAIR} & of.keys():
         return "arrive in neither direction"
     return ""
+
+
+def _of_amount(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+    """Return what becomes of large packets, or of many connections or Services."""
+    if Kind.SIZE in of:
+        return _of_size(of, results, happens)
+    node, system = of.get(Kind.SOURCE_NODE, ""), of.get(Kind.SOURCE_OS, "")
+    return said_of(of[Kind.MUCH], node, system, happens, judged=happens != _UNJUDGED)
+
+
+def _still(results: Sequence[CheckResult]) -> str:
+    """Return who answers at Services whose rules did not follow a change, where that is what most of the checks saw."""
+    stale = [one.observation for one in results if one.observation and one.observation.stale]
+    names = Counter(name for one in stale for name in one.backends)
+    if 2 * len(stale) <= len(results):
+        return ""
+    if not names:
+        return "are answered by nobody after a change"
+    return (
+        f"are still answered by {_listed([name for name, _ in names.most_common()])} after a change"
+    )
 
 
 def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
@@ -129,6 +151,15 @@ def _sizes(results: Sequence[CheckResult]) -> Iterator[PathSize]:
     for one in results:
         if one.observation is not None and one.observation.path_size is not None:
             yield one.observation.path_size
+
+
+def _of_pods_that_are_new(
+    of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str
+) -> str:
+    """Return what new Pods on a node do not reach, and whether only where many are made at once."""
+    node = of.get(Kind.NEW_PODS) or of[Kind.MANY_PODS]
+    said = _first_packets(node, results) or f"New Pods on {node} {happens}"
+    return said if Kind.NEW_PODS in of else f"{said} where many are made at once"
 
 
 def _first_packets(node: str, results: Sequence[CheckResult]) -> str:

@@ -20,6 +20,7 @@ from nettests.model.words import (
     Question,
     VantageKind,
 )
+from nettests.report.incidents.much import much_of
 
 
 class Kind(StrEnum):
@@ -37,6 +38,8 @@ class Kind(StrEnum):
     """The node whose kubelet tells Pods which domains complete a name."""
     PROXY_NODE = "service-proxy"
     """The node whose Service proxy has to translate the packet."""
+    MUCH = "much"
+    """Many connections or many Services, or what is beside them or left of them."""
     CHANGED = "changed"
     """Services that the run changed before it tested them."""
     SERVICE = "service"
@@ -106,6 +109,8 @@ class Kind(StrEnum):
     """Whose configuration deviates: a node's, or the cluster's."""
     NEW_PODS = "new-pods"
     """A node whose new Pods have to reach something from their first moment on."""
+    MANY_PODS = "many-new-pods"
+    """The same of many new Pods that are made at the same time."""
     NOT_STARTED = "not-started"
     """A node on which Pods of the run did not become Ready."""
     NOT_CREATED = "not-created"
@@ -143,6 +148,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.QUERIES_OVER, Protocol.UDP.value
         if speaks_of_first_packets(check):
             yield Kind.NEW_PODS, check.source.node or ""
+            yield Kind.MANY_PODS, (check.source.node or "") if check.action.makes_many_pods else ""
             yield Kind.PROXY_NODE, check.source.node or ""
             yield Kind.SERVICE, check.target.service or ""
         return
@@ -166,6 +172,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield from _ends(check)
     yield from _service(check)
     yield from _asserted(check)
+    yield Kind.MUCH, much_of(check)
 
 
 def looks_names_up(check: Check) -> bool:

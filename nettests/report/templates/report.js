@@ -13,9 +13,10 @@
     : matchMedia("(prefers-color-scheme: dark)").matches;
   const nameTheme = () => {
     theme.textContent = dark() ? "Light" : "Dark";
-    theme.setAttribute("aria-pressed", String(dark()));
+    theme.title = `Show the page in ${theme.textContent.toLowerCase()} colours`;
   };
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; nameTheme(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", nameTheme);
   nameTheme();
 
   // --- overview: a suite's flows come and go
@@ -84,7 +85,7 @@
   const checks = all("details.check");
   const chips = all(".chip");
   const tiles = all(".tile");
-  const words = new Map(checks.map((check) => [check.dataset.check, check.textContent.toLowerCase()]));
+  const words = new Map(checks.map((check) => [check.dataset.check, `${check.dataset.check}\n${check.textContent}`.toLowerCase()]));
   for (const chip of chips) words.set(chip.dataset.check, `${words.get(chip.dataset.check)}\n${chip.title.toLowerCase()}`);
   const texts = (node) => {
     if (typeof node === "string") return node;

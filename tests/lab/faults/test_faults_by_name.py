@@ -176,6 +176,19 @@ def test_a_late_network_comes_by_itself(broken: Lab) -> None:
         broken.remove("comes-soon")
 
 
+def test_a_late_network_of_many_pods_is_one_of_those_that_come_after_others(broken: Lab) -> None:
+    """The first pod answers at once; the next one, which comes soon after it, does not."""
+    inject(broken, "late-pod-network", "--node", "linux-2", "--seconds", "600", "--beyond", "1")
+    first, second = (broken.run(name, "linux-2") for name in ("comes-first", "comes-next"))
+    try:
+        url = "http://{}:8080/hostname"
+        assert request(broken, "asks-on-linux", url.format(first.status.pod_ip)) == 0
+        assert request(broken, "asks-on-linux", url.format(second.status.pod_ip)) == 28
+    finally:
+        for name in ("comes-first", "comes-next"):
+            broken.remove(name)
+
+
 def test_a_process_is_killed_once_and_is_recreated(broken: Lab) -> None:
     """The container ends with 137 and is started again; it stays then."""
     inject(broken, "container-killed", "--pod", "to-be-killed", "--seconds", "0.2")

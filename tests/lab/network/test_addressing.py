@@ -5,7 +5,11 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 
 from nettests.lab.network import addressing
-from nettests.lab.network.addressing import AddressPool, PodAddressesExhaustedError
+from nettests.lab.network.addressing import (
+    AddressPool,
+    PodAddressesExhaustedError,
+    PodAddressTakenError,
+)
 from nettests.lab.topology import OS, Driver
 from tests.lab.network.clusters import LINUX, WIN_A, profile
 
@@ -53,3 +57,17 @@ def test_an_exhausted_pool_says_what_to_do() -> None:
         pool.take()
     with pytest.raises(PodAddressesExhaustedError, match=r"all 5 pod addresses of 10\.0\.0\.0/29"):
         pool.take()
+
+
+def test_a_wanted_address_is_given_while_it_is_free_and_of_the_node() -> None:
+    """Whoever comes without a wish goes on where others left off; one that is in use, or of no pod, is refused."""
+    pool = AddressPool(IPv4Network("10.0.0.0/29"), first=2)
+    first = pool.take()
+    with pytest.raises(PodAddressTakenError, match=r"10\.0\.0\.2 is no free pod address"):
+        pool.take(first)
+    pool.give_back(first)
+    assert pool.take(first) == first
+    assert str(pool.take()) == "10.0.0.3"
+    for other in ("10.0.0.1", "10.0.0.7", "10.0.1.2"):
+        with pytest.raises(PodAddressTakenError):
+            pool.take(IPv4Address(other))

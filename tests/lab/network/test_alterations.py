@@ -2,7 +2,14 @@
 
 from dataclasses import replace
 
-from nettests.lab.network.alterations import RenamedLost, SharedLost, Which
+from nettests.lab.network.alterations import (
+    Full,
+    ReaddressedLost,
+    RemovedKept,
+    RenamedLost,
+    SharedLost,
+    Which,
+)
 from nettests.lab.topology import ServicePort
 from tests.lab.network.clusters import WIN_A, WIN_B, backend, service
 
@@ -60,3 +67,45 @@ def test_an_address_that_was_given_to_another_service_is_known_by_its_name() -> 
     alter(())
     assert alter((renamed(A, "web"),)) == (renamed(A, "web"),)
     assert RenamedLost(Which(service="else"))((A,)) == (A,)
+
+
+def test_a_full_node_programs_no_service_that_comes_after_the_others() -> None:
+    """All ports of those that it has; one that goes makes room for one that comes."""
+    alter = Full(2)
+    second = replace(A, port_name="other", port=81)
+    assert alter((A, second, ELSE)) == (A, second, ELSE)
+    assert alter((TWIN, A, second, ELSE)) == (A, second, ELSE)
+    assert alter((TWIN, ELSE)) == (TWIN, ELSE)
+    assert alter((A, TWIN, ELSE)) == (TWIN, ELSE)
+
+
+def test_rules_of_services_that_went_are_kept_until_their_address_is_anothers() -> None:
+    """Only of those that are meant."""
+    alter = RemovedKept(Which(service="a*"))
+    assert alter((A, ELSE)) == (A, ELSE)
+    assert alter((ELSE,)) == (ELSE, A)
+    assert alter(()) == (A,)
+    again = replace(A, service="else-too")
+    assert alter((again,)) == (again,)
+
+
+def test_an_endpoint_whose_pod_is_another_one_at_its_address_is_lost() -> None:
+    """As long as it is another one than the first; others, and Pods at other addresses, are served."""
+    alter = ReaddressedLost(EVERY)
+    first, second = replace(ONE, pod="uid-1"), replace(ONE, pod="uid-2")
+    beside = replace(OTHER, pod="uid-3")
+    assert alter((service(first, beside, name="a"),)) == (service(first, beside, name="a"),)
+    assert alter((service(beside, name="a"),)) == (service(beside, name="a"),)
+    assert alter((service(second, beside, name="a"),)) == (service(beside, name="a"),)
+    assert alter((service(second, name="b", vip="10.96.7.9"),)) == (
+        service(second, name="b", vip="10.96.7.9"),
+    )
+    assert alter((service(first, name="a"),)) == (service(first, name="a"),)
+
+
+def test_a_service_that_is_not_meant_keeps_its_endpoints_at_any_address() -> None:
+    """The fault is one of some Services."""
+    alter = ReaddressedLost(Which(service="other-*"))
+    alter((service(replace(ONE, pod="uid-1"), name="a"),))
+    moved = service(replace(ONE, pod="uid-2"), name="a")
+    assert alter((moved,))[0].endpoints == moved.endpoints

@@ -23,6 +23,7 @@ from tests.lab.network.laboratory import Laboratory
 from tests.lab.network.requests_of_pods import Ask
 
 A, B, ON_LINUX = "10.244.2.3", "10.244.3.3", "10.244.1.2"
+OUTSIDE = "198.51.100.10"
 PORT = 21000
 BOTH = pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
 
@@ -48,6 +49,19 @@ def test_one_of_three_connections_is_lost(
     assert [lab.request("b", A, protocol=protocol) for _ in range(4)] == [f"a sees {B}"] * 4
     lab.mend(number)
     assert [lab.request("a", B, protocol=protocol) for _ in range(4)] == [f"b sees {A}"] * 4
+
+
+def test_connections_beyond_a_number_are_lost_until_the_first_ones_are_forgotten(
+    start_lab: StartLab,
+) -> None:
+    """Of the node's own pods alone; those to its pods are not counted."""
+    lab = cluster(start_lab)
+    number = lab.fault("node_faults", "bound_connections", WIN_A, 4, 60)
+    answers = [lab.request("a", B) for _ in range(5)]
+    assert answers == [*[f"b sees {A}"] * 4, "timed out"]
+    assert lab.request("b", A) == f"a sees {B}"
+    lab.mend(number)
+    assert lab.request("a", B) == f"b sees {A}"
 
 
 @BOTH
@@ -273,4 +287,25 @@ def test_silent_connections_to_services_are_forgotten(
     assert lab.say(direct, "after") == "after"
     lab.mend(number)
     again = lab.open_line(caller, "b", VIP, PORT)
+    assert lab.say(again, "anew") == "anew"
+
+
+@BOTH
+@pytest.mark.parametrize(("node", "caller"), [(WIN_A, "a"), (LINUX, "linux")])
+def test_silent_connections_to_the_outside_are_forgotten(
+    start_lab: StartLab, driver: Driver, node: str, caller: str
+) -> None:
+    """Once forgotten, what goes on is lost; those within the cluster, and those that begin anew, are not."""
+    lab = start_lab(profile(driver, dsr=True, release=WS2022))
+    client, served = lab.attach_bare(node, caller), lab.attach_bare(WIN_B, "b")
+    assert client
+    number = lab.fault("node_faults", "forget_idle_outwards", node, 2)
+    outwards = lab.open_line(caller, "outside-server", OUTSIDE, PORT)
+    within = lab.open_line(caller, "b", served, PORT + 1)
+    assert (lab.say(outwards, "before"), lab.say(within, "before")) == ("before", "before")
+    lab.forgets(f"{node}/switch" if node == WIN_A else node, PORT)
+    assert lab.say(outwards, "after") == "timed out"
+    assert lab.say(within, "after") == "after"
+    lab.mend(number)
+    again = lab.open_line(caller, "outside-server", OUTSIDE, PORT)
     assert lab.say(again, "anew") == "anew"

@@ -21,7 +21,7 @@ from nettests.lab.interfaces import (
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.images import AGNHOST, Kind
 from nettests.lab.node.pulls import Puller
-from nettests.lab.topology import NodeSpec, Options, Profile, ServiceTable, profiles
+from nettests.lab.topology import Address, NodeSpec, Options, Profile, ServiceTable, profiles
 
 Json = dict[str, Any]
 
@@ -56,8 +56,10 @@ class Network:
     takes: float = 0
     """Seconds of attaching; a pod is attached whether or not somebody still waits for it, as on a thread."""
 
-    async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
-        """Give the pod an address."""
+    async def attach_pod(
+        self, uid: str, mappings: Sequence[PortMapping] = (), *, wanted: Address | None = None
+    ) -> PodNetwork:
+        """Give the pod an address, the wanted one if there is one."""
         if self.failures:
             raise self.failures.pop(0)
         self.attached[uid] = mappings
@@ -65,7 +67,7 @@ class Network:
             await asyncio.sleep(self.takes)
         return PodNetwork(
             namespace=Nowhere(),
-            address=IPv4Address("10.244.1.2"),
+            address=wanted or IPv4Address("10.244.1.2"),
             gateway=IPv4Address("10.244.1.1"),
         )
 

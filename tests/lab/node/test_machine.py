@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 
+from nettests.lab.errors import LabError
 from nettests.lab.interfaces import PortMapping
 from nettests.lab.node.machine import (
+    WANTED_ADDRESSES,
     breaks_non_root,
     is_host_process,
     machine_of,
     port_mappings,
+    wanted_address,
 )
 from nettests.lab.topology import Options
 from tests.lab.node import nowhere
@@ -57,6 +60,34 @@ def test_host_ports_are_gathered_from_all_containers() -> None:
         ),
         PortMapping(protocol="tcp", host_port=2, container_port=1),
     )
+
+
+@pytest.mark.parametrize(
+    ("annotations", "expected"),
+    [
+        ({}, None),
+        ({"other": "x"}, None),
+        ({WANTED_ADDRESSES: '["10.244.1.9"]'}, "10.244.1.9"),
+        ({WANTED_ADDRESSES: '["10.244.1.9", "fd00::9"]'}, "10.244.1.9"),
+    ],
+)
+def test_a_pod_requests_an_address_in_an_annotation(
+    annotations: dict[str, str], expected: str | None
+) -> None:
+    """The first one counts; without the annotation it takes what comes."""
+    pod = nowhere.pod()
+    pod["metadata"]["annotations"] = annotations
+    found = wanted_address(pod)
+    assert (found and str(found)) == expected
+
+
+@pytest.mark.parametrize("text", ["10.244.1.9", "[]", "{}", '["x"]', "[1.5]", "null"])
+def test_what_is_no_list_of_addresses_is_an_error_of_the_pod(text: str) -> None:
+    """Its sandbox is not made, and the event says which annotation it is."""
+    pod = nowhere.pod()
+    pod["metadata"]["annotations"] = {WANTED_ADDRESSES: text}
+    with pytest.raises(LabError, match="ipAddrs is no list of addresses"):
+        wanted_address(pod)
 
 
 @pytest.mark.parametrize(

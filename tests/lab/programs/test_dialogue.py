@@ -117,13 +117,13 @@ def emulated(machine: Machine, argv: list[str]) -> Begin:
     return begin
 
 
-def real(machine: Machine) -> Begin:
+def real(machine: Machine, argv: list[str] = CLIENT) -> Begin:
     """Return how to start a real bash in the machine's network."""
 
     @asynccontextmanager
     async def begin() -> AsyncIterator[tuple[Speak, Hear]]:
         with kernel.inside_network(machine.namespace.fd):
-            process = subprocess.Popen(CLIENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdin is not None
         assert process.stdout is not None
         source, sink = process.stdout, process.stdin

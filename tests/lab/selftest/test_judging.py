@@ -125,3 +125,22 @@ def test_a_red_check_is_no_recovery() -> None:
     found = judged(run("pod-to-pod-ip/a", events=(TOLD,)), **RECOVERED)
     assert found.problems == (Problem.UNRELATED,)
     assert found.unrelated == ("pod-to-pod-ip/a",)
+
+
+def with_members(*nodes: str) -> Run:
+    """Return a run in which one check of many nodes is red, on these of them."""
+    whole = replace(
+        run("pod-to-pod-ip/a").checks[0], id="changed/a", flow="changed", source="", target=""
+    )
+    red = tuple(replace(whole, id=f"changed/a#{one}", source=one) for one in nodes)
+    return replace(run(), checks=(replace(whole, members=red),), incidents=(CAUSE,))
+
+
+def test_a_check_of_many_nodes_turns_where_its_members_do() -> None:
+    """A member of the node that is broken has to be red, and one of another node is unrelated."""
+    wanted = Checks(flow="changed", source="win-2")
+    assert judged(with_members("win-2"), must=(wanted,)).word == "detected"
+    found = judged(with_members("win-1"), must=(wanted,))
+    assert (Problem.UNDETECTED in found.problems, found.missed) == (True, (str(wanted),))
+    both = judged(with_members("win-1", "win-2"), must=(wanted,))
+    assert both.unrelated == ("changed/a",)

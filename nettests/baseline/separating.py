@@ -1,0 +1,116 @@
+"""Runs that show a deviation and runs that do not → the fewest facts that tell the former from the latter. Pure.
+
+Each run is a check with its facts. Facts that the check's expectation depends on are tried before others, and what cannot
+be compared, because it is unknown in one of them, separates nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from nettests.compare import RecordedRun
+from nettests.compare.dependencies import CONDITIONED, Dependency, dependencies, value_of
+from nettests.compare.known_facts import KUBERNETES, OF_CLUSTER, OF_NODE, PLUGIN
+from nettests.compare.recorded import RecordedCheck
+from nettests.report.summary import UNKNOWN
+
+Of = tuple[RecordedRun, RecordedCheck]
+"""A check in its run."""
+Condition = Mapping[Dependency, tuple[str, ...]]
+"""Values by fact: it holds where each fact has one of its values."""
+ENDS = ("source", "target")
+ALWAYS = (
+    Dependency(KUBERNETES),
+    Dependency(PLUGIN),
+    *(Dependency("build", side) for side in ENDS),
+)
+"""The facts that an entry depends on, beside those that the check's expectation depends on."""
+NOTHING = frozenset({"none", "no node"})
+_MOST = 3
+"""Facts of which every choice is tried; of more, the one that separates most is taken each time."""
+_PLACES = frozenset({"node pool", "zone", "takes part", "what the identity may not do"})
+"""What is told of a node or a run and decides nothing of a network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Separated:
+    """The condition; ``alike`` are the ids of runs that no recorded fact tells from those that show the deviation."""
+
+    facts: Condition
+    alike: tuple[str, ...] = ()
+
+
+def separated(showing: Sequence[Of], without: Sequence[Of]) -> Separated:
+    """Return the smallest condition that holds for all runs that show something and for none that does not.
+
+    Where no condition does, or nothing has to be told apart, it is the facts of the runs that show it.
+    """
+    if not without:
+        return Separated(facts=exact(showing))
+    telling = dict(_telling(showing, without))
+    reached = set[int]().union(*telling.values())
+    if len(reached) < len(without):
+        rest = [run.run.run_id for at, (run, _) in enumerate(without) if at not in reached]
+        return Separated(facts=exact(showing), alike=tuple(rest))
+    chosen = _smallest(telling, len(without))
+    return Separated(facts={one: _values(one, showing) for one in chosen})
+
+
+def exact(showing: Sequence[Of]) -> Condition:
+    """Return the facts that an expectation depends on, and those of every entry, with their values in these runs."""
+    named = (*ALWAYS, *(one for _, check in showing for one in dependencies(check)))
+    found = {one: _values(one, showing) for one in dict.fromkeys(named)}
+    return {one: values for one, values in found.items() if values and not NOTHING & {*values}}
+
+
+def fact_of(fact: Dependency, run: RecordedRun, check: RecordedCheck) -> str | None:
+    """Return the value of a fact for a check in its run; ``None`` where the run has no facts."""
+    return value_of(fact, (check.source, check.target), run.facts) if run.facts else None
+
+
+def _values(fact: Dependency, of: Sequence[Of]) -> tuple[str, ...]:
+    """Return the values of a fact in runs, each once; none where a run has no facts."""
+    found = [fact_of(fact, *one) for one in of]
+    known = tuple(dict.fromkeys(value for value in found if value is not None))
+    return known if None not in found else ()
+
+
+def _telling(
+    showing: Sequence[Of], without: Sequence[Of]
+) -> Iterator[tuple[Dependency, frozenset[int]]]:
+    """Yield each fact with the places of the runs that it tells from those that show something, the likeliest first."""
+    for one in _candidates(showing):
+        values = {*_values(one, showing)}
+        if not values or values & {UNKNOWN, *NOTHING}:
+            continue
+        others = [fact_of(one, *other) for other in without]
+        told = frozenset(
+            at
+            for at, value in enumerate(others)
+            if value is not None and value != UNKNOWN and value not in values
+        )
+        if told:
+            yield one, told
+
+
+def _candidates(showing: Iterable[Of]) -> Iterator[Dependency]:
+    """Yield every fact of the cluster and of both ends once, those that conditions name before others."""
+    named = (one for _, check in showing for one in dependencies(check))
+    of_nodes = (Dependency(name, side) for name in CONDITIONED for side in ENDS)
+    rest = (Dependency(name, side) for name in OF_NODE for side in ENDS)
+    of_cluster = (Dependency(name) for name in OF_CLUSTER)
+    every = dict.fromkeys((*named, *ALWAYS, *of_nodes, *of_cluster, *rest))
+    yield from (one for one in every if one.name not in _PLACES)
+
+
+def _smallest(telling: Mapping[Dependency, frozenset[int]], number: int) -> tuple[Dependency, ...]:
+    """Return the fewest facts that together tell all runs apart; of as many, those that come first."""
+    for size in range(1, _MOST + 1):
+        for chosen in combinations(telling, size):
+            if len(frozenset[int]().union(*(telling[one] for one in chosen))) == number:
+                return chosen
+    chosen, left = (), frozenset(range(number))
+    while left:
+        best = max(telling, key=lambda one: len(telling[one] & left))
+        chosen, left = (*chosen, best), left - telling[best]
+    return chosen

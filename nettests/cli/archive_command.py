@@ -1,0 +1,64 @@
+"""``nettests archive``: a run's folder as one file, or as text for the log of a Job.
+
+What is in it is decided by ``job.archive``; the folder is found by ``session.recorded_runs``.
+"""
+
+from pathlib import Path
+
+import click
+
+from nettests import terminal
+from nettests.cli.help import Command
+from nettests.cli.options import report_dir_option
+from nettests.errors import NettestsError, PathError
+from nettests.job import pack, spelled_archive
+from nettests.job.archive import packable
+from nettests.private import write_bytes
+from nettests.session.recorded_runs import results_of
+from nettests.session.run_archive import newest, read_folder
+
+PRINTED = "-"
+"""The name of a file that stands for standard output."""
+
+
+@click.command(cls=Command, example="nettests archive latest --to report.tar.gz")
+@click.argument("run", metavar="RUN")
+@report_dir_option("Where reports are, for latest and latest~1.")
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Where to write it; - prints it as text with its digest.  [default: RUN.tar.gz]",
+)
+def archive(*, run: str, report_dir: Path, to: Path | None) -> None:
+    """Put a run's folder into one file.
+
+    RUN is a folder, latest or latest~1. What is printed with --to=- is what `nettests job fetch` reads.
+    """
+    folder = results_of(run, report_dir).parent.resolve()
+    write_archive(folder, to or Path(f"{folder.name}.tar.gz"))
+
+
+def write_archive(folder: Path, to: Path) -> None:
+    """Write, or print, the archive of a run's folder."""
+    files = read_folder(folder)
+    if str(to) == PRINTED:
+        made = pack(folder.name, files, most=packable())
+        terminal.block(spelled_archive(made))
+        return
+    try:
+        write_bytes(to, pack(folder.name, files).data)
+    except OSError as error:
+        raise PathError(f"{to} cannot be written: {error.strerror}") from error
+    terminal.line(f"archive: {to}")
+
+
+def archive_of_run(reports: Path, before: Path | None, to: Path) -> None:
+    """Archive the run that has just ended; what goes wrong is told, and changes nothing of it."""
+    folder = newest(reports)
+    try:
+        if folder is None or folder == before:
+            raise PathError("this run has left no report")
+        write_archive(folder, to)
+    except NettestsError as error:
+        terminal.paragraph(f"archive: {error}", err=True)

@@ -1,0 +1,199 @@
+"""``nettests conformance``: a vendor's claims held against a run, as a report to publish; ``verify`` recomputes one.
+
+Only words here: claims are read and held against a run by ``conformance``, files and journals by ``session``.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import assert_never
+
+import click
+
+from nettests import terminal
+from nettests.cli.help import Command
+from nettests.cli.options import VENDOR_PROFILE, report_dir_option
+from nettests.conformance import ConformanceReport, Mismatch, Result, assess, document, profile_in
+from nettests.conformance.documents import NAME, PAGE
+from nettests.conformance.sentences import (
+    SYMBOL,
+    WORKS,
+    cluster_line,
+    counted,
+    feature_lines,
+    headline,
+    implementation_line,
+    level_line,
+    scope_lines,
+)
+from nettests.model.exit_code import ExitCode
+from nettests.report.text import plural
+from nettests.session.judged_anew import basis_of
+from nettests.session.published import compared, publish, published
+from nettests.session.recorded_runs import folder_of
+from nettests.session.vendor_files import VendorFiles, carried, read_vendor_files
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+SHOWN = 4
+"""Lines about one feature on the terminal."""
+DIFFERENCES = 40
+"""Differences that are shown one by one."""
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    VENDOR_PROFILE, type=FILE, metavar="FILE", help="What the vendor claims: kind VendorProfile."
+)
+@click.option("--run", default="latest", show_default=True, metavar="RUN", help="A run's folder.")
+@report_dir_option("Where `latest` and `latest~1` are looked for.")
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help=f"Where the report's documents go.  [default: RUN/{NAME}]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@click.pass_context
+def conformance(
+    ctx: click.Context,
+    *,
+    vendor_profile: Path | None,
+    run: str,
+    report_dir: Path,
+    to: Path | None,
+    as_json: bool,
+) -> None:
+    """Hold what a vendor claims of a network plugin against a run.
+
+    The run is judged anew from its journal, by the shipped limitation manifests and the vendor's own, and every claimed
+    feature gets a result: success; partial, where something of it was not shown; failure. The report is YAML, a page,
+    Markdown and a badge, and names no node and no address.
+
+    Exit code: 0 success; 1 failure; 6 partial; 7 nothing that is claimed was judged.
+
+    Example: nettests conformance --vendor-profile vendor.yaml
+    """
+    if ctx.invoked_subcommand is not None:
+        if vendor_profile is not None:
+            raise click.UsageError(f"put {VENDOR_PROFILE} after {ctx.invoked_subcommand}")
+        return
+    if vendor_profile is None:
+        raise click.UsageError(f"say what is claimed: {VENDOR_PROFILE} FILE")
+    directory = folder_of(run, report_dir)
+    report = _report(directory, read_vendor_files(vendor_profile))
+    folder = publish(report, to or directory / NAME)
+    if as_json:
+        terminal.document(document(report))
+    else:
+        for line in _told(report):
+            terminal.line(line)
+        terminal.line(f"report: {folder / PAGE}")
+    sys.exit(_exit_code(report))
+
+
+@conformance.command(
+    cls=Command, example="nettests conformance verify conformance.yaml reports/latest"
+)
+@click.argument("report", type=FILE, metavar="REPORT")
+@click.argument("run", metavar="RUN")
+@click.option(
+    VENDOR_PROFILE,
+    type=FILE,
+    metavar="FILE",
+    help="The profile that the report was made with, where it brings files.  [default: what the report carries]",
+)
+@report_dir_option("Where `latest` and `latest~1` are looked for.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+def verify(
+    *,
+    report: Path,
+    run: str,
+    vendor_profile: Path | None,
+    report_dir: Path,
+    as_json: bool,
+) -> None:
+    """Recompute a report from the journal of RUN, and say where the two differ.
+
+    REPORT is the YAML document; the page, Markdown and badge beside it are compared too. Nothing that it states is
+    believed: answers are read and judged anew.
+
+    Exit code: 0 the same; 1 they differ; 4 wrong input.
+    """
+    directory = folder_of(run, report_dir)
+    recomputed = _report(directory, _files(report, vendor_profile))
+    found = compared(report, recomputed)
+    if as_json:
+        terminal.document(_as_data(found))
+    else:
+        for line in _differences(found, recomputed):
+            terminal.line(line)
+    sys.exit(ExitCode.TESTS_FAILED if found else ExitCode.OK)
+
+
+def _files(report: Path, vendor_profile: Path | None) -> VendorFiles:
+    """Return the profile with its files, or the one that a report carries."""
+    if vendor_profile is not None:
+        return read_vendor_files(vendor_profile)
+    stated = published(report)
+    digests = stated.get("digests")
+    named = digests.get("profile") if isinstance(digests, dict) else None
+    file = named.get("file") if isinstance(named, dict) else None
+    return carried(profile_in(stated, str(report)), str(file or ""))
+
+
+def _report(directory: Path, files: VendorFiles) -> ConformanceReport:
+    basis = basis_of(directory, files)
+    return assess(files.profile, basis.run, basis.digests)
+
+
+def _exit_code(report: ConformanceReport) -> ExitCode:
+    match report.result:
+        case Result.FAILURE:
+            return ExitCode.TESTS_FAILED
+        case Result.PARTIAL if not report.judged:
+            return ExitCode.NOTHING_JUDGED
+        case Result.PARTIAL:
+            return ExitCode.UNKNOWN
+        case Result.SUCCESS:
+            return ExitCode.OK
+        case _:
+            assert_never(report.result)
+
+
+def _told(report: ConformanceReport) -> Iterator[str]:
+    yield implementation_line(report)
+    yield cluster_line(report)
+    for warning in scope_lines(report):
+        yield f"warning: {warning}"
+    for level in report.levels.values():
+        yield level_line(level)
+        for one in level.features:
+            yield f"  {SYMBOL[one.result]} {one.result.value:8}{one.name}: {counted(one.statistics)}"
+            yield from (f"      {line}" for line in _bounded([*feature_lines(one)]))
+    for other in report.unsupported:
+        yield f"not supported: {other.name} ({WORKS[other.works]}): {other.reason}"
+    rest = report.unclaimed
+    yield f"not claimed: {plural(len(rest.flows), 'flow')}: {counted(rest.statistics)}"
+    yield headline(report)
+
+
+def _bounded(lines: Sequence[str]) -> Iterator[str]:
+    yield from lines[:SHOWN]
+    if len(lines) > SHOWN:
+        yield f"… and {len(lines) - SHOWN} more; the report has all"
+
+
+def _differences(found: Sequence[Mismatch], recomputed: ConformanceReport) -> Iterator[str]:
+    for one in found[:DIFFERENCES]:
+        yield f"differs: {one}"
+    if len(found) > DIFFERENCES:
+        yield f"… and {len(found) - DIFFERENCES} more; --json has all"
+    if found:
+        yield f"{plural(len(found), 'difference')}: this report is not what the journal, the profile and nettests {recomputed.nettests} give"
+    else:
+        yield f"verified: {headline(recomputed)}"
+
+
+def _as_data(found: Sequence[Mismatch]) -> dict[str, object]:
+    return {"verified": not found, "differences": [asdict(one) for one in found]}

@@ -1,0 +1,142 @@
+"""``nettests export RUN``: an anonymised bundle of a run, for people who help the project to read what it cannot yet."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from nettests import __version__, terminal
+from nettests.cli.help import Command
+from nettests.cli.options import report_dir_option
+from nettests.export.pseudonyms import Kind
+from nettests.export.readable import Replaced, readme, replaced, said, texts_of, unread_text
+from nettests.model.run_folder import JOURNAL
+from nettests.private import make_folder, write_bytes
+from nettests.report.text import plural
+from nettests.session.exporting import Exported, exported
+from nettests.session.recorded_runs import results_of
+
+_SHOWN = 5
+"""How many differing checks are told; the bundle's index has all."""
+
+
+@click.command(cls=Command, example="nettests export latest -o bundle.zip")
+@click.argument("run", metavar="RUN")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Where the bundle is written.  [default: nettests-bundle-RUN.zip]",
+)
+@click.option(
+    "--show",
+    is_flag=True,
+    help="Write nothing; print what would leave, and which words were replaced.",
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="WORD",
+    help="A word that may leave, as of a text in another language (repeatable).",
+)
+@report_dir_option("Where latest is looked for.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+def export(
+    *,
+    run: str,
+    output: Path | None,
+    show: bool,
+    keep: tuple[str, ...],
+    report_dir: Path,
+    as_json: bool,
+) -> None:
+    """Make an anonymous bundle of a run, to send to the project.
+
+    RUN is a run's folder, or latest, latest~1 …
+    Names, addresses and unknown words are replaced, the same everywhere; verdicts stay the same, and are compared.
+    """
+    folder = _folder(run, report_dir)
+    made = exported(folder, today=datetime.now(UTC).date(), keep=keep)
+    if show:
+        if as_json:
+            terminal.document(_as_data(made, None))
+        else:
+            _show(made)
+        return
+    target = output or Path(f"nettests-bundle-{folder.resolve().name}.zip")
+    data = made.bundle()
+    make_folder(target.resolve().parent)
+    write_bytes(target, data)
+    if as_json:
+        terminal.document(_as_data(made, target))
+        return
+    for one in replaced(made.pseudonyms):
+        terminal.line(_counted(one))
+    _tell_verdicts(made)
+    if made.pseudonyms.counts[Kind.WORD]:
+        terminal.line(f"words of free texts were replaced: nettests export {run} --show lists them")
+    terminal.line(f"bundle: {target} ({len(data) / 1024:.0f} KiB)")
+
+
+def _as_data(made: Exported, target: Path | None) -> dict[str, object]:
+    """Return what was made; what was held back is told of a bundle that is only looked at."""
+    held = {
+        kind.value: list(made.pseudonyms.originals(kind))
+        for kind in (Kind.WORD, Kind.NAME)
+        if target is None
+    }
+    return {
+        "bundle": None if target is None else str(target),
+        "verdicts": len(made.judgements),
+        "differing": [after.check for _, after in made.differing],
+        "unread": [one.text for one in made.unread],
+        "replaced": {
+            one.kind.value: {"things": one.things, "places": one.places}
+            for one in replaced(made.pseudonyms)
+        },
+        **({"held_back": held} if held else {}),
+    }
+
+
+def _lines(text: str) -> None:
+    for line in text.split("\n"):
+        terminal.line(line)
+
+
+def _folder(word: str, reports: Path) -> Path:
+    path = Path(word)
+    if (path / JOURNAL).is_file():
+        return path  # one without documents too: it may have been killed
+    return results_of(word, reports).parent
+
+
+def _counted(one: Replaced) -> str:
+    return f"{one.things:6} in {one.places:7} places: {said(one.kind)}"
+
+
+def _tell_verdicts(made: Exported) -> None:
+    same = len(made.judgements) - len(made.differing)
+    terminal.line(f"{same} of {plural(len(made.judgements), 'verdict')} are the same in the bundle")
+    for before, after in made.differing[:_SHOWN]:
+        terminal.line(
+            f"  {before.check}: {before.verdict} here, {after.verdict} in the bundle: {after.message}"
+        )
+    if len(made.differing) > _SHOWN:
+        terminal.line(f"  … and {len(made.differing) - _SHOWN} more, in its index")
+
+
+def _show(made: Exported) -> None:
+    """Print what leaves, and what is held back: the latter is for its owner's eyes alone."""
+    counted = replaced(made.pseudonyms)
+    _lines(readme(counted, checks=len(made.judgements), version=__version__))
+    _tell_verdicts(made)
+    for kind in (Kind.WORD, Kind.NAME):
+        if held := made.pseudonyms.originals(kind):
+            _lines(f"\nHeld back, {said(kind)} (--keep WORD lets one leave):")
+            terminal.line(f"  {' '.join(held)}")
+    if made.unread:
+        _lines(f"\nTexts that no parser knows, as they leave:\n{unread_text(made.unread)}")
+    _lines("\nAll texts that leave, each wording once:")
+    for text in texts_of(made.records):
+        terminal.line(f"  {text}")

@@ -1,0 +1,213 @@
+"""``nettests job render | apply | logs | fetch``: a run inside the cluster that it tests.
+
+Only words here: objects are made by ``nettests.job``, applied and followed by ``nettests.cluster``.
+"""
+
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nettests import terminal
+from nettests.cli.help import Command
+from nettests.cli.job_options import job_options, objects_of
+from nettests.cluster import connect
+from nettests.cluster.job_objects import Applied, apply, require_admitted, require_namespace
+from nettests.cluster.job_pods import find_job, follow, log_from_claim, log_of, look
+from nettests.errors import ClusterError
+from nettests.job import JobState, Phase, Wanted, read_archive, unpack
+from nettests.job.archive import without_archive
+from nettests.job.state import claim_of
+from nettests.job.workload import RESULTS_FOLDER, RESULTS_VOLUME
+from nettests.model.exit_code import ExitCode
+from nettests.model.run_folder import LATEST
+from nettests.model.yaml_writing import write_yaml
+from nettests.session.run_archive import write_folder
+
+
+@click.group()
+def job() -> None:
+    """Run inside the cluster, as a Job or CronJob.
+
+    The image of nettests is built from the Dockerfile of its repository.
+    """
+
+
+def _which_cluster(command: Any) -> Any:
+    for option in (
+        click.option("--context", metavar="NAME", help="Context of the kubeconfig."),
+        click.option(
+            "--kubeconfig",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Default: $KUBECONFIG.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@job.command(
+    cls=Command,
+    example='nettests job render --image registry.example/nettests:0.1.0 --schedule "17 2 * * *" -- --enable=costly',
+)
+@job_options
+def render(*, wanted: Wanted) -> None:
+    """Print the objects of a Job, or with --schedule of a CronJob, as YAML.
+
+    RUN_ARGS, after --, are those of `nettests run`. No cluster is contacted.
+    """
+    for item in objects_of(wanted):
+        terminal.line("---")
+        terminal.block(write_yaml(item, ascii_only=True))
+
+
+@job.command(
+    name="apply",
+    cls=Command,
+    example="nettests job apply --image registry.example/nettests:0.1.0 --role namespaced --namespace staging",
+)
+@job_options
+@_which_cluster
+@click.option(
+    "--replace", is_flag=True, help="Run a Job again that has ended: it is deleted first."
+)
+def apply_job(
+    *, wanted: Wanted, kubeconfig: Path | None, context: str | None, replace: bool
+) -> None:
+    """Create the objects of a Job, or with --schedule of a CronJob.
+
+    Existing objects are updated if they are of nettests, and left alone otherwise. Before the Job itself its Pod is
+    tried out by a dry run.
+    """
+    items = objects_of(wanted)
+    spec = items[-1]["spec"]
+    template = (spec["jobTemplate"]["spec"] if wanted.schedule else spec)["template"]
+    with closing(connect(kubeconfig, context)) as connection:
+        if not wanted.own_namespace:
+            require_namespace(connection, wanted.namespace)
+        apply(connection, items[:-1], replace=False, say=_told)
+        require_admitted(connection, wanted.namespace, template)
+        apply(connection, items[-1:], replace=replace, say=_told)
+    place = f"--namespace {wanted.namespace}"
+    if wanted.schedule:
+        terminal.line(f"It runs at {wanted.schedule}; at once: {_started_now(wanted)}")
+    terminal.line(f"Follow it: nettests job logs {wanted.name} {place} --follow")
+
+
+@job.command(cls=Command, example="nettests job logs nettests --follow")
+@click.argument("name")
+@click.option(
+    "--namespace", default="nettests", show_default=True, metavar="NAME", help="Of the Job."
+)
+@_which_cluster
+@click.option("-f", "--follow", "following", is_flag=True, help="Until the Job has ended.")
+def logs(
+    *, name: str, namespace: str, kubeconfig: Path | None, context: str | None, following: bool
+) -> None:
+    """Print what a Job says, or why it says nothing.
+
+    NAME is a Job, or a CronJob, whose newest Job is meant. Exit code: that of the run in it; 7 if it has not ended, or
+    did not run.
+    """
+    with closing(connect(kubeconfig, context)) as connection:
+        found = find_job(connection, namespace, name)
+        if following:
+            state = follow(connection, namespace, found, terminal.line, _said)
+        else:
+            state = look(connection, namespace, found)
+            if state.phase in {Phase.RUNNING, Phase.ENDED}:
+                log = without_archive(log_of(connection, namespace, state.pod))
+                for line in log.splitlines():
+                    terminal.line(line)
+    sys.exit(_ended(found.name, state))
+
+
+@job.command(cls=Command, example="nettests job fetch nettests --to reports")
+@click.argument("name")
+@click.option(
+    "--namespace", default="nettests", show_default=True, metavar="NAME", help="Of the Job."
+)
+@_which_cluster
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("reports"),
+    show_default=True,
+    metavar="DIR",
+    help="The folder of reports that the run's own is put into.",
+)
+@click.option(
+    "--run",
+    metavar="RUN",
+    default=LATEST,
+    show_default=True,
+    help="Which run, of a claim that keeps several: latest~1, or its id.",
+)
+def fetch(
+    *,
+    name: str,
+    namespace: str,
+    kubeconfig: Path | None,
+    context: str | None,
+    to: Path,
+    run: str,
+) -> None:
+    """Bring the report of a Job here.
+
+    From its log, or from its claim by a Pod that mounts it and goes again. NAME is a Job, or a CronJob, whose newest Job
+    is meant.
+    """
+    with closing(connect(kubeconfig, context)) as connection:
+        found = find_job(connection, namespace, name)
+        claim = claim_of(found.job["spec"]["template"]["spec"], RESULTS_VOLUME)
+        if claim:
+            word = run if run.startswith(LATEST) else f"{RESULTS_FOLDER}/{run}"
+            log = log_from_claim(connection, namespace, found, word)
+        else:
+            state = look(connection, namespace, found)
+            if state.phase is not Phase.ENDED:
+                raise ClusterError(_not_ended(found.name, state), hint=state.hint or _WAIT)
+            log = log_of(connection, namespace, state.pod)
+    archive = read_archive(log)
+    folder = write_folder(to, *unpack(archive))
+    if archive.left_out:
+        terminal.line(f"Left out, because a log does not hold it: {', '.join(archive.left_out)}")
+    terminal.line(f"report: {folder}")
+
+
+_WAIT = "follow it with `nettests job logs --follow`"
+
+
+def _told(applied: Applied) -> None:
+    terminal.line(f"{applied.what}: {applied.done}")
+
+
+def _said(reason: str) -> None:
+    terminal.line(f"… {reason}", err=True)
+
+
+def _ended(name: str, state: JobState) -> int:
+    """Return the exit code of the run; ``ClusterError`` where there is none."""
+    if state.phase is Phase.ENDED and state.exit_code is not None:
+        if state.reason:
+            terminal.paragraph(f"{state.pod}: {state.reason}", err=True)
+        if state.hint:
+            terminal.paragraph(f"  → {state.hint}", err=True)
+        return state.exit_code
+    if state.phase is Phase.RUNNING:
+        terminal.line(f"{state.pod} is running", err=True)
+        return ExitCode.NOTHING_JUDGED
+    raise ClusterError(_not_ended(name, state), hint=state.hint)
+
+
+def _not_ended(name: str, state: JobState) -> str:
+    return state.reason or f"the Job {name} has not ended"
+
+
+def _started_now(wanted: Wanted) -> str:
+    return (
+        f"kubectl -n {wanted.namespace} create job {wanted.name}-now --from=cronjob/{wanted.name}"
+    )

@@ -1,0 +1,231 @@
+"""Bring the objects of a Job into a cluster, and say of each whether it was there.
+
+Nothing that somebody else made is changed: what carries other marks is left where it says the same, and refused where
+it does not. What the objects are is decided in ``nettests.job``.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.cluster.connection import ApiError, Connection
+from nettests.errors import ClusterError
+from nettests.model.labels import MANAGED_BY_LABEL
+
+Object = dict[str, Any]
+
+REPLACED_SECONDS = 60.0
+"""How long a Job that is replaced may take to go."""
+POLL_SECONDS = 0.5
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+_COLLECTIONS = {
+    "Namespace": ("/api/v1", "namespaces"),
+    "ServiceAccount": ("/api/v1", "serviceaccounts"),
+    "ConfigMap": ("/api/v1", "configmaps"),
+    "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims"),
+    "Pod": ("/api/v1", "pods"),
+    "ClusterRole": (_RBAC, "clusterroles"),
+    "ClusterRoleBinding": (_RBAC, "clusterrolebindings"),
+    "Role": (_RBAC, "roles"),
+    "RoleBinding": (_RBAC, "rolebindings"),
+    "Job": ("/apis/batch/v1", "jobs"),
+    "CronJob": ("/apis/batch/v1", "cronjobs"),
+}
+_CONTENT = {
+    "ClusterRole": "rules",
+    "Role": "rules",
+    "ClusterRoleBinding": "subjects",
+    "RoleBinding": "subjects",
+    "ConfigMap": "data",
+    "CronJob": "spec",
+}
+"""What of an object is compared and replaced; others that are there are taken as they are."""
+_ANYBODYS = frozenset({"Namespace", "PersistentVolumeClaim"})
+"""Kinds that somebody else may have made for us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of one object: created, updated, unchanged."""
+
+    what: str
+    done: str
+
+
+def path_of(kind: str, namespace: str = "", name: str = "") -> str:
+    """Return the path of an object, or without a name of its collection."""
+    prefix, plural = _COLLECTIONS[kind]
+    place = f"/namespaces/{namespace}" if namespace else ""
+    return f"{prefix}{place}/{plural}{f'/{name}' if name else ''}"
+
+
+def apply(
+    connection: Connection,
+    items: Sequence[Object],
+    *,
+    replace: bool,
+    say: Callable[[Applied], None],
+) -> None:
+    """Create what is missing and update what is ours, in this order; ``ClusterError`` names the first that is refused.
+
+    ``replace`` lets a Job that has ended make room for the new one.
+    """
+    made: list[str] = []
+    for item in items:
+        what = described(item)
+        try:
+            done = _applied(connection, item, replace=replace)
+        except ApiError as error:
+            before = f"; created before it: {', '.join(made)}" if made else ""
+            raise ClusterError(
+                f"{what} was refused: {error.message}{before}", hint=_next_step(item, error)
+            ) from error
+        if done == "created":
+            made.append(what)
+        say(Applied(what, done))
+
+
+def require_namespace(connection: Connection, namespace: str) -> None:
+    """Raise ``ClusterError`` where there is no such namespace; who may not look goes on."""
+    try:
+        connection.get(path_of("Namespace", name=namespace))
+    except ApiError as error:
+        if error.status == 404:
+            raise no_namespace(namespace) from error
+        if error.status != 403:
+            raise
+
+
+def no_namespace(namespace: str) -> ClusterError:
+    """Return the error for a namespace that is not there."""
+    return ClusterError(
+        f"there is no namespace {namespace}",
+        hint=f"name another with --namespace, or create it: kubectl create namespace {namespace}",
+    )
+
+
+def require_admitted(connection: Connection, namespace: str, template: Object) -> None:
+    """Let admission look at a Job's Pod by a dry run: a Job is taken, and its Pod refused where nobody looks.
+
+    Who may not create Pods goes on: Kubernetes makes that of a Job.
+    """
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {**template.get("metadata", {}), "generateName": "nettests-try-"},
+        "spec": template["spec"],
+    }
+    try:
+        connection.request("POST", path_of("Pod", namespace), query={"dryRun": "All"}, body=pod)
+    except ApiError as error:
+        # sample: pods is forbidden: User "x" cannot create resource "pods" in API group "" in the namespace "y"
+        if 'cannot create resource "pods"' in error.message:
+            return
+        raise ClusterError(
+            f"the Pod of this Job would be refused in namespace {namespace}: {error.message}",
+            hint="no Job was created; see the namespace's Pod Security, ResourceQuotas and LimitRanges",
+        ) from error
+
+
+def described(item: Object) -> str:
+    """Return an object's kind and name, with its namespace where it has one."""
+    metadata = item["metadata"]
+    place = f" in {metadata['namespace']}" if metadata.get("namespace") else ""
+    return f"{item['kind']} {metadata['name']}{place}"
+
+
+def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
+    kind, metadata = item["kind"], item["metadata"]
+    collection = path_of(kind, metadata.get("namespace", ""))
+    path = f"{collection}/{metadata['name']}"
+    try:
+        connection.create(collection, item)
+    except ApiError as error:
+        # Who may not create it may find that an administrator has.
+        there = _there(connection, path) if error.status in {403, 409} else None
+        if there is None:
+            raise
+    else:
+        return "created"
+    if kind == "Job":
+        _make_room(connection, path, there, replace=replace)
+        connection.create(collection, item)
+        return "replaced"
+    if _says_the_same(item, there):
+        return "unchanged"
+    if (there["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != _owner(item):
+        raise ClusterError(
+            f"{described(item)} is there already, and is none of ours: it has no label {MANAGED_BY_LABEL}",
+            hint="take another --name or --namespace, or remove it",
+        )
+    if kind not in _CONTENT:
+        return "unchanged"
+    version = there["metadata"].get("resourceVersion", "")
+    connection.request(
+        "PUT", path, body={**item, "metadata": {**metadata, "resourceVersion": version}}
+    )
+    return "updated"
+
+
+def _there(connection: Connection, path: str) -> Object | None:
+    """Return an object that may be there; who may not look has none."""
+    try:
+        return connection.get(path)
+    except ApiError as error:
+        if error.status in {403, 404}:
+            return None
+        raise
+
+
+def _says_the_same(item: Object, there: Object) -> bool:
+    field = _CONTENT.get(item["kind"])
+    return item["kind"] in _ANYBODYS or (field is not None and there.get(field) == item.get(field))
+
+
+def _owner(item: Object) -> str:
+    return str(item["metadata"]["labels"][MANAGED_BY_LABEL])
+
+
+def _make_room(connection: Connection, path: str, there: Object, *, replace: bool) -> None:
+    """Delete a Job that has ended, with its Pods, and wait until it is gone."""
+    name, uid = there["metadata"]["name"], there["metadata"]["uid"]
+    conditions = (there.get("status") or {}).get("conditions") or ()
+    ended = any(
+        one.get("type") in {"Complete", "Failed"} and one.get("status") == "True"
+        for one in conditions
+    )
+    if not ended:
+        raise ClusterError(
+            f"the Job {name} is there already, and has not ended",
+            hint=f"follow it with `nettests job logs {name} --follow`, or take another --name",
+        )
+    if not replace:
+        raise ClusterError(
+            f"the Job {name} is there already, and has ended",
+            hint="fetch its report, then run it again with --replace; or take another --name",
+        )
+    body = {"propagationPolicy": "Background", "preconditions": {"uid": uid}}
+    connection.request("DELETE", path, body=body)
+    deadline = time.monotonic() + REPLACED_SECONDS
+    while connection.answer("GET", path).status != 404:
+        if time.monotonic() > deadline:
+            raise ClusterError(
+                f"the Job {name} is still terminating after {REPLACED_SECONDS:.0f} s",
+                hint="`kubectl get job -o yaml` names the finalizer that holds it",
+            )
+        time.sleep(POLL_SECONDS)
+
+
+def _next_step(item: Object, error: ApiError) -> str:
+    kind = item["kind"]
+    if error.status == 403 and kind in {"ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding"}:
+        return (
+            "who gives a role needs its rights: let an administrator apply what "
+            "`nettests job render` prints"
+        )
+    if error.status == 404 and kind in {"Job", "CronJob"}:
+        return "does this API server serve batch/v1? Kubernetes does from 1.21 on"
+    if error.status == 404 and item["metadata"].get("namespace"):
+        return no_namespace(item["metadata"]["namespace"]).hint
+    return error.hint

@@ -1,0 +1,203 @@
+"""Find a Job of ours with its Pods, follow its log, and read what a claim keeps by a Pod of its own.
+
+What the objects mean is decided in ``nettests.job.state``. Everything here is bounded in time but following a Job that
+runs, which Kubernetes bounds by its deadline.
+"""
+
+import copy
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.job_objects import no_namespace, path_of
+from nettests.errors import ClusterError
+from nettests.job.archive import without_archive
+from nettests.job.state import JobState, Phase, pod_state, state_of
+from nettests.job.workload import CONTAINER, RESULTS_FOLDER
+from nettests.model.labels import JOB_NAME_LABEL
+from nettests.model.nearest import nearest
+
+Object = dict[str, Any]
+
+POLL_SECONDS = 2.0
+"""Between two looks at a Job that is followed."""
+FETCH_SECONDS = 300.0
+"""How long a Pod that reads a claim may take: its image is pulled, and its volume attached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A Job of ours, by its own name or as the newest one of a CronJob."""
+
+    job: Object
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+        return str(self.job["metadata"]["name"])
+
+    @property
+    def uid(self) -> str:
+        """By which it is told from a later one of the same name."""
+        return str(self.job["metadata"]["uid"])
+
+
+def find_job(connection: Connection, namespace: str, name: str) -> Found:
+    """Return a Job, or the newest one of the CronJob of that name; ``ClusterError`` where there is neither."""
+    job = _read(connection, path_of("Job", namespace, name))
+    if job is not None:
+        return Found(job=job)
+    cron = _read(connection, path_of("CronJob", namespace, name))
+    jobs = connection.items(path_of("Job", namespace))
+    if cron is None:
+        if _read(connection, path_of("Namespace", name=namespace)) is None:
+            raise no_namespace(namespace)
+        names = sorted(str(one["metadata"]["name"]) for one in jobs)
+        raise ClusterError(
+            f"there is no Job and no CronJob {name} in namespace {namespace}",
+            hint=nearest(name, names, otherwise=f"there is {', '.join(names[:10]) or 'none'}"),
+        )
+    own = [one for one in jobs if _owned_by(one, cron["metadata"]["uid"])]
+    if not own:
+        raise ClusterError(
+            f"the CronJob {name} has started no Job yet, or none is left of those it started",
+            hint=f"start one now: kubectl -n {namespace} create job {name}-now --from=cronjob/{name}",
+        )
+    return Found(job=max(own, key=lambda one: str(one["metadata"].get("creationTimestamp", ""))))
+
+
+def look(connection: Connection, namespace: str, found: Found) -> JobState:
+    """Return how far a Job is now; ``ClusterError`` where it was deleted or replaced meanwhile."""
+    job = _read(connection, path_of("Job", namespace, found.name))
+    if job is None or job["metadata"]["uid"] != found.uid:
+        done = "deleted" if job is None else "replaced by another one of its name"
+        raise ClusterError(
+            f"the Job {found.name} was {done} meanwhile",
+            hint="its log went with it; what its run has left in the cluster, `nettests gc` finds",
+        )
+    selector = f"{JOB_NAME_LABEL}={found.name}"
+    pods = connection.items(path_of("Pod", namespace), labelSelector=selector)
+    own = [one for one in pods if _owned_by(one, found.uid)]
+    state = state_of(job, own, ())
+    if state.phase in {Phase.RUNNING, Phase.ENDED}:
+        return state
+    return state_of(job, own, _events(connection, namespace))
+
+
+def follow(
+    connection: Connection,
+    namespace: str,
+    found: Found,
+    say: Callable[[str], None],
+    tell: Callable[[str], None],
+) -> JobState:
+    """Say what the log gains until the Job has ended, and return how; ``tell`` hears why nothing comes meanwhile."""
+    said, told = 0, ""
+    while True:
+        state = look(connection, namespace, found)
+        if state.phase in {Phase.RUNNING, Phase.ENDED}:
+            lines = _whole_lines(log_of(connection, namespace, state.pod), state.phase)
+            for line in lines[said:]:
+                say(line)
+            said = max(said, len(lines))
+        if state.phase in {Phase.ENDED, Phase.BROKEN}:
+            return state
+        if state.reason and state.reason != told:
+            told = state.reason
+            tell(told)
+        time.sleep(POLL_SECONDS)
+
+
+def _whole_lines(log: str, phase: Phase) -> list[str]:
+    """Return the lines before the archive; of a container that runs, the last one may not be whole."""
+    lines = log.splitlines(keepends=True)
+    if phase is Phase.RUNNING and lines and not lines[-1].endswith("\n"):
+        lines.pop()
+    return without_archive("".join(lines)).splitlines()
+
+
+def log_of(connection: Connection, namespace: str, pod: str) -> str:
+    """Return the log of our container in a Pod."""
+    path = f"{path_of('Pod', namespace, pod)}/log"
+    try:
+        return connection.text(path, container=CONTAINER)
+    except ApiError as error:
+        if error.status == 404:
+            raise ClusterError(
+                f"the Pod {pod} is gone, and its log with it",
+                hint="Kubernetes keeps neither; what a claim keeps is fetched with `nettests job fetch`",
+            ) from error
+        raise
+
+
+def log_from_claim(connection: Connection, namespace: str, found: Found, run: str) -> str:
+    """Return what a Pod prints that mounts a Job's claim and spells the report of ``run``; the Pod goes again."""
+    with _reader(connection, namespace, found, run) as name:
+        deadline = time.monotonic() + FETCH_SECONDS
+        while True:
+            pod = connection.get(path_of("Pod", namespace, name))
+            state = pod_state(pod, _events(connection, namespace))
+            if state.phase is Phase.ENDED:
+                log = log_of(connection, namespace, name)
+                if state.exit_code:
+                    said = " ".join((log or state.reason).split())
+                    raise ClusterError(
+                        f"the Pod that reads the claim ended with {state.exit_code}: {said}",
+                        hint=state.hint or "is there a run of that name? --run names it",
+                    )
+                return log
+            late = time.monotonic() > deadline
+            if state.phase is Phase.BROKEN or late:
+                took = f" for {FETCH_SECONDS:.0f} s" if late else ""
+                raise ClusterError(f"the claim was not read{took}: {state.reason}", hint=state.hint)
+            time.sleep(POLL_SECONDS)
+
+
+@contextmanager
+def _reader(connection: Connection, namespace: str, found: Found, run: str) -> Iterator[str]:
+    """Make a Pod like the Job's own that prints a report, for the time of the block."""
+    name = f"{found.name[:50]}-fetch-{secrets.token_hex(3)}"
+    spec = copy.deepcopy(found.job["spec"]["template"]["spec"])
+    spec["automountServiceAccountToken"] = False
+    spec["activeDeadlineSeconds"] = int(FETCH_SECONDS)
+    (container,) = [one for one in spec["containers"] if one["name"] == CONTAINER]
+    container["args"] = ["archive", run, f"--report-dir={RESULTS_FOLDER}", "--to=-"]
+    container.pop("env", None)
+    spec["containers"] = [container]
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": found.name, "uid": found.uid}
+    metadata: Object = {"name": name, "namespace": namespace, "ownerReferences": [owner]}
+    collection = path_of("Pod", namespace)
+    connection.create(
+        collection, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    )
+    try:
+        yield name
+    finally:
+        connection.delete(f"{collection}/{name}")
+
+
+def _events(connection: Connection, namespace: str) -> list[Object]:
+    """Return the events of a namespace; who may not read them does without."""
+    try:
+        return connection.items(f"/api/v1/namespaces/{namespace}/events")
+    except ApiError as error:
+        if error.status != 403:
+            raise
+        return []
+
+
+def _read(connection: Connection, path: str) -> Object | None:
+    try:
+        return connection.get(path)
+    except ApiError as error:
+        if error.status == 404:
+            return None
+        raise
+
+
+def _owned_by(item: Object, uid: str) -> bool:
+    return any(one.get("uid") == uid for one in item["metadata"].get("ownerReferences") or ())

@@ -1,0 +1,176 @@
+"""A run, judged anew, and a profile → ``ConformanceReport``: every claim with its result. Pure.
+
+Fourth step of ``conformance``. A level is as good as its worst feature, the report as its worst level; what lies outside
+of what the profile supports, and a run that broke off, leave nothing better than ``partial``.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from nettests.conformance.anonymous import Anonymous
+from nettests.conformance.conformance_report import (
+    WORST_FIRST,
+    ConformanceReport,
+    Digests,
+    FeatureReport,
+    LevelReport,
+    Result,
+    ScopeRow,
+    Statistics,
+    Tested,
+    Unclaimed,
+    UnsupportedFeature,
+    Works,
+)
+from nettests.conformance.flow_evidence import Evidence, FlowEvidence, added, flow_evidence
+from nettests.conformance.scope import UNKNOWN, not_covered, pool_rows, scope_rows
+from nettests.conformance.vendor_profile import Feature, Level, VendorProfile
+from nettests.errors import NettestsError
+from nettests.expect.condition import Truth
+from nettests.model.check import Plan
+from nettests.model.words import Verdict
+from nettests.report.digest import facts_digest
+from nettests.report.headline import exercised_line
+from nettests.report.results import Results
+
+CLAIMED = (Level.CORE, Level.EXTENDED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRun:
+    """A finished run, judged anew from its answers.
+
+    ``results`` have the verdicts of now, ``before`` those that the run itself gave; ``plan`` is what this version plans
+    on its facts, ``own_entries`` are the ids of the vendor's own limitation entries, ``nettests`` is the version that
+    judges.
+    """
+
+    results: Results
+    plan: Plan
+    before: Mapping[str, Verdict]
+    own_entries: frozenset[str]
+    nettests: str
+
+
+def assess(profile: VendorProfile, run: JudgedRun, digests: Digests) -> ConformanceReport:
+    """Return the report; ``NettestsError`` for a run that could not start, which shows nothing."""
+    facts = run.results.facts
+    if facts is None:
+        raise NettestsError(
+            f"run {run.results.run.run_id} has no facts of a cluster: it could not start",
+            hint="see its events, and run again",
+        )
+    names = Anonymous.of(facts, run.results.run.server)
+    evidence = Evidence.of(run.results, run.plan, run.own_entries, names)
+    levels = {
+        level: _level(level, features, evidence)
+        for level in CLAIMED
+        if (features := profile.of(level))
+    }
+    scope = scope_rows(profile, facts)
+    return ConformanceReport(
+        date=(run.results.run.finished or run.results.run.started)[:10],
+        nettests=run.nettests,
+        implementation=profile.implementation,
+        result=_overall(levels.values(), scope, complete=run.results.run.complete),
+        levels=levels,
+        unsupported=tuple(_unsupported(one, evidence) for one in profile.of(Level.UNSUPPORTED)),
+        unclaimed=_unclaimed(profile, evidence),
+        scope=scope,
+        not_covered=not_covered(profile, facts),
+        tested=_tested(run, names),
+        digests=digests,
+        profile=profile.text,
+    )
+
+
+def _level(level: Level, features: Sequence[Feature], evidence: Evidence) -> LevelReport:
+    reports = tuple(_feature(one, evidence) for one in features)
+    return LevelReport(
+        level=level,
+        result=worst(one.result for one in reports),
+        statistics=added(one.statistics for one in reports),
+        features=reports,
+    )
+
+
+def worst(results: Iterable[Result]) -> Result:
+    """Return the worst of some results; ``partial`` of none, which shows nothing."""
+    return min(results, key=WORST_FIRST.index, default=Result.PARTIAL)
+
+
+def _feature(feature: Feature, evidence: Evidence) -> FeatureReport:
+    flows = [flow_evidence(flow, evidence) for flow in feature.flows]
+    failed = tuple(one for flow in flows for one in flow.failed)
+    missing = tuple(one for flow in flows for one in flow.missing)
+    return FeatureReport(
+        name=feature.name,
+        level=feature.level,
+        result=Result.FAILURE if failed else Result.PARTIAL if missing else Result.SUCCESS,
+        statistics=added(one.statistics for one in flows),
+        flows=feature.flows,
+        summary=feature.summary,
+        failed=failed,
+        missing=missing,
+        limitations=tuple(sorted({one for flow in flows for one in flow.limitations})),
+    )
+
+
+def _unsupported(feature: Feature, evidence: Evidence) -> UnsupportedFeature:
+    flows = [flow_evidence(flow, evidence) for flow in feature.flows]
+    counted = added(one.statistics for one in flows)
+    return UnsupportedFeature(
+        name=feature.name,
+        reason=feature.reason,
+        works=_works(flows, counted),
+        statistics=counted,
+        flows=feature.flows,
+    )
+
+
+def _works(flows: Iterable[FlowEvidence], counted: Statistics) -> Works:
+    """Return what was seen of flows that are not claimed: what is limited deviates too, if as documented."""
+    if counted.failed or counted.limited or counted.known_bugs:
+        return Works.DEVIATES
+    shown = all(one.statistics.passed and not one.missing for one in flows)
+    return Works.WORKS if shown else Works.NOT_SHOWN
+
+
+def _unclaimed(profile: VendorProfile, evidence: Evidence) -> Unclaimed:
+    claimed = {flow for feature in profile.features for flow in feature.flows}
+    flows = sorted({*evidence.results, *evidence.belonging} - claimed)
+    found = [flow_evidence(flow, evidence) for flow in flows]
+    return Unclaimed(
+        flows=tuple(flows),
+        statistics=added(one.statistics for one in found),
+        failed=tuple(one for flow in found for one in flow.failed),
+    )
+
+
+def _overall(levels: Iterable[LevelReport], scope: Iterable[ScopeRow], *, complete: bool) -> Result:
+    inside = complete and all(row.holds is Truth.YES for row in scope)
+    return worst([*(one.result for one in levels), *([] if inside else [Result.PARTIAL])])
+
+
+def _tested(run: JudgedRun, names: Anonymous) -> Tested:
+    results, info = run.results, run.results.run
+    facts = results.facts
+    assert facts is not None  # ``assess`` has refused the run otherwise
+    now = {one.id: one.verdict for one in results.checks if one.ran}
+    differing = Counter(
+        now[check] is not verdict for check, verdict in run.before.items() if check in now
+    )
+    return Tested(
+        kubernetes=facts.server_git_version,
+        plugin=facts.cni.plugin.value or UNKNOWN,
+        backend=facts.cni.backend.value or UNKNOWN,
+        pools=pool_rows(facts),
+        facts_digest=facts_digest(facts),
+        run_id=info.run_id,
+        started=info.started,
+        finished=info.finished,
+        complete=info.complete,
+        exercised=names.text(exercised_line(results).removeprefix("Exercised: ")),
+        judged_otherwise=differing[True],
+    )

@@ -1,0 +1,228 @@
+"""A conformance report as frozen values: what every renderer, and ``verification``, reads.
+
+Made by ``assessment``. It is published: it names node pools, versions and check ids, and no node, address, context or
+server. Nothing here is a document yet.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from nettests.conformance.vendor_profile import Implementation, Level
+from nettests.expect.condition import Truth
+from nettests.model.words import Verdict
+
+
+class Result(StrEnum):
+    """What became of a claim; the words of gateway-api's reports."""
+
+    SUCCESS = "success"
+    """All of it was run and is as claimed, or as a shipped limitation documents."""
+    PARTIAL = "partial"
+    """Nothing of it failed, and not all of it was shown."""
+    FAILURE = "failure"
+    """A check of it deviates."""
+
+
+WORST_FIRST = (Result.FAILURE, Result.PARTIAL, Result.SUCCESS)
+
+
+class Gap(StrEnum):
+    """Why a part of a claim was not shown; any of them makes a feature ``partial``."""
+
+    NOT_PLANNED = "not-planned"
+    """The run left a check out that belongs to the flow on this cluster, or there is none."""
+    PLANNED_OTHERWISE = "planned-otherwise"
+    """The run's check claims or sends something else than this version of nettests plans."""
+    SKIPPED = "skipped"
+    UNKNOWN = "unknown"
+    KNOWN_BUG = "known-bug"
+    OWN_LIMITATION = "own-limitation"
+    """A limitation of the vendor's own decides what is expected."""
+    NOT_MET = "not-met"
+    """No check of the flow met its claim: all are limited or recorded."""
+
+
+class Works(StrEnum):
+    """What is seen of a feature that is not claimed."""
+
+    WORKS = "works"
+    DEVIATES = "deviates"
+    NOT_SHOWN = "not-shown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """How many checks came to what; ``failed`` are ``fail``, ``lifted`` and ``flaky``."""
+
+    passed: int = 0
+    limited: int = 0
+    recorded: int = 0
+    known_bugs: int = 0
+    failed: int = 0
+    unknown: int = 0
+    skipped: int = 0
+    not_planned: int = 0
+
+    @property
+    def judged(self) -> int:
+        """The checks whose behaviour is known."""
+        return self.passed + self.limited + self.recorded + self.known_bugs + self.failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """What of one flow was not shown, for one reason; ``checks`` are ids, none where there is no check at all."""
+
+    gap: Gap
+    flow: str
+    reason: str
+    checks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A check that deviates."""
+
+    check: str
+    verdict: Verdict
+    expected: str
+    observed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureReport:
+    """What became of a claimed feature; ``limitations`` are the ids of those that decided checks of it."""
+
+    name: str
+    level: Level
+    result: Result
+    statistics: Statistics
+    flows: tuple[str, ...]
+    summary: str = ""
+    failed: tuple[Failed, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    limitations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelReport:
+    """What became of all features of a level."""
+
+    level: Level
+    result: Result
+    statistics: Statistics
+    features: tuple[FeatureReport, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsupportedFeature:
+    """A feature that is not claimed, why, and what was seen of it."""
+
+    name: str
+    reason: str
+    works: Works
+    statistics: Statistics
+    flows: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unclaimed:
+    """The flows that no feature names, and what deviates in them: it counts for no claim."""
+
+    flows: tuple[str, ...]
+    statistics: Statistics
+    failed: tuple[Failed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeRow:
+    """Something that the profile supports, and what the run's cluster is."""
+
+    subject: str
+    claimed: str
+    found: str
+    holds: Truth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolRow:
+    """A node pool of the run's cluster, with its exact versions; several values stand beside each other."""
+
+    pool: str
+    os: str
+    nodes: int
+    build: str
+    kubelet: str
+    runtime: str
+    driver: str
+    kube_proxy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """The cluster and the run that the report is made of."""
+
+    kubernetes: str
+    plugin: str
+    backend: str
+    pools: tuple[PoolRow, ...]
+    facts_digest: str
+    run_id: str
+    started: str
+    finished: str
+    complete: bool
+    exercised: str
+    """How many nodes and ordered pairs of nodes the run looked at."""
+    judged_otherwise: int
+    """Checks whose verdict in the run is another one: it had other manifests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """What a report rests on, by the SHA-256 of its bytes; ``own`` is the vendor's."""
+
+    file: str
+    sha256: str
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digests:
+    """What the report rests on. Of suites the vendor's own alone: the shipped ones go with the version of nettests."""
+
+    journal: Digest
+    profile: Digest
+    manifests: tuple[Digest, ...] = ()
+    suites: tuple[Digest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConformanceReport:
+    """One report. ``date`` is that of the run, so that nothing in it depends on when it was made."""
+
+    date: str
+    nettests: str
+    implementation: Implementation
+    result: Result
+    levels: Mapping[Level, LevelReport] = field(default_factory=dict)
+    """Core, and extended where something is claimed there."""
+    unsupported: tuple[UnsupportedFeature, ...] = ()
+    unclaimed: Unclaimed
+    scope: tuple[ScopeRow, ...]
+    not_covered: tuple[str, ...] = ()
+    """What the profile supports besides, and this run's cluster does not have."""
+    tested: Tested
+    digests: Digests
+    profile: str
+    """The text of the vendor profile, so that a report is recomputed from itself and the journal."""
+
+    @property
+    def features(self) -> tuple[FeatureReport, ...]:
+        """All claimed features, core first."""
+        return tuple(one for level in self.levels.values() for one in level.features)
+
+    @property
+    def judged(self) -> int:
+        """How many checks of claimed features were judged."""
+        return sum(one.statistics.judged for one in self.levels.values())

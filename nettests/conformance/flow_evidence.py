@@ -1,0 +1,248 @@
+"""What a run shows of one flow: its checks counted, what deviates, and what was not shown, for which reason.
+
+Third step of ``conformance``. Verdicts are the judge's; nothing here overrules one. A flow of which nothing was run
+shows nothing, and says so.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import assert_never
+
+from nettests.conformance.anonymous import Anonymous
+from nettests.conformance.conformance_report import Failed, Gap, Missing, Statistics
+from nettests.model.check import Check, Plan, Skip
+from nettests.model.check_id import LEFT_OUT
+from nettests.model.verdict import DEVIATING, MERGE_ORDER
+from nettests.model.words import Verdict
+from nettests.report.results import CheckResult, Results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A run, and what is needed to read it: its checks as this version plans them, and the vendor's own entries."""
+
+    results: Mapping[str, tuple[CheckResult, ...]]
+    """By flow."""
+    planned: Mapping[str, Check]
+    """What this version of nettests plans on the facts of the run, by id."""
+    belonging: Mapping[str, tuple[str, ...]]
+    """Ids of all that belongs to a flow there, checks and skips."""
+    own: frozenset[str]
+    """Ids of the limitation entries that are the vendor's own."""
+    names: Anonymous
+
+    @classmethod
+    def of(cls, results: Results, plan: Plan, own: Iterable[str], names: Anonymous) -> "Evidence":
+        """Put a run and the plan of today beside each other."""
+        by_flow: dict[str, tuple[CheckResult, ...]] = {}
+        for one in results.checks:
+            by_flow[one.flow] = (*by_flow.get(one.flow, ()), one)
+        belongs: dict[str, tuple[str, ...]] = {}
+        every: tuple[Check | Skip, ...] = (*plan.checks, *plan.skips)
+        for planned in every:
+            belongs[planned.flow] = (*belongs.get(planned.flow, ()), planned.id)
+        return cls(
+            results=by_flow,
+            planned={one.id: one for one in plan.checks},
+            belonging=belongs,
+            own=frozenset(own),
+            names=names,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowEvidence:
+    """What is shown of one flow; ``limitations`` decided what was expected of checks of it."""
+
+    flow: str
+    statistics: Statistics
+    failed: tuple[Failed, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    limitations: tuple[str, ...] = ()
+
+
+def flow_evidence(flow: str, evidence: Evidence) -> FlowEvidence:
+    """Return what a run shows of a flow."""
+    checks = evidence.results.get(flow, ())
+    absent = _absent(flow, checks, evidence)
+    statistics = _statistics(checks, len(absent.checks) if absent else 0)
+    missing = [*([absent] if absent else []), *_grouped(flow, checks, evidence)]
+    if statistics.judged and not statistics.passed and not statistics.failed:
+        missing.append(_not_met(flow, checks, statistics))
+    return FlowEvidence(
+        flow=flow,
+        statistics=statistics,
+        failed=tuple(_failed(one, evidence.names) for one in checks if deviation(one)),
+        missing=tuple(missing),
+        limitations=tuple(sorted(set(_limitations(checks)))),
+    )
+
+
+def added(counted: Iterable[Statistics]) -> Statistics:
+    """Return the sum."""
+    found = [*counted]
+    return Statistics(
+        **{one.name: sum(getattr(each, one.name) for each in found) for one in fields(Statistics)}
+    )
+
+
+def deviation(one: CheckResult) -> Verdict | None:
+    """Return the worst that a check, or a member of it, was observed to deviate in."""
+    shown = {one.verdict, *(member.verdict for member in one.members)} & DEVIATING
+    return next((verdict for verdict in MERGE_ORDER if verdict in shown), None)
+
+
+def _absent(flow: str, checks: Sequence[CheckResult], evidence: Evidence) -> Missing | None:
+    """Return what belongs to the flow on this cluster and the run left out without a word."""
+    belongs = evidence.belonging.get(flow, ())
+    if not belongs and not checks:
+        return Missing(
+            gap=Gap.NOT_PLANNED, flow=flow, reason="there is no check of it on this cluster"
+        )
+    # Where others of the fleet can be run, those that cannot have an id beside it.
+    held = {one.id.removesuffix(f"/{LEFT_OUT}") for one in checks}
+    absent = [one for one in belongs if one.removesuffix(f"/{LEFT_OUT}") not in held]
+    if not absent:
+        return None
+    return Missing(
+        gap=Gap.NOT_PLANNED,
+        flow=flow,
+        reason="the run left it out, or was planned by suites without it",
+        checks=tuple(sorted(absent)),
+    )
+
+
+def _statistics(checks: Iterable[CheckResult], not_planned: int) -> Statistics:
+    seen = dict.fromkeys((one.name for one in fields(Statistics)), 0)
+    for one in checks:
+        seen[_column(deviation(one) or one.verdict)] += 1
+    return Statistics(**{**seen, "not_planned": not_planned})
+
+
+def _column(verdict: Verdict) -> str:
+    match verdict:
+        case Verdict.PASS:
+            return "passed"
+        case Verdict.LIMITED:
+            return "limited"
+        case Verdict.RECORDED:
+            return "recorded"
+        case Verdict.KNOWN_BUG:
+            return "known_bugs"
+        case Verdict.FAIL | Verdict.LIFTED | Verdict.FLAKY:
+            return "failed"
+        case Verdict.UNKNOWN:
+            return "unknown"
+        case Verdict.SKIPPED:
+            return "skipped"
+        case _:
+            assert_never(verdict)
+
+
+def _grouped(flow: str, checks: Iterable[CheckResult], evidence: Evidence) -> Iterator[Missing]:
+    """Yield what was not shown, checks of the same reason together."""
+    groups: dict[tuple[Gap, str], list[str]] = {}
+    for one in checks:
+        for gap, reason in _gaps(one, evidence):
+            groups.setdefault((gap, evidence.names.text(reason)), []).append(one.id)
+    for (gap, reason), ids in sorted(groups.items()):
+        yield Missing(gap=gap, flow=flow, reason=reason, checks=tuple(sorted(ids)))
+
+
+def _gaps(one: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
+    planned = evidence.planned.get(one.id)
+    if one.check is not None and planned is not None and not _alike(one.check, planned):
+        yield Gap.PLANNED_OTHERWISE, "this version of nettests claims or sends something else"
+    applied = {*(one.expectation.entries if one.expectation else ())} & evidence.own
+    match one.verdict:
+        case Verdict.SKIPPED:
+            yield Gap.SKIPPED, one.message
+        case Verdict.UNKNOWN:
+            yield Gap.UNKNOWN, _why_unknown(one)
+        case Verdict.KNOWN_BUG:
+            yield Gap.KNOWN_BUG, one.limitation_id or "a known bug shows"
+        case Verdict.LIMITED | Verdict.RECORDED if applied:
+            yield Gap.OWN_LIMITATION, ", ".join(sorted(applied))
+        case (
+            Verdict.PASS
+            | Verdict.LIMITED
+            | Verdict.RECORDED
+            | Verdict.FAIL
+            | Verdict.LIFTED
+            | Verdict.FLAKY
+        ):
+            pass
+        case _:
+            assert_never(one.verdict)
+    yield from _of_members(one, applied)
+
+
+def _of_members(one: CheckResult, applied: set[str]) -> Iterator[tuple[Gap, str]]:
+    """Yield what a check with members leaves open although it was judged itself: a pass hides a member's skip."""
+    seen = [member.verdict for member in one.members]
+    total = len(seen)
+    for verdict, gap in ((Verdict.SKIPPED, Gap.SKIPPED), (Verdict.UNKNOWN, Gap.UNKNOWN)):
+        if verdict in seen and one.verdict is not verdict:
+            yield gap, f"{seen.count(verdict)} of {total} members were {_WORDS[gap]}"
+    hidden = {Verdict.LIMITED, Verdict.RECORDED} & {*seen}
+    if applied and hidden and one.verdict is Verdict.PASS:
+        yield Gap.OWN_LIMITATION, ", ".join(sorted(applied))
+
+
+_WORDS = {Gap.SKIPPED: "skipped", Gap.UNKNOWN: "not judged"}
+
+
+def _alike(recorded: Check, planned: Check) -> bool:
+    """Whether a check of the journal claims and sends what this version's does; titles and sources are words."""
+    return (recorded.claim, recorded.action, recorded.members) == (
+        planned.claim,
+        planned.action,
+        planned.members,
+    )
+
+
+def _why_unknown(one: CheckResult) -> str:
+    if one.expectation is not None and one.expectation.undecided:
+        return one.expectation.undecided
+    if one.distrust:
+        return one.distrust
+    # sample: "windows-1 pod → windows-1 pod on its own node, TCP - pod-to-pod-ip - expected …"
+    return one.message.partition(f" - {one.flow} - ")[2] or one.message
+
+
+def _not_met(flow: str, checks: Iterable[CheckResult], counted: Statistics) -> Missing:
+    told = {
+        "limited": counted.limited,
+        "recorded": counted.recorded,
+        "known-bug": counted.known_bugs,
+    }
+    words = ", ".join(f"{count} {word}" for word, count in told.items() if count)
+    judged = {Verdict.LIMITED, Verdict.RECORDED, Verdict.KNOWN_BUG}
+    return Missing(
+        gap=Gap.NOT_MET,
+        flow=flow,
+        reason=f"no check met what the flow claims: {words}",
+        checks=tuple(sorted(one.id for one in checks if one.verdict in judged)),
+    )
+
+
+# samples: "source = client-pod (10.244.1.5)", "several-backends (server-windows-1-1, server-linux-1-1)"
+_WHO = re.compile(r" \([^()]*\)")
+
+
+def _failed(one: CheckResult, names: Anonymous) -> Failed:
+    """Return a check that deviates, without whom a server saw and who answered."""
+    return Failed(
+        check=one.id,
+        verdict=deviation(one) or one.verdict,
+        expected=names.text(one.expected),
+        observed=names.text(_WHO.sub("", one.observed)),
+    )
+
+
+def _limitations(checks: Iterable[CheckResult]) -> Iterator[str]:
+    for one in checks:
+        for each in (one, *one.members):
+            if each.limitation_id and each.verdict is Verdict.LIMITED:
+                yield each.limitation_id

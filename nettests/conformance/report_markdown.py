@@ -1,0 +1,116 @@
+"""``ConformanceReport`` → Markdown for a repository or a release: the answer, a table of features, what was not shown."""
+
+from collections.abc import Iterable, Iterator
+
+from nettests.conformance.conformance_report import ConformanceReport, FeatureReport
+from nettests.conformance.report_yaml import HOLDS
+from nettests.conformance.sentences import (
+    SYMBOL,
+    WORKS,
+    cluster_line,
+    counted,
+    feature_lines,
+    headline,
+    implementation_line,
+    level_line,
+    scope_lines,
+)
+from nettests.model.markdown import code, inert
+from nettests.report.text import plural
+
+SHOWN = 40
+"""Lines about one feature, and unclaimed checks that deviate; the YAML document has all."""
+
+
+def render_markdown(report: ConformanceReport, source: str) -> str:
+    """Return the text; ``source`` is the digest of the YAML document that it belongs to."""
+    lines = [
+        f"# {SYMBOL[report.result]} {inert(headline(report))}",
+        "",
+        f"{inert(implementation_line(report))}  ",
+        inert(cluster_line(report)),
+        "",
+        *(f"- {inert(level_line(level))}" for level in report.levels.values()),
+        *(f"- ⚠ {inert(line)}" for line in scope_lines(report)),
+        *_features(report),
+        *(line for one in report.features for line in _open_points(one)),
+        *_unsupported(report),
+        *_unclaimed(report),
+        *_tested(report),
+        *_basis(report, source),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _features(report: ConformanceReport) -> Iterator[str]:
+    yield from ("", "## Features", "", "| feature | level | result | checks | limitations |")
+    yield "| --- | --- | --- | --- | --- |"
+    for one in report.features:
+        by = ", ".join(map(code, one.limitations))
+        result = f"{SYMBOL[one.result]} {one.result.value}"
+        checks = inert(counted(one.statistics))
+        yield f"| {inert(one.name)} | {one.level.value} | {result} | {checks} | {by} |"
+
+
+def _open_points(one: FeatureReport) -> Iterator[str]:
+    found = [*feature_lines(one)]
+    if found:
+        yield from ("", f"### {inert(one.name)}: {one.result.value}", "")
+        yield from _bounded(found)
+
+
+def _unsupported(report: ConformanceReport) -> Iterator[str]:
+    if report.unsupported:
+        yield from ("", "## Not supported", "", "| feature | reason | this run | checks |")
+        yield "| --- | --- | --- | --- |"
+        for one in report.unsupported:
+            yield f"| {inert(one.name)} | {inert(one.reason)} | {WORKS[one.works]} | {inert(counted(one.statistics))} |"
+
+
+def _unclaimed(report: ConformanceReport) -> Iterator[str]:
+    found = report.unclaimed
+    yield from ("", "## Not claimed", "")
+    yield f"{plural(len(found.flows), 'flow')} that no feature names: {inert(counted(found.statistics))}."
+    if found.failed:
+        yield ""
+        yield from _bounded(
+            [f"{one.verdict.value}: {one.check}, observed {one.observed}" for one in found.failed]
+        )
+
+
+def _tested(report: ConformanceReport) -> Iterator[str]:
+    tested = report.tested
+    yield from (
+        "",
+        "## What was tested",
+        "",
+        "| | supported | tested | |",
+        "| --- | --- | --- | --- |",
+    )
+    for row in report.scope:
+        yield f"| {inert(row.subject)} | {inert(row.claimed)} | {inert(row.found)} | {HOLDS[row.holds]} |"
+    yield from ("", f"Exercised: {inert(tested.exercised)}.")
+    if report.not_covered:
+        yield f"Supported, and not on this cluster: {inert(', '.join(report.not_covered))}."
+    yield ""
+    yield "| node pool | nodes | build | driver | kubelet | runtime | kube-proxy |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for pool in tested.pools:
+        cells = (pool.pool, str(pool.nodes), pool.build, pool.driver, pool.kubelet, pool.runtime)
+        yield f"| {' | '.join(map(inert, cells))} | {inert(pool.kube_proxy)} |"
+
+
+def _basis(report: ConformanceReport, source: str) -> Iterator[str]:
+    digests = report.digests
+    yield from ("", "## What it rests on", "")
+    yield f"Run {code(report.tested.run_id)}, judged by nettests {inert(report.nettests)}."
+    yield f"Journal {code(digests.journal.sha256)}, profile {code(digests.profile.sha256)}, this report's YAML document {code(source)}."
+    own = [one for one in (*digests.manifests, *digests.suites) if one.own]
+    for one in own:
+        yield f"- {code(one.file)} of the vendor's: {code(one.sha256)}"
+
+
+def _bounded(lines: list[str]) -> Iterable[str]:
+    yield from (f"- {inert(line)}" for line in lines[:SHOWN])
+    if len(lines) > SHOWN:
+        yield f"- … and {len(lines) - SHOWN} more"

@@ -1,0 +1,240 @@
+"""The vendor profile: what a vendor claims of a network plugin, as values. YAML, validated, every error with its line.
+
+First step of ``conformance``. It says which flows are claimed and on which clusters; whether they hold is told by a
+run. Names of suites and packages are only names here: ``session.vendor_files`` finds them.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from nettests.errors import ManifestError
+from nettests.model.document import Document, read_document
+from nettests.model.labels import document_version
+from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
+from nettests.model.visible import visible
+from nettests.resources import manifests_path
+
+API_VERSION = document_version("v1alpha1")
+KIND = "VendorProfile"
+
+
+class Level(StrEnum):
+    """How much a vendor claims of a feature."""
+
+    CORE = "core"
+    EXTENDED = "extended"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """Some flows under one name. ``reason`` says why an unsupported one is; ``line`` is where it stands in the file."""
+
+    name: str
+    level: Level
+    flows: tuple[str, ...]
+    summary: str = ""
+    reason: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Implementation:
+    """What is reported on, and by whom it is maintained; all of it as the vendor states it."""
+
+    organization: str
+    project: str
+    url: str
+    version: str
+    contact: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildRange:
+    """Windows builds that are supported: ``text`` as the vendor wrote it."""
+
+    text: str
+    range: VersionRange
+
+    def holds(self, build: WindowsBuild) -> bool | None:
+        """Whether a build lies inside; ``None`` where that depends on a patch level which is not known."""
+        if not build.patch_known and self.range.decides_by_patch(build):
+            return None
+        return self.range.holds(build)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supports:
+    """The clusters that the claims are about; without ``backends`` nothing is said of them."""
+
+    kubernetes: VersionRange
+    builds: tuple[BuildRange, ...]
+    drivers: tuple[str, ...]
+    backends: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Own:
+    """A path or a package that a profile names as the vendor's own: as written, and in which line."""
+
+    name: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VendorProfile:
+    """One vendor profile. ``plugin`` is spelled as discovery spells it."""
+
+    file: str
+    text: str
+    """As it was read: reports carry it."""
+    implementation: Implementation
+    plugin: str
+    supports: Supports
+    features: tuple[Feature, ...]
+    suites: tuple[Own, ...] = ()
+    limitations: tuple[Own, ...] = ()
+    packages: tuple[Own, ...] = ()
+
+    @property
+    def has_own_files(self) -> bool:
+        """Whether the vendor brings suites or limitations."""
+        return bool(self.suites or self.limitations or self.packages)
+
+    def of(self, level: Level) -> tuple[Feature, ...]:
+        """Return the features of a level."""
+        return tuple(one for one in self.features if one.level is level)
+
+
+@cache
+def schema() -> Mapping[str, Any]:
+    """Return the published JSON Schema of vendor profiles."""
+    path = manifests_path() / "schema" / "vendor-profile.schema.json"
+    loaded: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return loaded
+
+
+def read_vendor_profile(text: str, file: str) -> VendorProfile:
+    """Return the profile in ``text``; ``ManifestError`` names file, line, key and near miss."""
+    _refuse_hidden(text, file)
+    document = read_document(text, file, schema())
+    data = document.data
+    return VendorProfile(
+        file=file,
+        text=text,
+        implementation=Implementation(
+            **{**data["implementation"], "contact": tuple(data["implementation"]["contact"])}
+        ),
+        plugin=data["plugin"],
+        supports=_supports(document, data["supports"]),
+        features=_features(document, data["features"]),
+        suites=_own(document, "suites"),
+        limitations=_own(document, "limitations"),
+        packages=_own(document, "packages"),
+    )
+
+
+def _refuse_hidden(text: str, file: str) -> None:
+    """Refuse characters that nobody sees: reports publish the text of a profile as it is."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        shown = visible(line)
+        if shown != line:
+            where = next(at for at, letter in enumerate(line) if visible(letter) != letter)
+            raise ManifestError(
+                f"{file}:{number}: a hidden character stands there: {visible(line[where])}",
+                hint="write UTF-8 with Unix line ends, and no control characters",
+            )
+
+
+def _own(document: Document, key: str) -> tuple[Own, ...]:
+    names = document.data.get(key, ())
+    return tuple(
+        Own(name=name, line=document.line((key, index))) for index, name in enumerate(names)
+    )
+
+
+def _features(document: Document, items: Any) -> tuple[Feature, ...]:
+    found: dict[str, Feature] = {}
+    owners: dict[str, Feature] = {}
+    for index, data in enumerate(items):
+        feature = _feature(document, index, data)
+        if (first := found.get(feature.name.lower())) is not None:
+            raise document.error(
+                ("features", index, "name"),
+                f"the feature {feature.name} stands here twice, first in line {first.line}",
+                hint="put the flows of both under one of them",
+            )
+        for at, flow in enumerate(feature.flows):
+            if (other := owners.get(flow)) is not None:
+                raise document.error(
+                    ("features", index, "flows", at),
+                    f"the flow {flow} is claimed twice: by {feature.name} and, in line {other.line}, by {other.name}",
+                    hint="leave it in one of them: a flow has one level",
+                )
+            owners[flow] = feature
+        found[feature.name.lower()] = feature
+    if not any(one.level is Level.CORE for one in found.values()):
+        raise document.error(
+            ("features",),
+            "no feature has the level core",
+            hint="say what nobody should run the plugin without: level: core",
+        )
+    return tuple(found.values())
+
+
+def _feature(document: Document, index: int, data: Any) -> Feature:
+    path = ("features", index)
+    level, reason = Level(data["level"]), " ".join(data.get("reason", "").split())
+    if level is Level.UNSUPPORTED and not reason:
+        raise document.error(
+            path,
+            f"{data['name']} is unsupported, and its reason is missing",
+            hint="say why: a reader of the report sees it beside the feature",
+        )
+    if level is not Level.UNSUPPORTED and reason:
+        raise document.error(
+            (*path, "reason"),
+            f"{data['name']} is {level.value}, and only what is unsupported has a reason",
+            hint="say what it is in summary, or make it unsupported",
+        )
+    return Feature(
+        name=data["name"],
+        level=level,
+        flows=tuple(data["flows"]),
+        summary=" ".join(data.get("summary", "").split()),
+        reason=reason,
+        line=document.line(path),
+    )
+
+
+def _supports(document: Document, data: Any) -> Supports:
+    path = ("supports",)
+    try:
+        kubernetes = VersionRange.parse(data["kubernetes"], KubernetesVersion)
+    except ValueError as error:
+        raise document.error((*path, "kubernetes"), str(error)) from error
+    return Supports(
+        kubernetes=kubernetes,
+        builds=tuple(
+            _builds(document, (*path, "builds", index), text)
+            for index, text in enumerate(data["builds"])
+        ),
+        drivers=tuple(data["drivers"]),
+        backends=tuple(data.get("backends", ())),
+    )
+
+
+def _builds(document: Document, path: tuple[str | int, ...], text: str) -> BuildRange:
+    # sample: "20348"
+    alone = re.fullmatch(r"\d{5}", text)
+    written = f">={text} <{int(text) + 1}" if alone else text
+    try:
+        return BuildRange(text=text, range=VersionRange.parse(written, WindowsBuild))
+    except ValueError as error:
+        hint = 'a build with any patch level is "20348", a range ">=17763.1432 <17764"'
+        raise document.error(path, str(error), hint=hint) from error

@@ -1,0 +1,115 @@
+"""Addresses under other names: prefix-preserving, so that who shares a subnet still does. Pure.
+
+Crypto-PAn (Xu, Fan, Ammar, Moon 2002): each bit is flipped or not by a keyed function of the bits before it, so two
+addresses share exactly as many leading bits as before, and no two become one. Two things are kept: what an address is
+(private, link-local, documentation, multicast …), because rules are about that, and its last bits, because the first
+or second address of a subnet is its gateway. Where texts hold addresses is told by ``texts``.
+"""
+
+import hmac
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Self
+
+Address = IPv4Address | IPv6Address
+KEPT_BITS = {4: 8, 6: 16}
+"""The last bits of an address, by IP version, that stay as they are."""
+_PUBLIC = (
+    *("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"),
+    *("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"),
+    # Azure's wire server: it is the same in every cluster, and rules are about it.
+    "168.63.129.16/32",
+    *("::/96", "64:ff9b::/96", "2001:db8::/32", "ff00::/8"),
+)
+"""What tells nothing of whose it is: left as it is."""
+_KINDS = (
+    *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15"),
+    *("fe80::/64", "fc00::/8", "fd00::/8", "2000::/3"),
+)
+"""What an address is told by its first bits: they are kept, and what follows them is not."""
+_MAPPED = ip_network("::ffff:0:0/96")
+
+
+@dataclass(frozen=True)
+class AddressMap:
+    """The other names of addresses, made by ``key``; equal keys make equal names."""
+
+    key: bytes
+    _seen: dict[Address, Address] = field(default_factory=dict, compare=False)
+
+    def address(self, address: Address) -> Address:
+        """Return the other name of an address; that of one that tells nothing is itself."""
+        if address not in self._seen:
+            self._seen[address] = self._other(address)
+        return self._seen[address]
+
+    def network(self, address: Address, prefix: int) -> Address:
+        """Return the other name of what stands before ``/prefix``: a network's has no bits behind it, as before."""
+        bits = address.max_prefixlen - prefix
+        mask = ~((1 << bits) - 1)
+        other = self.address(address)
+        if int(address) & ~mask:
+            return other
+        return type(address)(int(other) & mask)
+
+    def _other(self, address: Address) -> Address:
+        if isinstance(address, IPv6Address) and address in _MAPPED:
+            inner = self.address(IPv4Address(int(address) & 0xFFFF_FFFF))
+            return IPv6Address(int(_MAPPED.network_address) | int(inner))
+        value, length = int(address), address.max_prefixlen
+        flipped = 0
+        for place in range(length - KEPT_BITS[address.version]):
+            before = value >> (length - place)
+            if self._paths.keeps(address.version, place, before):
+                continue
+            flipped |= self._bit(address.version, place, before) << (length - 1 - place)
+        return type(address)(value ^ flipped)
+
+    def _bit(self, version: int, place: int, before: int) -> int:
+        told = f"{version}/{place}/{before:x}".encode()
+        return hmac.digest(self.key, told, "sha256")[0] & 1
+
+    @cached_property
+    def _paths(self) -> "_Paths":
+        return _Paths.of()
+
+
+@dataclass(frozen=True, slots=True)
+class _Paths:
+    """Which bits are kept: those on the way to a range of a kind, and all below a public one."""
+
+    ways: frozenset[tuple[int, int, int]]
+    public: tuple[tuple[int, int, int], ...]
+
+    @classmethod
+    def of(cls) -> Self:
+        ways: set[tuple[int, int, int]] = set()
+        public: list[tuple[int, int, int]] = []
+        for text in (*_PUBLIC, *_KINDS, str(_MAPPED)):
+            network = ip_network(text)
+            value, length = int(network.network_address), network.max_prefixlen
+            ways |= {
+                (network.version, place, value >> (length - place))
+                for place in range(network.prefixlen)
+            }
+            if text in _PUBLIC:
+                public.append(
+                    (network.version, network.prefixlen, value >> (length - network.prefixlen))
+                )
+        return cls(frozenset(ways), tuple(public))
+
+    def keeps(self, version: int, place: int, before: int) -> bool:
+        """Whether the bit at ``place`` behind the bits ``before`` stays as it is."""
+        return (version, place, before) in self.ways or any(
+            version == of and place >= length and before >> (place - length) == first
+            for of, length, first in self.public
+        )
+
+
+def read_address(text: str) -> Address | None:
+    """Return the address that a text is; ``None`` for what is none."""
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None

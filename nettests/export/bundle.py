@@ -1,0 +1,120 @@
+"""The file that leaves: a ZIP archive of plain texts with their digests, written and read. Pure: bytes in, bytes out.
+
+Nothing is ever unpacked to a path that the archive names: members are known by name, bounded in size, and read into
+memory. Digests show a file that was cut short or edited on its way; they prove nothing of who wrote it.
+"""
+
+import hashlib
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from nettests.errors import NettestsError
+from nettests.model import limits
+from nettests.model.json_text import read_json
+from nettests.model.labels import document_version
+from nettests.model.limits import spelled
+from nettests.model.run_folder import JOURNAL
+
+INDEX, README, VERDICTS, UNREAD = "bundle.json", "README.txt", "verdicts.json", "unread.txt"
+MEMBERS = (README, INDEX, JOURNAL, VERDICTS, UNREAD)
+API_VERSION = document_version("v1")
+KIND = "Bundle"
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The time of every member: when somebody exported a run is nothing that the bundle tells."""
+_HINT = "have it exported and sent again: nettests export RUN"
+
+
+class BrokenBundleError(NettestsError):
+    """A file is no bundle, or not as it was when it was made."""
+
+
+def pack(texts: Mapping[str, bytes], told: Mapping[str, Any]) -> bytes:
+    """Return a bundle of these members; ``told`` is what its index says besides their digests."""
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in texts.items()}
+    index = {"apiVersion": API_VERSION, "kind": KIND, **told, "sha256": digests}
+    members = {**texts, INDEX: json.dumps(index, indent=2, ensure_ascii=False).encode() + b"\n"}
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in MEMBERS:
+            if name in members:
+                info = zipfile.ZipInfo(name, _EPOCH)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.external_attr = 0o600 << 16
+                archive.writestr(info, members[name])
+    return file.getvalue()
+
+
+def unpack(data: bytes, name: str) -> Mapping[str, bytes]:
+    """Return the members of a bundle, by name; ``BrokenBundleError`` for what was cut short, edited, or is none."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {
+                one: _member(archive, one, name) for one in MEMBERS if one in archive.NameToInfo
+            }
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        OSError,
+    ) as error:
+        raise BrokenBundleError(
+            f"{name} is no bundle, or was cut short or damaged: {error}", hint=_HINT
+        ) from error
+    digests = _digests(members, name)
+    for one, digest in digests.items():
+        if one not in members:
+            raise BrokenBundleError(f"{name} lacks its {one}", hint=_HINT)
+        if hashlib.sha256(members[one]).hexdigest() != digest:
+            raise BrokenBundleError(
+                f"{one} in {name} was changed since the bundle was made: its digest is another one",
+                hint=_HINT,
+            )
+    if extra := sorted(set(members) - {*digests, INDEX}):
+        raise BrokenBundleError(
+            f"{name} holds {', '.join(extra)}, which its {INDEX} does not list", hint=_HINT
+        )
+    return members
+
+
+def index_of(members: Mapping[str, bytes]) -> Mapping[str, Any]:
+    """Return what the index of an unpacked bundle says."""
+    index: dict[str, Any] = read_json(members[INDEX])
+    return index
+
+
+def _member(archive: zipfile.ZipFile, member: str, name: str) -> bytes:
+    with archive.open(member) as file:
+        data = file.read(limits.BUNDLE_MEMBER_BYTES + 1)
+    if len(data) > limits.BUNDLE_MEMBER_BYTES:
+        raise BrokenBundleError(
+            f"{member} in {name} is larger than {spelled(limits.BUNDLE_MEMBER_BYTES)}", hint=_HINT
+        )
+    return data
+
+
+def _digests(members: Mapping[str, bytes], name: str) -> Mapping[str, str]:
+    if INDEX not in members:
+        raise BrokenBundleError(f"{name} is no bundle of nettests: it has no {INDEX}", hint=_HINT)
+    try:
+        index = index_of(members)
+        version, kind, digests = index["apiVersion"], index["kind"], dict(index["sha256"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise BrokenBundleError(
+            f"the {INDEX} in {name} cannot be read: {error}", hint=_HINT
+        ) from error
+    if (version, kind) != (API_VERSION, KIND):
+        raise BrokenBundleError(
+            f"{name} is {kind} {version}, and this version of nettests reads {KIND} {API_VERSION}",
+            hint="use the version of nettests that it names, or a newer one",
+        )
+    if not {JOURNAL, VERDICTS} <= set(digests):
+        raise BrokenBundleError(
+            f"the {INDEX} in {name} lists no {JOURNAL} or {VERDICTS}", hint=_HINT
+        )
+    return digests

@@ -1,0 +1,96 @@
+"""The records of a run under other names. Pure.
+
+Nodes, zones and the cluster's own domain are read from its facts beforehand, and what the run named itself from its
+plan, so that they are called by what they are wherever they turn up; every text of every record then goes the same
+way (``texts``). Diagnostics are left out: nothing is judged by them, and they are the freest texts of all.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from nettests.export.addresses import AddressMap
+from nettests.export.names import Names
+from nettests.export.pseudonyms import Kind, Pseudonyms
+from nettests.export.texts import Texts
+from nettests.export.vocabulary import Vocabulary
+from nettests.model.dns_names import DEFAULT_DOMAIN
+from nettests.model.facts import ClusterFacts
+from nettests.model.journal_lines import data_of, record_of
+from nettests.model.journal_records import Diagnostics, Discovered, Planned, Record, Unknown
+from nettests.redaction import Redactor
+
+_BY_SHAPE = Redactor()
+_EVERYBODY_S = frozenset({DEFAULT_DOMAIN, "default", "other"})
+_OWN_FIELDS = ("probe", "pod", "service", "backends", "former")
+"""Fields of a plan's vantages and targets that hold names which the run gives to its objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """What gives one run's records other names."""
+
+    texts: Texts
+
+    @classmethod
+    def of(cls, records: Iterable[Record], vocabulary: Vocabulary, key: bytes) -> Self:
+        """Return the renaming of a run; ``key`` decides addresses and identifiers, and is kept by nobody."""
+        pseudonyms = Pseudonyms(key, AddressMap(key), taken=vocabulary.names)
+        names = Names(vocabulary, pseudonyms)
+        for record in records:
+            match record:
+                case Discovered():
+                    _register(names, record.facts)
+                case Planned():
+                    names.own.update(_own(data_of(record)))
+        return cls(Texts(names, pseudonyms))
+
+    @property
+    def pseudonyms(self) -> Pseudonyms:
+        """What was replaced."""
+        return self.texts.pseudonyms
+
+    def renamed(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield the records as they may leave; those that are for this machine alone are left out."""
+        for record in records:
+            if not isinstance(record, Diagnostics | Unknown):
+                yield record_of(self.data(data_of(record)))
+
+    def data(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a record's data as it may leave; its kind and fields are the project's own words."""
+        told: dict[str, Any] = self.texts.value(_BY_SHAPE.value(data, leave=("record",)))
+        return {**told, "record": data["record"]}
+
+
+def _register(names: Names, facts: ClusterFacts) -> None:
+    """Give what the facts name their other names, unless everybody has such a one."""
+    domain = (facts.cluster_domain.value or "").lower()
+    if domain and domain not in _EVERYBODY_S:
+        names.domains.add(domain)
+        names.pseudonyms.register(domain, Kind.DOMAIN)
+    named: list[tuple[str, Kind]] = [
+        (facts.context, Kind.CONTEXT),
+        (facts.namespace, Kind.NAMESPACE),
+    ]
+    for node in facts.nodes:
+        named += [(node.name, Kind.NODE), (node.hostname, Kind.NODE)]
+        named.append((node.zone.value or "", Kind.ZONE))
+    for name, kind in named:
+        if name and not names.knows(name):
+            names.pseudonyms.register(name, kind)
+
+
+def _own(data: Any) -> Iterator[str]:
+    """Yield the names that a plan's record gives to Pods and Services."""
+    if isinstance(data, Mapping):
+        for key, inner in data.items():
+            if key in _OWN_FIELDS:
+                given = [inner] if isinstance(inner, str) else inner or ()
+                yield from (one.lower() for one in given if isinstance(one, str))
+            elif key == "id" and isinstance(inner, str):
+                yield from inner.lower().split("/")
+            else:
+                yield from _own(inner)
+    elif isinstance(data, list | tuple):
+        for inner in data:
+            yield from _own(inner)

@@ -1,0 +1,167 @@
+"""A run's folder as one compressed text that a log can carry, and back. Pure: names and contents in, text out.
+
+A kubelet keeps logs of containers that have ended, and everybody who may read the log gets the report; so a Job needs no
+volume and no server. The text says its own length and digest: a log that was cut is noticed, never taken for a report.
+"""
+
+import base64
+import gzip
+import hashlib
+import io
+import re
+import tarfile
+import textwrap
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from nettests.errors import PathError
+from nettests.model.limits import MIB
+from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
+
+LOG_BYTES = 7 * MIB
+"""Of a spelled archive. A kubelet keeps 10 MiB of a container's log by default, and what a run prints comes first."""
+UNPACKED_BYTES = 256 * MIB
+"""Of an archive when it is unpacked: the folder of the largest run has a tenth of it."""
+MEMBERS = 20_000
+"""Files in one archive; the diagnostics of a red fleet are some thousand."""
+_WIDTH = 96
+BEGIN = "-----BEGIN NETTESTS ARCHIVE-----"
+# sample: -----END NETTESTS ARCHIVE sha256=9f86d081… bytes=181324 left-out=diagnostics-----
+_END = re.compile(
+    r"^-----END NETTESTS ARCHIVE sha256=(?P<digest>[0-9a-f]{64}) bytes=(?P<size>\d{1,12})"
+    r" left-out=(?P<left_out>[\w.,-]*)-----\s*$",
+    re.MULTILINE,
+)
+Files = Mapping[PurePosixPath, bytes]
+"""By their paths below the folder of the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archive:
+    """A compressed folder; ``left_out`` names what of it would have made it too large."""
+
+    data: bytes
+    left_out: tuple[str, ...] = ()
+
+
+def pack(run: str, files: Files, most: int | None = None) -> Archive:
+    """Return the folder ``run`` as ``.tar.gz``, the same bytes for the same files.
+
+    Of more than ``most`` bytes diagnostics are left out, then the journal; ``PathError`` where that is not enough.
+    """
+    kept = dict(files)
+    left_out: list[str] = []
+    for name in (None, DIAGNOSTICS, JOURNAL):
+        if name is not None:
+            without = {path: text for path, text in kept.items() if path.parts[0] != name}
+            if len(without) == len(kept):
+                continue
+            kept, left_out = without, [*left_out, name]
+        data = _compressed(run, kept)
+        if most is None or len(data) <= most:
+            return Archive(data=data, left_out=tuple(left_out))
+    raise PathError(
+        f"the report of {run} has {len(data) / MIB:.1f} MiB compressed, too many for a log",
+        hint="let a PersistentVolumeClaim keep the reports: nettests job apply --claim",
+    )
+
+
+def spelled_archive(archive: Archive) -> str:
+    """Return an archive as lines of text, with its length and digest at the end."""
+    digest = hashlib.sha256(archive.data).hexdigest()
+    body = textwrap.wrap(base64.b64encode(archive.data).decode("ascii"), _WIDTH)
+    left_out = ",".join(archive.left_out)
+    end = f"-----END NETTESTS ARCHIVE sha256={digest} bytes={len(archive.data)} left-out={left_out}-----"
+    return "\n".join([BEGIN, *body, end])
+
+
+def packable(most: int = LOG_BYTES) -> int:
+    """Return how large an archive may be that is spelled in ``most`` bytes."""
+    lines = most // (_WIDTH + 1) - 4
+    return lines * _WIDTH // 4 * 3
+
+
+def without_archive(log: str) -> str:
+    """Return what a log says before its archive."""
+    return log.partition(BEGIN)[0]
+
+
+def read_archive(log: str) -> Archive:
+    """Return the last archive of a log; ``PathError`` says what is wrong with it."""
+    ends = list(_END.finditer(log))
+    if not ends:
+        begun = BEGIN in log
+        raise PathError(
+            "the log holds only the beginning of a report" if begun else "the log holds no report",
+            hint="the run was killed while it printed it; what a claim keeps is not lost"
+            if begun
+            else "has the run ended, and is its Job without a claim? `nettests job logs` says what it printed",
+        )
+    end = ends[-1]
+    body = log[: end.start()].rpartition(BEGIN)[2]
+    try:
+        data = base64.b64decode("".join(body.split()), validate=True)
+    except ValueError as error:
+        raise _damaged("something else stands between its lines") from error
+    if len(data) != int(end["size"]):
+        raise _damaged(f"it has {len(data)} bytes of {end['size']}")
+    if hashlib.sha256(data).hexdigest() != end["digest"]:
+        raise _damaged("its digest is another one")
+    return Archive(data=data, left_out=tuple(filter(None, end["left_out"].split(","))))
+
+
+def unpack(archive: Archive) -> tuple[str, dict[PurePosixPath, bytes]]:
+    """Return the name of the run and its files; ``PathError`` for what no run has packed.
+
+    Nothing but plain files below one folder is taken: no link, no path upwards, and no more than is bounded here.
+    """
+    found: dict[PurePosixPath, bytes] = {}
+    runs = set()
+    try:
+        with tarfile.open(fileobj=io.BytesIO(_expanded(archive.data)), mode="r:") as packed:
+            for member in packed:
+                path = PurePosixPath(member.name)
+                upwards = path.is_absolute() or ".." in path.parts
+                if member.type != tarfile.REGTYPE or upwards or len(path.parts) < 2:
+                    raise _damaged(f"it holds {member.name!r}, which is no file of a run")
+                if len(found) >= MEMBERS:
+                    raise _damaged(f"it holds more than {MEMBERS} files")
+                content = packed.extractfile(member)
+                assert content is not None  # of a regular file
+                runs.add(path.parts[0])
+                found[PurePosixPath(*path.parts[1:])] = content.read()
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise _damaged(str(error)) from error
+    if len(runs) != 1:
+        raise _damaged(f"it holds {len(runs)} folders")
+    return runs.pop(), found
+
+
+def _expanded(data: bytes) -> bytes:
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as squeezed:
+        text = squeezed.read(UNPACKED_BYTES + 1)
+    if len(text) > UNPACKED_BYTES:
+        raise _damaged(f"it expands to more than {UNPACKED_BYTES // MIB} MiB")
+    return text
+
+
+def _compressed(run: str, files: Files) -> bytes:
+    written = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=written, mode="wb", mtime=0) as squeezed,
+        tarfile.open(fileobj=squeezed, mode="w", format=tarfile.PAX_FORMAT) as packed,
+    ):
+        for path in sorted(files):
+            member = tarfile.TarInfo(str(PurePosixPath(run) / path))
+            member.size, member.mode = len(files[path]), 0o600
+            packed.addfile(member, io.BytesIO(files[path]))
+    return written.getvalue()
+
+
+def _damaged(what: str) -> PathError:
+    return PathError(
+        f"the report in the log is damaged: {what}",
+        hint="fetch it again; a log that the kubelet has rotated is lost, and a claim is not",
+    )

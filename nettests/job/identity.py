@@ -1,0 +1,87 @@
+"""The ServiceAccount of a Job, its role as it is published, and what binds them. Pure.
+
+The rules themselves are the files of ``manifests/rbac``, given as the objects that they hold: nothing here grants
+anything of its own.
+"""
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from nettests.job.wanted import Role, Wanted
+from nettests.model.labels import (
+    APP_LABEL,
+    ENFORCED_LEVEL_LABEL,
+    INSTANCE_LABEL,
+    MANAGED_BY_LABEL,
+)
+
+Object = dict[str, Any]
+Roles = Mapping[Role, Iterable[Object]]
+"""The objects that the file of a role holds."""
+
+_RBAC = "rbac.authorization.k8s.io"
+PRODUCT = "nettests"
+
+
+def labels(wanted: Wanted) -> dict[str, str]:
+    """Return what all objects of a Job are found by."""
+    return {APP_LABEL: PRODUCT, INSTANCE_LABEL: wanted.name, MANAGED_BY_LABEL: PRODUCT}
+
+
+def identity(wanted: Wanted, roles: Roles) -> list[Object]:
+    """Return namespace, ServiceAccount, roles and bindings, in the order in which they are created."""
+    return [*_place(wanted), *_grants(wanted, roles)]
+
+
+def _place(wanted: Wanted) -> Iterator[Object]:
+    if wanted.own_namespace:
+        # Of the product, not of one Job: another Job may stand in it too.
+        marks = {APP_LABEL: PRODUCT, MANAGED_BY_LABEL: PRODUCT, ENFORCED_LEVEL_LABEL: "restricted"}
+        yield {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": wanted.namespace, "labels": marks},
+        }
+    yield {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": _metadata(wanted, wanted.name, wanted.namespace),
+        # Its Pod mounts the token itself: no other Pod gets it by accident.
+        "automountServiceAccountToken": False,
+    }
+
+
+def _grants(wanted: Wanted, roles: Roles) -> Iterator[Object]:
+    needed = [Role.DISCOVERY] if wanted.role is Role.DISCOVERY else [Role.DISCOVERY, wanted.role]
+    for role in needed:
+        for published in roles[role]:
+            item = copy.deepcopy(published)
+            cluster_wide = item["kind"] == "ClusterRole"
+            metadata = item["metadata"]
+            marks = {APP_LABEL: PRODUCT, MANAGED_BY_LABEL: PRODUCT}
+            place = {} if cluster_wide else {"namespace": wanted.namespace}
+            item["metadata"] = {"name": metadata["name"], **place, **metadata, "labels": marks}
+            yield item
+            yield _binding(wanted, item)
+
+
+def _binding(wanted: Wanted, role: Object) -> Object:
+    """Return what gives a role to the ServiceAccount, where the role is."""
+    name, place = role["metadata"]["name"], role["metadata"].get("namespace", "")
+    # Two Jobs, in one namespace or in two, do not take each other's bindings over.
+    own = wanted.name if place == wanted.namespace else f"{wanted.namespace}.{wanted.name}"
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": f"{role['kind']}Binding",
+        "metadata": _metadata(wanted, f"{name}.{own}", place),
+        "roleRef": {"apiGroup": _RBAC, "kind": role["kind"], "name": name},
+        "subjects": [
+            {"kind": "ServiceAccount", "name": wanted.name, "namespace": wanted.namespace}
+        ],
+    }
+
+
+def _metadata(wanted: Wanted, name: str, namespace: str) -> Object:
+    place = {"namespace": namespace} if namespace else {}
+    return {"name": name, **place, "labels": labels(wanted)}

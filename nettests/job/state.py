@@ -1,0 +1,169 @@
+"""What became of a Job: its object, its Pods and what events say of them → one phase, with the reason. Pure.
+
+Why a Pod does not start stands in three places: the state of its container, its conditions, and events. What is told
+here is the one that a person can act on.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from nettests.job.workload import CONTAINER
+
+Object = dict[str, Any]
+
+PULLING = frozenset({"ErrImagePull", "ImagePullBackOff", "RegistryUnavailable"})
+STUCK = PULLING | {
+    *("InvalidImageName", "ErrImageNeverPull", "ImageInspectError"),
+    *("CreateContainerConfigError", "CreateContainerError", "RunContainerError"),
+}
+"""Reasons of a waiting container that do not go by themselves, or not before somebody has gone."""
+
+
+class Phase(Enum):
+    """How far a Job is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    ENDED = "ended"
+    BROKEN = "broken"
+    """It did not run, or its Pod is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobState:
+    """A phase, why it is so where that is to be told, and of what ended its exit code."""
+
+    phase: Phase
+    pod: str = ""
+    reason: str = ""
+    hint: str = ""
+    exit_code: int | None = None
+
+
+def state_of(job: Object, pods: Sequence[Object], events: Iterable[Object]) -> JobState:
+    """Return how far a Job is; ``pods`` are its own, ``events`` those of its namespace."""
+    told = list(events)
+    if not pods:
+        return _without_pod(job, told)
+    newest = max(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")))
+    return pod_state(newest, told)
+
+
+def pod_state(pod: Object, events: Iterable[Object]) -> JobState:
+    """Return how far the one container of a Pod is."""
+    name, status = str(pod["metadata"]["name"]), pod.get("status") or {}
+    state = _container_state(status)
+    if "terminated" in state:
+        return _ended(name, state["terminated"] or {})
+    if status.get("phase") == "Failed":
+        reason = f"{status.get('reason') or 'Failed'}: {status.get('message') or 'no message'}"
+        return JobState(phase=Phase.BROKEN, pod=name, reason=f"its Pod {name} failed: {reason}")
+    if "running" in state:
+        return JobState(phase=Phase.RUNNING, pod=name)
+    waiting = state.get("waiting") or {}
+    if waiting.get("reason") in STUCK:
+        return _stuck(name, waiting, list(events))
+    return JobState(phase=Phase.WAITING, pod=name, reason=_pending(name, status, waiting))
+
+
+def claim_of(pod_spec: Object, volume: str) -> str:
+    """Return the claim that a Pod mounts as that volume, or nothing."""
+    for one in pod_spec.get("volumes") or ():
+        if one.get("name") == volume:
+            return str((one.get("persistentVolumeClaim") or {}).get("claimName", ""))
+    return ""
+
+
+def _without_pod(job: Object, events: Sequence[Object]) -> JobState:
+    name = str(job["metadata"]["name"])
+    for condition in (job.get("status") or {}).get("conditions") or ():
+        if condition.get("status") == "True" and condition.get("type") in {"Failed", "Complete"}:
+            why = condition.get("message") or condition.get("reason") or "no reason"
+            return JobState(
+                phase=Phase.BROKEN,
+                reason=f"the Job {name} has ended ({condition['type']}: {why}), and its Pod is gone",
+                hint="the log went with it; what a claim keeps is fetched with `nettests job fetch`",
+            )
+    if (job.get("spec") or {}).get("suspend"):
+        return JobState(
+            phase=Phase.BROKEN,
+            reason=f"the Job {name} is suspended",
+            hint=f'kubectl patch job {name} -p \'{{"spec":{{"suspend":false}}}}\'',
+        )
+    refused = _newest(events, job, {"FailedCreate"})
+    if refused:
+        return JobState(
+            phase=Phase.BROKEN,
+            reason=f"the Pod of Job {name} was refused: {refused}",
+            hint="by a quota, Pod Security or a webhook of its namespace",
+        )
+    return JobState(phase=Phase.WAITING, reason=f"the Job {name} has no Pod yet")
+
+
+def _ended(pod: str, terminated: Object) -> JobState:
+    code = int(terminated.get("exitCode", 1))
+    reason, message = str(terminated.get("reason", "")), str(terminated.get("message", ""))
+    if reason in {"Completed", "Error", ""}:
+        return JobState(phase=Phase.ENDED, pod=pod, exit_code=code)
+    hint = ""
+    if reason == "OOMKilled":
+        hint = "raise resources.limits.memory of its container"
+    elif reason in {"StartError", "ContainerCannotRun"}:
+        hint = "is it the image of nettests that was named, and not that of its probes?"
+    said = f"{reason}: {message}" if message else reason
+    return JobState(phase=Phase.ENDED, pod=pod, exit_code=code, reason=said, hint=hint)
+
+
+def _stuck(pod: str, waiting: Object, events: Sequence[Object]) -> JobState:
+    reason, message = str(waiting["reason"]), str(waiting.get("message", ""))
+    hint = "kubectl describe pod tells more"
+    if reason in PULLING | {"InvalidImageName", "ErrImageNeverPull"}:
+        # sample: Failed to pull image "x": rpc error: code = NotFound desc = …, where the state says "Back-off pulling"
+        message = _newest(events, pod, {"Failed"}, beginning="Failed to pull image") or message
+        hint = "does its node reach that registry, is the name right, and does it take a --pull-secret?"
+    return JobState(
+        phase=Phase.BROKEN,
+        pod=pod,
+        reason=f"the container of Pod {pod} does not start ({reason}): {message}",
+        hint=hint,
+    )
+
+
+def _pending(pod: str, status: Object, waiting: Object) -> str:
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return f"the Pod {pod} finds no node: {condition.get('message', 'no message')}"
+    return (
+        f"the Pod {pod} is starting ({waiting.get('reason') or status.get('phase') or 'Pending'})"
+    )
+
+
+def _container_state(status: Object) -> Object:
+    for one in status.get("containerStatuses") or ():
+        if one.get("name") == CONTAINER:
+            return one.get("state") or {}
+    return {}
+
+
+def _newest(
+    events: Sequence[Object], about: Object | str, reasons: Iterable[str], *, beginning: str = ""
+) -> str:
+    """Return the last message about an object, given itself or by name."""
+    wanted = set(reasons)
+    found = [
+        event
+        for event in events
+        if event.get("reason") in wanted
+        and _is_about(event.get("involvedObject") or {}, about)
+        and str(event.get("message", "")).startswith(beginning)
+    ]
+    found.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
+    return str(found[-1]["message"]) if found else ""
+
+
+def _is_about(involved: Object, about: Object | str) -> bool:
+    if isinstance(about, str):
+        return bool(involved.get("name") == about)
+    return bool(involved.get("uid") == about["metadata"].get("uid"))

@@ -1,0 +1,131 @@
+"""What somebody wants to run inside a cluster, checked before an object is made of it.
+
+The rules are Kubernetes' own for names, with its bounds for what controllers append to them; what only the API server
+knows (a StorageClass, a quota) is its to say.
+"""
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+
+from nettests.errors import PlanError
+from nettests.model.nearest import nearest
+
+LABEL_LENGTH = 63
+"""Of a Job's name, which is a label of its Pods, and of a namespace."""
+CRON_NAME_LENGTH = 52
+"""Of a CronJob's: its Jobs are called so, and eleven characters more."""
+SUBDOMAIN_LENGTH = 253
+# samples: "nettests", "net-tests-2"
+_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
+# samples: "regcred", "team.regcred"
+_SUBDOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
+# samples: "registry.example:5000/net/nettests:0.1.0", "nettests@sha256:9f86d081…"
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
+# samples: "17 2 * * *", "*/30 1-5 * * mon,wed", "@daily"
+_SCHEDULE = re.compile(
+    r"[\d*/,?-]+ [\d*/,?-]+ [\d*/,?LW-]+ [\w*/,?-]+ [\w*/,?-]+"
+    r"|@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)"
+)
+# samples: "1Gi", "500Mi", "2G"
+_SIZE = re.compile(r"[1-9]\d{0,5}(?:Ki|Mi|Gi|Ti|k|M|G|T)?")
+
+
+class Role(Enum):
+    """The three published roles: what a run may do."""
+
+    DISCOVERY = "discovery"
+    NAMESPACED = "namespaced"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """One Job, or CronJob: where it stands, what it runs, and what it may."""
+
+    image: str
+    """Of nettests, not of its probes."""
+    role: Role = Role.FULL
+    name: str = "nettests"
+    namespace: str = "nettests"
+    """Of the Job; with the role ``namespaced`` of its probes too."""
+    schedule: str = ""
+    """Of a CronJob; a Job without."""
+    claim: str = ""
+    """The PersistentVolumeClaim that keeps the reports; without one they are printed at the end of the log."""
+    claim_size: str = ""
+    """Of a claim to be made; without, it has to be there."""
+    arguments: tuple[str, ...] = ()
+    """Of ``nettests run``."""
+    files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Names and texts of files that are mounted: a cluster profile, a baseline."""
+    pull_secret: str = ""
+    webhook_secret: str = ""
+    """A Secret with the webhook's address in its key ``url``."""
+    deadline: float = 4 * 3600.0
+    """Seconds after which Kubernetes ends it."""
+
+    @property
+    def own_namespace(self) -> bool:
+        """Whether its namespace is ours to make; with ``namespaced`` it is one that is there."""
+        return self.role is not Role.NAMESPACED
+
+
+def checked(wanted: Wanted) -> Wanted:
+    """Return it; ``PlanError`` says which part the API server would refuse, or would never let run."""
+    longest = CRON_NAME_LENGTH if wanted.schedule else LABEL_LENGTH
+    kind = "CronJob" if wanted.schedule else "Job"
+    _require_name(f"the name of the {kind}", wanted.name, _LABEL, longest)
+    _require_name("the namespace", wanted.namespace, _LABEL, LABEL_LENGTH)
+    for what, name in (
+        ("the name of the claim", wanted.claim),
+        ("the name of the pull Secret", wanted.pull_secret),
+        ("the name of the webhook's Secret", wanted.webhook_secret),
+    ):
+        if name:
+            _require_name(what, name, _SUBDOMAIN, SUBDOMAIN_LENGTH)
+    if not _IMAGE.fullmatch(wanted.image):
+        raise PlanError(
+            f"{wanted.image!r} is no image", hint="name one that holds nettests: registry/name:tag"
+        )
+    if wanted.schedule and not _SCHEDULE.fullmatch(wanted.schedule):
+        raise PlanError(
+            f"{wanted.schedule!r} is no schedule",
+            hint='minute, hour, day, month, weekday: --schedule="17 2 * * *"',
+        )
+    if wanted.claim_size and not wanted.claim:
+        raise PlanError(
+            f"a claim of {wanted.claim_size} has no name", hint="name it too: --claim=NAME"
+        )
+    if wanted.claim_size and not _SIZE.fullmatch(wanted.claim_size):
+        raise PlanError(f"{wanted.claim_size!r} is no size", hint="--claim-size=1Gi")
+    if not 60 <= wanted.deadline <= 7 * 86400:
+        raise PlanError(
+            f"a deadline of {wanted.deadline:g} s bounds no run",
+            hint="between a minute and seven days: --deadline=4h",
+        )
+    return wanted
+
+
+def role_of(word: str) -> Role:
+    """Return the role of that name; ``PlanError`` with a near miss."""
+    names = [one.value for one in Role]
+    if word not in names:
+        raise PlanError(
+            f"there is no role {word!r}",
+            hint=nearest(word, names, otherwise=f"one of {', '.join(names)}"),
+        )
+    return Role(word)
+
+
+def _require_name(what: str, name: str, form: re.Pattern[str], longest: int) -> None:
+    if len(name) > longest:
+        raise PlanError(
+            f"{what} has {len(name)} characters, and Kubernetes takes {longest}: {name[:20]}…",
+            hint="take a shorter one",
+        )
+    if not form.fullmatch(name):
+        raise PlanError(
+            f"{what} cannot be {name!r}",
+            hint="Kubernetes takes lower-case letters, digits and hyphens, and neither end is a hyphen",
+        )

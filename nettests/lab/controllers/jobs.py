@@ -1,0 +1,54 @@
+"""What a Job wants: one Pod that ends, again after a failure up to its limit. Pure.
+
+Beside ``workloads``, whose Pods never end. As far as a Job that runs once needs it: one Pod at a time, no parallelism,
+indexes, deadlines, policies or back-off between Pods.
+"""
+
+from collections.abc import Iterable
+
+from nettests.lab.client import Json
+from nettests.lab.controllers.workloads import Changes, owned_by, pod_of
+
+
+def reconcile_job(job: Json, pods: Iterable[Json], now: str) -> Changes:
+    """Return the Pod to make, if any, and the status: how many are active and have ended, and whether all is over."""
+    own = owned_by(job, pods)
+    phases = [(pod.get("status") or {}).get("phase", "Pending") for pod in own]
+    succeeded, failed = phases.count("Succeeded"), phases.count("Failed")
+    status = job.get("status") or {}
+    over = any(
+        one["type"] in {"Complete", "Failed"} and one["status"] == "True"
+        for one in status.get("conditions") or ()
+    )
+    if over:
+        return Changes(status={})
+    spec = job["spec"]
+    counted: Json = {"startTime": status.get("startTime", now)}
+    if succeeded:
+        said = "Reached expected number of succeeded pods"
+        counted |= {"succeeded": succeeded, "completionTime": now}
+        counted |= _condition("Complete", "CompletionsReached", said, now)
+        return Changes(status={**counted, "active": 0, "failed": failed})
+    if failed > spec["backoffLimit"]:
+        said = "Job has reached the specified backoff limit"
+        counted |= _condition("Failed", "BackoffLimitExceeded", said, now)
+        return Changes(status={**counted, "active": 0, "failed": failed})
+    active = len(own) - failed
+    create: tuple[Json, ...] = ()
+    if not active and not spec.get("suspend"):
+        create = (pod_of(job, "Job", f"{job['metadata']['name']}-"),)
+    return Changes(
+        create=create, status={**counted, "active": active + len(create), "failed": failed}
+    )
+
+
+def _condition(kind: str, reason: str, message: str, now: str) -> Json:
+    condition = {
+        "type": kind,
+        "status": "True",
+        "reason": reason,
+        "message": message,
+        "lastProbeTime": now,
+        "lastTransitionTime": now,
+    }
+    return {"conditions": [condition]}

@@ -1,0 +1,183 @@
+"""Change facts of a lab profile by hand: ``kubernetes=1.34.2``, ``windows.build=20348.3207``, ``kubeProxy.dsr=true``.
+
+A profile with other facts is another profile: what stands here edits the document of one before ``profiles`` validates
+it, so that a setting is held to the same rules as a file. Keys are spelled as ``nettests forecast --to`` spells them,
+so that one list of facts says what is forecast and what is brought up; the driver follows the backend, as it does there.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.lab.errors import ProfileError
+
+Document = MutableMapping[str, Any]
+Drivers = Mapping[str, Sequence[tuple[str, str]]]
+"""Backends of each plugin with the driver of its Windows nodes, the usual one first."""
+_WORDS = {"true": True, "on": True, "false": False, "off": False}
+_RELEASE = re.compile(r"v?(?P<release>\d+\.\d+\.\d+)")
+_BUILD = re.compile(r"(?:10\.0\.)?(?P<build>\d{5})\.(?P<patch>\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One key: what is to be written as its value, and how it changes a profile's document."""
+
+    name: str
+    example: str
+    read: Callable[[str], Any]
+    """Returns the value of a text, or raises ``ValueError``."""
+    change: Callable[[Document, Any], None]
+
+
+def change(document: Document, texts: Iterable[str], drivers: Drivers) -> None:
+    """Change a profile's document as ``KEY=VALUE`` texts say, and its name and summary, which would be untrue."""
+    given = tuple(texts)
+    if not given:
+        return
+    read = [_read(text) for text in given]
+    told = dict(read)
+    if len(told) < len(read):
+        names = [name for name, _ in read]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ProfileError(f'Setting "{twice}" is given twice.')
+    for name, value in told.items():
+        SETTINGS[name].change(document, value)
+    if {"cni.plugin", "cni.backend"} & told.keys():
+        _choose_driver(document["cni"], drivers, backend_stated="cni.backend" in told)
+    document["summary"] = f"{document['name']} with {', '.join(given)}"
+    document["name"] = f"{str(document['name'])[:55]}-changed"
+
+
+def _read(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if name not in SETTINGS:
+        near = difflib.get_close_matches(name, SETTINGS, n=1, cutoff=0.5)
+        meant = f'Did you mean "{near[0]}"? ' if near else ""
+        raise ProfileError(
+            f'There is no setting "{name}" of a profile.',
+            hint=f"{meant}Settings: {', '.join(SETTINGS)}.",
+        )
+    setting = SETTINGS[name]
+    try:
+        return name, setting.read(value.strip())
+    except ValueError:
+        what = f'not "{value}"' if equals else "and no value is given"
+        raise ProfileError(
+            f'Setting "{name}" takes a value such as {setting.example}, {what}.',
+            hint=f"--set {name}={setting.example}",
+        ) from None
+
+
+def _choose_driver(cni: Document, drivers: Drivers, *, backend_stated: bool) -> None:
+    """Write the backend of another plugin, where none is stated, and the driver that follows; a wrong pair is validated."""
+    known = drivers.get(cni["plugin"], ())
+    if known and not backend_stated and cni["backend"] not in dict(known):
+        cni["backend"] = known[0][0]
+    cni["driver"] = dict(known).get(cni["backend"], cni["driver"])
+
+
+def _release(text: str) -> str:
+    # samples: "1.34.2", "v1.34.2"
+    found = _RELEASE.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return f"v{found['release']}"
+
+
+def _build(text: str) -> tuple[int, int]:
+    # samples: "20348.3207", "10.0.20348.3207"
+    found = _BUILD.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return int(found["build"]), int(found["patch"])
+
+
+def _on_off(text: str) -> bool:
+    if text.lower() not in _WORDS:
+        raise ValueError(text)
+    return _WORDS[text.lower()]
+
+
+def _word(text: str) -> str:
+    if not text:
+        raise ValueError(text)
+    return text
+
+
+def _networks(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _set(*path: str) -> Callable[[Document, Any], None]:
+    """Return a change that writes the value at a path of the document."""
+
+    def change_(document: Document, value: Any) -> None:
+        *outer, last = path
+        place = document
+        for key in outer:
+            place = place.setdefault(key, {})
+        place[last] = value
+
+    return change_
+
+
+def _of_nodes(os: str, *keys: str) -> Callable[[Document, Any], None]:
+    """Return a change that writes values at keys of each node of a system."""
+
+    def change_(document: Document, value: Any) -> None:
+        nodes = [node for node in document["nodes"] if node["os"] == os]
+        if not nodes:
+            raise ProfileError(
+                f"The profile {document['name']} has no {os} node, of which {keys[0]} is a fact."
+            )
+        values = value if isinstance(value, tuple) else (value,)
+        for node in nodes:
+            node.update(zip(keys, values, strict=True))
+
+    return change_
+
+
+_TABLE = (
+    Setting(name="kubernetes", example="1.34.2", read=_release, change=_set("kubernetesVersion")),
+    Setting(name="cni.plugin", example="flannel", read=_word, change=_set("cni", "plugin")),
+    Setting(name="cni.backend", example="vxlan", read=_word, change=_set("cni", "backend")),
+    Setting(
+        name="cni.natExceptions",
+        example="192.0.2.0/24",
+        read=_networks,
+        change=_set("cni", "natExceptions"),
+    ),
+    Setting(
+        name="cni.loopbackDSR", example="true", read=_on_off, change=_set("cni", "loopbackDSR")
+    ),
+    Setting(
+        name="linux.runtime",
+        example="containerd://2.1.9",
+        read=_word,
+        change=_of_nodes("linux", "runtime"),
+    ),
+    Setting(
+        name="windows.runtime",
+        example="containerd://2.1.9",
+        read=_word,
+        change=_of_nodes("windows", "runtime"),
+    ),
+    Setting(
+        name="windows.build",
+        example="20348.3207",
+        read=_build,
+        change=_of_nodes("windows", "build", "patch"),
+    ),
+    Setting(name="kubeProxy.dsr", example="true", read=_on_off, change=_set("kubeProxy", "dsr")),
+    Setting(
+        name="kubeProxy.windows.mode",
+        example="kernelspace",
+        read=_word,
+        change=_set("kubeProxy", "mode"),
+    ),
+)
+SETTINGS = {setting.name: setting for setting in _TABLE}
+"""Every setting by its name."""

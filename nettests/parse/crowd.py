@@ -1,0 +1,73 @@
+"""Read what many new Pods of one node, made at the same time, logged of their first packets.
+
+Beside ``start`` and ``first_packets``, which read one. The Pods that were late are named, and the worst of them speaks
+for all, in the words that incidents know. A Pod whose node was busy, or that never ran for a reason that is not its
+own, tells nothing; where more of them tell nothing than something, nobody can say how the network was.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nettests.model.json_text import read_json
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse import first_packets, start
+from nettests.parse.reading import Reading, one_line, probe_failed
+
+NAMED = 5
+"""So many Pods are named in a sentence."""
+_BAD = frozenset({Outcome.DEVIATES, Outcome.FAILS_TO_START})
+
+Told = Sequence[tuple[str, Reading]]
+
+
+def read(raw: Raw) -> Reading:
+    """Read the records of all Pods."""
+    pods = read_json(raw.stdout)["pods"]
+    told = [(str(one["name"]), _read(one, raw)) for one in pods]
+    silent = [(name, one) for name, one in told if one.outcome is Outcome.PROBE_FAILED]
+    if bad := [(name, one) for name, one in told if one.outcome in _BAD]:
+        return _deviates(bad, len(told))
+    if 2 * len(silent) >= len(told):
+        return _nothing_said(silent, len(told))
+    beside = f"; {len(silent)} more told nothing: {silent[0][1].detail}" if silent else ""
+    mute = {name for name, _ in silent}
+    seconds = max(first_packets.longest(_logs(one)) for one in pods if str(one["name"]) not in mute)
+    text = (
+        f"{len(told) - len(silent)} of {len(told)} Pods made at once reached everything from their first moments on, "
+        f"the last one after {seconds * 1000:.0f} ms{beside}"
+    )
+    return Reading(outcome=Outcome.CONFORMS, detail=one_line(text))
+
+
+def _read(one: Mapping[str, Any], raw: Raw) -> Reading:
+    """Read what one Pod tells."""
+    if "error" in one:
+        return probe_failed(str(one["error"]))
+    return start.read_first_packets(one, raw)
+
+
+def _logs(one: Mapping[str, Any]) -> Mapping[str, str]:
+    logs: Mapping[str, str] = (one.get("then") or {}).get("logs") or {}
+    return logs
+
+
+def _deviates(bad: Told, number: int) -> Reading:
+    """Name the Pods that deviate; the one that was late for longest, if any was, says how."""
+    name, worst = max(bad, key=lambda one: _seconds(one[1]))
+    names = ", ".join(one for one, _ in bad[:NAMED])
+    more = f" and {len(bad) - NAMED} more" if len(bad) > NAMED else ""
+    text = f"{len(bad)} of {number} Pods made at once deviate ({names}{more}); of {name}: {worst.detail}"
+    return Reading(outcome=Outcome.DEVIATES, detail=one_line(text))
+
+
+def _seconds(one: Reading) -> float:
+    late = first_packets.lateness(one.detail)
+    return late.seconds if late else 0.0
+
+
+def _nothing_said(silent: Told, number: int) -> Reading:
+    """Say why nothing can be said, in the words of one of them."""
+    if not silent:
+        return probe_failed("no Pod was made")
+    return probe_failed(f"{silent[0][1].detail}; so it was with {len(silent)} of {number} Pods")

@@ -1,0 +1,68 @@
+"""Read from trains of many connections how many were made, and whether there were no more from a number on. Pure.
+
+Used by ``observe`` for the answers that ``probes.many_flows`` brought, and by that to know whether to go on. What was
+expected is not known here.
+"""
+
+from collections.abc import Sequence
+
+from nettests.model.flow_count import FlowCount
+from nettests.model.observation import Attempt
+
+AT_LAST = 8
+"""So many in a row that fail after others have connected show that there are no more: on a path that loses half of all
+connections that happens once in 256 times."""
+IN_ORDER = 100
+"""After so many of which none failed, a round of which many do is the end of something: a path that loses 10 % brings
+so many in a row once in 37,000 times, and one that loses more never."""
+WALL = 0.4
+"""The share of a round that fails where something ran out; the others had the last of it, or what came free meanwhile."""
+ROUND = 8
+"""Trains that are under way side by side."""
+
+
+def count(wanted: int, attempts: Sequence[Attempt]) -> FlowCount:
+    """Return what trains of connections say, the last of which was sent alone where others had failed."""
+    return FlowCount(
+        wanted=wanted,
+        tried=sum(one.tries for one in attempts),
+        connected=sum(_connected(one) for one in attempts),
+        before=_before(attempts),
+        ran_out=ran_out(attempts),
+    )
+
+
+def ran_out(attempts: Sequence[Attempt]) -> bool:
+    """Whether connections came about until a number, and then no more, or none but what came free again meanwhile."""
+    if not _before(attempts):
+        return False
+    return _connected(attempts[-1]) == 0 or _at_a_wall(attempts)
+
+
+def _at_a_wall(attempts: Sequence[Attempt]) -> bool:
+    """Whether a round failed after many connections of which none did: what is lost by chance is lost from the beginning on."""
+    if _before(attempts) < IN_ORDER:
+        return False
+    first = next((place for place, one in enumerate(attempts) if _failed(one)), len(attempts))
+    struck = attempts[first : first + ROUND]
+    tried = sum(one.tries for one in struck)
+    return tried >= AT_LAST and sum(map(_failed, struck)) >= WALL * tried
+
+
+def _before(attempts: Sequence[Attempt]) -> int:
+    """Return how many connections came about before the first train with one that did not."""
+    found = 0
+    for one in attempts:
+        if _failed(one):
+            break
+        found += one.tries
+    return found
+
+
+def _failed(attempt: Attempt) -> int:
+    return attempt.tries - _connected(attempt)
+
+
+def _connected(attempt: Attempt) -> int:
+    """Return how many of a train's connections were answered; one that brought another error than silence tells of none."""
+    return attempt.tries - attempt.lost if attempt.outcome.positive else 0

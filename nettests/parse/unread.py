@@ -1,0 +1,44 @@
+"""Answers of a run that no parser knows: what the project has yet to learn, grouped by how they read. Pure.
+
+A check with such an answer is ``unknown``, because what is not understood is never guessed. Whoever meets one can send
+it (``nettests export``), so that the next version reads it. What failed on its way, such as a control channel, and what
+a tool could not do is no such text.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nettests.model.check_id import parent_of
+from nettests.model.observation import Raw
+from nettests.parse.read import not_read
+
+# What differs from one answer to the next: addresses, names with digits, times.
+VARYING = re.compile(r"[\w.:-]*\d[\w.:-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """One text that no parser knows: who said it, one wording of it, and the checks whose answers are like it."""
+
+    tool: str
+    client_os: str
+    text: str
+    checks: tuple[str, ...]
+
+
+def unread_texts(raws: Iterable[Raw]) -> tuple[Unread, ...]:
+    """Return what no parser knows in a run's answers, most checks first; alike are texts that differ in numbers alone."""
+    texts: dict[tuple[str, str, str], str] = {}
+    checks: dict[tuple[str, str, str], dict[str, None]] = {}
+    for raw in raws:
+        if (text := not_read(raw)) is None:
+            continue
+        kind = (raw.tool, raw.client_os, VARYING.sub("#", text))
+        texts.setdefault(kind, text)
+        checks.setdefault(kind, {})[parent_of(raw.check)] = None
+    found = [
+        Unread(tool=kind[0], client_os=kind[1], text=text, checks=tuple(checks[kind]))
+        for kind, text in texts.items()
+    ]
+    return tuple(sorted(found, key=lambda one: -len(one.checks)))

@@ -1,0 +1,207 @@
+"""The many Services of ``many_services``: made once for all checks that look at them, and removed when none needs them.
+
+A thread of its own makes and removes them, in batches, so that checks look meanwhile. Whatever ends a run before that
+leaves them to its clean-up: they are in its namespace, and marked as its own.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from nettests.errors import ClusterError
+from nettests.model.channel import ChannelError
+from nettests.model.check import Action
+from nettests.model.labels import POD_LABEL
+from nettests.probes.objects import Blank, read_template
+from nettests.probes.seams import Creates
+from nettests.probes.sending import STOPPED, StoppedError
+
+Object = dict[str, Any]
+
+BATCH = 50
+"""Services that are made or removed before it is looked whether the run was stopped."""
+AT_ONCE = 8
+"""Requests at the same time: the connection bounds those of the whole run besides."""
+GATHERING_SECONDS = 1.0
+"""Checks that look at the same Services come at the same time: so long is waited before the first is made."""
+WAKING_SECONDS = 0.2
+"""Between two looks whether the run was stopped, while something is waited for."""
+
+
+class Making(Creates, Protocol):
+    """Whatever makes and removes Services of a run."""
+
+    def delete(self, path: str) -> None:
+        """Delete an object of the run's; ``ClusterError`` when it is refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """One of them: its number from 1 on, who stands behind it, and when it was made (monotonic)."""
+
+    number: int
+    name: str
+    address: str
+    backend: str
+    at: float
+
+
+@dataclass(slots=True, kw_only=True)
+class Many:
+    """The Services, and who needs them; safe for threads."""
+
+    making: Making
+    blank: Blank
+    number: int
+    stopped: threading.Event
+    made: list[Made] = field(default_factory=list)
+    refused: str = ""
+    """Why they could not be made."""
+    took: float = 0
+    """Seconds that it took to make them."""
+    _backends: list[str] = field(default_factory=list)
+    _needed: set[int] = field(default_factory=set)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _complete: bool = False
+    _removed_at: float | None = None
+    _thread: threading.Thread | None = None
+
+    def join(self, action: Action) -> None:
+        """Take note of a check that looks at them; the first one has them made."""
+        with self._changed:
+            self._needed.add(id(action))
+            backend = action.target.backends[0]
+            if backend not in self._backends and not self._complete:
+                self._backends.append(backend)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="services", daemon=True)
+                self._thread.start()
+
+    def settled(self, action: Action) -> None:
+        """Take note that a check no longer needs them to be there."""
+        with self._changed:
+            self._needed.discard(id(action))
+            self._changed.notify_all()
+
+    done = settled
+
+    @property
+    def over(self) -> bool:
+        """Whether they are removed, or never were made."""
+        return self._removed_at is not None
+
+    def wait_until_made(self) -> Sequence[Made]:
+        """Wait for the last one; ``StoppedError`` when the run is stopped meanwhile."""
+        self._wait(lambda: self._complete)
+        return self.made
+
+    def wait_until_removed(self) -> float:
+        """Wait until they are removed; return when that was."""
+        self._wait(lambda: self.over)
+        return self._removed_at or 0
+
+    def pause(self, seconds: float) -> None:
+        """Wait for so long; ``StoppedError`` when the run is stopped meanwhile."""
+        if self.stopped.wait(seconds):
+            raise StoppedError(f"{STOPPED} while many Services were looked at")
+
+    def _wait(self, ready: Callable[[], bool]) -> None:
+        with self._changed:
+            while not ready():
+                if self.stopped.is_set():
+                    raise StoppedError(f"{STOPPED} while many Services were looked at")
+                self._changed.wait(WAKING_SECONDS)
+
+    def _work(self) -> None:
+        """Make them, wait until nobody needs them, and remove them."""
+        try:
+            with ThreadPoolExecutor(AT_ONCE, "services") as pool:
+                self.pause(GATHERING_SECONDS)
+                self._make(pool)
+                self._tell_complete()
+                self._wait(lambda: not self._needed)
+                self._remove(pool)
+        except StoppedError:
+            return  # the run's clean-up removes them
+        finally:
+            self._tell_complete()
+            with self._changed:
+                self._removed_at = time.monotonic()
+                self._changed.notify_all()
+
+    def _make(self, pool: ThreadPoolExecutor) -> None:
+        began = time.monotonic()
+        try:
+            for batch in _batches(range(1, self.number + 1)):
+                self._go_on()
+                self._take([pool.submit(self._one, number) for number in batch])
+        except (ClusterError, ChannelError) as error:
+            made = f"{len(self.made)} of {self.number} Services were made"
+            self.refused = f"{made}, then the API server refused: {error.message}"
+        self.took = time.monotonic() - began
+
+    def _take(self, batch: Sequence[Future[Made]]) -> None:
+        """Keep what was made of a batch; raise what the first of it that was refused met."""
+        refused: list[Exception] = []
+        for one in batch:
+            try:
+                self.made.append(one.result())
+            except (ClusterError, ChannelError) as error:
+                refused.append(error)
+        if refused:
+            raise refused[0]
+
+    def _one(self, number: int) -> Made:
+        with self._changed:
+            backend = self._backends[number % len(self._backends)]
+        stored = self.making.create(service(number, backend, self.blank))
+        return Made(
+            number=number,
+            name=stored["metadata"]["name"],
+            address=stored["spec"]["clusterIP"],
+            backend=backend,
+            at=time.monotonic(),
+        )
+
+    def _remove(self, pool: ThreadPoolExecutor) -> None:
+        for batch in _batches(self.made):
+            self._go_on()
+            list(pool.map(self._delete, batch))
+
+    def _delete(self, one: Made) -> None:
+        path = f"/api/v1/namespaces/{self.blank.namespace}/services/{one.name}"
+        try:
+            self.making.delete(path)
+        except (ClusterError, ChannelError) as error:
+            self.refused = f"the API server did not remove Service {one.name}: {error.message}"
+
+    def _go_on(self) -> None:
+        if self.stopped.is_set():
+            raise StoppedError(f"{STOPPED} while many Services were made or removed")
+
+    def _tell_complete(self) -> None:
+        with self._changed:
+            self._complete = True
+            self._changed.notify_all()
+
+
+def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), BATCH):
+        yield items[start : start + BATCH]
+
+
+def service(number: int, backend: str, blank: Blank) -> Object:
+    """Return one of them: a port of TCP, in front of one Pod."""
+    item = read_template("service")
+    item["metadata"] |= {
+        "name": f"many-{number}",
+        "namespace": blank.namespace,
+        "labels": dict(blank.labels),
+    }
+    spec = item["spec"]
+    spec["ports"] = [port for port in spec["ports"] if port["name"] == "hostname"]
+    spec |= {"type": "ClusterIP", "selector": {POD_LABEL: backend}}
+    return item

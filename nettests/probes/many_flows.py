@@ -1,0 +1,77 @@
+"""Make many connections over one path, until there were enough or there are no more.
+
+Used by ``attempts`` for the question which number of connections a node, its translation and what lies outside bear.
+As ``trains`` does, one request makes the probe connect several times in a row, and some requests are under way side by
+side; every connection has a port of its own, which stays taken for a while after its end (TIME-WAIT). Nothing is judged here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from nettests.model.check import Check
+from nettests.model.loss import proves_loss
+from nettests.model.observation import Attempt, Raw
+from nettests.parse.many_flows import AT_LAST, ran_out
+from nettests.parse.read import read_raw
+from nettests.probes.beside import Pending, begin, results
+from nettests.probes.controls import Controls
+from nettests.probes.sending import Sender
+
+BESIDE = 8
+"""Trains that are under way at the same time."""
+LENGTH = AT_LAST
+"""Connections of each: where there are no more, each of them costs the probe's time-out."""
+
+
+@dataclass(slots=True)
+class ManyFlows:
+    """The connections of one check."""
+
+    sender: Sender
+    check: Check
+    controls: Controls
+    _seen: list[Attempt] = field(default_factory=list)
+    _number: int = 0
+
+    def run(self) -> None:
+        """Connect round after round; where some fail, once more alone, to see whether there are any left."""
+        for trains in rounds(self.check.action.connections):
+            if not self._sent(trains):
+                return
+            if self._failing() and (not self._sent((AT_LAST,)) or self._decided()):
+                break
+        if not all(one.outcome.positive for one in self._seen):
+            self.controls.send(self.sender, self.check)
+
+    def _sent(self, trains: tuple[int, ...]) -> bool:
+        """Send trains side by side; return whether every one of them can be read."""
+        raws = results([self._begin(tries) for tries in trains])
+        self._seen += [read_raw(raw) for raw in raws]
+        return all(raw.error is None for raw in raws)
+
+    def _begin(self, tries: int) -> Pending[Raw]:
+        self._number += 1
+        number, action = self._number, replace(self.check.action, connections=tries)
+        return begin(
+            lambda sent: self.sender.send(self.check.id, "check", number, action, on_sent=sent)
+        )
+
+    def _failing(self) -> bool:
+        """Whether a connection of the last round failed."""
+        return any(one.lost or not one.outcome.positive for one in self._seen[-BESIDE:])
+
+    def _decided(self) -> bool:
+        """Whether there are no more, or a loss is proven, which is another question's."""
+        tried, lost = (sum(one.tries for one in self._seen), sum(one.lost for one in self._seen))
+        return ran_out(self._seen) or proves_loss(tried, lost)
+
+
+def rounds(connections: int) -> Iterator[tuple[int, ...]]:
+    """Yield the lengths of the trains that are sent side by side, until there are so many; the first alone."""
+    yield (1,)
+    left = connections - 1
+    while left > 0:
+        whole, rest = divmod(min(left, BESIDE * LENGTH), LENGTH)
+        trains = (LENGTH,) * whole + ((rest,) if rest else ())
+        yield trains
+        left -= sum(trains)

@@ -1,0 +1,297 @@
+"""Make many Services beside those of a run, look from each node what becomes of them, and remove them.
+
+The examiner of ``SCALE``. All checks of that question share the Services: ``bulk_services`` makes and removes them once, in
+batches, while each check looks from its own node: at the last of them, at a Service that was there before, at what is
+left. What was seen is a record for ``parse.many_services``; what it means is not known here.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
+from nettests.model.check import Action
+from nettests.model.cluster_profile import Timing
+from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import read_json
+from nettests.model.service import Crowd
+from nettests.model.words import OS, Protocol
+from nettests.parse.many_services import SERVICES, answer_of
+from nettests.probes.addresses import NotOfferedError, of_family
+from nettests.probes.bulk_services import Made, Making, Many
+from nettests.probes.commands import CannotProbeError, dial
+from nettests.probes.deployment import StandingPod, StandingService
+from nettests.probes.examine import Examination
+from nettests.probes.objects import SERVICE_HOSTNAME, Blank
+from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
+from nettests.probes.sending import Probe
+from nettests.rules.hns_load_balancers import POLICIES, frontends
+from nettests.rules.readings import reduced
+
+Object = dict[str, Any]
+
+PAUSE_SECONDS = 0.5
+"""Between two connections of one node: some hundreds in the minute or two that it takes, and no load."""
+PROGRAMMING_SECONDS = 0.1
+"""A node may take so much longer for each Service: HNS takes its load balancers one after the other."""
+SAMPLE = 20
+"""So many of the Services are picked out, evenly, to see from which number on they are not served."""
+SIDE_BY_SIDE = 4
+"""Dials of one probe at the same time, beside others of its node."""
+KEPT = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManyServices:
+    """Looks at many Services from each node; safe for threads. Its checks have to be run side by side."""
+
+    making: Making
+    blank: Blank
+    facts: ClusterFacts
+    probes: Mapping[str, Probe]
+    timing: Timing
+    standing: Mapping[str, StandingPod]
+    services: Mapping[str, StandingService]
+    stopped: threading.Event = field(default_factory=threading.Event)
+    _many: list[Many] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def examine(self, action: Action) -> Examination:
+        """Look at one thing from one node; the Services are made when the first check comes, and go after the last."""
+        settings = action.target.settings
+        if settings is None or settings.crowd is None:
+            raise CannotProbeError("nothing says what is looked at beside many Services")
+        many = self._joined(action)
+        node = _Node(of=self, action=action, many=many)
+        words = (f"{action.connections} Services", settings.crowd.value)
+        try:
+            record = node.look(settings.crowd)
+        except ChannelError as error:
+            return Examination(
+                tool=SERVICES, words=words, channel=node.channel, error=error.message
+            )
+        finally:
+            many.done(action)
+        return Examination(
+            tool=SERVICES, words=words, channel=node.channel, stdout=json.dumps(record)
+        )
+
+    def _joined(self, action: Action) -> Many:
+        with self._lock:
+            if not self._many:
+                self._many.append(
+                    Many(
+                        making=self.making,
+                        blank=self.blank,
+                        number=action.connections,
+                        stopped=self.stopped,
+                    )
+                )
+            (many,) = self._many
+            many.join(action)
+            return many
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """One node, and what is looked at from there."""
+
+    of: ManyServices
+    action: Action
+    many: Many
+
+    def look(self, crowd: Crowd) -> Object:
+        """Return the record; ``NotOfferedError`` where the Services could not be made."""
+        match crowd:
+            case Crowd.BESIDE:
+                self.many.settled(self.action)  # it holds nothing up
+                record = self._beside()
+            case Crowd.SERVED:
+                record = self._served(self._made())
+            case Crowd.REMOVED:
+                made = self._made()
+                self._wait_for_last(made)
+                record = self._removed(made)
+            case _:
+                assert_never(crowd)
+        if self.many.refused:
+            raise NotOfferedError(self.many.refused)
+        return {"part": crowd.value, "number": self.action.connections, **record}
+
+    def _made(self) -> Sequence[Made]:
+        """Wait until all are made; return those of this check's backend."""
+        made = self.many.wait_until_made()
+        if self.many.refused:
+            raise NotOfferedError(self.many.refused)
+        own = [one for one in made if one.backend in self.action.target.backends]
+        if not own:
+            raise ChannelError("the Services were made before this check came")
+        return own
+
+    def _served(self, made: Sequence[Made]) -> Object:
+        """Look at the last one until it is served, then at some of all."""
+        seconds, body = self._wait_for_last(made)
+        picked = _picked(made)
+        with ThreadPoolExecutor(SIDE_BY_SIDE, "services") as pool:
+            bodies = list(pool.map(lambda one: self._dial(one.address), picked))
+        unserved = [
+            {"number": one.number, "body": told}
+            for one, told in zip(picked, bodies, strict=True)
+            if not self._answers(told)
+        ]
+        return {
+            "seconds": seconds,
+            "within": self._patience,
+            "body": body,
+            "backend": self._backend(body),
+            "sampled": len(picked),
+            "unserved": unserved,
+            "making": self.many.took,
+        }
+
+    def _wait_for_last(self, made: Sequence[Made]) -> tuple[float | None, str]:
+        """Dial the last one until it answers, or for so long; return how long after its making that was, and what came."""
+        last = made[-1]
+        deadline = max(last.at, time.monotonic()) + self._patience
+        while True:
+            body = self._dial(last.address)
+            if self._answers(body):
+                return max(0.0, time.monotonic() - last.at), body
+            if time.monotonic() > deadline:
+                return None, body
+            self.many.pause(PAUSE_SECONDS)
+
+    def _beside(self) -> Object:
+        """Dial the Service that was there before, from before the others are made until they are removed."""
+        address, tries, slowest, backend = self._own(), 0, 0.0, None
+        failed: list[str] = []
+        while True:
+            over = self.many.over
+            began = time.monotonic()
+            body = self._dial(address)
+            tries, slowest = tries + 1, max(slowest, time.monotonic() - began)
+            backend = self._backend(body) or backend
+            if not self._answers(body):
+                failed.append(body)
+            if over:
+                return {
+                    "tries": tries,
+                    "failures": len(failed),
+                    "failed": failed[-KEPT:],
+                    "slowest": slowest,
+                    "backend": backend,
+                }
+            self.many.pause(PAUSE_SECONDS)
+
+    def _removed(self, made: Sequence[Made]) -> Object:
+        """Wait until the Services are removed, then until nobody answers at their addresses and HNS lists none."""
+        self.many.settled(self.action)
+        began = self.many.wait_until_removed()
+        picked = _picked(made)
+        deadline = began + self._patience
+        while True:
+            seconds = time.monotonic() - began  # what is silent takes the look itself seconds
+            with ThreadPoolExecutor(SIDE_BY_SIDE, "services") as pool:
+                bodies = list(pool.map(lambda one: self._dial(one.address), picked))
+            answering = [
+                one.address for one, told in zip(picked, bodies, strict=True) if self._answers(told)
+            ]
+            listed, unlisted = self._listed()
+            if not (answering or listed) or time.monotonic() > deadline:
+                return {
+                    "seconds": seconds,
+                    "within": self._patience,
+                    "sampled": len(picked),
+                    "answering": answering,
+                    "listed": listed,
+                    "unlisted": unlisted,
+                    "beside": self._dial(self._own()),
+                }
+            self.many.pause(PAUSE_SECONDS)
+
+    def _listed(self) -> tuple[list[str] | None, str]:
+        """Return the addresses of removed Services that HNS on this node lists; nothing, and why, where nobody can look."""
+        if self._os is not OS.WINDOWS:
+            return None, "what the node's Service proxy holds is not read"
+        execute = next(self._inspectors(), None)
+        if execute is None:
+            return None, "HNS was not looked at: no HostProcess Pod of the run stands on the node"
+        with execute.slots:
+            tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
+            got = tools.run(POLICIES.words, timeout=self.of.timing.execute)
+        text = reduced(POLICIES, got.stdout)
+        try:
+            rows = read_json(text) if text else []
+            known = {
+                address for address, _, _ in frontends(rows if isinstance(rows, list) else [rows])
+            }
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return None, f"HNS was not read: {got.stderr or text}"
+        return sorted({one.address for one in self.many.made} & known), ""
+
+    def _inspectors(self) -> Iterator[ExecChannel]:
+        """Yield the channels to Pods of the run that see all of the node."""
+        for pod in self.of.standing.values():
+            probe = self.of.probes.get(pod.name)
+            channel = (probe.inspector or probe.execute) if probe else None
+            if channel and pod.purpose == "node" and pod.node == self.action.source.node:
+                yield channel
+
+    def _own(self) -> str:
+        """Return the address of the Service that was there before."""
+        service = self.of.services[self.action.target.service or ""]
+        return str(of_family(service.addresses, self.action.family))
+
+    @property
+    def _os(self) -> OS:
+        return self.action.source.os or OS.LINUX
+
+    @property
+    def _patience(self) -> float:
+        """How long a node may take for all of them."""
+        timing = self.of.timing
+        each = PROGRAMMING_SECONDS * self.action.connections
+        match self._os:
+            case OS.WINDOWS:
+                return timing.convergence + each
+            case OS.LINUX:
+                return timing.convergence_linux + each
+            case _:
+                assert_never(self._os)
+
+    @property
+    def channel(self) -> str:
+        """The channel by which the probe is reached."""
+        return self._channels[0].name if self._channels else "none"
+
+    @property
+    def _channels(self) -> Sequence[HttpChannel]:
+        probe = self.of.probes.get(self.action.source.probe)
+        return probe.http if probe else ()
+
+    def _dial(self, address: str) -> str:
+        """Return what the probe's own dial brought; ``ChannelError`` where the probe is not reached."""
+        if not self._channels:
+            raise ChannelError(f"probe {self.action.source.probe} has no control channel")
+        timing = self.of.timing
+        wanted = dial(address, SERVICE_HOSTNAME, Protocol.TCP, "hostname", timing)
+        patience = wanted.deadline + timing.channel
+        with self.of.probes[self.action.source.probe].http_slots:
+            return str(self._channels[0].get(wanted.path, timeout=patience).body)
+
+    def _answers(self, body: str) -> bool:
+        return answer_of(body, self._os.value).outcome.positive
+
+    def _backend(self, body: str) -> str | None:
+        return answer_of(body, self._os.value).backend
+
+
+def _picked(made: Sequence[Made]) -> list[Made]:
+    """Return some of them, evenly, the first and the last among them."""
+    if len(made) <= SAMPLE:
+        return list(made)
+    return [made[round(place * (len(made) - 1) / (SAMPLE - 1))] for place in range(SAMPLE)]

@@ -1,0 +1,47 @@
+"""Pods that are made at the same time: each is created, followed and written down by a thread of its own.
+
+Used by ``starting``. What is done with one Pod, and what it means, is not known here.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from nettests.bounds import Bounds
+from nettests.errors import ClusterError
+from nettests.model.channel import ChannelError
+
+Object = dict[str, Any]
+
+
+def followed(
+    made: Sequence[Object],
+    bounds: Bounds,
+    *,
+    create: Callable[[Object], object],
+    watch: Callable[[Object], Object],
+) -> list[Object]:
+    """Create all Pods, and return the record of each with its name; one that cannot be followed says why."""
+
+    def follow(item: Object) -> Object:
+        name = {"name": item["metadata"]["name"]}
+        try:
+            return name | watch(item)
+        except ChannelError as error:
+            return name | {"error": error.message}
+
+    with ThreadPoolExecutor(bounds.pods_at_once, "crowd") as threads:
+        # All of them are there before the first one is looked at: watching is requests, too.
+        created = list(threads.map(lambda item: _created(item, create), made))
+        return list(
+            threads.map(lambda pair: pair[1] or follow(pair[0]), zip(made, created, strict=True))
+        )
+
+
+def _created(item: Object, create: Callable[[Object], object]) -> Object:
+    """Return nothing for a Pod that was created, else its record."""
+    try:
+        create(item)
+    except (ClusterError, ChannelError) as error:
+        return {"name": item["metadata"]["name"], "error": error.message}
+    return {}

@@ -1,0 +1,44 @@
+"""Incidents about much of something: many connections, many Services, what is beside them or left of them.
+
+Used by ``traits``, for what checks share, and by ``phrases``. Pure.
+"""
+
+from typing import assert_never
+
+from nettests.model.check import Check
+from nettests.model.service import Crowd
+
+CONNECTIONS = "Many connections of Pods"
+SERVICES = "Many Services"
+BESIDE = "Connections to a Service beside many others"
+REMOVED = "Services that were removed"
+
+
+def much_of(check: Check) -> str:
+    """Return of what there was much, as the subject of a sentence; nothing for all other checks."""
+    if not check.action.question.exhausts:
+        return ""
+    settings = check.target.settings
+    crowd = settings.crowd if settings is not None else None
+    match crowd:
+        case None:
+            return CONNECTIONS
+        case Crowd.SERVED:
+            return SERVICES
+        case Crowd.BESIDE:
+            return BESIDE
+        case Crowd.REMOVED:
+            return REMOVED
+        case _:
+            assert_never(crowd)
+
+
+def said_of(what: str, node: str, system: str, happens: str, *, judged: bool) -> str:
+    """Return what becomes of it, on a node or on those of a system: of connections, from a number on."""
+    where = f" on {node}" if node else f" on {system.capitalize()} nodes" if system else ""
+    if not judged:
+        return f"{what}{where} {happens}"
+    if what == REMOVED:
+        return f"{what} are still there{where}"
+    verbs = {CONNECTIONS: f"{happens} from a number on", SERVICES: "are not all served"}
+    return f"{what}{where} {verbs.get(what, happens)}"

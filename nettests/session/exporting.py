@@ -1,0 +1,138 @@
+"""A run made into a bundle, and a bundle into a run's folder again: reads the journal, compares verdicts, keeps no mapping.
+
+For ``nettests export`` and for whatever takes a bundle in a run's place. The bundle is judged before it leaves: its
+verdicts are compared with those of the run itself, both by today's shipped manifests. What is replaced is decided by
+``nettests.export``.
+"""
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from nettests import __version__
+from nettests.errors import PathError
+from nettests.export.bundle import README, UNREAD, VERDICTS, pack, unpack
+from nettests.export.pseudonyms import Pseudonyms
+from nettests.export.readable import readme, replaced, unread_text
+from nettests.export.records import Renaming
+from nettests.export.vocabulary import Vocabulary
+from nettests.model.history import History
+from nettests.model.journal_lines import data_of, encode
+from nettests.model.journal_records import Record
+from nettests.model.run_folder import JOURNAL
+from nettests.model.verdict import Judgement
+from nettests.parse.unread import Unread, unread_texts
+from nettests.private import write_bytes
+from nettests.resources import manifests_path, suites_path
+from nettests.session.blueprint import read_manifests
+from nettests.session.journal import read_journal, understood
+from nettests.session.rejudge import recorded, rejudged
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_OTHER_PRODUCT = "lab"
+"""The emulated clusters: their names are those of some cluster too."""
+_SOURCES = frozenset({".py", ".yaml", ".j2", ".txt"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A run as it may leave; ``pseudonyms`` knows what was replaced, and stays here."""
+
+    records: tuple[Record, ...]
+    pseudonyms: Pseudonyms
+    judgements: tuple[Judgement, ...]
+    """As the bundle is judged."""
+    differing: tuple[tuple[Judgement, Judgement], ...]
+    """What is judged otherwise than in the run itself: as it is there, and as it is here."""
+    unread: tuple[Unread, ...]
+
+    def bundle(self) -> bytes:
+        """Return the file."""
+        counted = replaced(self.pseudonyms)
+        verdicts = {one.check: one.verdict.value for one in self.judgements}
+        texts = {
+            README: readme(counted, checks=len(verdicts), version=__version__).encode(),
+            JOURNAL: b"".join(encode(data_of(one)) for one in self.records),
+            VERDICTS: json.dumps(verdicts, indent=1, ensure_ascii=False).encode() + b"\n",
+            UNREAD: unread_text(self.unread).encode(),
+        }
+        told = {
+            "nettests": __version__,
+            "replaced": {
+                one.kind.value: {"things": one.things, "places": one.places} for one in counted
+            },
+            "differing": [after.check for _, after in self.differing],
+            "unread": len(self.unread),
+        }
+        return pack(texts, told)
+
+
+def exported(
+    folder: Path, *, today: date, keep: Iterable[str] = (), key: bytes | None = None
+) -> Exported:
+    """Return the run in a folder as it may leave; ``keep`` are words that may too.
+
+    The key that decides addresses is drawn anew each time, and forgotten: two bundles of one cluster do not show that
+    they are.
+    """
+    records = read_journal(folder / JOURNAL)
+    with understood(folder / JOURNAL):
+        renaming = Renaming.of(records, vocabulary(keep), key or secrets.token_bytes(32))
+        renamed = tuple(renaming.renamed(records))
+        before = _judged(records, folder / JOURNAL, today)
+        after = _judged(renamed, folder / JOURNAL, today)
+        history = History.of(renamed)
+    return Exported(
+        records=renamed,
+        pseudonyms=renaming.pseudonyms,
+        judgements=after,
+        differing=tuple(
+            (one, other)
+            for one, other in zip(before, after, strict=True)
+            if (one.verdict, one.limitation) != (other.verdict, other.limitation)
+        ),
+        unread=unread_texts(raw for raws in history.raws.values() for raw in raws),
+    )
+
+
+def _judged(records: Sequence[Record], journal: Path, today: date) -> tuple[Judgement, ...]:
+    run = recorded(History.of(records), journal)
+    return tuple(rejudged(run, read_manifests()[0], today=today))
+
+
+def vocabulary(keep: Iterable[str] = ()) -> Vocabulary:
+    """Return the words that may leave: those of this package, its suites and manifests, and ``keep``."""
+    return Vocabulary.of([*_sources(), *keep])
+
+
+def _sources() -> Iterator[str]:
+    """Yield the texts of this package's own files, and their names."""
+    for top in (_PACKAGE, suites_path(), manifests_path()):
+        for path in sorted(top.rglob("*")):
+            inside = path.relative_to(top)
+            if path.suffix in _SOURCES and _OTHER_PRODUCT not in inside.parts:
+                yield str(Path(top.name) / inside)
+                yield path.read_text("utf-8")
+
+
+@contextmanager
+def run_of(given: Path) -> Iterator[Path]:
+    """Give the folder of a run, or of what a bundle holds of one, for as long as the block lasts."""
+    if given.is_dir():
+        yield given
+        return
+    try:
+        data = given.read_bytes()
+    except OSError as error:
+        raise PathError(f"{given} cannot be read: {error.strerror}") from error
+    members = unpack(data, str(given))
+    with TemporaryDirectory(prefix="nettests-") as temporary:
+        folder = Path(temporary) / given.stem
+        folder.mkdir()
+        write_bytes(folder / JOURNAL, members[JOURNAL])
+        yield folder

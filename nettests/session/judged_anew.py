@@ -1,0 +1,116 @@
+"""A finished run and a vendor's files → what a conformance report is made of: the run judged anew, and its plan of today.
+
+For ``nettests conformance``, which trusts no verdict of a journal: answers are read, expectations resolved and verdicts
+made as by ``rejudge``, on the day of the run. Reads only.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from nettests import __version__, expect
+from nettests.conformance import Digest, Digests, JudgedRun, require_known_claims
+from nettests.expect import Manifest
+from nettests.judge import judge_run
+from nettests.model.expectation import Expectation
+from nettests.model.history import History
+from nettests.model.journal_records import ManifestFile, others
+from nettests.model.run_folder import JOURNAL
+from nettests.model.verdict import Judgement
+from nettests.plan import Flow, build, load
+from nettests.report.build import build_from
+from nettests.resources import suites_path
+from nettests.session.blueprint import read_manifests
+from nettests.session.journal import read_journal, understood
+from nettests.session.rejudge import recorded
+from nettests.session.vendor_files import VendorFiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What a report is made of."""
+
+    run: JudgedRun
+    digests: Digests
+
+
+def basis_of(directory: Path, files: VendorFiles) -> Basis:
+    """Judge the run in a folder by the shipped manifests and the vendor's; ``NettestsError`` says what cannot be read."""
+    shipped = load([suites_path()]).declared
+    flows = load([suites_path(), *files.suites])
+    require_known_claims(files.profile, flows.declared, flows.declared - shipped)
+    manifests, digests = read_manifests(files.limitations)
+    journal = directory / JOURNAL
+    records = read_journal(journal)
+    with understood(journal):
+        run = _judged(History.of(records), journal, manifests, flows.flows, files)
+    return Basis(run=run, digests=_digests(journal, files, digests))
+
+
+def _judged(
+    history: History,
+    journal: Path,
+    manifests: Sequence[Manifest],
+    flows: Sequence[Flow],
+    files: VendorFiles,
+) -> JudgedRun:
+    run = recorded(history, journal)
+    day = (history.end.finished if history.end else history.begin.started)[:10]
+    expectations = expect.resolve(run.checks, run.facts, manifests, today=date.fromisoformat(day))
+    observed = [check for check in run.checks if run.observed(check)]
+    judgements = judge_run(observed, expectations, run.observations, run.not_run)
+    own = {str(path) for path in files.limitations}
+    return JudgedRun(
+        results=build_from(_anew(history, expectations, judgements), run.observations),
+        plan=build(run.facts, flows),
+        before=run.verdicts,
+        own_entries=frozenset(
+            entry.id for one in manifests if one.file in own for entry in one.limitations
+        ),
+        nettests=__version__,
+    )
+
+
+def _anew(
+    history: History,
+    expectations: dict[str, Expectation],
+    judgements: Sequence[Judgement],
+) -> History:
+    """Return a history whose expectations and verdicts are these; nothing of those that it held stays."""
+    planned = {
+        name: replace(
+            one,
+            expectation=expectations[name],
+            others=others(one.check, expectations),
+        )
+        if name in expectations
+        else one
+        for name, one in history.planned.items()
+    }
+    return replace(history, planned=planned, judged={told.check: told for told in judgements})
+
+
+def _digests(journal: Path, files: VendorFiles, manifests: Sequence[ManifestFile]) -> Digests:
+    own = {str(path): path for path in files.limitations}
+    return Digests(
+        journal=Digest(file=JOURNAL, sha256=_sha256(journal)),
+        profile=Digest(file=files.file, sha256=files.sha256),
+        manifests=tuple(
+            Digest(
+                file=files.name(own[one.file]) if one.file in own else one.file,
+                sha256=one.sha256,
+                own=one.file in own,
+            )
+            for one in manifests
+        ),
+        suites=tuple(
+            Digest(file=files.name(path), sha256=_sha256(path), own=True)
+            for path in files.suite_modules()
+        ),
+    )
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,50 @@
+"""The run before a run: the last one of the same cluster that chose its checks in the same way. Reads only.
+
+Its page then says what changed since. What cannot be read is passed over: no document of an earlier run may break those of
+this one.
+"""
+
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+
+from nettests.compare import RecordedRun, read_results
+from nettests.compare.cluster_names import cluster_name
+from nettests.compare.fact_changes import choice_of
+from nettests.errors import PathError
+from nettests.model.journal_records import Begin
+from nettests.model.run_folder import RESULTS
+from nettests.session.recorded_runs import begin_of, read_document, runs_in
+
+
+def previous_run(directory: Path) -> tuple[Path, RecordedRun] | None:
+    """Return the folder and the results of the run before the one in a folder; ``None`` where there is none.
+
+    Runs are looked for beside the folder. One that could not start, or broke off before it planned anything, says nothing.
+    """
+    own = begin_of(directory)
+    if own is None or not own.run_id:
+        return None
+    for folder in _before(directory, own):
+        try:
+            found = read_results(read_document(folder / RESULTS), str(folder / RESULTS))
+        except PathError:
+            continue
+        if found.run.error is None and found.checks:
+            return folder, found
+    return None
+
+
+def _before(directory: Path, own: Begin) -> Iterator[Path]:
+    """Yield the folders of runs that could be the one before, the newest first."""
+    for folder in reversed(runs_in(directory.parent)):
+        begin = begin_of(folder)
+        if begin is None or begin.run_id == own.run_id or begin.started > own.started:
+            continue
+        if _what(begin) == _what(own) and (folder / RESULTS).is_file():
+            yield folder
+
+
+def _what(begin: Begin) -> Hashable:
+    """Return what a run is of: a cluster, and a choice of checks."""
+    cluster = cluster_name(begin.server or "", begin.context or "")
+    return cluster, choice_of(begin.argv, begin.suites)

@@ -1,0 +1,50 @@
+"""A run's folder on disk, read to be archived, and written again where an archive was fetched. The thin edge of ``job.archive``."""
+
+from pathlib import Path, PurePosixPath
+
+from nettests.errors import PathError
+from nettests.model.run_folder import JOURNAL, LATEST, RESULTS
+from nettests.private import make_folder, write_bytes
+from nettests.session.report_dir import link_latest, require_writable
+
+
+def read_folder(folder: Path) -> dict[PurePosixPath, bytes]:
+    """Return the plain files of a run's folder; ``PathError`` where it is none, or cannot be read."""
+    if not (folder / RESULTS).is_file() and not (folder / JOURNAL).is_file():
+        raise PathError(
+            f"{folder} is no run's folder: it has neither {RESULTS} nor {JOURNAL}",
+            hint="name the folder of one run, or latest",
+        )
+    try:
+        return {
+            PurePosixPath(path.relative_to(folder)): path.read_bytes()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and not path.is_symlink()
+        }
+    except OSError as error:
+        raise PathError(f"{folder} cannot be read: {error.strerror}") from error
+
+
+def write_folder(reports: Path, run: str, files: dict[PurePosixPath, bytes]) -> Path:
+    """Write a run's folder into the folder of reports, as a run would; ``PathError`` where one is there."""
+    require_writable(reports)
+    folder = reports / run
+    if folder.exists():
+        raise PathError(
+            f"{folder} is there already",
+            hint="it was fetched before, or is of another run: name another folder with --to",
+        )
+    try:
+        for path, content in files.items():
+            make_folder((folder / path).parent)
+            write_bytes(folder / path, content)
+    except OSError as error:
+        raise PathError(f"{folder} cannot be written: {error.strerror}") from error
+    link_latest(folder)
+    return folder
+
+
+def newest(reports: Path) -> Path | None:
+    """Return the folder that ``latest`` names; ``None`` where there is none."""
+    link = reports / LATEST
+    return link.resolve() if link.is_dir() else None

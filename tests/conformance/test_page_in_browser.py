@@ -1,0 +1,55 @@
+"""The page of a conformance report in a real browser: it fits any window, loads nothing, and a hostile text does nothing."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nettests.conformance import documents
+from nettests.conformance.documents import PAGE
+from tests.conformance.claimed import report
+from tests.conformance.test_documents import FAILED, hostile
+from tests.report.browser import PROGRAM, Page, browsing
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
+WIDTHS = (360, 768, 1400)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """One browser for the tests of this module."""
+    with browsing(tmp_path_factory.mktemp("browser")) as page:
+        yield page
+
+
+@pytest.fixture(params=["failed", "hostile"])
+def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The page of a report, and one whose every text is an attack."""
+    made = report(FAILED) if request.param == "failed" else hostile()
+    written = tmp_path / PAGE
+    written.write_text(documents(made)[PAGE], "utf-8")
+    return written
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_fits_into_a_window(browser: Page, file: Path, width: int) -> None:
+    """Nothing sticks out at the side, on a telephone as on a desk, with every list open."""
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    browser.open(file)
+    browser.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true; })')
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_loads_nothing_and_nothing_acts(browser: Page, file: Path) -> None:
+    """One request, for the page itself; no script ran and none was forbidden, for there is none."""
+    browser.open(file)
+    assert browser.requested == [file.as_uri()]
+    assert browser.complaints == []
+    assert browser.evaluate("document.scripts.length") == 0
+    assert browser.evaluate("document.querySelectorAll('.feature').length") > 2

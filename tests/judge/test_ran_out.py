@@ -1,0 +1,86 @@
+"""Many connections that end at a number: a failure that proves itself, unless documents leave it open."""
+
+from dataclasses import replace
+
+import pytest
+
+from nettests.judge.limit_advice import (
+    AFTER_CROWD_ON_LINUX,
+    AFTER_LEFTOVERS,
+    AFTER_LEFTOVERS_ON_LINUX,
+    AFTER_PORTS,
+    AFTER_PORTS_ON_LINUX,
+    after_limit,
+)
+from nettests.judge.verdicts import judge
+from nettests.model.expectation import Expected
+from nettests.model.flow_count import FlowCount
+from nettests.model.service import Crowd, ServiceSettings
+from nettests.model.words import OS, Outcome, Question, Verdict
+from tests.judge.cases import CLAIM, check, expects, observed
+
+ENDED = FlowCount(wanted=2000, tried=1064, connected=1020, before=1000, ran_out=True)
+WHOLE = FlowCount(wanted=2000, tried=2000, connected=2000, before=2000, ran_out=False)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.TIMED_OUT, Outcome.NO_PORT, Outcome.REFUSED])
+def test_connections_that_ran_out_fail_without_controls(outcome: Outcome) -> None:
+    """Those that were answered before show that the path works; the message says how many."""
+    seen = observed(
+        Outcome.CONNECTED, outcome, outcome=outcome, agreed=True, controls=(), flows=ENDED
+    )
+    judged = judge(check(), expects(CLAIM), seen)
+    assert judged.verdict is Verdict.FAIL
+    assert (
+        f"{outcome.value}, connections fail from about number 1,001 on, of 2,000" in judged.message
+    )
+
+
+def test_connections_that_ran_out_are_recorded_where_documents_leave_it_open() -> None:
+    """With the figure."""
+    seen = observed(Outcome.TIMED_OUT, flows=ENDED)
+    judged = judge(check(), expects(None), seen)
+    assert judged.verdict is Verdict.RECORDED
+    assert "from about number 1,001 on, of 2,000" in judged.message
+
+
+def test_an_end_that_documents_demand_is_limited() -> None:
+    """An entry that names the outcome is met by it."""
+    seen = observed(Outcome.TIMED_OUT, flows=ENDED)
+    assert (
+        judge(check(), expects(Expected(outcome=Outcome.TIMED_OUT)), seen).verdict
+        is Verdict.LIMITED
+    )
+
+
+def test_as_many_connections_as_were_wanted_pass() -> None:
+    """And say how many they were."""
+    judged = judge(check(), expects(CLAIM), observed(Outcome.CONNECTED, flows=WHOLE))
+    assert judged.verdict is Verdict.PASS
+    assert "2,000 of 2,000 connected" in judged.observed
+
+
+def test_the_next_step_names_the_ports() -> None:
+    """In words of the source's system."""
+    of = check()
+    of = replace(of, action=replace(of.action, question=Question.FLOWS))
+    assert (
+        judge(of, expects(CLAIM), observed(Outcome.TIMED_OUT, flows=ENDED)).next_step == AFTER_PORTS
+    )
+
+
+@pytest.mark.parametrize(
+    ("os", "crowd", "said"),
+    [
+        (OS.LINUX, None, AFTER_PORTS_ON_LINUX),
+        (OS.WINDOWS, Crowd.REMOVED, AFTER_LEFTOVERS),
+        (OS.LINUX, Crowd.REMOVED, AFTER_LEFTOVERS_ON_LINUX),
+        (OS.LINUX, Crowd.SERVED, AFTER_CROWD_ON_LINUX),
+    ],
+)
+def test_the_next_step_is_of_what_was_looked_at(os: OS, crowd: Crowd | None, said: str) -> None:
+    """Of connections, of Services that are made, or of what they left."""
+    of = check(os=os)
+    settings = ServiceSettings(label="x", crowd=crowd) if crowd else None
+    target = replace(of.target, settings=settings)
+    assert after_limit(replace(of, action=replace(of.action, target=target))) == said
