@@ -19,9 +19,9 @@ ANTREA = Source(
     section="Components that run on Windows",
     address="https://github.com/antrea-io/antrea/blob/main/docs/windows.md",
 )
-CILIUM = Source(
-    document="cilium/cilium issue 34929",
-    address="https://github.com/cilium/cilium/issues/34929",
+HANDBOOK = Source(
+    document="Kubernetes handbook, Windows containers (Kubernetes 1.5 to 1.15)",
+    section="Other known issues",
 )
 DUAL_STACK = Source(
     document="Kubernetes documentation, IPv4/IPv6 dual-stack",
@@ -48,7 +48,7 @@ LIMITATIONS = Source(
         cases.rule("antrea-alone"),
     ),
     facts=("cni-calico-min-os", "cni-calico-policy-only", "cni-antrea", "cni-cilium", "cni-weave"),
-    sources=(CALICO, ANTREA, CILIUM),
+    sources=(CALICO, ANTREA, HANDBOOK),
 )
 def test_windows_plugin_demands() -> None:
     """A Windows node is what its network plugin demands, which has an agent for Windows."""
