@@ -44,6 +44,10 @@ class Bounds:
     change. Of more nodes, others watch in every run."""
     pods_at_once: int = 30
     """Pods that one check makes on a node at the same time, each followed by a thread."""
+    service_requests: int = 8
+    """Services of many that one check makes or removes at the same time; the connection bounds all requests besides."""
+    service_dials: int = 4
+    """Of many Services so many are dialled by one probe at the same time, beside others of its node."""
     diagnostic_readings: int = 12
     """Readings for diagnostics, of the API and of nodes, at the same time."""
     questions_open: int = 192

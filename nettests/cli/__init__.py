@@ -20,6 +20,7 @@ HOMES = {
     "discover": "nettests.cli.discover_commands",
     "explain": "nettests.cli.explain_command",
     "diagnose": "nettests.cli.diagnose_command",
+    "trace": "nettests.cli.trace_command",
     "rejudge": "nettests.cli.rejudge_command",
     "export": "nettests.cli.export_command",
     "diff": "nettests.cli.diff_command",

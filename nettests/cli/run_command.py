@@ -24,6 +24,7 @@ from nettests.cli.options import (
 )
 from nettests.judge.exit_status import FailOn
 from nettests.session.run_archive import newest
+from nettests.session.tracing import require_scapy
 
 _OWN_PYTEST = (
     # The run must not depend on a configuration file that happens to lie around, nor leave a cache.
@@ -45,6 +46,12 @@ _OWN_PYTEST = (
     "--keep", is_flag=True, help="Keep the objects; print how to inspect and remove them."
 )
 @click.option("--keep-on-failure", is_flag=True, help="Keep them if the run ends with 1 or 6.")
+@click.option(
+    "--trace",
+    "trace_incidents",
+    is_flag=True,
+    help="If checks fail: capture where packets of the leading incidents are lost (nettests trace).",
+)
 @click.option(
     "--fail-on",
     type=click.Choice([one.value for one in FailOn]),
@@ -69,6 +76,7 @@ def run(
     workers: str | None,
     keep: bool,
     keep_on_failure: bool,
+    trace_incidents: bool,
     fail_on: tuple[str, ...],
     baseline: Path | None,
     metrics: Path | None,
@@ -82,6 +90,8 @@ def run(
     Exit code: 0 all as documented; 1 fail, lifted or flaky; 6 only unknown; 7 nothing judged;
     8 known bugs show; 2 to 5 are pytest's. PYTEST_ARGS (after --) go to pytest: -k, -x, another suite's path.
     """
+    if trace_incidents:
+        require_scapy()
     arguments = [
         *_OWN_PYTEST,
         f"--rootdir={common.suites[0]}",
@@ -91,6 +101,7 @@ def run(
         *([f"-n{workers}"] if workers else []),
         *(["--keep-on-failure"] if keep_on_failure else []),
         *(["--keep"] if keep else []),
+        *(["--trace-incidents"] if trace_incidents else []),
         *(f"--fail-on={word}" for word in fail_on),
         *([f"--baseline={baseline}"] if baseline else []),
         *([f"--metrics={metrics}"] if metrics else []),

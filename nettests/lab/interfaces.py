@@ -89,6 +89,8 @@ class Disk:
     files: dict[str, str] = field(default_factory=dict)
     programs: dict[str, str] = field(default_factory=dict)
     processes: list[str] = field(default_factory=list)
+    background: dict[str, object] = field(default_factory=dict)
+    """What goes on after the command that began it, by the command's name."""
     images: set[str] = field(default_factory=set)
     """References of images that were pulled."""
     pull_seconds: float = 0.0

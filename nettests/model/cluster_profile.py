@@ -155,6 +155,8 @@ class Images:
     pull_secrets: tuple[str, ...] = ()
     pull_secret_file: Path | None = None
     pre_pull: bool = False
+    capture: str = ""
+    """What captures on Linux nodes, for traces alone; the usual one if empty."""
 
 
 Amounts = Mapping[str, Mapping[str, str]]

@@ -15,3 +15,5 @@ VXLAN_OF_LINUX = 8472
 """What Linux used before, and Flannel's default there."""
 FIRST_VNI = 4096
 """Windows takes VXLAN network ids from here on."""
+GENEVE = 6081
+"""The assigned UDP port (RFC 8926), which Antrea and OVN use."""

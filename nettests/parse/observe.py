@@ -58,13 +58,9 @@ def observe(
     """
     probed = (raw for raw in raws if raw.purpose == "check")
     own = sorted(probed, key=lambda raw: raw.attempt)  # questions may go out side by side
-    read = read_resolution if check.action.question is Question.RESOLVE else read_raw
     if not own:
         return unusable(check.id, "nothing was probed")
-    attempts = tuple(
-        _marked(read(raw), overloaded=raw.attempt in overloaded, alone=raw.attempt == alone)
-        for raw in own
-    )
+    attempts = _attempts(check, own, overloaded, alone)
     seen = _sources(check, own, attempts)
     said = without_busy_nodes(telling(own, attempts))
     told = tuple(one for one in said if not (one.overloaded or one.number == alone))
@@ -80,11 +76,9 @@ def observe(
     if distribution is Distribution.SOME_REFUSED:
         outcomes = outcomes - {Outcome.REFUSED}
         (outcome,) = outcomes
-    loss = _loss(check, attempts)
     sizes = read_sizes(check, own) if check.action.question is Question.PATH_MTU else None
     flows = count(check.action.connections, attempts) if _counts_flows(check) else None
-    if flows is not None and flows.ran_out:
-        loss = None  # nothing was lost on the way
+    loss = _loss(check, attempts, flows)
     if loss is not None or sizes is not None or flows is not None:
         outcome = _of_many(attempts, sizes, flows)
         outcomes = {outcome}
@@ -128,6 +122,16 @@ def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation
     return replace(seen, trusted=False, distrust=distrust)
 
 
+def _attempts(
+    check: Check, own: Sequence[Raw], overloaded: Collection[int], alone: int | None
+) -> tuple[Attempt, ...]:
+    read = read_resolution if check.action.question is Question.RESOLVE else read_raw
+    return tuple(
+        _marked(read(raw), overloaded=raw.attempt in overloaded, alone=raw.attempt == alone)
+        for raw in own
+    )
+
+
 def _marked(attempt: Attempt, *, overloaded: bool, alone: bool) -> Attempt:
     """Return an attempt with what explains its silence."""
     if alone:
@@ -167,10 +171,14 @@ def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
     return outcomes[-1] if outcomes else Outcome.PROBE_FAILED
 
 
-def _loss(check: Check, attempts: Sequence[Attempt]) -> LossEstimate | None:
+def _loss(
+    check: Check, attempts: Sequence[Attempt], flows: FlowCount | None
+) -> LossEstimate | None:
     """Return how much of a train was lost, where every try was either answered or lost."""
     if check.action.question is not Question.LOSS and not _counts_flows(check):
         return None
+    if flows is not None and flows.ran_out:
+        return None  # nothing was lost on the way
     if any(not one.outcome.positive and one.lost == 0 for one in attempts):
         return None
     return estimate(sum(one.tries for one in attempts), sum(one.lost for one in attempts))

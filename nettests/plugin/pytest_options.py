@@ -131,6 +131,12 @@ def _add_pods(group: pytest.OptionGroup) -> None:
         action="store_true",
         help="pull each image onto each node before the checks",
     )
+    group.addoption(
+        "--trace-incidents",
+        dest="trace_incidents",
+        action="store_true",
+        help="capture where packets of the leading incidents are lost, before clean-up",
+    )
 
 
 def probed(config: pytest.Config) -> bool:
@@ -189,6 +195,7 @@ def run_options(config: pytest.Config) -> RunOptions:
         image=option.image,
         registry=option.registry,
         pre_pull=option.pre_pull,
+        trace=option.trace_incidents,
         nodes=option.nodes,
         manifests=tuple(Path(path) for path in option.limitations),
         keep=option.keep,

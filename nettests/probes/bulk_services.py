@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from nettests.bounds import Bounds
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action
@@ -23,8 +24,6 @@ Object = dict[str, Any]
 
 BATCH = 50
 """Services that are made or removed before it is looked whether the run was stopped."""
-AT_ONCE = 8
-"""Requests at the same time: the connection bounds those of the whole run besides."""
 GATHERING_SECONDS = 1.0
 """Checks that look at the same Services come at the same time: so long is waited before the first is made."""
 WAKING_SECONDS = 0.2
@@ -55,6 +54,7 @@ class Many:
 
     making: Making
     blank: Blank
+    bounds: Bounds
     number: int
     stopped: threading.Event
     made: list[Made] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Many:
     def _work(self) -> None:
         """Make them, wait until nobody needs them, and remove them."""
         try:
-            with ThreadPoolExecutor(AT_ONCE, "services") as pool:
+            with ThreadPoolExecutor(self.bounds.service_requests, "services") as pool:
                 self.pause(GATHERING_SECONDS)
                 self._make(pool)
                 self._tell_complete()

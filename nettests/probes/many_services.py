@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
+from nettests.bounds import Bounds
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
@@ -40,8 +41,6 @@ PROGRAMMING_SECONDS = 0.1
 """A node may take so much longer for each Service: HNS takes its load balancers one after the other."""
 SAMPLE = 20
 """So many of the Services are picked out, evenly, to see from which number on they are not served."""
-SIDE_BY_SIDE = 4
-"""Dials of one probe at the same time, beside others of its node."""
 KEPT = 5
 
 
@@ -87,6 +86,7 @@ class ManyServices:
                     Many(
                         making=self.making,
                         blank=self.blank,
+                        bounds=Bounds.of(self.timing),
                         number=action.connections,
                         stopped=self.stopped,
                     )
@@ -136,7 +136,7 @@ class _Node:
         """Look at the last one until it is served, then at some of all."""
         seconds, body = self._wait_for_last(made)
         picked = _picked(made)
-        with ThreadPoolExecutor(SIDE_BY_SIDE, "services") as pool:
+        with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
             bodies = list(pool.map(lambda one: self._dial(one.address), picked))
         unserved = [
             {"number": one.number, "body": told}
@@ -195,7 +195,7 @@ class _Node:
         deadline = began + self._patience
         while True:
             seconds = time.monotonic() - began  # what is silent takes the look itself seconds
-            with ThreadPoolExecutor(SIDE_BY_SIDE, "services") as pool:
+            with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
                 bodies = list(pool.map(lambda one: self._dial(one.address), picked))
             answering = [
                 one.address for one, told in zip(picked, bodies, strict=True) if self._answers(told)

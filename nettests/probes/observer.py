@@ -240,7 +240,7 @@ class Observer:
                 if group[0].action.makes_many_pods:
                     self._watch_together(group)
         for taking in exhausting(checks):
-            pool = ThreadPoolExecutor(len(taking), "disrupt")
+            pool = ThreadPoolExecutor(self._bounds.waiting_checks, "disrupt")
             with self._phases.disruptive(), pool as senders:
                 probed = [senders.submit(self._observe, check) for check in taking]
             for one in probed:

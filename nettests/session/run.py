@@ -42,6 +42,8 @@ from nettests.session.pod_watch import PodWatch
 from nettests.session.prepare import Prepared, blank_of
 from nettests.session.report_dir import link_latest
 from nettests.session.run_options import Progress
+from nettests.session.run_traces import trace_run
+from nettests.session.tracing import Tracer
 from nettests.session.watch import Watch
 
 STOP_SECONDS = 15.0
@@ -88,6 +90,7 @@ class Run:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._nodes: NodeWatch | None = None
+        self._standing: Standing | None = None
         blueprint = prepared.blueprint
         self.watch = Watch(
             journal=self.journal, plan=blueprint.plan, expectations=blueprint.expectations
@@ -184,13 +187,14 @@ class Run:
             for check in self._left(plan):
                 self.watch.done(check, distrust=reason)
             self._diagnose(plan)
+            self._trace(plan)
             with self._lock:  # the last to create anything is the last to remove
                 self._end_holding(None)
 
     def _observe(self, plan: Plan) -> None:
         if self._nodes is not None:
             self._nodes.start()
-        standing = self._deploy(plan)
+        standing = self._standing = self._deploy(plan)
         self.watch.pods = self._pods(standing)
         self._observe_once(plan, standing, self.watch)
 
@@ -320,6 +324,21 @@ class Run:
             diagnose_failures(diagnosis, self.journal, failing)
         except Exception as error:  # noqa: BLE001 - what was observed stands without it
             self.journal.event(f"no diagnostics: {type(error).__name__}: {error}")
+
+    def _trace(self, plan: Plan) -> None:
+        """Trace the leading incidents as long as the objects stand, if that is wished; it never fails a run."""
+        standing, facts = self._standing, self.prepared.blueprint.facts
+        wanted = self.prepared.options.trace and not self._broken_off.is_set()
+        if standing is None or not wanted or not self.watch.failing():
+            return
+        self._tell("trace")
+        tracer = Tracer(
+            access=standing.access,
+            directory=probes.Directory(facts=facts, deployment=standing.deployment),
+            blank=standing.blank,
+            timing=self.prepared.profile.timing,
+        )
+        trace_run(tracer, plan, self.watch, self.directory, self.journal.event)
 
     def _coming_up(self, stage: str, done: int, total: int) -> None:
         """Tell how many images or pods are settled, and wait for no more of them once the run is stopped."""

@@ -182,6 +182,10 @@ class Watch:
         """Write how long a Service took to answer ``probe``."""
         self.journal.convergence(service=service, probe=probe, seconds=seconds, converged=converged)
 
+    def verdicts(self) -> dict[str, Verdict]:
+        """Return what was judged so far, by id."""
+        return dict(self._verdicts)
+
     def failing(self) -> list[tuple[Check, Verdict]]:
         """Return the checks, or members, that do not leave the run green, in the plan's order."""
         verdicts = dict(self._verdicts)

@@ -1,30 +1,27 @@
-"""Frames → packets: addresses, protocol, ports, resets, ICMP, and the VXLAN tunnel around them.
+"""Frames → packets: addresses, protocol, ports, resets, ICMP with what it quotes, and the tunnel around them.
 
-The innermost IP packet is the flow; what was wrapped around it is its ``encapsulation``. Frames that
+The innermost IP packet is the flow; what was wrapped around it (VXLAN or GENEVE) is its ``encapsulation``. Frames that
 carry no IP (ARP, LLDP) are no packets of a flow and give ``None``. No network socket is made; scapy queries
 the kernel for its interfaces over netlink when it is imported.
 """
 
-import io
 import logging
-from collections.abc import Iterator
-from dataclasses import dataclass
 from ipaddress import ip_address
 
 from nettests.model import ports
-from nettests.model.facts import Address
 from nettests.model.words import Protocol
+from nettests.tracing.packet import Encapsulation, Packet, Quoted
 
 # scapy warns on import about interfaces and routes that dissection never uses.
 logging.getLogger("scapy").setLevel(logging.ERROR)
 
 try:
-    from scapy.layers.inet import ICMP, IP, TCP, UDP
-    from scapy.layers.inet6 import IPv6, _ICMPv6
-    from scapy.layers.l2 import Ether
+    from scapy.contrib.geneve import GENEVE
+    from scapy.layers.inet import ICMP, IP, TCP, UDP, IPerror
+    from scapy.layers.inet6 import IPerror6, IPv6, IPv6ExtHdrFragment, _ICMPv6
+    from scapy.layers.l2 import CookedLinux, CookedLinuxV2, Ether
     from scapy.layers.vxlan import VXLAN
     from scapy.packet import Packet as Layer
-    from scapy.utils import PcapReader
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         "nettests.wire reads captures with scapy, which is not installed (decision 0027): "
@@ -32,59 +29,24 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Encapsulation:
-    """A VXLAN tunnel (RFC 7348) around a packet: its ends, its network, its UDP port."""
-
-    source: Address
-    destination: Address
-    vni: int
-    port: int
+IPV4_VERSION, IPV6_HEADER = 4, 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packet:
-    """One IP packet of a flow.
-
-    Ports are ``None`` where the protocol has none, or where a fragment does not carry them;
-    ``protocol`` is ``None`` for one the vocabulary does not know. ``icmp`` is type and code.
-    """
-
-    source: Address
-    destination: Address
-    protocol: Protocol | None
-    source_mac: str
-    destination_mac: str
-    ttl: int
-    source_port: int | None = None
-    destination_port: int | None = None
-    syn: bool = False
-    ack: bool = False
-    reset: bool = False
-    icmp: tuple[int, int] | None = None
-    payload: bytes = b""
-    encapsulation: Encapsulation | None = None
-
-
-def read_capture(capture: bytes) -> Iterator[Packet]:
-    """Yield the IP packets of a capture file (pcap or pcapng) in its order."""
-    with PcapReader(io.BytesIO(capture)) as frames:
-        for frame in frames:
-            packet = _packet(frame)
-            if packet is not None:
-                yield packet
-
-
-def dissect(frame: bytes, *, vxlan_port: int | None = None) -> Packet | None:
+def dissect(frame: bytes, *, vxlan_port: int | None = None, ethernet: bool = True) -> Packet | None:
     """Return the packet in an Ethernet frame, or ``None`` when it carries no IP.
 
-    ``vxlan_port`` is another port than the usual ones that carries VXLAN.
+    ``vxlan_port`` is another port than the usual ones that carries VXLAN. Without ``ethernet`` the frame begins with
+    its IP header.
     """
-    return _packet(Ether(frame), vxlan_port)
+    if ethernet:
+        return packet_of(Ether(frame), vxlan_port)
+    if not frame:
+        return None
+    return packet_of(IP(frame) if frame[0] >> 4 == IPV4_VERSION else IPv6(frame), vxlan_port)
 
 
-def _packet(frame: Layer, vxlan_port: int | None = None) -> Packet | None:
+def packet_of(frame: Layer, vxlan_port: int | None = None) -> Packet | None:
+    """Return the packet in what scapy has read."""
     outer = _ip(frame)
     if outer is None:
         return None
@@ -100,6 +62,7 @@ def _packet(frame: Layer, vxlan_port: int | None = None) -> Packet | None:
         destination=ip_address(outer.dst),
         vni=tunnel.vni,
         port=outer[UDP].dport,
+        kind="GENEVE" if isinstance(tunnel, GENEVE) else "VXLAN",
     )
     return _flow(inner_frame, inner, wrapped)
 
@@ -113,35 +76,76 @@ def _ip(frame: Layer) -> Layer | None:
 
 
 def _tunnel(outer: Layer, vxlan_port: int | None) -> Layer | None:
-    if UDP not in outer or _is_fragment(outer):
+    if UDP not in outer or _is_later_fragment(outer):
         return None
+    port = outer[UDP].dport
+    if port == ports.GENEVE:
+        return outer[GENEVE] if GENEVE in outer else GENEVE(bytes(outer[UDP].payload))
     carrying = {ports.VXLAN, ports.VXLAN_OF_LINUX} | ({vxlan_port} if vxlan_port else set())
-    if outer[UDP].dport not in carrying:
+    if port not in carrying:
         return None
     # scapy knows the usual ports; whatever else is stated is read here.
     return outer[VXLAN] if VXLAN in outer else VXLAN(bytes(outer[UDP].payload))
 
 
 def _flow(frame: Layer, ip: Layer, wrapped: Encapsulation | None) -> Packet:
-    segment = ip.payload
+    fragment = ip.payload if isinstance(ip.payload, IPv6ExtHdrFragment) else None
+    segment = ip.payload if fragment is None else fragment.payload
     tcp = isinstance(segment, TCP)
     ports = isinstance(segment, TCP | UDP)
+    icmp = isinstance(segment, ICMP | _ICMPv6)
+    length = _length(ip)
+    ethernet = isinstance(frame, Ether)
     return Packet(
         source=ip_address(ip.src),
         destination=ip_address(ip.dst),
         protocol=_protocol(segment),
-        source_mac=frame.src if isinstance(frame, Ether) else "",
-        destination_mac=frame.dst if isinstance(frame, Ether) else "",
+        source_mac=frame.src if ethernet else "",
+        destination_mac=frame.dst if ethernet else "",
         ttl=ip.ttl if isinstance(ip, IP) else ip.hlim,
         source_port=segment.sport if ports else None,
         destination_port=segment.dport if ports else None,
         syn=tcp and "S" in segment.flags,
         ack=tcp and "A" in segment.flags,
         reset=tcp and "R" in segment.flags,
-        icmp=(segment.type, segment.code) if isinstance(segment, ICMP | _ICMPv6) else None,
+        fin=tcp and "F" in segment.flags,
+        sequence=segment.seq if tcp else None,
+        icmp=(segment.type, segment.code) if icmp else None,
+        quoted=_quoted(segment) if icmp else None,
+        fragment=fragment is not None or _is_fragment(ip),
+        length=length,
+        carried=_carried(ip, segment, length) if ports else 0,
         payload=bytes(segment.payload) if ports else b"",
         encapsulation=wrapped,
     )
+
+
+def _length(ip: Layer) -> int:
+    """Return the packet's length as its header states it; 0 where it states none."""
+    if isinstance(ip, IP):
+        return int(ip.len or 0)
+    return int(ip.plen or 0) + IPV6_HEADER
+
+
+def _carried(ip: Layer, segment: Layer, length: int) -> int:
+    header = 4 * int(segment.dataofs or 0) if isinstance(segment, TCP) else 8
+    own = 4 * int(ip.ihl or 0) if isinstance(ip, IP) else IPV6_HEADER
+    return max(0, length - own - header)
+
+
+def _quoted(segment: Layer) -> Quoted | None:
+    """Return the packet that an ICMP error quotes; scapy gives its layers names of their own."""
+    for kind in (IPerror, IPerror6):
+        if kind in segment:
+            inner = segment[kind]
+            rest = inner.payload
+            return Quoted(
+                source=ip_address(inner.src),
+                destination=ip_address(inner.dst),
+                source_port=getattr(rest, "sport", None),
+                destination_port=getattr(rest, "dport", None),
+            )
+    return None
 
 
 def _protocol(segment: Layer) -> Protocol | None:
@@ -153,5 +157,21 @@ def _protocol(segment: Layer) -> Protocol | None:
 
 
 def _is_fragment(ip: Layer) -> bool:
+    return isinstance(ip, IP) and (ip.frag > 0 or "MF" in ip.flags)
+
+
+def _is_later_fragment(ip: Layer) -> bool:
     """Whether the packet is a later fragment, whose first bytes are no header."""
     return isinstance(ip, IP) and ip.frag > 0
+
+
+def goes_out(frame: Layer) -> bool | None:
+    """Return which way a frame went, where the capture's own header (``LINUX_SLL``) tells; ``None`` elsewhere."""
+    for kind in (CookedLinux, CookedLinuxV2):
+        if kind in frame:
+            return bool(frame[kind].pkttype == OUTGOING)
+    return None
+
+
+OUTGOING = 4
+"""``PACKET_OUTGOING`` of Linux' ``if_packet.h``."""

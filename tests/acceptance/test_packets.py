@@ -8,7 +8,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from nettests.wire.dissect import Packet, read_capture
+from nettests.wire import Packet, read_capture
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.objects import Objects, connect, wait_for
 

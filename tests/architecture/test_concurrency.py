@@ -13,6 +13,7 @@ LAB = "nettests/lab/"
 POOLS = {"ThreadPoolExecutor", "ProcessPoolExecutor", "Pool", "ThreadPool"}
 ROOMS = {"Semaphore", "BoundedSemaphore"}
 ONE_THREAD = {
+    "nettests/probes/bulk_services.py": "makes and removes many Services of a run",
     "nettests/cluster/lease.py": "renews the Lease of a run",
     "nettests/probes/beside.py": "carries one question, which enters the slots of its channel",
     "nettests/session/node_watch.py": "looks at the nodes of a run",

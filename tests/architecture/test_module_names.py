@@ -7,9 +7,11 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "nettests"
 STAGES = {
+    ("nettests.probes.many_flows", "nettests.parse.many_flows"),
+    ("nettests.probes.many_services", "nettests.parse.many_services"),
     ("nettests.probes.host_facts", "nettests.parse.host_facts"),
 }
-"""What probes read of a node, and its parser: the two stages of one tool have the tool's name."""
+"""What probes read of a node or count, and its parser: the two stages of one tool have the tool's name."""
 
 
 def modules() -> Iterator[Path]:

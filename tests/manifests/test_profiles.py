@@ -12,11 +12,11 @@ from nettests import expect
 from nettests.expect import Manifest
 from nettests.expect.condition import covers
 from tests.facts import PROFILES, cluster_facts
-from tests.manifests.golden import (
+from tests.manifests.golden import TABLE
+from tests.manifests.golden_groups import (
     HOST_PORTS,
     LEAVING_LINUX,
     NODES,
-    TABLE,
     USER_MODE_FROM_ELSEWHERE,
     VIP,
 )

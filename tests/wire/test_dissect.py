@@ -31,8 +31,8 @@ def tunnelled(inner: Layer, port: int = 4789) -> Layer:
     return Ether(src="02:00:00:00:00:21", dst="02:00:00:00:00:11") / outer / VXLAN(vni=4096) / inner
 
 
-def read(frame: Layer, **options: int) -> Packet:
-    packet = dissect(bytes(frame), **options)
+def read(frame: Layer, vxlan_port: int | None = None) -> Packet:
+    packet = dissect(bytes(frame), vxlan_port=vxlan_port)
     assert packet is not None
     return packet
 
@@ -50,6 +50,9 @@ def test_a_plain_tcp_packet_is_its_own_flow() -> None:
         source_port=49152,
         destination_port=8080,
         ack=True,
+        sequence=0,
+        length=45,
+        carried=5,
         payload=b"GET /",
     )
 

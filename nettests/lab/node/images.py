@@ -122,6 +122,9 @@ _CATALOGUE: dict[str, _Entry] = {
         tag=_AGNHOST_TAG,
         builds=_agnhost_builds,
     ),
+    "docker.io/nicolaka/netshoot": _Entry(
+        kind=Kind.AGNHOST, entrypoint=(), tag=re.compile(r"v0\.\d+")
+    ),
     f"{REGISTRY}/pause": _Entry(
         kind=Kind.PAUSE, entrypoint=("/pause",), tag=_PAUSE_TAG, builds=_pause_builds
     ),

@@ -33,6 +33,7 @@ _VALUES = {
     "--request": "method",
     "-H": "header",
     "--header": "header",
+    "--local-port": "local_port",
 }
 _RANGE = re.compile(r"\[(\d+)-(\d+)\]")
 _BIT_BUCKETS = ("/dev/null", "nul", "-")
@@ -59,6 +60,7 @@ class Options:
     """The body is thrown away."""
     write_out: str = ""
     method: str = ""
+    local_port: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -127,6 +129,10 @@ def _set_value(options: Options, name: str, value: str) -> None:
             setattr(options, name, float(value))
         except ValueError as error:
             raise UsageError(f"option --{name.replace('_', '-')}: expected a number") from error
+    elif name == "local_port":
+        if not value.isdecimal():
+            raise UsageError("option --local-port: expected a proper numerical parameter")
+        options.local_port = int(value)
     elif name == "output":
         if value.lower() not in _BIT_BUCKETS:
             raise UsageError(f"option -o: the lab's curl writes no file ({value})")

@@ -115,8 +115,12 @@ async def _connect(job: Transfer, host: str, port: int) -> socket.socket:
             except ResolutionError as error:
                 raise CurlError(6, f"Could not resolve host: {host}") from error
             job.resolved.extend(found.addresses)
-            return await tcp.connect(job.machine, found.addresses[0], port)
+            return await tcp.connect(
+                job.machine, found.addresses[0], port, own_port=job.options.local_port
+            )
     except OSError as error:
+        if error.errno == errno.EADDRINUSE and job.options.local_port:
+            raise CurlError(45, f"bind failed with errno {error.errno}: Address in use") from error
         if error.errno is None:
             raise _timed_out(job, Report()) from error
         raise CurlError(7, _refusal(job, host, port, error)) from error

@@ -10,13 +10,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
 from nettests.lab.programs import agnhost, bind_nslookup, curl, dialogue, netcat
 from nettests.lab.programs.lifetime import until_terminated
-from nettests.lab.programs.linux import basics, kill, shell
+from nettests.lab.programs.linux import basics, kill, shell, tcpdump
 from nettests.lab.programs.linux import ping as linux_ping
 from nettests.lab.programs.windows import (
     disk,
     ipconfig,
     netsh,
     nslookup,
+    pktmon,
     powershell,
     small_programs,
 )
@@ -38,6 +39,10 @@ async def _nc(process: Process, words: Sequence[str]) -> int:
     return await netcat.windows(process, words, run)
 
 
+async def _timeout(process: Process, words: Sequence[str]) -> int:
+    return await tcpdump.timeout(process, words, run)
+
+
 _LINUX: Mapping[str, Program] = {
     "agnhost": agnhost.run,
     "bash": dialogue.bash,
@@ -53,6 +58,8 @@ _LINUX: Mapping[str, Program] = {
     "ping": linux_ping.run,
     "sh": _sh,
     "sleep": basics.sleep,
+    "tcpdump": tcpdump.run,
+    "timeout": _timeout,
     "true": basics.true,
     "tty": basics.tty,
 }
@@ -78,6 +85,7 @@ _HOST_PROCESS: Mapping[str, Program] = {
     "netsh": netsh.run,
     "nslookup": nslookup.run,
     "ping": windows_ping.run,
+    "pktmon": pktmon.run,
     "powershell": powershell.run,
     "tasklist": disk.tasklist,
     "whoami": small_programs.whoami,

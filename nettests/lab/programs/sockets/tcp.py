@@ -24,14 +24,15 @@ _SENT_AGAIN = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.
 """What does not end Winsock's attempt: a reset, a router's word, silence."""
 
 
-async def connect(machine: Machine, address: str, port: int) -> socket.socket:
+async def connect(machine: Machine, address: str, port: int, *, own_port: int = 0) -> socket.socket:
     """Return a connected socket; ``OSError`` with the kernel's number when it fails.
 
+    ``own_port`` is the source port to use, a fresh one for 0.
     The caller bounds the wait with its own client's timeout.
     """
     if machine.os is OS.WINDOWS:
-        return await _connect_windows(machine.namespace, address, port)
-    return await _connect_once(machine.namespace, address, port)
+        return await _connect_windows(machine.namespace, address, port, own_port)
+    return await _connect_once(machine.namespace, address, port, own_port)
 
 
 async def _connect_once(
@@ -48,7 +49,9 @@ async def _connect_once(
     return sock
 
 
-async def _connect_windows(namespace: Namespace, address: str, port: int) -> socket.socket:
+async def _connect_windows(
+    namespace: Namespace, address: str, port: int, wanted: int
+) -> socket.socket:
     loop = asyncio.get_running_loop()
     refused = own_port = 0
     source_towards(namespace, address)  # no route is told at once, as WSAENETUNREACH
@@ -56,11 +59,13 @@ async def _connect_windows(namespace: Namespace, address: str, port: int) -> soc
         async with asyncio.timeout(WINDOWS_CONNECT_SECONDS):
             while True:
                 started = loop.time()
-                own_port = own_port or _free_port(namespace, address)
+                own_port = wanted or own_port or _free_port(namespace, address)
                 try:
                     return await _connect_once(namespace, address, port, own_port)
                 except OSError as error:
-                    if error.errno == errno.EADDRINUSE:  # somebody was faster: no SYN has left
+                    if (
+                        error.errno == errno.EADDRINUSE and not wanted
+                    ):  # somebody was faster: no SYN has left
                         own_port = 0
                         continue
                     refused += error.errno == errno.ECONNREFUSED

@@ -1,4 +1,4 @@
-"""``cmd /c type FILE …``, CNI plugins and ``tasklist``: what the node's components left on it."""
+"""``cmd /c type FILE …``, ``del``, CNI plugins and ``tasklist``: what the node's components left on it."""
 
 import fnmatch
 from collections.abc import Sequence
@@ -27,6 +27,19 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
             await err(process, _NOT_FOUND)
             code = 1
     return code
+
+
+async def delete_files(process: Process, words: Sequence[str]) -> int:
+    """Delete files (``del /q FILE …``); 0 also where one is not there, as with cmd."""
+    disk = _disk(process)
+    for path in (one for one in words if not one.startswith("/")):
+        wanted = path.replace("/", "\\").lower()
+        gone = [name for name in disk.files if name.lower() == wanted]
+        for name in gone:
+            del disk.files[name]
+        if not gone:
+            await err(process, f"Could Not Find {path}\n")
+    return 0
 
 
 async def print_about(process: Process, path: str, words: Sequence[str]) -> int:

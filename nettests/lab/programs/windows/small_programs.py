@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import err, out
-from nettests.lab.programs.windows.disk import print_about, type_files
+from nettests.lab.programs.windows.disk import delete_files, print_about, type_files
 
 _CONTAINER_USER = r"user manager\containeradministrator"
 _HOST_USER = r"nt authority\system"
@@ -25,7 +25,7 @@ async def whoami(process: Process, _words: Sequence[str]) -> int:
 
 
 async def cmd(process: Process, words: Sequence[str]) -> int:
-    """Run ``cmd /c`` with ver, set, type or a CNI plugin; other text is refused, never interpreted."""
+    """Run ``cmd /c`` with ver, set, type, del or a CNI plugin; other text is refused, never interpreted."""
     text = " ".join(words[1:]).strip().lower()
     if words[:1] and words[0].lower() == "/c" and text == "ver":
         machine = process.machine
@@ -37,9 +37,13 @@ async def cmd(process: Process, words: Sequence[str]) -> int:
         return 0
     if words[:1] and words[0].lower() == "/c" and words[1:2] and words[1].lower() == "type":
         return await type_files(process, words[2:])
+    if words[:1] and words[0].lower() == "/c" and words[1:2] and words[1].lower() == "del":
+        return await delete_files(process, words[2:])
     if words[:1] and words[0].lower() == "/c" and words[1:2] and words[1].lower().endswith(".exe"):
         return await print_about(process, words[1], words[2:])
-    await err(process, "The lab's cmd runs nothing but 'ver', 'set', 'type' and CNI plugins.\n")
+    await err(
+        process, "The lab's cmd runs nothing but 'ver', 'set', 'type', 'del' and CNI plugins.\n"
+    )
     return 1
 
 

@@ -1,0 +1,97 @@
+"""``nettests trace``: where a packet dies, by a check's question with captures on its way, or by captures somebody took.
+
+Only words here: what is run is decided in ``session.trace_now``, what captures say in ``trace``.
+"""
+
+from pathlib import Path
+
+import click
+
+from nettests import terminal
+from nettests.cli.help import Command
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
+from nettests.model.exit_code import ExitCode
+from nettests.plan import load
+from nettests.report.trace_words import told
+from nettests.session.trace_captures import Given, trace_captures
+from nettests.session.trace_now import trace_now
+from nettests.tracing.finding import Finding
+from nettests.tracing.result import Trace
+
+
+@click.command(
+    cls=Command,
+    example="nettests trace pod-to-service-clusterip/windows-1-to-linux-1/tcp --kubeconfig ~/.kube/config",
+)
+@click.argument("check", required=False)
+@cluster_options(CLUSTER, IMAGES, CHECKS)
+@click.option(
+    "--pcap",
+    "captures",
+    multiple=True,
+    metavar="[NODE=]FILE",
+    help="Read this capture instead (pcap, pcapng); the source's node first, that of the destination last (repeatable).",
+)
+@click.option("--port", type=click.IntRange(1, 65535), help="With --pcap: the client's port.")
+@click.option("--token", help="With --pcap: how the client's datagrams begin.")
+@click.option("--service", metavar="IP", help="With --pcap: the address that has to be translated.")
+@click.option(
+    "--backend",
+    "backends",
+    multiple=True,
+    metavar="IP",
+    help="With --pcap: who may answer (repeatable).",
+)
+@click.option("--vni", type=int, help="With --pcap: the VXLAN or GENEVE network id of all nodes.")
+@click.option(
+    "--to",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("trace"),
+    show_default=True,
+    metavar="DIR",
+    help="Where page and captures go.",
+)
+def trace(
+    *,
+    check: str | None,
+    common: CommonOptions,
+    captures: tuple[str, ...],
+    port: int | None,
+    token: str | None,
+    service: str | None,
+    backends: tuple[str, ...],
+    vni: int | None,
+    directory: Path,
+) -> None:
+    """Say at which hop a packet is lost, and why.
+
+    Repeats the question of CHECK with a marked flow while the nodes on its way capture it: tcpdump on Linux nodes, pktmon
+    on Windows nodes. Or reads captures that somebody took (--pcap). Exit code: 0 nothing wrong; 1 a finding; 6 unsure.
+    """
+    if bool(check) == bool(captures):
+        raise click.UsageError("name a CHECK, or captures with --pcap")
+    if captures:
+        given = Given(
+            captures=captures, port=port, token=token, service=service, backends=backends, vni=vni
+        )
+        found, page = trace_captures(given, directory)
+        _tell(", ".join(captures), found, page)
+        return
+    flows = load(common.suites).select(common.flows).flows
+    with common.cluster() as options:
+        done = trace_now(options, flows, check or "", directory, lambda _stage: None)
+    for remark in done.remarks:
+        terminal.line(remark)
+    _tell(done.check, done.trace, done.page)
+
+
+def _tell(title: str, found: Trace, page: Path) -> None:
+    terminal.line(title)
+    for line in told(found):
+        terminal.line(f"  {line}")
+    terminal.line(f"page: {page}")
+    if found.finding is Finding.UNSURE:
+        raise SystemExit(ExitCode.UNKNOWN)
+    if found.finding is not Finding.NOTHING_WRONG:
+        raise SystemExit(ExitCode.TESTS_FAILED)

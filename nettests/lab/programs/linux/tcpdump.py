@@ -1,0 +1,202 @@
+"""``tcpdump -i any -nn -tt -x … EXPRESSION``: packets of the node or pod, in text; and ``timeout``, which ends it.
+
+No capture file is written or read. Of pcap-filter(7) the expression may have ``port``, ``portrange``, ``icmp``, ``icmp6``,
+``udp port``, ``udp[OFFSET:SIZE]`` with ``&`` and ``=``, ``and``, ``or`` and parentheses; anything else is a syntax error,
+as it is where the real one knows no such word.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+
+from nettests.lab.interfaces import Process
+from nettests.lab.programs.packets import (
+    ICMP,
+    ICMPV6,
+    UDP,
+    Heads,
+    Sniffer,
+    Taken,
+    described,
+    heads,
+    hexadecimal,
+)
+
+Matches = Callable[[Heads], bool]
+_SWITCHES = frozenset({"-n", "-nn", "-tt", "-l", "-x", "-p", "-U"})
+_VALUES = {"-i": "interface", "-s": "length", "-c": "count"}
+_TOKEN = re.compile(r"\s*(udp\[\d+(?::\d)?\]|0x[0-9a-f]+|[a-z0-9-]+|[()&=])")
+_FIELD = re.compile(r"udp\[(\d+)(?::(\d))?\]")
+_SECONDS = re.compile(r"\d+(\.\d+)?")
+_ENDED = 124
+TERMINATE = (
+    "listening on any, link-type LINUX_SLL2 (Linux cooked v2), snapshot length {length} bytes\n"
+)
+
+
+class _SyntaxError(Exception):
+    """The expression, or an option, is not one."""
+
+
+async def run(process: Process, words: Sequence[str]) -> int:
+    """Print packets until so many came, or the process ends."""
+    try:
+        options, expression = _options(words)
+        matches = parse(expression)
+    except _SyntaxError as error:
+        await process.stderr(f"tcpdump: {error}\n".encode())
+        return 1
+    length = int(options.get("length") or 0) or 262144
+    left = int(options.get("count") or 0) or None
+    waiting: asyncio.Queue[Taken] = asyncio.Queue()
+    try:
+        sniffer = Sniffer(process.machine.namespace, waiting.put_nowait, ethernet=False)
+    except PermissionError:
+        await process.stderr(b"tcpdump: any: You don't have permission to perform this capture\n")
+        return 1
+    with sniffer:
+        await process.stderr(TERMINATE.format(length=length).encode())
+        while left is None or left > 0:
+            taken = await waiting.get()
+            found = heads(taken.data)
+            if found is not None and matches(found):
+                left = None if left is None else left - 1
+                await process.stdout(_printed(taken, found, length).encode())
+    return 0
+
+
+def _printed(taken: Taken, found: Heads, length: int) -> str:
+    way = "Out" if taken.out else "P  " if taken.other_host else "In "
+    family = "IP6" if ":" in found.source else "IP"
+    head = f"{taken.time:.6f} {taken.interface:<5} {way} {family} {described(found)}"
+    return "\n".join([head, *hexadecimal(taken.data[:length])]) + "\n"
+
+
+async def timeout(
+    process: Process, words: Sequence[str], program: Callable[[Process], Awaitable[int]]
+) -> int:
+    """``timeout [-s SIGNAL] SECONDS PROGRAM …``: end a program after so many seconds."""
+    rest = list(words[2:] if words[:1] == ["-s"] else words)
+    if len(rest) < 2 or not _SECONDS.fullmatch(rest[0]):
+        await process.stderr(b"timeout: usage: timeout [-s SIG] SECS PROG ARGS\n")
+        return 1
+    inner = Process(
+        argv=rest[1:],
+        environment=process.environment,
+        machine=process.machine,
+        stdout=process.stdout,
+        stderr=process.stderr,
+        stdin=process.stdin,
+        working_directory=process.working_directory,
+        terminate=process.terminate,
+    )
+    try:
+        async with asyncio.timeout(float(rest[0])):
+            return await program(inner)
+    except TimeoutError:
+        return _ENDED
+
+
+def _options(words: Sequence[str]) -> tuple[dict[str, str], str]:
+    found: dict[str, str] = {}
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        word = rest.pop(0)
+        if word in _VALUES and rest:
+            found[_VALUES[word]] = rest.pop(0)
+        elif word not in _SWITCHES:
+            raise _SyntaxError(f"the lab's tcpdump has no option {word}")
+    if found.get("interface") != "any":
+        raise _SyntaxError("the lab's tcpdump captures on any interface alone: -i any")
+    return found, " ".join(rest)
+
+
+def parse(expression: str) -> Matches:
+    """Return whether a packet matches an expression of pcap-filter(7); raises for one that is none."""
+    words = _words(expression)
+    if not words:
+        return lambda _: True
+    matches = _any(words)
+    if words:
+        raise _SyntaxError(f"syntax error in filter expression: {words[0]}")
+    return matches
+
+
+def _words(expression: str) -> list[str]:
+    found, at = [], 0
+    while expression[at:].strip():
+        match = _TOKEN.match(expression, at)
+        if match is None:
+            raise _SyntaxError(f"syntax error in filter expression: {expression[at:]}")
+        found.append(match[1])
+        at = match.end()
+    return found
+
+
+def _any(words: list[str]) -> Matches:
+    found = [_all(words)]
+    while words[:1] == ["or"]:
+        words.pop(0)
+        found.append(_all(words))
+    return lambda packet: any(one(packet) for one in found)
+
+
+def _all(words: list[str]) -> Matches:
+    found = [_one(words)]
+    while words[:1] == ["and"]:
+        words.pop(0)
+        found.append(_one(words))
+    return lambda packet: all(one(packet) for one in found)
+
+
+def _one(words: list[str]) -> Matches:
+    match words:
+        case ["(", *_]:
+            words.pop(0)
+            inner = _any(words)
+            if words[:1] != [")"]:
+                raise _SyntaxError("syntax error in filter expression: ) is missing")
+            words.pop(0)
+            return inner
+        case ["udp", "port", number, *_] if number.isdecimal():
+            del words[:3]
+            return lambda packet: packet.protocol == UDP and int(number) in packet.ports
+        case ["port", number, *_] if number.isdecimal():
+            del words[:2]
+            return lambda packet: int(number) in packet.ports
+        case ["portrange", ends, *_] if re.fullmatch(r"\d+-\d+", ends):
+            del words[:2]
+            first, last = map(int, ends.split("-"))
+            return lambda packet: any(first <= port <= last for port in packet.ports)
+        case ["icmp", *_]:
+            del words[:1]
+            return lambda packet: packet.protocol == ICMP
+        case ["icmp6", *_]:
+            del words[:1]
+            return lambda packet: packet.protocol == ICMPV6
+        case [field, *_] if _FIELD.fullmatch(field):
+            return _compared(words)
+    raise _SyntaxError(f"syntax error in filter expression: {' '.join(words[:2])}")
+
+
+def _compared(words: list[str]) -> Matches:
+    """Read ``udp[50:2] & 0xfff8 = 28600``."""
+    field = _FIELD.fullmatch(words.pop(0))
+    assert field is not None, "the caller has looked"
+    start, size = int(field[1]), int(field[2] or 1)
+    mask = -1
+    if words[:1] == ["&"] and len(words) > 1:
+        mask = int(words[1], 0)
+        del words[:2]
+    if words[:1] != ["="] or len(words) < 2:
+        raise _SyntaxError("syntax error in filter expression: = is missing")
+    value = int(words[1], 0)
+    del words[:2]
+
+    def matches(packet: Heads) -> bool:
+        taken = packet.segment[start : start + size]
+        return (
+            packet.protocol == UDP and len(taken) == size and int.from_bytes(taken) & mask == value
+        )
+
+    return matches

@@ -1,0 +1,148 @@
+"""Frames of a namespace, taken as they pass: what the lab's ``tcpdump`` and ``pktmon`` are made of.
+
+A packet socket of the namespace sees what enters an interface before any rule, and what leaves it after all of them.
+Only as much of a packet is read here as filters and head lines need.
+"""
+
+import asyncio
+import ipaddress
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from nettests.lab.interfaces import Namespace
+
+ETH_P_ALL, OTHER_HOST, OUTGOING = 0x0003, 3, 4
+IPV4, IPV6 = 0x0800, 0x86DD
+ICMP, TCP, UDP, ICMPV6 = 1, 6, 17, 58
+_LONGEST = 262144
+_BUFFER = 4 * 1024 * 1024
+ETHERNET = 14
+_FLAGS = ((0x02, "S"), (0x01, "F"), (0x04, "R"), (0x08, "P"), (0x10, "."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A frame at an interface: its bytes, with the Ethernet header if that was wished, and when it passed."""
+
+    time: float
+    interface: str
+    out: bool
+    data: bytes
+    other_host: bool = False
+    """Whether it came to the interface, but for another machine's address."""
+
+
+class Sniffer:
+    """Calls ``take`` with each frame that carries IP at any interface of the namespace, for the time of the block."""
+
+    def __init__(
+        self, namespace: Namespace, take: Callable[[Taken], None], *, ethernet: bool
+    ) -> None:
+        self._take = take
+        kind = socket.SOCK_RAW if ethernet else socket.SOCK_DGRAM
+        self._socket = namespace.socket(socket.AF_PACKET, kind, socket.htons(ETH_P_ALL))
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+
+    def __enter__(self) -> Self:
+        asyncio.get_running_loop().add_reader(self._socket, self._read)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        asyncio.get_running_loop().remove_reader(self._socket)
+        self._read()
+        self._socket.close()
+
+    def _read(self) -> None:
+        """Take all frames that are waiting."""
+        while True:
+            try:
+                data, (name, protocol, kind, *_) = self._socket.recvfrom(_LONGEST)
+            except BlockingIOError:
+                return
+            if protocol in {IPV4, IPV6}:
+                taken = Taken(
+                    time=time.time(),
+                    interface=name,
+                    out=kind == OUTGOING,
+                    data=data,
+                    other_host=kind == OTHER_HOST,
+                )
+                self._take(taken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heads:
+    """The heads of an IP packet: addresses, protocol, ports where it has any, and all behind the IP header."""
+
+    source: str
+    destination: str
+    protocol: int
+    ports: tuple[int, ...]
+    segment: bytes
+    length: int
+
+    @property
+    def inner(self) -> bytes:
+        """The IP packet inside a VXLAN or GENEVE packet without options; empty where it is too short for one."""
+        return self.segment[8 + 8 + ETHERNET :] if self.protocol == UDP else b""
+
+
+def heads(packet: bytes) -> Heads | None:
+    """Read the heads of an IP packet; ``None`` for what is none."""
+    if len(packet) < 20:
+        return None
+    if packet[0] >> 4 == 4:
+        start, protocol = 4 * (packet[0] & 0xF), packet[9]
+        ends, length = (packet[12:16], packet[16:20]), int.from_bytes(packet[2:4])
+        later = bool(int.from_bytes(packet[6:8]) & 0x1FFF)
+    elif packet[0] >> 4 == 6 and len(packet) >= 40:
+        start, protocol, later = 40, packet[6], False
+        ends, length = (packet[8:24], packet[24:40]), int.from_bytes(packet[4:6]) + 40
+    else:
+        return None
+    segment = packet[start:]
+    has_ports = protocol in {TCP, UDP} and len(segment) >= 4 and not later
+    return Heads(
+        source=str(ipaddress.ip_address(ends[0])),
+        destination=str(ipaddress.ip_address(ends[1])),
+        protocol=protocol,
+        ports=(int.from_bytes(segment[:2]), int.from_bytes(segment[2:4])) if has_ports else (),
+        segment=segment,
+        length=length,
+    )
+
+
+def described(found: Heads) -> str:
+    """Say what a packet is, as tcpdump and pktmon do: ``10.0.0.1.80 > 10.0.0.2.5000: Flags [S.], seq 1, length 0``."""
+    if not found.ports:
+        return f"{found.source} > {found.destination}: {_NAMES.get(found.protocol, 'ip-proto')}, length {len(found.segment)}"
+    ends = f"{found.source}.{found.ports[0]} > {found.destination}.{found.ports[1]}"
+    if found.protocol == UDP:
+        return f"{ends}: UDP, length {max(0, len(found.segment) - 8)}"
+    if len(found.segment) < 16:
+        return f"{ends}: tcp"
+    flags = "".join(letter for bit, letter in _FLAGS if found.segment[13] & bit)
+    sequence = int.from_bytes(found.segment[4:8])
+    window = int.from_bytes(found.segment[14:16])
+    data = max(0, len(found.segment) - 4 * (found.segment[12] >> 4))
+    return f"{ends}: Flags [{flags}], seq {sequence}, win {window}, length {data}"
+
+
+_NAMES = {ICMP: "ICMP", ICMPV6: "ICMP6"}
+
+
+def hexadecimal(data: bytes) -> Iterator[str]:
+    """Yield the lines in which both programs show bytes."""
+    for start in range(0, len(data), 16):
+        digits = data[start : start + 16].hex()
+        words = (digits[at : at + 4] for at in range(0, len(digits), 4))
+        yield f"\t0x{start:04x}:  {' '.join(words)}"

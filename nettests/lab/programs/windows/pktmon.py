@@ -1,0 +1,282 @@
+"""``pktmon``: filters, a capture that goes on after the command, its log as text. In its own manner, of what really travels.
+
+What it sees are the ports of the node's virtual switch: each is a component, with the type and address that the end of a log
+states. No reason of a drop is stated, because the switch states none: a frame that was dropped is one that came in and did
+not leave. Words and forms: Microsoft, ``pktmon`` in "Windows Commands"; where no document shows an output, it is made up.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from nettests.lab.interfaces import Disk, Process
+from nettests.lab.programs.packets import (
+    ETHERNET,
+    ICMP,
+    TCP,
+    UDP,
+    Heads,
+    Sniffer,
+    Taken,
+    described,
+    heads,
+    hexadecimal,
+)
+from nettests.lab.programs.terminal import err, out
+
+_PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmp": ICMP}
+_VXLAN = 4789
+_USUAL_SIZE = 128
+_MOST_BYTES = 512 * 1024 * 1024
+_MIB = 1024 * 1024
+_HEAD = 160
+"""Bytes that a log has beside each packet."""
+MONITOR = "pktmon"
+"""Where a disk keeps what goes on after a command."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Filter:
+    """All conditions of one filter have to hold; ``tunnel`` is the VXLAN port inside which they may hold, too."""
+
+    protocol: int | None = None
+    ports: tuple[int, ...] = ()
+    addresses: tuple[str, ...] = ()
+    tunnel: int | None = None
+
+    def matches(self, packet: Heads) -> bool:
+        if self._holds(packet):
+            return True
+        inner = heads(packet.inner) if self.tunnel in packet.ports else None
+        return inner is not None and self._holds(inner)
+
+    def _holds(self, packet: Heads) -> bool:
+        if self.protocol is not None and packet.protocol != self.protocol:
+            return False
+        ends = {packet.source, packet.destination}
+        return set(self.ports) <= set(packet.ports) and set(self.addresses) <= ends
+
+
+@dataclass(slots=True)
+class Monitor:
+    """Packet Monitor of one node: its filters, and the capture that is under way."""
+
+    filters: list[_Filter] = field(default_factory=list)
+    sniffer: Sniffer | None = None
+    file: str = ""
+    size: int = 0
+    most: int = _MOST_BYTES
+    bytes: int = 0
+    taken: list[Taken] = field(default_factory=list)
+    logs: dict[str, list[Taken]] = field(default_factory=dict)
+
+    def take(self, frame: Taken) -> None:
+        """Keep a frame that a filter lets through, up to the size of the log."""
+        found = heads(frame.data[ETHERNET:])
+        if found is None or frame.other_host or self.bytes > self.most:
+            return
+        if not self.filters or any(one.matches(found) for one in self.filters):
+            self.bytes += _HEAD + min(len(frame.data), self.size or len(frame.data))
+            self.taken.append(frame)
+
+
+async def run(process: Process, words: Sequence[str]) -> int:
+    """Run one of pktmon's commands; 1 for those that the lab has not."""
+    node = process.machine.node
+    if node is None or node.switch is None:
+        await err(
+            process, "Failed to connect to the Packet Monitor driver: 0x5\nAccess is denied.\n"
+        )
+        return 1
+    if process.machine.user.upper() != r"NT AUTHORITY\SYSTEM":
+        await err(process, "Access is denied.\n")
+        return 5
+    monitor = _monitor(node.disk)
+    match list(words):
+        case ["filter", *rest]:
+            return await _filter(process, monitor, rest)
+        case ["start", "--capture", *rest]:
+            return await _start(process, monitor, rest)
+        case ["stop"]:
+            return await _stop(process, monitor)
+        case ["status"]:
+            running = f"Collected data:\n    Packet counters, packet capture\n\nLogger name:      PktMon\nLog file:         {monitor.file}\n"
+            await out(process, running if monitor.sniffer else "Packet Monitor is not running.\n")
+            return 0
+        case ["etl2txt", log, "--out", text, "--hex"]:
+            return await _etl2txt(process, monitor, log, text)
+    await err(process, f"Unknown command '{' '.join(words)}'. See pktmon help.\n")
+    return 1
+
+
+def _monitor(disk: Disk) -> Monitor:
+    found = disk.background.setdefault(MONITOR, Monitor())
+    assert isinstance(found, Monitor), "the name is pktmon's own"
+    return found
+
+
+async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> int:
+    match words:
+        case ["remove"]:
+            monitor.filters.clear()
+            await out(process, "Removed all filters.\n")
+        case ["list"]:
+            rows = "".join(f" {number} {one}\n" for number, one in enumerate(monitor.filters, 1))
+            await out(
+                process,
+                f" # Name Protocol Port\n - ---- -------- ----\n{rows}"
+                if rows
+                else "No filters.\n",
+            )
+        case ["add", *rest]:
+            found = _read_filter(rest)
+            if found is None:
+                await err(process, f"Unexpected parameter: {' '.join(rest)}\n")
+                return 1
+            monitor.filters.append(found)
+            await out(process, "Filter added.\n")
+        case _:
+            await err(process, "See pktmon filter help.\n")
+            return 1
+    return 0
+
+
+def _read_filter(words: Sequence[str]) -> _Filter | None:
+    """Read ``NAME -t TCP -p 28600 -i 10.0.0.1 -e 4789``; ``None`` for what is none."""
+    rest = list(words[1:] if words and not words[0].startswith("-") else words)
+    protocol, tunnel = None, None
+    ports: list[int] = []
+    addresses: list[str] = []
+    while rest:
+        option = rest.pop(0)
+        values = []
+        while rest and not rest[0].startswith("-"):
+            values.append(rest.pop(0))
+        match option, values:
+            case "-t", [name] if name.lower() in _PROTOCOLS:
+                protocol = _PROTOCOLS[name.lower()]
+            case "-p", [_] | [_, _] if all(one.isdecimal() for one in values):
+                ports = [int(one) for one in values]
+            case "-i", [_] | [_, _]:
+                addresses = values
+            case "-e", [] | [_] if all(one.isdecimal() for one in values):
+                tunnel = int(values[0]) if values else _VXLAN
+            case _:
+                return None
+    return _Filter(protocol=protocol, ports=tuple(ports), addresses=tuple(addresses), tunnel=tunnel)
+
+
+async def _start(process: Process, monitor: Monitor, words: Sequence[str]) -> int:
+    if monitor.sniffer is not None:
+        await err(process, "Packet Monitor is already started.\n")
+        return 1
+    given = dict(zip(words[::2], words[1::2], strict=False))
+    node = process.machine.node
+    if (
+        node is None
+        or node.switch is None
+        or given.keys() - {"--pkt-size", "--file-name", "--file-size"}
+    ):
+        await err(process, "Unexpected parameter. See pktmon start help.\n")
+        return 1
+    monitor.size = int(given.get("--pkt-size", _USUAL_SIZE))
+    monitor.file = given.get("--file-name", "PktMon.etl").lower()
+    monitor.most = int(given.get("--file-size", "512")) * _MIB
+    monitor.bytes, monitor.taken = 0, []
+    monitor.sniffer = Sniffer(node.switch, monitor.take, ethernet=True)
+    monitor.sniffer.__enter__()
+    await out(
+        process,
+        f"Logger Parameters:\n    Logger name:        PktMon\n    Log file:           {monitor.file}\n\nCollected Data:\n    Packet counters, packet capture\n",
+    )
+    return 0
+
+
+async def _stop(process: Process, monitor: Monitor) -> int:
+    if monitor.sniffer is None:
+        await err(process, "Packet Monitor is not running.\n")
+        return 1
+    monitor.sniffer.__exit__(None, None, None)
+    monitor.sniffer = None
+    monitor.logs[monitor.file] = monitor.taken
+    _disk(process).files[monitor.file] = "(binary)\n"
+    await out(
+        process,
+        "Flushing logs...\nMerging metadata...\nStopped Packet Monitor and collected the log.\n",
+    )
+    return 0
+
+
+async def _etl2txt(process: Process, monitor: Monitor, log: str, text: str) -> int:
+    frames = monitor.logs.get(log.lower())
+    disk = _disk(process)
+    if frames is None or log.lower() not in disk.files:
+        await err(
+            process,
+            "Failed to open the log file: 0x2\nThe system cannot find the file specified.\n",
+        )
+        return 1
+    disk.files[text.lower()] = "\n".join(_lines(process, monitor, frames)) + "\n"
+    await out(process, f"Processing...\n\nFormatted file:  {text}\n")
+    return 0
+
+
+def _lines(process: Process, monitor: Monitor, frames: Sequence[Taken]) -> Iterator[str]:
+    """Yield the log's text: each frame at its component, and at the end what the components are."""
+    names = dict.fromkeys(one.interface for one in frames)
+    numbers = {name: number for number, name in enumerate(names, 10)}
+    for group, one in enumerate(frames, 1):
+        data = one.data[: monitor.size or len(one.data)]
+        way = "Tx" if one.out else "Rx"
+        yield (
+            f"{_stamp(one.time)} [Microsoft-Windows-PktMon] PktGroupId {group}, PktNumber 1, Appearance 1, Direction {way} , "
+            f"Type Ethernet , Component {numbers[one.interface]}, Edge 1, Filter 1, OriginalSize {len(one.data)}, LoggedSize {len(data)}"
+        )
+        found = heads(one.data[ETHERNET:])
+        ends = f"{_dashes(one.data[6:12])} > {_dashes(one.data[:6])}"
+        said = described(found) if found else ""
+        yield f"\t{ends}, ethertype IPv4 (0x0800), length {len(one.data)}: {said}"
+        yield from hexadecimal(data)
+    cards = _cards(process)
+    for name, number in numbers.items():
+        kind, driver, mac = cards(name)
+        now = f"{_stamp(time.time())} [Microsoft-Windows-PktMon]"
+        yield f"{now} Component {number}, Type {kind}, Name {driver}, {name}"
+        if mac:
+            yield f"{now} Property: Component {number}, MAC Address = {mac}"
+
+
+def _cards(process: Process) -> Callable[[str], tuple[str, str, str]]:
+    """Return what says of a port of the switch: type, driver, and the address of the card behind it."""
+    node = process.machine.node
+    endpoints = node.hns.endpoints() if node is not None and node.hns is not None else []
+    by_port = {
+        f"pod-{'-'.join(str(one['IPAddress']).split('.')[2:])}": str(one.get("MacAddress", ""))
+        for one in endpoints
+        if one.get("IPAddress")
+    }
+
+    def card(name: str) -> tuple[str, str, str]:
+        if name in by_port:
+            return "Container vNIC", "vmswitch.sys", by_port[name]
+        if name == "host":
+            return "Host vNIC", "vmswitch.sys", ""
+        return (
+            ("Miniport", "netvsc.sys", "") if name == "uplink" else ("Protocol", "vfpext.sys", "")
+        )
+
+    return card
+
+
+def _stamp(seconds: float) -> str:
+    whole = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
+    return f"[00]0004.0300::{whole}.{int(seconds % 1 * 1_000_000_000):09d}"
+
+
+def _dashes(address: bytes) -> str:
+    return address.hex("-").upper()
+
+
+def _disk(process: Process) -> Disk:
+    node = process.machine.node
+    return node.disk if node is not None else Disk()

@@ -1,0 +1,270 @@
+"""Pods that capture on nodes, and how a capture is begun, ended and brought back as text.
+
+Linux: ``tcpdump`` in a Pod on the node's network, spoken to while it runs. Windows: the node's own ``pktmon``, whose log is
+a file on the node until it has been read. Filters let nothing through but the ports of one flow and ICMP; sizes, seconds and
+files are bounded, and what was changed on a node is changed back. What the text says is read by ``trace.printed``.
+
+Sources: tcpdump(1), pcap-filter(7); Microsoft, ``pktmon filter add``, ``pktmon start``, ``pktmon etl2txt`` (learn.microsoft.com).
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Protocol, assert_never
+
+from nettests.errors import NettestsError
+from nettests.model.channel import ChannelError, Conversation, ExecChannel, ProgramMissingError
+from nettests.model.facts import NodeFacts
+from nettests.model.labels import POD_LABEL
+from nettests.model.words import OS
+from nettests.plan.pod_security import forbidden
+from nettests.probes.objects import Blank, Object, outfitted, read_template
+from nettests.probes.seams import Converses, Executes
+
+CONTAINER = "capture"
+CAPTURE_SECONDS = 40
+"""After so long a capture ends by itself, should its client be gone."""
+BEGIN_SECONDS = 8.0
+END_SECONDS = 1.5
+TOOL_SECONDS = 20.0
+CAPTURE_FRAMES = 3000
+SNAP_BYTES = 256
+"""Of each packet: two Ethernet, three IP and two transport headers, and the mark."""
+LOG_MIB = 4
+"""Of a log of pktmon."""
+PORTS = 8
+"""Source ports of one trace: two canaries, and as many flows as are left. A power of two, for filters."""
+FOLDER = r"C:\Windows\Temp"
+
+
+class CannotCaptureError(NettestsError):
+    """Nothing can be captured on a node, and why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """What is let through: the source ports from ``base`` on, and the ports at which backends serve the flow."""
+
+    base: int
+    served: tuple[int, ...] = ()
+    tunnel: int | None = None
+    """The UDP port of VXLAN or GENEVE."""
+
+
+class Cluster(Executes, Converses, Protocol):
+    """The cluster as far as captures need it."""
+
+
+def pod_name(node: NodeFacts) -> str:
+    """Return the name of the Pod that captures on a node."""
+    return f"capture-{node.pool}-{node.member}"
+
+
+def capture_pod(node: NodeFacts, blank: Blank) -> Object:
+    """Return the Pod that captures on a node; ``CannotCaptureError`` where it may not stand."""
+    if node.os is OS.WINDOWS and node.host_process.value is not True:
+        raise CannotCaptureError(
+            f"{node.name} has no HostProcess containers, in which pktmon is run: {node.host_process.origin}"
+        )
+    item = deepcopy(read_template(f"capture-{node.os.value}"))
+    name = pod_name(node)
+    item["metadata"]["name"], item["metadata"]["namespace"] = name, blank.namespace
+    item["metadata"]["labels"] |= {**blank.labels, POD_LABEL: name}
+    item["spec"]["os"] = {"name": node.os.value}
+    made = outfitted(item, node, blank)
+    if blank.images.capture and node.os is OS.LINUX:
+        made["spec"]["containers"][0]["image"] = blank.images.capture
+    if what := forbidden(made["spec"], node.os, blank.pod_security):
+        raise CannotCaptureError(
+            f"level {blank.pod_security} of Pod Security forbids the Pod that captures on {node.name}: {what}",
+            hint="use a namespace of level privileged, or capture by hand: nettests trace --pcap",
+        )
+    return made
+
+
+def expression(flow: Flow) -> str:
+    """Return the flow as an expression of pcap-filter(7); inside tunnels headers stand at fixed places."""
+    last, mask = flow.base + PORTS - 1, 0xFFFF & ~(PORTS - 1)
+    plain = [f"portrange {flow.base}-{last}", *(f"port {port}" for port in flow.served), "icmp"]
+    if flow.tunnel is None:
+        return " or ".join(plain)
+    inner = [
+        one
+        for offset in (_INNER_SOURCE_PORT, _INNER_SOURCE_PORT + 2)
+        for one in (
+            f"udp[{offset}:2] & {mask:#x} = {flow.base}",
+            *(f"udp[{offset}:2] = {port}" for port in flow.served),
+        )
+    ]
+    inner.append(f"udp[{_INNER_PROTOCOL}] = 1")
+    return " or ".join([*plain, f"( udp port {flow.tunnel} and ( {' or '.join(inner)} ) )"])
+
+
+_INNER_PROTOCOL = 8 + 8 + 14 + 9
+_INNER_SOURCE_PORT = 8 + 8 + 14 + 20
+"""Bytes from the outer UDP header on: UDP, VXLAN or GENEVE without options, Ethernet, IPv4 without options."""
+
+
+def tcpdump_words(flow: Flow) -> tuple[str, ...]:
+    """Return the argv that captures on a Linux node."""
+    bounds = ("timeout", "-s", "INT", str(CAPTURE_SECONDS))
+    shown = ("-i", "any", "-nn", "-tt", "-l", "-x", "-p")
+    most = ("-s", str(SNAP_BYTES), "-c", str(CAPTURE_FRAMES))
+    return (*bounds, "tcpdump", *shown, *most, expression(flow))
+
+
+def pktmon_filters(flow: Flow) -> Iterator[tuple[str, ...]]:
+    """Yield the argv of each filter that is set on a Windows node."""
+    inside = ("-e",) if flow.tunnel is None else ("-e", str(flow.tunnel))
+    for port in (*range(flow.base, flow.base + PORTS), *flow.served):
+        yield ("pktmon", "filter", "add", "nettests", "-p", str(port), *inside)
+    yield ("pktmon", "filter", "add", "nettests", "-t", "ICMP", *inside)
+
+
+@dataclass(slots=True, kw_only=True)
+class Capturer:
+    """A capture on one node. ``begin`` first, then ``end`` in any case."""
+
+    cluster: Cluster
+    namespace: str
+    node: NodeFacts
+    flow: Flow
+    remarks: list[str] = field(default_factory=list)
+    """What could not be changed back."""
+    _talk: Conversation | None = None
+    _filtered: bool = False
+    _started: bool = False
+
+    def begin(self) -> None:
+        """Capture from now on; ``CannotCaptureError`` where that cannot be done."""
+        try:
+            match self.node.os:
+                case OS.LINUX:
+                    self._begin_tcpdump()
+                case OS.WINDOWS:
+                    self._begin_pktmon()
+                case _:
+                    assert_never(self.node.os)
+        except ProgramMissingError as error:
+            raise CannotCaptureError(
+                f"nothing can be captured on {self.node.name}: {error.message}",
+                hint="images.capture of the cluster profile names an image with tcpdump, timeout and curl",
+            ) from error
+        except ChannelError as error:
+            raise CannotCaptureError(
+                f"nothing can be captured on {self.node.name}: {error.message}"
+            ) from error
+
+    def run(self, words: Sequence[str], seconds: float) -> int:
+        """Run a program in the capturing Pod, and return its exit code."""
+        return self._exec().run(words, timeout=seconds).exit_code
+
+    def end(self, *, until: str) -> str:
+        """Stop capturing, undo what was changed, and return what was captured; text with ``until`` is whole."""
+        match self.node.os:
+            case OS.LINUX:
+                return self._end_tcpdump(until)
+            case OS.WINDOWS:
+                return self._end_pktmon()
+            case _:
+                assert_never(self.node.os)
+
+    def _exec(self) -> ExecChannel:
+        return self.cluster.open_exec(
+            self.namespace,
+            pod_name(self.node),
+            CONTAINER,
+            node=self.node.name,
+            os=self.node.os,
+        )
+
+    def _begin_tcpdump(self) -> None:
+        talk = self.cluster.converse(
+            self.namespace, pod_name(self.node), CONTAINER, tcpdump_words(self.flow)
+        )
+        self._talk = talk
+        talk.hear(lambda _: "listening on" in talk.stderr, seconds=BEGIN_SECONDS)
+        if talk.exit_code is not None or "listening on" not in talk.stderr:
+            said = " ".join(talk.stderr.split())[:200] or f"it said nothing for {BEGIN_SECONDS:g} s"
+            raise CannotCaptureError(f"tcpdump does not capture on {self.node.name}: {said}")
+
+    def _end_tcpdump(self, until: str) -> str:
+        talk = self._talk
+        if talk is None:
+            return ""
+        try:
+            talk.hear(lambda text: until in text, seconds=END_SECONDS)
+        except ChannelError as error:
+            self.remarks.append(error.message)
+        finally:
+            talk.close()
+        return talk.stdout
+
+    def _begin_pktmon(self) -> None:
+        if "not running" not in self._tool("pktmon", "status"):
+            raise CannotCaptureError(
+                f"pktmon runs on {self.node.name} already, for somebody else",
+                hint="end that capture first: pktmon stop",
+            )
+        filters = self._tool("pktmon", "filter", "list")
+        if any(line.strip()[:1].isdigit() for line in filters.splitlines()):
+            raise CannotCaptureError(
+                f"somebody else's filters of pktmon are set on {self.node.name}",
+                hint="remove them first: pktmon filter remove",
+            )
+        self._filtered = True
+        for words in pktmon_filters(self.flow):
+            self._tool(*words)
+        log, _ = self._files()
+        self._started = True
+        self._tool(
+            *("pktmon", "start", "--capture", "--pkt-size", str(SNAP_BYTES)),
+            *("--file-name", log, "--file-size", str(LOG_MIB)),
+        )
+
+    def _end_pktmon(self) -> str:
+        log, text = self._files()
+        try:
+            if not self._started:
+                return ""
+            self._tool("pktmon", "stop")
+            self._tool("pktmon", "etl2txt", log, "--out", text, "--hex")
+            return self._tool("cmd", "/c", "type", text)
+        except ChannelError as error:
+            self.remarks.append(error.message)
+            return ""
+        finally:
+            self._undo_pktmon(log, text)
+
+    def _undo_pktmon(self, *files: str) -> None:
+        undo: list[tuple[str, ...]] = []
+        if self._filtered:
+            undo.append(("pktmon", "filter", "remove"))
+        if self._started:
+            undo.append(("cmd", "/c", "del", "/q", *files))
+        for words in undo:
+            try:
+                self._tool(*words)
+            except ChannelError as error:
+                self.remarks.append(f"left on {self.node.name}: {error.message}")
+
+    def _files(self) -> tuple[str, str]:
+        name = rf"{FOLDER}\nettests-{self.flow.base}-{self.namespace}"
+        return f"{name}.etl", f"{name}.txt"
+
+    def _tool(self, *words: str) -> str:
+        channel = self._exec()
+        with channel.slots:
+            answer = channel.run(words, timeout=TOOL_SECONDS)
+        if answer.exit_code != 0:
+            said = " ".join((answer.stderr or answer.stdout).split())[:200]
+            raise ChannelError(f"{' '.join(words[:3])} failed on {self.node.name}: {said}")
+        return answer.stdout
+
+
+def give_up(captures: Sequence[Capturer]) -> None:
+    """End captures whose texts nobody wants any more."""
+    for one in captures:
+        with suppress(ChannelError, OSError):
+            one.end(until="")

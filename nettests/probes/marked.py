@@ -1,0 +1,138 @@
+"""One marked flow: what is sent by a check's source so that captures know it again. Pure.
+
+TCP has a source port of its own (``curl --local-port``), a datagram a word of its own, an echo request a size that nobody
+else sends. Beside ``commands``, whose requests bear no mark; payloads are ours alone.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+from urllib.parse import quote, urlencode
+
+from nettests.model.channel import ExecAnswer
+from nettests.model.check import Action
+from nettests.model.payload import ECHO
+from nettests.model.words import OS, Protocol, VantageKind
+from nettests.probes.commands import host_programs
+from nettests.probes.endpoint import Endpoint
+from nettests.probes.objects import PROBE_HTTP
+from nettests.tracing.mark import Mark
+
+FLOW_SECONDS = 3
+"""For one marked flow: a SYN is sent again after 1 s and after 3 s, and twice is enough to see where it goes."""
+BIND_FAILED = 45
+"""curl's exit code for a source address or port that it may not use (curl(1), "EXIT CODES")."""
+DATAGRAM_SECONDS = 7.0
+"""For one that ``/dial`` sends, which gives up by itself after 5 s."""
+MOST_FILLED = 4000
+"""Bytes by which a request is made larger: more than any usual MTU carries, and less than any command line."""
+ECHO_BYTES = 733
+"""Payload of the echo requests of a trace that is not about sizes; the trace's own number is added."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedFlow:
+    """What is run in the source's container, the mark that its packets bear, and what its answer means."""
+
+    words: tuple[str, ...]
+    mark: Mark
+    answered: Callable[[ExecAnswer], bool]
+    unsent: int | None = None
+    """The exit code that says that nothing was sent, because the source port is somebody else's."""
+    seconds: float
+
+
+def marked_flow(
+    action: Action, endpoint: Endpoint, host: str, port: int | None, *, number: int, token: str
+) -> MarkedFlow:
+    """Return the flow of a trace; ``number`` is its source port, and ``token`` a word that is its own."""
+    match action.protocol:
+        case Protocol.TCP:
+            return _connection(action, endpoint, f"{_literal(host)}:{port}", number, token)
+        case Protocol.UDP:
+            return _datagram(action, host, port, token)
+        case Protocol.ICMP:
+            return _echo(action, host, number)
+        case _:
+            assert_never(action.protocol)
+
+
+def _connection(action: Action, endpoint: Endpoint, to: str, number: int, token: str) -> MarkedFlow:
+    requests = endpoint.requests(Protocol.TCP)
+    path = endpoint.path(requests[0][0], Protocol.TCP) if requests else "hostname"
+    filler = "x" * min(action.size or 0, MOST_FILLED)
+    on_host = action.source.kind is VantageKind.NODE
+    curl = host_programs(action.source.os or OS.LINUX)[1] if on_host else "curl"
+    words = (
+        *(curl, "-sS", "-o", "NUL" if action.source.os is OS.WINDOWS else "/dev/null"),
+        *("-m", str(FLOW_SECONDS), "--local-port", str(number)),
+        f"http://{to}/{path}?{token}{filler}",
+    )
+    return MarkedFlow(
+        words=words,
+        mark=Mark(protocol=Protocol.TCP, port=number),
+        answered=lambda answer: answer.exit_code == 0,
+        unsent=BIND_FAILED,
+        seconds=FLOW_SECONDS + 3,
+    )
+
+
+def _literal(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _datagram(action: Action, host: str, port: int | None, token: str) -> MarkedFlow:
+    wanted = min(action.size or 0, MOST_FILLED)
+    filler = "x" * max(0, wanted - len(ECHO) - len(token))
+    request = f"{ECHO}{token}{filler}"
+    query = urlencode(
+        {"host": host, "port": port, "protocol": "udp", "request": request, "tries": 1},
+        quote_via=quote,
+    )
+    url = f"http://127.0.0.1:{PROBE_HTTP}/dial?{query}"
+    return MarkedFlow(
+        words=("curl", "-sS", "-m", str(int(DATAGRAM_SECONDS)), url),
+        mark=Mark(protocol=Protocol.UDP, token=f"{ECHO}{token}".encode()),
+        answered=lambda answer: token in _responses(answer.stdout),
+        seconds=DATAGRAM_SECONDS + 1,
+    )
+
+
+def _responses(text: str) -> str:
+    """Return what ``/dial`` says that was answered, as one text."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return ""
+    return " ".join(map(str, found.get("responses") or ())) if isinstance(found, dict) else ""
+
+
+def _echo(action: Action, host: str, number: int) -> MarkedFlow:
+    size = action.size if action.size is not None else ECHO_BYTES + number % 97
+    whole = action.size is not None
+    match action.source.os:
+        case OS.WINDOWS:
+            limits: tuple[str, ...] = ("-f",) if whole else ()
+            words: tuple[str, ...] = (
+                "ping",
+                "-n",
+                "2",
+                "-w",
+                "2000",
+                *limits,
+                "-l",
+                str(size),
+                host,
+            )
+        case OS.LINUX | None:
+            limits = ("-M", "do") if whole else ()
+            words = ("ping", "-c", "2", "-W", "2", *limits, "-s", str(size), host)
+        case _:
+            assert_never(action.source.os)
+    return MarkedFlow(
+        words=words,
+        mark=Mark(protocol=Protocol.ICMP, size=size),
+        answered=lambda answer: answer.exit_code == 0 and "unreachable" not in answer.stdout,
+        seconds=10.0,
+    )

@@ -1,0 +1,186 @@
+"""A ``Trace`` in words: ten lines for a terminal, and one line a frame for the page. Pure."""
+
+from collections.abc import Iterator
+
+from nettests.model.words import Protocol
+from nettests.report.text import one_line, plural
+from nettests.tracing.hops import Hop, Stage
+from nettests.tracing.mark import Marked, Way
+from nettests.tracing.packet import Packet
+from nettests.tracing.result import Trace
+from nettests.tracing.scene import End, Scene
+from nettests.tracing.sighting import Direction
+
+MARKS = {True: "✓", False: "·"}
+STOPPED = "✗"
+
+
+def told(trace: Trace) -> Iterator[str]:
+    """Yield what a terminal shows: question, path, finding, detail, next step."""
+    scene = trace.scene
+    yield f"flow      {flow_of(scene)}"
+    yield f"request   {_path(trace, _REQUEST)}"
+    yield f"reply     {_path(trace, _REPLY)}"
+    yield f"frames    {_counted(trace)}"
+    if trace.answered is not None:
+        yield f"client    {'had its answer' if trace.answered else 'had no answer'}"
+    if trace.node:
+        yield f"where     {one_line(trace.node)}"
+    yield f"finding   {trace.finding.value}: {trace.finding.words}"
+    if trace.detail:
+        yield f"          {one_line(trace.detail)}"
+    if scene.documented:
+        yield f"expected  {one_line(scene.documented)}"
+    yield f"next      {trace.finding.next_step}"
+    for remark in trace.remarks[:2]:
+        yield f"note      {one_line(remark, limit=160)}"
+
+
+def flow_of(scene: Scene) -> str:
+    """Say from where the flow goes to where, and over whom."""
+    behind = f" → {', '.join(end(one) for one in scene.backends)}" if scene.translated else ""
+    port = f":{scene.requested_port}" if scene.requested_port is not None else ""
+    to = (
+        end(scene.backends[0])
+        if scene.backends and not scene.translated
+        else f"{scene.requested}{port}"
+    )
+    return one_line(f"{scene.protocol.value} {end(scene.source)} → {to}{behind}", limit=200)
+
+
+def end(one: End) -> str:
+    """Say who an end is."""
+    port = f":{one.port}" if one.port is not None else ""
+    named = f"{one.name} " if one.name else ""
+    return f"{named}{one.address}{port} on {one.node}"
+
+
+def frame(one: Marked) -> str:
+    """Say what a frame shows: ports, flags, sizes, and the tunnel around it."""
+    packet = one.packet
+    tunnel = packet.encapsulation
+    around = (
+        f", in {tunnel.kind} {tunnel.vni} {tunnel.source} → {tunnel.destination} (UDP {tunnel.port})"
+        if tunnel
+        else ""
+    )
+    drop = f", dropped: {one.sighting.drop}" if one.sighting.drop else ""
+    return (
+        f"{_address(packet.source, packet.source_port)} → "
+        f"{_address(packet.destination, packet.destination_port)} {_kind(packet)}, "
+        f"{packet.length} bytes{around}{drop}"
+    )
+
+
+def place(one: Marked) -> str:
+    """Say where a frame was seen, and which way it went there."""
+    seen = one.sighting
+    match seen.direction:
+        case Direction.IN:
+            return f"{seen.interface} in"
+        case Direction.OUT:
+            return f"{seen.interface} out"
+        case Direction.UNKNOWN:
+            return seen.interface
+
+
+def short(stage: Stage) -> str:
+    """Return a stage's word in a path, and in the picture."""
+    return _SHORT[stage]
+
+
+_SHORT = {
+    Stage.SENT: "sent",
+    Stage.ARRIVED_AT_TRANSLATOR: "arrived",
+    Stage.TRANSLATED: "translated",
+    Stage.LEFT: "left",
+    Stage.ARRIVED: "arrived",
+    Stage.DELIVERED: "delivered",
+    Stage.ANSWERED: "answered",
+    Stage.REPLY_LEFT: "left",
+    Stage.REPLY_ARRIVED: "arrived",
+    Stage.REPLY_TRANSLATED: "translated back",
+    Stage.REPLY_DELIVERED: "delivered",
+}
+_REPLY = (
+    Stage.ANSWERED,
+    Stage.REPLY_LEFT,
+    Stage.REPLY_ARRIVED,
+    Stage.REPLY_TRANSLATED,
+    Stage.REPLY_DELIVERED,
+)
+_REQUEST = tuple(stage for stage in Stage if stage not in _REPLY)
+
+
+def _path(trace: Trace, stages: tuple[Stage, ...]) -> str:
+    found = [one for one in trace.hops if one.stage in stages]
+    if not found:
+        return "–"
+    words, node = [], ""
+    for hop in found:
+        at = "" if hop.node == node else f"[{one_line(hop.node, limit=40)}] "
+        words.append(f"{at}{mark(trace, hop)} {short(hop.stage)}")
+        node = hop.node
+    return " → ".join(words)
+
+
+def mark(trace: Trace, hop: Hop) -> str:
+    """Return the sign of a hop: seen, not seen, or where the flow stopped."""
+    stopped = trace.stopped
+    if stopped is not None and (hop.stage, hop.node) == (stopped.stage, stopped.node):
+        return STOPPED
+    return MARKS[hop.seen]
+
+
+def _counted(trace: Trace) -> str:
+    nodes = dict.fromkeys(one.sighting.node for one in trace.frames)
+    seen = [
+        f"{sum(one.sighting.node == node for one in trace.frames)} on {one_line(node, limit=40)}"
+        for node in nodes
+    ]
+    again = resent(trace)
+    more = f"; {plural(again, 'packet')} sent again" if again else ""
+    return f"{', '.join(seen) or 'none'}{more}"
+
+
+def resent(trace: Trace) -> int:
+    """Return how often TCP sent a packet again, at the interface where most of it is seen."""
+    found: dict[tuple[str, str], list[tuple[object, ...]]] = {}
+    for one in trace.frames:
+        packet = one.packet
+        if (
+            packet.protocol is Protocol.TCP
+            and one.way is Way.REQUEST
+            and (packet.syn or packet.carried)
+        ):
+            key = (
+                packet.source,
+                packet.source_port,
+                packet.sequence,
+                packet.carried,
+                one.sighting.direction,
+                packet.destination,
+            )
+            found.setdefault((one.sighting.node, one.sighting.interface), []).append(key)
+    return max((len(keys) - len(set(keys)) for keys in found.values()), default=0)
+
+
+def _address(address: object, port: int | None) -> str:
+    return f"{address}:{port}" if port is not None else str(address)
+
+
+def _kind(packet: Packet) -> str:
+    if packet.icmp is not None:
+        quoted = packet.quoted
+        about = f" about {quoted.source} → {quoted.destination}" if quoted else ""
+        return f"ICMP {packet.icmp[0]}/{packet.icmp[1]}{about}"
+    if packet.protocol is Protocol.TCP:
+        flags = (
+            ("SYN", packet.syn),
+            ("ACK", packet.ack),
+            ("FIN", packet.fin),
+            ("RST", packet.reset),
+        )
+        data = f" {packet.carried} bytes of data" if packet.carried else ""
+        return f"TCP {'+'.join(name for name, on in flags if on)}{data}"
+    return f"{packet.protocol.value.upper() if packet.protocol else 'IP'}{' fragment' if packet.fragment else ''}"

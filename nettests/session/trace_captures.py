@@ -1,0 +1,76 @@
+"""Captures that somebody else took → a trace and its page. For ``nettests trace --pcap``; contacts no cluster."""
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+from nettests.errors import PlanError
+from nettests.model.facts import Address
+from nettests.session.report_dir import require_writable
+from nettests.session.trace_files import write_trace
+from nettests.session.tracing import require_scapy
+from nettests.tracing.given import Said, protocol_of, scene_of_captures
+from nettests.tracing.mark import Mark
+from nettests.tracing.path import trace
+from nettests.tracing.result import Trace
+from nettests.tracing.sighting import Capture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Captures by file, each with its node's name if one was given, and what was said of the flow."""
+
+    captures: tuple[str, ...]
+    port: int | None = None
+    token: str | None = None
+    service: str | None = None
+    backends: tuple[str, ...] = ()
+    vni: int | None = None
+
+
+def trace_captures(given: Given, directory: Path) -> tuple[Trace, Path]:
+    """Read the captures, write the trace, and return both; ``NettestsError`` for what cannot be read."""
+    if (given.port is None) == (not given.token):
+        raise PlanError(
+            "which flow is it? Name one of --port and --token",
+            hint="--port 51234, the client's port of a TCP connection; --token hello, how its datagrams begin",
+        )
+    require_scapy()
+    require_writable(directory)
+    said = Said(
+        mark=Mark(
+            protocol=protocol_of(token=given.token),
+            port=given.port,
+            token=(given.token or "").encode(),
+        ),
+        service=_address("--service", given.service) if given.service else None,
+        backends=tuple(_address("--backend", one) for one in given.backends),
+        vni=given.vni,
+    )
+    captures = _read(given.captures)
+    found = trace(scene_of_captures(captures, said), said.mark, captures)
+    page = write_trace(directory, found, (), title=", ".join(given.captures))
+    return found, page
+
+
+def _read(files: tuple[str, ...]) -> list[Capture]:
+    from nettests import wire  # noqa: PLC0415 - scapy is an extra
+
+    found: dict[str, Capture] = {}
+    for text in files:
+        name, equals, rest = text.partition("=")
+        path = Path(rest if equals else text)
+        node = name if equals else path.stem
+        if node in found:
+            raise PlanError(
+                f"two captures are of {node}", hint="name their nodes: --pcap win-1=a.pcap"
+            )
+        found[node] = wire.read_file(node, path)
+    return list(found.values())
+
+
+def _address(option: str, text: str) -> Address:
+    try:
+        return ip_address(text)
+    except ValueError as error:
+        raise PlanError(f"{option} {text} is no IP address") from error

@@ -1,0 +1,222 @@
+"""A check and what stands → the scene of its flow: what facts and limitations lead to expect. Pure.
+
+For ``tracing``. What sends no packets of its own that can be marked is refused, with the reason.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import assert_never
+
+from nettests.errors import PlanError
+from nettests.model.check import Check
+from nettests.model.expectation import Expectation
+from nettests.model.facts import Address, ClusterFacts
+from nettests.model.target_kinds import Location, Owner, Proxy
+from nettests.model.words import OS, Protocol, Question, SourceSeen, VantageKind
+from nettests.probes import Directory
+from nettests.probes.addresses import of_family, seen_of
+from nettests.probes.deployment import StandingPod
+from nettests.probes.endpoint import Endpoint, of_pod
+from nettests.tracing.scene import End, Scene
+
+OUTSIDE = "outside"
+"""Where nothing can be captured."""
+TUNNELS = frozenset({"vxlan", "geneve"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Set:
+    """The scene of a check, and where its question goes."""
+
+    scene: Scene
+    endpoint: Endpoint
+
+
+def refusal(check: Check) -> str:
+    """Return why no flow of a check can be marked and captured, or nothing."""
+    action = check.action
+    if check.members:
+        return "it has members: name one of them (nettests plan --json)"
+    if not action.source.kind.has_pod:
+        return f"its packets begin at {action.source.kind.value}, where nothing can be captured"
+    if not _sends_one_flow(action.question):
+        return f"it does not send one flow that can be marked ({action.question.value})"
+    if action.target.descriptor.loopback:
+        return "its packets stay on loopback, where no node shows them"
+    if action.protocol is Protocol.UDP and action.source.kind is VantageKind.NODE:
+        return "a datagram from a node itself bears no mark"
+    return ""
+
+
+def _sends_one_flow(question: Question) -> bool:
+    """Whether a question is a request and its answer, between two ends."""
+    match question:
+        case Question.REACH | Question.DISTRIBUTE | Question.PING | Question.CHURN:
+            return True
+        case Question.FLOWS | Question.SCALE:
+            return False
+        case Question.RESOLVE | Question.PATH_MTU | Question.LOSS | Question.IDLE:
+            return False
+        case Question.ADMIT | Question.INSPECT | Question.START:
+            return False
+        case _:
+            assert_never(question)
+
+
+def scene_of(check: Check, expectation: Expectation, directory: Directory) -> Set:
+    """Return the scene; ``PlanError`` for a check without a flow to trace, ``NotStandingError`` for what does not stand."""
+    why = refusal(check)
+    if why:
+        raise PlanError(f"{check.id} cannot be traced: {why}")
+    facts, action = directory.facts, check.action
+    endpoint = directory.endpoint(action)
+    requested = _requested(check, endpoint, directory)
+    translator = _translator(check, directory)
+    backends = tuple(_backends(check, requested, directory, translated=bool(translator)))
+    tunnelled = facts.cni.backend.value in TUNNELS
+    documented = _documented(expectation)
+    scene = Scene(
+        protocol=action.protocol,
+        source=_source(check, directory),
+        requested=requested,
+        requested_port=_port(endpoint, action.protocol),
+        backends=backends,
+        translator=translator,
+        owners=_owners(directory),
+        encapsulated=True if tunnelled and not any(one.on_host for one in backends) else None,
+        vni=facts.cni.vni.value if tunnelled else None,
+        source_kept=None if documented else _source_kept(check, expectation, facts),
+        size=action.size or 0,
+        documented=documented,
+    )
+    return Set(scene=scene, endpoint=endpoint)
+
+
+def _source(check: Check, directory: Directory) -> End:
+    source, family = check.source, check.action.family
+    node = source.node or ""
+    if source.kind is VantageKind.NODE:
+        address = of_family(directory.facts.node(node).addresses, family)
+        return End(address=address, node=node, on_host=True)
+    pod = directory.pod(source.probe)
+    return End(address=of_family(pod.addresses, family), node=node, name=pod.name)
+
+
+def _requested(check: Check, endpoint: Endpoint, directory: Directory) -> Address:
+    """Return the address that the flow is sent to: a name stands for what facts say that it does."""
+    try:
+        return ip_address(endpoint.host)
+    except ValueError:
+        target, family = check.target, check.action.family
+        if target.service:
+            found = directory.service(target.service)
+            return (
+                of_family(found.addresses, family)
+                if found.addresses
+                else _first(found.backends, directory)
+            )
+        if target.pod:
+            return of_family(directory.pod(target.pod).addresses, family)
+        raise PlanError(
+            f"{check.id} cannot be traced: nobody here knows the address of {endpoint.host}"
+        ) from None
+
+
+def _first(names: tuple[str, ...], directory: Directory) -> Address:
+    return directory.pod(names[0]).addresses[0]
+
+
+def _translator(check: Check, directory: Directory) -> str:
+    """Return the node whose Service proxy, or network plugin, has to translate; nothing where nobody has to."""
+    reached, target = check.target.descriptor, check.target
+    match reached.proxy:
+        case Proxy.TARGET:
+            return target.node or ""
+        case Proxy.SOURCE if target.service:
+            settings = directory.service(target.service).settings
+            by_name = settings is not None and (settings.headless or bool(settings.external_name))
+            return "" if by_name else check.source.node or ""
+        case Proxy.SOURCE:
+            return ""
+        case Proxy.NONE:
+            return target.node or "" if reached.owner is Owner.HOST_PORT else ""
+        case _:
+            assert_never(reached.proxy)
+
+
+def _backends(
+    check: Check, requested: Address, directory: Directory, *, translated: bool
+) -> Iterator[End]:
+    protocol, version = check.action.protocol, requested.version
+    if translated and check.target.service:
+        names: tuple[str, ...] = directory.service(check.target.service).backends
+    else:
+        names = check.target.backends or ((check.target.pod,) if check.target.pod else ())
+    standing = [directory.pod(name) for name in names if name in directory.deployment.pods]
+    found = False
+    for pod in standing:
+        for address in (one for one in pod.addresses if one.version == version):
+            if translated or address == requested:
+                found = True
+                yield _end(pod, address, protocol)
+    if not found:
+        owner = _owners(directory).get(requested, OUTSIDE)
+        yield End(address=requested, node=owner, on_host=True)
+
+
+def _end(pod: StandingPod, address: Address, protocol: Protocol) -> End:
+    on_host = address in pod.host_addresses
+    return End(
+        address=address,
+        node=pod.node,
+        port=_port(of_pod(pod, str(address)), protocol),
+        on_host=on_host,
+        name=pod.name,
+    )
+
+
+def _port(endpoint: Endpoint, protocol: Protocol) -> int | None:
+    if protocol is Protocol.TCP and endpoint.health_port is not None:
+        return endpoint.health_port
+    requests = endpoint.requests(protocol)
+    return requests[0][1] if requests else None
+
+
+def _owners(directory: Directory) -> dict[Address, str]:
+    """Return nodes by every address that stands for them, their Pods' included."""
+    found: dict[Address, str] = {}
+    for node in directory.facts.nodes:
+        vip = node.kube_proxy.source_vip.value
+        for address in (*seen_of(node), *((vip,) if vip else ())):
+            found[address] = node.name
+    for pod in directory.deployment.pods.values():
+        for address in pod.addresses:
+            found[address] = pod.node
+    return found
+
+
+def _source_kept(check: Check, expectation: Expectation, facts: ClusterFacts) -> bool | None:
+    """Say whether the backend has to see the source's own address: where that is expected, between Pods, and with DSR."""
+    expected = expectation.expected
+    if expected is not None and expected.source_seen is not None:
+        return True if expected.source_seen is SourceSeen.CLIENT_POD else None
+    if check.source.kind is not VantageKind.POD or expectation.limitation is not None:
+        return None
+    if check.target.descriptor.of_pod:
+        return True
+    node = facts.node(check.source.node or "")
+    by_source = check.target.descriptor.location is Location.CLUSTER_IP
+    direct = node.os is OS.WINDOWS and node.kube_proxy.dsr.value is True
+    return True if by_source and direct else None
+
+
+def _documented(expectation: Expectation) -> str:
+    """Return what documents lead to expect instead of an answer; nothing where one is expected."""
+    expected, entry = expectation.expected, expectation.limitation
+    if expected is None:
+        return f"left open by {entry.id}" if entry else "left open by the documents"
+    if any(outcome.positive for outcome in expected.outcomes):
+        return ""
+    by = f", by {entry.id}" if entry else ""
+    return f"{expected}{by}"

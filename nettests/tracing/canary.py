@@ -1,0 +1,47 @@
+"""Packets that a node sends before and after the flow, to prove that its capture saw all of it. Pure.
+
+Without them, silence in a capture would say the same as a capture that began late, ended early or filtered too much.
+They go from one captured node to another by the nodes' own network, so that on Linux they show which interface leads out.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from nettests.tracing.sighting import Capture, Direction, Edge, Sighting
+
+
+def proven(capture: Capture, *, before: int, after: int) -> Capture:
+    """Return the capture with what each canary, known by its source port, says of it."""
+    sent = {before: "before", after: "after"}
+    missing = [
+        word
+        for port, word in sent.items()
+        if not any(one.packet.source_port == port for one in capture.sightings)
+    ]
+    doubt = capture.doubt
+    if missing and not doubt:
+        doubt = (
+            f"the capture on {capture.node} does not show what the node sent itself "
+            f"{' and '.join(missing)} the flow"
+        )
+    return replace(capture, doubt=doubt, sightings=_placed(capture.sightings, sent))
+
+
+def _placed(sightings: Sequence[Sighting], ports: Collection[int]) -> tuple[Sighting, ...]:
+    """Say of interfaces what they lead to, where the capture's own tool did not."""
+    out = {
+        one.interface
+        for one in sightings
+        if one.packet.source_port in ports
+        and one.direction is Direction.OUT
+        and one.edge is Edge.UNKNOWN
+        and one.interface not in {"", "lo"}
+    }
+    if not out:
+        return tuple(sightings)
+    return tuple(
+        replace(one, edge=Edge.WIRE if one.interface in out else Edge.POD)
+        if one.edge is Edge.UNKNOWN and one.interface not in {"", "lo"}
+        else one
+        for one in sightings
+    )

@@ -1,0 +1,243 @@
+"""The first hop that a flow did not reach → what is wrong there. Pure.
+
+What frames show themselves (another network id, a refusal, a drop with its reason) is ``seen`` and needs no proof of what
+is absent; the rest says that something was not seen, and ``path`` requests whether it would have been.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from nettests.tracing.finding import Finding
+from nettests.tracing.hops import Hop, Stage, came_out, leaves
+from nettests.tracing.mark import Marked, Way
+from nettests.tracing.packet import PORT_UNREACHABLE, Packet
+from nettests.tracing.scene import End, Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is wrong, what shows it, and on which node if it is not that of the hop."""
+
+    finding: Finding
+    detail: str = ""
+    node: str = ""
+    seen: bool = False
+
+
+Frames = tuple[Marked, ...]
+
+
+def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
+    """Return the backend that the flow was translated to, or what is wrong with it; ``None`` where it was not translated."""
+    if not scene.translated:
+        return scene.backends[0] if scene.backends else None
+    translated = [
+        one.packet
+        for one in frames
+        if one.way is Way.REQUEST
+        and one.packet.destination != scene.requested
+        and one.sighting.node == scene.translator
+    ]
+    if not translated:
+        return None
+    last = translated[-1]
+    backend = scene.backend(last.destination)
+    if backend is None:
+        known = ", ".join(str(one.address) for one in scene.backends)
+        return Difference(
+            Finding.DEAD_BACKEND,
+            f"translated to {last.destination}, which is no endpoint; they are {known}",
+            seen=True,
+        )
+    if backend.port is not None and last.destination_port not in {backend.port, None}:
+        return Difference(
+            Finding.DEAD_BACKEND,
+            f"translated to port {last.destination_port} of {backend.address}, which serves at {backend.port}",
+            seen=True,
+        )
+    return backend
+
+
+def rewritten(scene: Scene, path: Iterable[Hop]) -> Difference | None:
+    """Return that the backend was shown another source than the one that has to be kept."""
+    if not scene.source_kept:
+        return None
+    for hop in path:
+        if hop.stage is Stage.DELIVERED and hop.first is not None:
+            source = hop.first.packet.source
+            if source != scene.source.address:
+                return Difference(
+                    Finding.SOURCE_REWRITTEN,
+                    f"{hop.node} delivered it with source {source} instead of {scene.source.address}",
+                    seen=True,
+                )
+    return None
+
+
+def of(
+    scene: Scene, backend: End | None, path: tuple[Hop, ...], stopped: Hop, frames: Frames
+) -> Difference:
+    """Return what is wrong with a flow that did not reach ``stopped``."""
+    shown = (
+        _dropped(stopped, frames)
+        or refused(backend, frames)
+        or _other_network(scene, path, frames)
+        or rewritten(scene, path)
+    )
+    return shown or _unseen(scene, backend, path, stopped, frames)
+
+
+def _dropped(stopped: Hop, frames: Frames) -> Difference | None:
+    for one in frames:
+        if one.sighting.drop and one.sighting.node == stopped.node:
+            text = f"{one.sighting.interface or 'a component'}: {one.sighting.drop}"
+            return Difference(Finding.DROPPED, text, seen=True)
+    return None
+
+
+def refused(backend: End | None, frames: Frames) -> Difference | None:
+    """Return that the backend said no: with a reset and nothing else, or with "port unreachable"."""
+    if backend is None:
+        return None
+    replies = [one.packet for one in frames if one.way is Way.REPLY]
+    resets = [packet for packet in replies if packet.reset]
+    if resets and not any(packet.syn for packet in replies):
+        return Difference(Finding.REFUSED, f"{resets[0].source} answered with a reset", seen=True)
+    for one in frames:
+        if one.way is Way.ERROR and one.packet.icmp in PORT_UNREACHABLE:
+            text = f'{one.packet.source} answered with ICMP "port unreachable"'
+            return Difference(Finding.REFUSED, text, seen=True)
+    return None
+
+
+def _other_network(scene: Scene, path: tuple[Hop, ...], frames: Frames) -> Difference | None:
+    """Return that packets crossed without the tunnel, or in one of another network id."""
+    tunnelled = [
+        (one, one.packet.encapsulation) for one in frames if one.packet.encapsulation is not None
+    ]
+    # Where facts tell no network id, that with which the request began is the one to be kept.
+    begun = next((tunnel.vni for one, tunnel in tunnelled if one.way is Way.REQUEST), None)
+    for one, tunnel in tunnelled:
+        right = scene.vni if scene.vni is not None else begun if one.way is Way.REQUEST else None
+        if right is not None and tunnel.vni != right:
+            node = one.sighting.node
+            text = f"{tunnel.kind} with VNI {tunnel.vni} instead of {right}, seen on {node}"
+            return Difference(Finding.WRONG_VNI, text, node=node, seen=True)
+    for hop in path:
+        if hop.stage is Stage.LEFT and scene.encapsulated:
+            plain = [one for one in hop.frames if one.packet.encapsulation is None]
+            if plain and not tunnelled:
+                text = f"{_flow(plain[0].packet)} left {hop.node} as it is"
+                return Difference(Finding.NOT_ENCAPSULATED, text, node=hop.node, seen=True)
+    return None
+
+
+def _unseen(
+    scene: Scene, backend: End | None, path: tuple[Hop, ...], stopped: Hop, frames: Frames
+) -> Difference:
+    before = _before(path, stopped)
+    match stopped.stage:
+        case Stage.SENT:
+            return Difference(Finding.NEVER_LEFT_POD, f"no frame of it was seen on {stopped.node}")
+        case Stage.ARRIVED_AT_TRANSLATOR | Stage.ARRIVED:
+            return Difference(Finding.LOST_BETWEEN_NODES, _last(before))
+        case Stage.TRANSLATED:
+            return Difference(
+                Finding.UNTRANSLATED,
+                f"{stopped.node} left the destination {scene.requested} as it is",
+            )
+        case Stage.LEFT:
+            return Difference(Finding.LOST_IN_SOURCE_NODE, _last(before))
+        case Stage.DELIVERED:
+            return Difference(Finding.NOT_DELIVERED, _last(before))
+        case Stage.ANSWERED:
+            who = backend.name or str(backend.address) if backend else "the destination"
+            return Difference(Finding.UNANSWERED, f"{who} was handed it and said nothing")
+        case Stage.REPLY_LEFT | Stage.REPLY_ARRIVED:
+            return _reply(scene, stopped, before, frames)
+        case Stage.REPLY_TRANSLATED:
+            sources = sorted({str(one.packet.source) for one in before.frames}) if before else []
+            return Difference(
+                Finding.REPLY_NOT_TRANSLATED,
+                f"the reply came with source {', '.join(sources)} instead of {scene.requested}",
+            )
+        case Stage.REPLY_DELIVERED:
+            return Difference(Finding.REPLY_NOT_DELIVERED, _last(before))
+        case _:
+            assert_never(stopped.stage)
+
+
+def swallowed(scene: Scene, stopped: Hop, frames: Frames, direct: Frames) -> Difference:
+    """Tell a packet that was not translated from one that its node lost, which may have been translated before.
+
+    What a node does with a packet inside shows only when it comes out again: as it was, or not at all while one that
+    needs no translation does.
+    """
+    as_it_was = [
+        one
+        for one in frames
+        if one.way is Way.REQUEST and (leaves(one) or one.sighting.node != stopped.node)
+    ]
+    untranslated = Difference(
+        Finding.UNTRANSLATED, f"{stopped.node} left the destination {scene.requested} as it is"
+    )
+    if any(one.packet.destination == scene.requested and leaves(one) for one in as_it_was):
+        return untranslated
+    if scene.translator == scene.source.node and as_it_was:
+        return untranslated
+    requests = [one for one in direct if one.way is Way.REQUEST]
+    if any(came_out(one, stopped.node) for one in requests):
+        text = f"{stopped.node} lost it, and a packet to the backend itself left"
+        return Difference(Finding.UNTRANSLATED, text)
+    if requests:
+        text = f"nor did a packet to the backend itself leave {stopped.node}"
+        return Difference(Finding.LOST_IN_SOURCE_NODE, text)
+    text = (
+        f"it came into {stopped.node} and did not leave it: whether it was translated does not show"
+    )
+    return Difference(Finding.UNSURE, text, seen=True)
+
+
+def _reply(scene: Scene, stopped: Hop, before: Hop | None, frames: Frames) -> Difference:
+    """Tell a reply that went to another node from one that was lost."""
+    back = {scene.source.node, scene.translator}
+    for one in frames:
+        if one.way is not Way.REPLY or not leaves(one):
+            continue
+        outer = one.packet.encapsulation
+        towards = outer.destination if outer is not None else one.packet.destination
+        owner = scene.owners.get(towards)
+        if owner is not None and owner not in back:
+            return Difference(
+                Finding.REPLY_OTHER_WAY, f"it left {one.sighting.node} for {owner} ({towards})"
+            )
+    node = before.node if stopped.stage is Stage.REPLY_LEFT and before else ""
+    return Difference(Finding.REPLY_LOST, _last(before), node=node)
+
+
+def _before(path: tuple[Hop, ...], stopped: Hop) -> Hop | None:
+    """Return the last hop before it that was seen."""
+    earlier = path[: path.index(stopped)]
+    return next((one for one in reversed(earlier) if one.seen), None)
+
+
+def _last(hop: Hop | None) -> str:
+    """Say where and as what the flow was seen last."""
+    if hop is None or not hop.frames:
+        return "it was seen nowhere before"
+    last = hop.frames[-1]
+    at = f" at {last.sighting.interface}" if last.sighting.interface else ""
+    return f"seen last on {hop.node}{at}: {_flow(last.packet)}"
+
+
+def _flow(packet: Packet) -> str:
+    tunnel = packet.encapsulation
+    around = (
+        f" in {tunnel.kind} {tunnel.vni} {tunnel.source} → {tunnel.destination}" if tunnel else ""
+    )
+    return f"{_end(packet.source, packet.source_port)} → {_end(packet.destination, packet.destination_port)}{around}"
+
+
+def _end(address: object, port: int | None) -> str:
+    return f"{address}:{port}" if port is not None else str(address)

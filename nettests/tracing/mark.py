@@ -1,0 +1,130 @@
+"""The mark of a marked flow, and the frames that bear it: through translation, encapsulation and rewritten ports.
+
+A source port survives translation most often; where it does not, TCP's sequence numbers do, and so does a word in the
+payload. A reply is known by the same, seen from the other end. Frames of other flows are left out here, and go no further.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from nettests.model.words import Protocol
+from nettests.tracing.packet import ECHO_REPLIES, ECHO_REQUESTS, Packet
+from nettests.tracing.sighting import Sighting
+
+ECHO_HEADER = 8
+IPV4_HEADER, IPV6_HEADER = 20, 40
+
+
+class Way(Enum):
+    """Which way a frame of the flow goes."""
+
+    REQUEST = "request"
+    REPLY = "reply"
+    ERROR = "error"
+    """An ICMP error that quotes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """What tells the flow from all others: a source port, a word in its payload, or the size of its echo requests."""
+
+    protocol: Protocol
+    port: int | None = None
+    token: bytes = b""
+    size: int | None = None
+    """Bytes of payload of echo requests that nobody else sends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """A frame of the flow, and which way it goes."""
+
+    way: Way
+    sighting: Sighting
+
+    @property
+    def packet(self) -> Packet:
+        """The packet of the frame."""
+        return self.sighting.packet
+
+
+def marked(sightings: Iterable[Sighting], mark: Mark) -> tuple[Marked, ...]:
+    """Return the frames of the flow, in the order given."""
+    given = tuple(sightings)
+    known = _Known.of(given, mark)
+    return tuple(
+        Marked(way=way, sighting=_bare(one))
+        for one in given
+        if (way := known.way(one.packet)) is not None
+    )
+
+
+def belonging(sightings: Iterable[Sighting], mark: Mark) -> Callable[[Packet], bool]:
+    """Return what tells whether a packet is one of the flow that these show."""
+    known = _Known.of(tuple(sightings), mark)
+    return lambda packet: known.way(packet) is not None
+
+
+def _bare(one: Sighting) -> Sighting:
+    """Return it without payload: nothing of a flow is kept but its mark."""
+    return replace(one, packet=replace(one.packet, payload=b""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The client's ports, and the first sequence numbers of its connections, as the frames show them."""
+
+    mark: Mark
+    ports: frozenset[int]
+    openings: frozenset[int]
+
+    @classmethod
+    def of(cls, sightings: Iterable[Sighting], mark: Mark) -> "_Known":
+        """Learn from the frames that bear the mark itself what else belongs to them."""
+        own = [one.packet for one in sightings if _bears(one.packet, mark)]
+        openings = frozenset(
+            one.sequence for one in own if one.syn and not one.ack and one.sequence is not None
+        )
+        ports = {mark.port} | {one.source_port for one in own}
+        # A source port that was rewritten: the opening of the same connection, from another port.
+        ports |= {
+            one.packet.source_port
+            for one in sightings
+            if one.packet.syn and not one.packet.ack and one.packet.sequence in openings
+        }
+        return cls(mark, frozenset(port for port in ports if port is not None), openings)
+
+    def way(self, packet: Packet) -> Way | None:
+        """Return which way a frame of the flow goes, ``None`` for a frame of another one."""
+        if packet.quoted is not None:
+            quoted = {packet.quoted.source_port, packet.quoted.destination_port}
+            return Way.ERROR if quoted & self.ports else None
+        if packet.protocol is not self.mark.protocol:
+            return None
+        if self.mark.protocol is Protocol.ICMP:
+            return self._echo(packet)
+        if packet.source_port in self.ports:
+            return Way.REQUEST
+        return Way.REPLY if packet.destination_port in self.ports else None
+
+    def _echo(self, packet: Packet) -> Way | None:
+        if packet.icmp is None or packet.length - _headers(packet) != self.mark.size:
+            return None
+        if packet.icmp[0] in ECHO_REQUESTS:
+            return Way.REQUEST
+        return Way.REPLY if packet.icmp[0] in ECHO_REPLIES else None
+
+
+def _headers(packet: Packet) -> int:
+    """Return how many bytes of an echo are none of its payload; a capture may have cut that."""
+    return ECHO_HEADER + (IPV4_HEADER if packet.source.version == 4 else IPV6_HEADER)
+
+
+def _bears(packet: Packet, mark: Mark) -> bool:
+    """Whether the client sent this: with the port of the mark, or with its word and no answer's."""
+    if packet.protocol is not mark.protocol or packet.quoted is not None:
+        return False
+    if mark.port is not None and packet.source_port == mark.port:
+        return True
+    return bool(mark.token) and mark.port is None and packet.payload.startswith(mark.token)

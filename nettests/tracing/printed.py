@@ -1,0 +1,234 @@
+"""What ``tcpdump`` and ``pktmon`` print → frames. Pure.
+
+Both print a head line for each frame and its bytes in hexadecimal below; pktmon's log ends with what its components are.
+Lines that are neither are kept and shown. Text is taken rather than capture files: an exec carries it unharmed, and
+pktmon's own pcapng says neither at which component a packet was nor that it was dropped.
+
+Sources: tcpdump(1); Microsoft, ``pktmon etl2txt`` and "Packet Monitor" (learn.microsoft.com), "Use Packet Monitor to
+diagnose packet loss" (MicrosoftDocs, for ``Drop:``); the event texts of the provider Microsoft-Windows-PktMon (ids 20 to
+75 for components). What an interface leads to is inferred there from type and MAC address of its component.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from nettests.tracing.sighting import Direction, Edge, Frame
+
+FRAMES = 4000
+"""Frames of one text. A flow of a few seconds has dozens, at each of a dozen components."""
+FRAME_BYTES = 65536
+UNREAD_SHOWN = 3
+LINE_SHOWN = 160
+
+# sample: 1764099000.123456 eth0  Out IP 10.244.1.5.28600 > 10.96.0.10.80: Flags [S], seq 1, win 64240, length 0
+_TCPDUMP = re.compile(
+    r"(\d{1,12}\.\d{1,9}) (?:(\S{1,64})\s+(In|Out|B|M|P)\s+)?(?:IP6?|ARP|ethertype)\b"
+)
+# sample: \t0x0010:  40ec 99b9 1725 f0b4 d2
+_HEX = re.compile(r"\s*0x[0-9a-f]{4,8}:\s{1,4}((?:[0-9a-f]{2,4} ?){1,16})(?:\s|$)", re.IGNORECASE)
+# samples: 23:02:26.539704700 PktGroupId 562949953421500, PktNumber 1, Appearance 1, Direction Tx , Type Ethernet , Component 78, Edge 1, Filter 1, OriginalSize 66, LoggedSize 66
+#          [30]0000.0000::2025-03-27 16:10:34.934020500 [Microsoft-Windows-PktMon] Drop: PktGroupId 8444249301423149, PktNumber 1, Appearance 0, Direction Rx , Type IP , Component 49, Filter 1, DropReason INET: transport endpoint was not found , DropLocation 0xE000460A, OriginalSize 402, LoggedSize 148
+_PKTMON = re.compile(
+    r"(\d\d):(\d\d):(\d\d\.\d{1,9})\s.{0,80}?\b(Drop: )?PktGroupId (\d{1,20}),(.{1,400})"
+)
+_FIELD = re.compile(
+    r"\b(Direction|Type|Component|DropReason|DropLocation|LoggedSize)\s+([^,]{1,120}?)\s*(?:,|$)"
+)
+# sample: [00]1234.5678::2025-03-27 16:10:36.000000000 [Microsoft-Windows-PktMon] Component 2, Type Miniport, Name mlx5.sys, Mellanox ConnectX-5 Adapter #2
+_COMPONENT = re.compile(
+    r"(?:^|\s)Component (\d{1,9}), Type ([^,]{1,60}), Name ([^,]{1,80}),?(.{0,120})"
+)
+# sample: [00]1234.5678::2025-03-27 16:10:36.000000000 [Microsoft-Windows-PktMon] Property: Component 2, MAC Address = AA-BB-CC-DD-E1-06
+_PROPERTY = re.compile(r"Property: Component (\d{1,9}), ([^=]{1,60}) = (.{1,120})")
+_MAC = re.compile(r"(?:[0-9a-f]{2}[-:]){5}[0-9a-f]{2}", re.IGNORECASE)
+# samples: \t40-EC-99-B9-17-25 > F0-B4-D2-5A-D3-E2, ethertype IPv4 (0x0800), length 66: …
+#          \tDrop: ip: 192.168.5.88.50005 > 192.168.5.68.50005: UDP, length 374
+#          12 packets captured
+_EXPECTED = re.compile(
+    r"\s|$|tcpdump: |listening on |\d+ packets? |Processing|Formatted file|Converting|.*\[Microsoft-Windows-PktMon\] "
+    r"(?:(?:Flow|Drop) Counters|Packet Filter|Nbl|PktMon)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """The frames of a text, and lines of it that nobody understood, the first few."""
+
+    frames: tuple[Frame, ...]
+    unread: tuple[str, ...] = ()
+    cut: bool = False
+    """Whether there were more frames than are read."""
+
+
+@dataclass(slots=True)
+class _Lines:
+    """What was read of a text so far."""
+
+    found: list[Frame] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    head: Frame | None = None
+    data: bytearray = field(default_factory=bytearray)
+
+    def begin(self, head: Frame) -> None:
+        self.end()
+        self.head = head
+
+    def end(self) -> None:
+        """Put the frame away that the lines so far were about; one without bytes is none."""
+        if self.head is not None and self.data:
+            self.found.append(replace(self.head, data=bytes(self.data)))
+        self.head, self.data = None, bytearray()
+
+    def rest(self, line: str) -> None:
+        """Take a line that begins nothing: bytes of the frame, a comment, or something unknown."""
+        shown = _HEX.match(line)
+        if shown is not None:
+            if self.head is not None and len(self.data) < FRAME_BYTES:
+                self.data += bytes.fromhex(_even(shown[1].replace(" ", "")))
+        elif not _EXPECTED.match(line) and len(self.unread) < UNREAD_SHOWN:
+            self.unread.append(line[:LINE_SHOWN])
+
+
+def _even(digits: str) -> str:
+    return digits[: len(digits) // 2 * 2]
+
+
+def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
+    """Return the frames that ``tcpdump -i any -nn -tt -x`` printed, each from its IP header on.
+
+    ``wire`` are interfaces that are known to lead out of the node; of all others it is taken that they lead to Pods.
+    Where no such interface is known, none is told apart.
+    """
+    outward, lines, heads = frozenset(wire), _Lines(), 0
+    for line in text.splitlines():
+        head = _TCPDUMP.match(line)
+        if head is None:
+            lines.rest(line)
+            continue
+        if head[3] == "P":  # for another machine: it came to this interface, and not to this node
+            lines.end()
+            continue
+        heads += 1
+        if heads > FRAMES:
+            break
+        name = head[2] or ""
+        lines.begin(
+            Frame(
+                time=float(head[1]),
+                data=b"",
+                interface=name,
+                direction=_DIRECTIONS.get(head[3] or "", Direction.UNKNOWN),
+                edge=_edge(name, outward),
+                ethernet=False,
+            )
+        )
+    lines.end()
+    return Printed(
+        frames=tuple(lines.found),
+        unread=tuple(lines.unread),
+        cut=heads > FRAMES,
+    )
+
+
+_DIRECTIONS = {"In": Direction.IN, "Out": Direction.OUT, "B": Direction.IN, "M": Direction.IN}
+
+
+def _edge(name: str, outward: frozenset[str]) -> Edge:
+    if not outward or not name or name == "lo":
+        return Edge.UNKNOWN
+    return Edge.WIRE if name in outward else Edge.POD
+
+
+@dataclass(slots=True)
+class _Component:
+    """A component of Windows' network stack, as the end of a log describes it."""
+
+    type: str = ""
+    name: str = ""
+    mac: str = ""
+
+    @property
+    def edge(self) -> Edge:
+        """What it leads to: virtual network cards to Pods, others to the wire, unless the switch itself made them."""
+        kind, name = self.type.lower(), self.name.lower()
+        if "vnic" in kind:
+            return Edge.POD
+        return (
+            Edge.WIRE
+            if kind in {"miniport", "netvsc"} and not name.startswith("vms")
+            else Edge.UNKNOWN
+        )
+
+
+def read_pktmon(text: str) -> Printed:
+    """Return the frames in a log that ``pktmon etl2txt --hex`` made."""
+    lines = _Lines()
+    components: dict[str, _Component] = {}
+    heads = 0
+    for line in text.splitlines():
+        if (head := _PKTMON.search(line)) is not None:
+            heads += 1
+            if heads <= FRAMES:
+                lines.begin(_pktmon_head(head))
+            else:
+                lines.end()
+        elif (about := _PROPERTY.search(line)) is not None:
+            if mac := _MAC.search(about[3]):
+                components.setdefault(about[1], _Component()).mac = _colons(mac[0])
+        elif (about := _COMPONENT.search(line)) is not None:
+            one = components.setdefault(about[1], _Component())
+            one.type, one.name = about[2].strip(), about[3].strip()
+        else:
+            lines.rest(line)
+    lines.end()
+    frames = tuple(_placed(one, components) for one in lines.found)
+    return Printed(frames=frames, unread=tuple(lines.unread), cut=heads > FRAMES)
+
+
+def _pktmon_head(head: re.Match[str]) -> Frame:
+    hours, minutes, seconds = int(head[1]), int(head[2]), float(head[3])
+    said = dict(_fields(head[6]))
+    way = said.get("Direction", "")
+    return Frame(
+        time=3600.0 * hours + 60.0 * minutes + seconds,
+        data=b"",
+        interface=said.get("Component", ""),
+        direction={"Rx": Direction.IN, "Tx": Direction.OUT}.get(way, Direction.UNKNOWN),
+        ethernet=said.get("Type", "Ethernet") == "Ethernet",
+        drop=_reason(said) if head[4] else "",
+    )
+
+
+def _fields(text: str) -> Iterator[tuple[str, str]]:
+    for one in _FIELD.finditer(text):
+        yield one[1], one[2]
+
+
+def _reason(said: dict[str, str]) -> str:
+    at = said.get("DropLocation", "")
+    return said.get("DropReason", "no reason stated") + (f" ({at})" if at else "")
+
+
+def _placed(frame: Frame, components: dict[str, _Component]) -> Frame:
+    """Say where a frame was: a component's name, what it leads to, and at a Pod's card which way by its MAC address."""
+    one = components.get(frame.interface)
+    if one is None:
+        return replace(frame, interface=f"component {frame.interface}" if frame.interface else "")
+    named = replace(frame, interface=f"{one.name} ({frame.interface})", edge=one.edge)
+    if one.edge is not Edge.POD:
+        return named
+    to, sender = frame.data[:6].hex(":"), frame.data[6:12].hex(":")
+    way = {to: Direction.OUT, sender: Direction.IN}.get(one.mac, Direction.UNKNOWN)
+    return replace(named, direction=way if frame.ethernet else Direction.UNKNOWN)
+
+
+def _colons(mac: str) -> str:
+    return mac.replace("-", ":").lower()
+
+
+def wire_of(frames: Iterable[Frame]) -> frozenset[str]:
+    """Return the interfaces at which frames left that are known to have left the node."""
+    return frozenset(
+        one.interface for one in frames if one.direction is Direction.OUT and one.interface
+    )

@@ -1,0 +1,158 @@
+"""Captures → packets, within bounds: files that somebody took, and frames that a node's tool printed.
+
+What is truncated is read as far as it goes, and what cannot be dissected is counted and told; nothing of a capture ends
+this process or lets it work without end. Uses ``dissect``; decides nothing.
+"""
+
+import io
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from scapy.error import Scapy_Exception
+from scapy.packet import Packet as Layer
+from scapy.utils import PcapReader
+
+from nettests.errors import PathError
+from nettests.model.limits import MIB, spelled
+from nettests.tracing.packet import Packet
+from nettests.tracing.sighting import Capture, Direction, Frame, Sighting
+from nettests.wire.dissect import dissect, goes_out, packet_of
+
+CAPTURE_BYTES = 64 * MIB
+"""Of one capture file. One flow of a few seconds has kilobytes."""
+CAPTURE_FRAMES = 50_000
+"""Frames of one capture file: scapy dissects some thousands a second."""
+DISSECTING_SECONDS = 30.0
+"""For all frames of one capture file."""
+UNREAD_SHOWN = 3
+"""Frames or lines that were not understood, and are shown."""
+
+
+def read_capture(capture: bytes) -> Iterator[Packet]:
+    """Yield the IP packets of a capture file (pcap or pcapng) in its order."""
+    with PcapReader(io.BytesIO(capture)) as frames:
+        for frame in frames:
+            packet = packet_of(frame)
+            if packet is not None:
+                yield packet
+
+
+def read_file(node: str, path: Path, *, vxlan_port: int | None = None) -> Capture:
+    """Return what a capture file of a node holds; ``PathError`` for what is none, or is too large."""
+    try:
+        size = path.stat().st_size
+        if size > CAPTURE_BYTES:
+            raise PathError(
+                f"{path} has {size} bytes; captures of more than {spelled(CAPTURE_BYTES)} are not read",
+                hint="cut it first, for example: tcpdump -r FILE -w SMALL.pcap port 28600",
+            )
+        content = path.read_bytes()
+    except OSError as error:
+        raise PathError(f"{path} cannot be read: {error.strerror}") from error
+    return read_bytes(node, content, str(path), vxlan_port=vxlan_port)
+
+
+def read_bytes(node: str, content: bytes, name: str, *, vxlan_port: int | None = None) -> Capture:
+    """Return what the content of a capture file holds, as far as it can be read."""
+    try:
+        frames = PcapReader(io.BytesIO(content))
+    except (Scapy_Exception, EOFError, ValueError) as error:
+        raise PathError(
+            f"{name} is no capture: {error or 'it ends in its header'}",
+            hint="captures are read as pcap or pcapng; pktmon etl2pcap makes one of a log of pktmon",
+        ) from error
+    taken = _Taken(node=node, vxlan_port=vxlan_port)
+    try:
+        with frames:
+            for frame in islice(frames, CAPTURE_FRAMES + 1):
+                if not taken.take(frame):
+                    break
+    except Exception as error:  # noqa: BLE001 - scapy raises what struct, zlib and its own layers raise
+        taken.doubt = f"{name} was read until it breaks off: {type(error).__name__}: {error}"
+    if not taken.sightings and not taken.doubt:
+        taken.doubt = f"{name} holds no IP packet"
+    return taken.capture()
+
+
+@dataclass(slots=True)
+class _Taken:
+    """What was read of one file so far."""
+
+    node: str
+    vxlan_port: int | None
+    sightings: list[Sighting] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    doubt: str = ""
+    frames: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def take(self, frame: Layer) -> bool:
+        """Dissect one frame more; return whether another one is wanted."""
+        self.frames += 1
+        if self.frames > CAPTURE_FRAMES:
+            self.doubt = f"only its first {CAPTURE_FRAMES} frames were read"
+            return False
+        if time.monotonic() - self.began > DISSECTING_SECONDS:
+            self.doubt = (
+                f"only its first {self.frames} frames were read, in {DISSECTING_SECONDS:.0f} s"
+            )
+            return False
+        try:
+            packet = packet_of(frame, self.vxlan_port)
+        except Exception as error:  # noqa: BLE001 - whatever a malformed header makes of a dissector
+            if len(self.unread) < UNREAD_SHOWN:
+                self.unread.append(f"frame {self.frames}: {type(error).__name__}: {error}"[:160])
+            return True
+        if packet is not None:
+            out = goes_out(frame)
+            self.sightings.append(
+                Sighting(
+                    node=self.node,
+                    time=float(frame.time),
+                    packet=packet,
+                    interface=str(frame.sniffed_on or ""),
+                    direction=Direction.UNKNOWN if out is None else _DIRECTIONS[out],
+                )
+            )
+        return True
+
+    def capture(self) -> Capture:
+        return Capture(
+            node=self.node,
+            sightings=tuple(self.sightings),
+            doubt=self.doubt,
+            unread=tuple(self.unread),
+        )
+
+
+_DIRECTIONS = {True: Direction.OUT, False: Direction.IN}
+
+
+def dissected(
+    node: str, frames: Iterable[Frame], *, vxlan_port: int | None = None
+) -> tuple[tuple[tuple[Frame, Sighting], ...], tuple[str, ...]]:
+    """Return the packets in frames that a node's tool printed, each with its frame, and what could not be read."""
+    found: list[tuple[Frame, Sighting]] = []
+    unread: list[str] = []
+    for frame in islice(frames, CAPTURE_FRAMES):
+        try:
+            packet = dissect(frame.data, vxlan_port=vxlan_port, ethernet=frame.ethernet)
+        except Exception as error:  # noqa: BLE001 - whatever a malformed header makes of a dissector
+            if len(unread) < UNREAD_SHOWN:
+                unread.append(f"{type(error).__name__}: {error}"[:160])
+            continue
+        if packet is not None:
+            seen = Sighting(
+                node=node,
+                time=frame.time,
+                packet=packet,
+                interface=frame.interface,
+                direction=frame.direction,
+                edge=frame.edge,
+                drop=frame.drop,
+            )
+            found.append((frame, seen))
+    return tuple(found), tuple(unread)

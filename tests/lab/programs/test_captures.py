@@ -1,0 +1,199 @@
+"""tcpdump and pktmon show what really travels, as the harness reads it: from a Pod's request to its answer."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+
+from nettests import wire
+from nettests.lab.interfaces import Disk, Json, Machine, Namespace
+from nettests.lab.programs.linux.tcpdump import parse
+from nettests.lab.programs.packets import Heads
+from nettests.lab.topology import OS
+from nettests.model.words import Protocol
+from nettests.probes.capturing import Flow, expression, pktmon_filters, tcpdump_words
+from nettests.tracing.finding import Finding
+from nettests.tracing.mark import Mark
+from nettests.tracing.path import trace
+from nettests.tracing.printed import Printed, read_pktmon, read_tcpdump
+from nettests.tracing.scene import End, Scene
+from nettests.tracing.sighting import Capture, Direction
+from tests.lab.programs.worlds import World, finish, in_world, start
+
+PEER, POD = "10.244.2.5", "10.244.1.2"
+LOG, TEXT = r"C:\Windows\Temp\x.etl", r"C:\Windows\Temp\x.txt"
+CURL = ["curl", "-sS", "-m", "3", "--local-port", "28002", f"http://{PEER}:8080/hostname"]
+FLOW = Flow(base=28000, served=(8080,))
+
+
+@dataclass
+class Hns:
+    """An HNS that has one endpoint."""
+
+    def endpoints(self) -> list[Json]:
+        return [{"IPAddress": POD, "MacAddress": "02-00-00-00-01-02"}]
+
+
+@dataclass
+class Node:
+    """The part of a Windows node that pktmon looks at."""
+
+    switch: Namespace
+    hns: Hns = field(default_factory=Hns)
+    disk: Disk = field(default_factory=Disk)
+
+
+def windows_node(world: World) -> Machine:
+    node: Any = Node(switch=world.router)
+    user = r"NT AUTHORITY\SYSTEM"
+    return replace(
+        world.n1,
+        os=OS.WINDOWS,
+        build=20348,
+        namespace=world.router,
+        host_process=True,
+        user=user,
+        node=node,
+    )
+
+
+async def captured_by_tcpdump(world: World, flow: Flow, *requests: list[str]) -> str:
+    """Return what tcpdump printed on the router while requests were made in the Pod."""
+    host = replace(world.n1, namespace=world.router)
+    running = start(host, tcpdump_words(flow))
+    async with asyncio.timeout(10):
+        while b"listening on any" not in running.stderr:
+            await asyncio.sleep(0.01)
+    for words in requests:
+        await finish(world.pod, words)
+    await asyncio.sleep(0.05)
+    await running.kill()
+    return running.stdout.decode()
+
+
+def capture(read: Printed) -> Capture:
+    pairs, unread = wire.dissected("node", read.frames)
+    assert not unread
+    assert not read.unread
+    return Capture(node="node", sightings=tuple(sighting for _, sighting in pairs))
+
+
+@in_world()
+async def test_tcpdump_shows_a_flow_both_ways_at_each_interface(world: World) -> None:
+    """A connection is seen coming in and going out, in both directions, and nothing of other flows."""
+    await world.serve(world.peer, ["/agnhost", "netexec"], [8080])
+    other = [*CURL[:5], "30123", f"http://{PEER}:9/"]
+    text = await captured_by_tcpdump(world, Flow(base=28000), CURL, other)
+    seen = capture(read_tcpdump(text)).sightings
+    opening = [one for one in seen if one.packet.syn and not one.packet.ack]
+    assert [(one.interface, one.direction) for one in opening] == [
+        ("to-pod", Direction.IN),
+        ("to-peer", Direction.OUT),
+    ]
+    assert {one.packet.source_port for one in seen} == {28002, 8080}
+    assert any(one.packet.source == ip_address(PEER) and one.packet.syn for one in seen)
+
+
+@in_world()
+async def test_pktmon_shows_the_same_by_its_log(world: World) -> None:
+    """Filters, start, stop and the log's text: components, directions, and the card of a Pod; the files go again."""
+    await world.serve(world.peer, ["/agnhost", "netexec"], [8080])
+    node = windows_node(world)
+    for words in pktmon_filters(FLOW):
+        assert (await finish(node, words)).code == 0
+    begun = await finish(
+        node,
+        [
+            "pktmon",
+            "start",
+            "--capture",
+            "--pkt-size",
+            "256",
+            "--file-name",
+            LOG,
+            "--file-size",
+            "4",
+        ],
+    )
+    assert begun.code == 0
+    assert "not running" not in (await finish(node, ["pktmon", "status"])).stdout
+    await finish(world.pod, CURL)
+    await asyncio.sleep(0.05)
+    assert (await finish(node, ["pktmon", "stop"])).code == 0
+    assert (await finish(node, ["pktmon", "etl2txt", LOG, "--out", TEXT, "--hex"])).code == 0
+    text = (await finish(node, ["cmd", "/c", "type", TEXT])).stdout
+    seen = capture(read_pktmon(text)).sightings
+    opening = [one for one in seen if one.packet.syn and not one.packet.ack]
+    assert [one.interface.split()[0] for one in opening] == ["vfpext.sys", "vfpext.sys"]
+    assert opening[0].packet.source_mac == "02:00:00:00:01:02"
+    assert (await finish(node, ["cmd", "/c", "del", "/q", LOG, TEXT])).code == 0
+    assert (await finish(node, ["cmd", "/c", "type", TEXT])).code == 1
+    assert "not running" in (await finish(node, ["pktmon", "status"])).stdout
+
+
+@in_world()
+async def test_pktmon_is_for_administrators(world: World) -> None:
+    """Another account is refused, and in an ordinary container there is no pktmon."""
+    node = replace(windows_node(world), user=r"NT AUTHORITY\LOCAL SERVICE")
+    assert (await finish(node, ["pktmon", "status"])).code == 5
+    assert (await finish(replace(node, node=None), ["pktmon", "status"])).code == 1
+
+
+@in_world()
+async def test_a_real_flow_to_a_closed_port_is_refused(world: World) -> None:
+    """What the harness concludes of real packets: the destination was reached, and said no."""
+    text = await captured_by_tcpdump(world, FLOW, CURL)
+    mark = Mark(protocol=Protocol.TCP, port=28002)
+    scene = Scene(
+        protocol=Protocol.TCP,
+        source=End(address=ip_address(POD), node="node"),
+        requested=ip_address(PEER),
+        requested_port=8080,
+        backends=(End(address=ip_address(PEER), node="node", port=8080),),
+    )
+    found = trace(scene, mark, [capture(read_tcpdump(text, wire=("to-n1",)))], answered=False)
+    assert found.finding is Finding.REFUSED
+
+
+def packet(protocol: int, ports: tuple[int, ...] = (), segment: bytes = b"") -> Heads:
+    return Heads(
+        source="10.0.0.1",
+        destination="10.0.0.2",
+        protocol=protocol,
+        ports=ports,
+        segment=segment,
+        length=100,
+    )
+
+
+def tunnelled(port: int, inner_source: int, inner_protocol: int = 6) -> Heads:
+    """A VXLAN packet: its inner headers stand at fixed places behind the outer UDP header."""
+    segment = bytearray(80)
+    segment[39] = inner_protocol
+    segment[50:52] = inner_source.to_bytes(2)
+    return packet(17, (50000, port), bytes(segment))
+
+
+def test_an_expression_lets_one_flow_through() -> None:
+    """Its ports, plain and inside the tunnel, and ICMP; not the ports beside, and no other tunnel's."""
+    matches = parse(expression(Flow(base=28000, served=(8080,), tunnel=4789)))
+    assert all(matches(packet(6, (port, 80))) for port in (28000, 28007))
+    assert not any(matches(packet(6, (port, 80))) for port in (27999, 28008))
+    assert matches(packet(6, (8080, 50000)))
+    assert matches(packet(1))
+    assert matches(tunnelled(4789, 28003))
+    assert matches(tunnelled(4789, 8080))
+    assert matches(tunnelled(4789, 1, inner_protocol=1))
+    assert not matches(tunnelled(4789, 28008))
+    assert not matches(tunnelled(4790, 28003))
+
+
+@pytest.mark.parametrize(
+    "text", ["ports 80", "port", "( port 80", "udp[50:2] & 3", "port 80 or", "[]"]
+)
+def test_an_expression_that_is_none_is_refused(text: str) -> None:
+    """A word that pcap-filter has not, or a form that it does not allow."""
+    with pytest.raises(Exception, match="syntax error"):
+        parse(text)

@@ -1,0 +1,67 @@
+"""A run traces one check for each incident, within its time, and says what was found or why nothing was."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nettests.errors import NettestsError
+from nettests.model.check import Check
+from nettests.model.words import TargetKind
+from nettests.session import run_traces
+from nettests.session.run_traces import TRACES, trace_incidents
+from nettests.session.trace_files import NodeCapture
+from nettests.session.tracing import Traced
+from nettests.tracing.path import trace
+from nettests.tracing.sighting import Frame
+from tests.probes.made import action, check
+from tests.tracing.frames import MARK, PATH, WIRE_OUT, captures, packet, scene, seen
+
+ONE = check(action("probe-windows-1-1", TargetKind.POD_IP), id="flow/a/b")
+OTHER = replace(ONE, id="flow/c/d")
+
+
+def traced(one: Check) -> Traced:
+    """A trace of a flow that was not translated."""
+    whole = captures((PATH[0], seen("win-1", WIRE_OUT, packet())))
+    kept = NodeCapture(capture=whole[0], frames=(Frame(time=1.0, data=b"\x45", ethernet=False),))
+    found = trace(scene(), MARK, whole, answered=False)
+    return Traced(check=one.id, trace=found, captures=(kept,))
+
+
+def test_each_trace_has_a_folder_and_an_event(tmp_path: Path) -> None:
+    """Page, lines and capture file stand below the run's folder; the event says finding, node and page."""
+    told: list[str] = []
+    trace_incidents(iter([ONE, OTHER]), traced, tmp_path, told.append)
+    folders = sorted(path.name for path in (tmp_path / TRACES).iterdir())
+    assert len(folders) == 2
+    assert {path.name for path in (tmp_path / TRACES / folders[0]).iterdir()} == {
+        "trace.html",
+        "trace.txt",
+        "win-1.pcap",
+    }
+    assert told[0].startswith("trace of flow/a/b: the packet was not translated")
+    assert "on win-1" in told[0]
+    assert told[0].endswith("/trace.html")
+
+
+def test_no_further_trace_is_begun_when_half_the_time_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first incident is always traced; for the next there has to be time."""
+    monkeypatch.setattr(run_traces, "TRACING_SECONDS", 1e-9)
+    told: list[str] = []
+    trace_incidents(iter([ONE, OTHER]), traced, tmp_path, told.append)
+    assert len(told) == 1
+
+
+def test_what_cannot_be_traced_is_told(tmp_path: Path) -> None:
+    """A refusal is an event with its reason, and ends the tracing."""
+
+    def refused(_one: Check) -> Traced:
+        raise NettestsError("level baseline forbids it")
+
+    told: list[str] = []
+    trace_incidents(iter([ONE, OTHER]), refused, tmp_path, told.append)
+    assert told == ["no trace of flow/a/b: level baseline forbids it"]
+    assert not (tmp_path / TRACES).exists()
