@@ -24,7 +24,10 @@ def test_what_a_protocol_does(about: str, words: set[Protocol]) -> None:
     ("about", "words"),
     [
         ("has_path", set(Question) - {Question.ADMIT, Question.INSPECT, Question.START}),
-        ("examined", {Question.ADMIT, Question.INSPECT, Question.START, Question.IDLE}),
+        (
+            "examined",
+            {Question.ADMIT, Question.INSPECT, Question.START, Question.IDLE, Question.SCALE},
+        ),
         ("tries_objects", {Question.ADMIT, Question.START}),
         ("timed", {Question.REACH, Question.PING, Question.RESOLVE, Question.DISTRIBUTE}),
     ],
