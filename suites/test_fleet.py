@@ -198,7 +198,7 @@ def test_fleet_path_loss() -> None:
     question=Question.START,
     cases=(pods.reaching("each-path"),),
     alike="new-pod-first-packets",
-    facts=("pod-network-before-containers",),
+    facts=("pod-network-before-containers", "flow-post-start-delay"),
     sources=(READINESS,),
 )
 def test_fleet_new_pod() -> None:

@@ -27,7 +27,7 @@ RETRANSMISSION = Source(
     matrix=Matrix.ELSEWHERE,
     question=Question.START,
     cases=(pods.reaching("each-path"),),
-    facts=("pod-network-before-containers",),
+    facts=("pod-network-before-containers", "flow-post-start-delay"),
     sources=(READINESS, RETRANSMISSION),
 )
 def test_new_pod_first_packets() -> None:

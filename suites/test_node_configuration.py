@@ -23,6 +23,11 @@ GUIDE = Source(
     section="Ensuring OS-specific workloads land on the appropriate container host",
     address="https://kubernetes.io/docs/concepts/windows/user-guide/",
 )
+SUPPORT = Source(
+    document="Kubernetes documentation, Windows containers in Kubernetes",
+    section="Windows OS version compatibility",
+    address="https://kubernetes.io/docs/concepts/windows/intro/",
+)
 SKEW = Source(
     document="Kubernetes documentation, Version skew policy",
     section="Supported version skew",
@@ -84,6 +89,8 @@ def test_kube_proxy_configuration() -> None:
     cases=(
         cases.rule("windows-build-label"),
         cases.rule("kubelet-skew"),
+        cases.rule("build-supported"),
+        cases.rule("runtime-version"),
         cases.rule("update-not-broken"),
         cases.rule("overlay-update"),
         cases.rule("dsr-update"),
@@ -91,14 +98,16 @@ def test_kube_proxy_configuration() -> None:
     facts=(
         "plat-label-windows-build",
         "plat-version-skew",
+        "plat-os-support",
+        "plat-runtime-version",
         "cni-kb5040437",
         "cni-overlay-model",
         "dsr-min-os",
     ),
-    sources=(GUIDE, SKEW, DSR),
+    sources=(GUIDE, SKEW, SUPPORT, DSR),
 )
 def test_windows_node_configuration() -> None:
-    """A Windows node carries its build label, a supported version, and the updates its network needs."""
+    """A Windows node carries its build label, supported versions, and the updates its network needs."""
 
 
 @flow(

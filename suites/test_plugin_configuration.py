@@ -19,6 +19,10 @@ ANTREA = Source(
     section="Components that run on Windows",
     address="https://github.com/antrea-io/antrea/blob/main/docs/windows.md",
 )
+HANDBOOK = Source(
+    document="Kubernetes handbook, Windows containers (Kubernetes 1.5 to 1.15)",
+    section="Other known issues",
+)
 DUAL_STACK = Source(
     document="Kubernetes documentation, IPv4/IPv6 dual-stack",
     section="Windows support",
@@ -38,15 +42,16 @@ LIMITATIONS = Source(
     matrix=Matrix.EACH_WINDOWS,
     question=Question.INSPECT,
     cases=(
+        cases.rule("plugin-for-windows"),
         cases.rule("calico-build"),
         cases.rule("calico-networking"),
         cases.rule("antrea-alone"),
     ),
-    facts=("cni-calico-min-os", "cni-calico-policy-only", "cni-antrea"),
-    sources=(CALICO, ANTREA),
+    facts=("cni-calico-min-os", "cni-calico-policy-only", "cni-antrea", "cni-cilium", "cni-weave"),
+    sources=(CALICO, ANTREA, HANDBOOK),
 )
 def test_windows_plugin_demands() -> None:
-    """A Windows node is what its network plugin demands: patched for Calico, without kube-proxy for Antrea."""
+    """A Windows node is what its network plugin demands, which has an agent for Windows."""
 
 
 @flow(

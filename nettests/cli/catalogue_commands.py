@@ -18,6 +18,7 @@ from nettests.model.codec import to_data
 from nettests.model.exit_code import ExitCode
 from nettests.report.catalogue_page import render_catalogue, totals, why
 from nettests.report.open_questions import render_open_questions
+from nettests.report.seeds_page import render_seeds
 from nettests.session.without_cluster import Survey, survey
 
 _FILE = click.Path(path_type=Path)
@@ -34,6 +35,12 @@ _FILE = click.Path(path_type=Path)
     metavar="FILE",
     help="Write the page of open questions instead: unspecified entries, and what would settle them.",
 )
+@click.option(
+    "--write-seeds",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the page of the seed documents instead: what each sentence states, and what exercises it.",
+)
 def catalogue(
     *,
     suites: tuple[Path, ...],
@@ -41,6 +48,7 @@ def catalogue(
     as_json: bool,
     write: Path | None,
     write_open: Path | None,
+    write_seeds: Path | None,
 ) -> None:
     """List the documented facts, and the checks that exercise them.
 
@@ -53,7 +61,9 @@ def catalogue(
         _write(write, render_catalogue(made.catalogue, made.coverages, made.flows))
     if write_open is not None:
         _write(write_open, render_open_questions(made.entries))
-    if write is not None or write_open is not None:
+    if write_seeds is not None:
+        _write(write_seeds, render_seeds(made.seeds, made.by_fact))
+    if any(page is not None for page in (write, write_open, write_seeds)):
         return
     if as_json:
         terminal.document([_as_data(one) for one in made.coverages])

@@ -1,11 +1,13 @@
-"""Whether the API server answers, and whether the versions of its parts go together."""
+"""Whether the API server answers, and whether versions and network plugin go with it and with Windows nodes."""
 
 from collections.abc import Iterator
 
 from nettests.model.facts import NodeFacts
 from nettests.model.versions import KubernetesVersion, minors_behind
+from nettests.model.words import OS
 from nettests.preflight.evidence import Evidence
-from nettests.preflight.finding import Finding, Level, worst
+from nettests.preflight.finding import Finding, Level, note, ok, worst
+from nettests.rules.support import WITHOUT_AGENT
 
 POLICY = "Kubernetes, version skew policy"
 
@@ -37,6 +39,26 @@ def versions(evidence: Evidence) -> Finding:
         else "parts of the cluster are older than is supported, or not known",
         details=tuple(text for _, text in found),
         next_step=f"upgrade what is behind, the API server first ({POLICY})",
+    )
+
+
+def network_plugin(evidence: Evidence) -> Finding:
+    """Say whether Windows nodes have a plugin that was ever made for them."""
+    topic, plugin = "network plugin", evidence.facts.cni.plugin
+    windows = sorted(node.name for node in evidence.facts.nodes if node.os is OS.WINDOWS)
+    if not windows:
+        return ok(topic, "there is no Windows node that needs one")
+    if plugin.value is None:
+        return note(topic, f"it is not known: {plugin.origin}")
+    if plugin.value not in WITHOUT_AGENT:
+        return ok(topic, f"{plugin.value} is none that lacks an agent for Windows")
+    return Finding(
+        topic=topic,
+        level=Level.BLOCKER,
+        summary=f"{plugin.value} has no agent for Windows, and is documented as unsupported there",
+        details=(f"without a network of another plugin no Pod starts on {', '.join(windows)}",),
+        next_step="give Windows nodes another plugin and name it in the cluster profile (facts.cni.plugin); "
+        "`nettests catalogue` has the sources, cni-cilium and cni-weave",
     )
 
 

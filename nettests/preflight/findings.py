@@ -1,6 +1,6 @@
 """All findings of one preflight, in the order in which people should read them."""
 
-from nettests.preflight.cluster import reachability, versions
+from nettests.preflight.cluster import network_plugin, reachability, versions
 from nettests.preflight.evidence import Evidence
 from nettests.preflight.finding import Finding
 from nettests.preflight.machines import host_process, images, node_vantages, nodes, taints
@@ -10,6 +10,7 @@ from nettests.preflight.space import exposure, leftovers, pod_security, privileg
 TOPICS = (
     reachability,
     versions,
+    network_plugin,
     permissions,
     pod_security,
     privileged,

@@ -27,7 +27,12 @@ FIELDS: Kept = {
     },
     "spec": {"taints": {"key": KEEP, "value": KEEP, "effect": KEEP}},
     "status": {
-        "nodeInfo": {"kernelVersion": KEEP, "kubeletVersion": KEEP, "operatingSystem": KEEP},
+        "nodeInfo": {
+            "kernelVersion": KEEP,
+            "kubeletVersion": KEEP,
+            "operatingSystem": KEEP,
+            "containerRuntimeVersion": KEEP,
+        },
         "addresses": {"type": KEEP, "address": KEEP},
     },
 }

@@ -16,6 +16,7 @@ from nettests.rules import (
     node,
     plugin,
     skew,
+    support,
     updates,
 )
 from nettests.rules.rule import Rule
@@ -23,6 +24,7 @@ from nettests.rules.rule import Rule
 _MODULES = (
     kube_proxy,
     skew,
+    support,
     node,
     updates,
     plugin,

@@ -1,17 +1,17 @@
-"""What is known without any cluster: documented facts, flows and limitations, held against each other.
+"""What is known without any cluster: documented facts, seed documents, flows and limitations, held against each other.
 
 For the commands that speak of the product itself. Reads the shipped files and the user's own suites
 and manifests; contacts nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nettests import expect
 from nettests.conformance import claim_mistakes
 from nettests.errors import ManifestError
-from nettests.expect import Catalogue, Coverage, Limitation, Manifest
+from nettests.expect import Catalogue, Coverage, Limitation, Manifest, SeedDocument
 from nettests.plan import Flow, load
 from nettests.resources import manifests_path, suites_path
 from nettests.session.blueprint import read_manifests
@@ -20,16 +20,22 @@ from nettests.session.vendor_files import VendorFiles, is_vendor_profile, read_v
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """Facts, flows and limitations, and what exercises each fact."""
+    """Facts, seed documents, flows and limitations, and what exercises each fact."""
 
     catalogue: Catalogue
     flows: tuple[Flow, ...]
     manifests: tuple[Manifest, ...]
     coverages: tuple[Coverage, ...]
+    seeds: tuple[SeedDocument, ...]
     claims: tuple[ManifestError, ...] = ()
     """What is wrong with the claims of vendor profiles."""
     profiles: int = 0
     """How many of them were read."""
+
+    @property
+    def by_fact(self) -> Mapping[str, Coverage]:
+        """What exercises each fact, by its id."""
+        return {one.fact.id: one for one in self.coverages}
 
     @property
     def entries(self) -> tuple[Limitation, ...]:
@@ -38,8 +44,11 @@ class Survey:
 
     @property
     def mistakes(self) -> tuple[str, ...]:
-        """One sentence for each fact that a flow or an entry names and nobody documents."""
-        return tuple(expect.unknown_facts(self.catalogue, facts_by_flow(self.flows), self.entries))
+        """One sentence for each fact that a flow or an entry names and nobody documents, and of seed documents."""
+        return (
+            *expect.unknown_facts(self.catalogue, facts_by_flow(self.flows), self.entries),
+            *expect.mistakes_in_seeds(self.seeds, self.by_fact, cases_by_flow(self.flows)),
+        )
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -70,6 +79,7 @@ def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Surve
         flows=flows,
         manifests=read,
         coverages=expect.cover(catalogue, facts_by_flow(flows), entries),
+        seeds=read_seeds(),
         claims=tuple(one for files in brought for one in _mistakes(files, flows)),
         profiles=len(profiles),
     )
@@ -94,20 +104,32 @@ def _mistakes(files: VendorFiles, flows: Sequence[Flow]) -> Iterator[ManifestErr
 
 def read_catalogue() -> Catalogue:
     """Read the shipped catalogue of facts; ``ManifestError`` says what is wrong."""
-    folder = manifests_path() / "catalogue"
-    files = sorted(folder.glob("*.yaml"))
-    if not files:
-        raise ManifestError(
-            f"the folder {folder} holds no catalogue",
-            hint="reinstall nettests: its files are incomplete",
-        )
-    sections = [
-        expect.read_section(file.read_text(encoding="utf-8"), f"manifests/catalogue/{file.name}")
-        for file in files
-    ]
-    return expect.catalogue(sections)
+    return expect.catalogue(
+        [expect.read_section(text, file) for file, text in _shipped("catalogue")]
+    )
+
+
+def read_seeds() -> tuple[SeedDocument, ...]:
+    """Read the shipped seed documents; ``ManifestError`` says what is wrong."""
+    return tuple(expect.read_seed(text, file) for file, text in _shipped("seeds"))
 
 
 def facts_by_flow(flows: Sequence[Flow]) -> dict[str, tuple[str, ...]]:
     """Return the facts that each flow names, by the flow's name."""
     return {flow.name: flow.facts for flow in flows}
+
+
+def cases_by_flow(flows: Sequence[Flow]) -> dict[str, tuple[str, ...]]:
+    """Return the labels of each flow's cases, by the flow's name."""
+    return {flow.name: tuple(case.label for case in flow.cases) for flow in flows}
+
+
+def _shipped(what: str) -> list[tuple[str, str]]:
+    folder = manifests_path() / what
+    files = sorted(folder.glob("*.yaml"))
+    if not files:
+        raise ManifestError(
+            f"the folder {folder} holds no YAML file",
+            hint="reinstall nettests: its files are incomplete",
+        )
+    return [(f"manifests/{what}/{file.name}", file.read_text(encoding="utf-8")) for file in files]

@@ -48,6 +48,12 @@ def remains(state: str, namespace: str) -> tuple[Remains, ...]:
     return (Remains(run="r1", owner="me", namespace=namespace, state=state, objects=3),)
 
 
+def with_plugin(plugin: str | None, facts: ClusterFacts | None = None) -> Evidence:
+    """Return the evidence of a cluster with a network plugin, or an unknown one."""
+    facts = facts or mixed()
+    return evidence(replace(facts, cni=replace(facts.cni, plugin=Fact(plugin, "test"))))
+
+
 Case = tuple[str, Callable[[], Evidence], Level, str]
 CASES: tuple[Case, ...] = (
     ("version skew", lambda: HEALTHY, Level.OK, "go with Kubernetes"),
@@ -62,6 +68,16 @@ CASES: tuple[Case, ...] = (
         lambda: evidence(with_nodes(mixed(), kubelet=known(KubernetesVersion(1, 17), "test"))),
         Level.WARNING,
         "older than is supported",
+    ),
+    ("network plugin", lambda: with_plugin("flannel"), Level.OK, "flannel is none that lacks"),
+    ("network plugin", lambda: with_plugin("cilium"), Level.BLOCKER, "cilium has no agent"),
+    ("network plugin", lambda: with_plugin("weave"), Level.BLOCKER, "documented as unsupported"),
+    ("network plugin", lambda: with_plugin(None), Level.NOTE, "it is not known: test"),
+    (
+        "network plugin",
+        lambda: with_plugin("cilium", without(without(mixed(), "windows-1"), "windows-2")),
+        Level.OK,
+        "no Windows node",
     ),
     ("permissions", lambda: HEALTHY, Level.OK, "is allowed"),
     (

@@ -36,6 +36,7 @@ _NODE: Object = {
             "kernelVersion": "10.0.20348.3207",
             "kubeletVersion": "v1.29.4",
             "operatingSystem": "windows",
+            "containerRuntimeVersion": "containerd://1.7.20",
         },
         "addresses": [{"type": "InternalIP", "address": "172.30.0.13"}],
     },

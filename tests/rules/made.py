@@ -58,6 +58,7 @@ def node(kernel: str = "10.0.17763.1339", kubelet: str = "v1.29.4", **parts: Any
                 "kernelVersion": kernel,
                 "kubeletVersion": kubelet,
                 "operatingSystem": parts.get("system", "windows"),
+                "containerRuntimeVersion": parts.get("runtime", "containerd://1.7.20"),
             }
         },
     }

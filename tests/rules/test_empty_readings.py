@@ -34,6 +34,9 @@ BESIDE = {
 }
 """Readings that may be empty where the rest of them is not, each with the reason."""
 ONE_THING = {
+    "build_supported",
+    "plugin_for_windows",
+    "runtime_version",
     "calico_build",
     "calico_networking",
     "cni_network",
