@@ -79,6 +79,7 @@ def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
     """Return the parts in the order in which they run: what answers soonest comes first."""
     python = str(BIN / "python")
     marked = "lab" if everything else "lab and not nightly"
+    waiting = str(int(workers) + 1)  # tests of the lab wait for time-outs half of their time
     lab = ["-m", marked, "--dist", "loadgroup", "--no-loadscope-reorder", "--durations=40"]
     ruff = str(BIN / "ruff")
     return (
@@ -93,7 +94,7 @@ def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
         ),
         Part(
             name="tests with the lab",
-            argv=(python, "-m", "pytest", "-n", workers, *lab, *lab_paths()),
+            argv=(python, "-m", "pytest", "-n", waiting, *lab, *lab_paths()),
             counted=True,
         ),
     )

@@ -37,9 +37,7 @@ def mended(up_lab: UpLab) -> Iterator[UpLab]:
 @pytest.fixture(scope="module")
 def healthy(up_lab: UpLab, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     """All flows of changes on the lab in order, in one run; before any fault, and after it was mended."""
-    return run_on(
-        up_lab, tmp_path_factory.mktemp("healthy"), *wanted(*FROZEN, *LOST, *IDLE), timing=HASTY
-    )
+    return run_on(up_lab, tmp_path_factory.mktemp("healthy"), *wanted(*FROZEN, *LOST, *IDLE))
 
 
 @pytest.fixture(scope="module")
