@@ -10,11 +10,10 @@ from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
 from nettests.export.pseudonyms import Kind
 from nettests.export.readable import Replaced, readme, replaced, said, texts_of, unread_text
-from nettests.model.run_folder import JOURNAL
 from nettests.private import make_folder, write_bytes
 from nettests.report.text import plural
 from nettests.session.exporting import Exported, exported
-from nettests.session.recorded_runs import results_of
+from nettests.session.recorded_runs import folder_of
 
 _SHOWN = 5
 """How many differing checks are told; the bundle's index has all."""
@@ -56,7 +55,7 @@ def export(
     RUN is a run's folder, or latest, latest~1 …
     Names, addresses and unknown words are replaced, the same everywhere; verdicts stay the same, and are compared.
     """
-    folder = _folder(run, report_dir)
+    folder = folder_of(run, report_dir)
     made = exported(folder, today=datetime.now(UTC).date(), keep=keep)
     if show:
         if as_json:
@@ -102,13 +101,6 @@ def _as_data(made: Exported, target: Path | None) -> dict[str, object]:
 def _lines(text: str) -> None:
     for line in text.split("\n"):
         terminal.line(line)
-
-
-def _folder(word: str, reports: Path) -> Path:
-    path = Path(word)
-    if (path / JOURNAL).is_file():
-        return path  # one without documents too: it may have been killed
-    return results_of(word, reports).parent
 
 
 def _counted(one: Replaced) -> str:

@@ -23,6 +23,11 @@ def cluster_name(server: str, context: str) -> str:
     return f"{host}:{port}" if port else host
 
 
+def is_this_machine(server: str) -> bool:
+    """Whether an API server's address is this machine's own, as of a tunnel or a lab: it tells no cluster."""
+    return _is_loopback(_address(server)[0])
+
+
 def _address(server: str) -> tuple[str, str]:
     # samples: "https://api.staging.test:6443", "https://[::1]:35035"
     try:

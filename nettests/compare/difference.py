@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from nettests.compare.absent import OnlyCheck, only_in
 from nettests.compare.checks import CheckChange, Kind, check_changes
+from nettests.compare.cluster_names import is_this_machine
 from nettests.compare.explanation import Explained
 from nettests.compare.fact_changes import FactChange, fact_changes
 from nettests.compare.incidents import IncidentChange, incident_changes
@@ -129,6 +130,11 @@ def _warnings(before: RecordedRun, after: RecordedRun) -> Iterator[str]:
         yield (
             f"the runs name different API servers, {old.server} and {new.server}: unless these are"
             " one, differences are those of two clusters"
+        )
+    elif is_this_machine(new.server) and old.context != new.context:
+        yield (
+            f"the runs name different contexts at this machine, {old.context} and {new.context}:"
+            " unless these are one cluster, differences are those of two"
         )
     if old.run_id and old.run_id == new.run_id:
         yield f"both are of the run {new.run_id}: they differ in how it was judged, or in nothing"

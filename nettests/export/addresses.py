@@ -3,7 +3,8 @@
 Crypto-PAn (Xu, Fan, Ammar, Moon 2002): each bit is flipped or not by a keyed function of the bits before it, so two
 addresses share exactly as many leading bits as before, and no two become one. Two things are kept: what an address is
 (private, link-local, documentation, multicast …), because rules are about that, and its last bits, because the first
-or second address of a subnet is its gateway. Where texts hold addresses is told by ``texts``.
+or second address of a subnet is its gateway. An address beside those of documentation is no exception: what it shares
+with them is not kept, or it would say which it is. Where texts hold addresses is told by ``texts``.
 """
 
 import hmac
@@ -17,18 +18,25 @@ KEPT_BITS = {4: 8, 6: 16}
 """The last bits of an address, by IP version, that stay as they are."""
 _PUBLIC = (
     *("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"),
-    *("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"),
-    # Azure's wire server: it is the same in every cluster, and rules are about it.
-    "168.63.129.16/32",
-    *("::/96", "64:ff9b::/96", "2001:db8::/32", "ff00::/8"),
+    *("::/96", "ff00::/8"),
 )
 """What tells nothing of whose it is: left as it is."""
+_EVERYBODY_S = tuple(
+    ip_network(text)
+    for text in (
+        *("192.0.0.0/24", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"),
+        # Azure's wire server: it is the same in every cluster, and rules are about it.
+        "168.63.129.16/32",
+    )
+)
+"""Left as it is, too, in the midst of addresses that are somebody's: those share no prefix with it afterwards."""
 _KINDS = (
     *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15"),
     *("fe80::/64", "fc00::/8", "fd00::/8", "2000::/3"),
 )
 """What an address is told by its first bits: they are kept, and what follows them is not."""
-_MAPPED = ip_network("::ffff:0:0/96")
+_MAPPED = tuple(ip_network(text) for text in ("::ffff:0:0/96", "64:ff9b::/96"))
+"""IPv6 addresses whose last bits are an IPv4 address, and somebody's: mapped ones, and those of NAT64."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +62,18 @@ class AddressMap:
         return type(address)(int(other) & mask)
 
     def _other(self, address: Address) -> Address:
-        if isinstance(address, IPv6Address) and address in _MAPPED:
-            inner = self.address(IPv4Address(int(address) & 0xFFFF_FFFF))
-            return IPv6Address(int(_MAPPED.network_address) | int(inner))
+        for network in _MAPPED:
+            if address in network:
+                inner = self.address(IPv4Address(int(address) & 0xFFFF_FFFF))
+                return IPv6Address(int(network.network_address) | int(inner))
+        if _is_everybody_s(address):
+            return address
+        other = self._flipped(address)
+        while _is_everybody_s(other):  # once more, so that no two become one
+            other = self._flipped(other)
+        return other
+
+    def _flipped(self, address: Address) -> Address:
         value, length = int(address), address.max_prefixlen
         flipped = 0
         for place in range(length - KEPT_BITS[address.version]):
@@ -86,7 +103,7 @@ class _Paths:
     def of(cls) -> Self:
         ways: set[tuple[int, int, int]] = set()
         public: list[tuple[int, int, int]] = []
-        for text in (*_PUBLIC, *_KINDS, str(_MAPPED)):
+        for text in (*_PUBLIC, *_KINDS, *map(str, _MAPPED)):
             network = ip_network(text)
             value, length = int(network.network_address), network.max_prefixlen
             ways |= {
@@ -105,6 +122,10 @@ class _Paths:
             version == of and place >= length and before >> (place - length) == first
             for of, length, first in self.public
         )
+
+
+def _is_everybody_s(address: Address) -> bool:
+    return any(address in network for network in _EVERYBODY_S)
 
 
 def read_address(text: str) -> Address | None:

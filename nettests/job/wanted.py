@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from nettests.errors import PlanError
+from nettests.job.schedule import is_schedule
 from nettests.model.nearest import nearest
 
 LABEL_LENGTH = 63
@@ -22,11 +23,6 @@ _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
 # samples: "registry.example:5000/net/nettests:0.1.0", "nettests@sha256:9f86d081…"
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
-# samples: "17 2 * * *", "*/30 1-5 * * mon,wed", "@daily"
-_SCHEDULE = re.compile(
-    r"[\d*/,?-]+ [\d*/,?-]+ [\d*/,?LW-]+ [\w*/,?-]+ [\w*/,?-]+"
-    r"|@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)"
-)
 # samples: "1Gi", "500Mi", "2G"
 _SIZE = re.compile(r"[1-9]\d{0,5}(?:Ki|Mi|Gi|Ti|k|M|G|T)?")
 
@@ -88,7 +84,7 @@ def checked(wanted: Wanted) -> Wanted:
         raise PlanError(
             f"{wanted.image!r} is no image", hint="name one that holds nettests: registry/name:tag"
         )
-    if wanted.schedule and not _SCHEDULE.fullmatch(wanted.schedule):
+    if wanted.schedule and not is_schedule(wanted.schedule):
         raise PlanError(
             f"{wanted.schedule!r} is no schedule",
             hint='minute, hour, day, month, weekday: --schedule="17 2 * * *"',

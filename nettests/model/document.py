@@ -12,12 +12,15 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from nettests.errors import ManifestError
 from nettests.model.nearest import nearest
+from nettests.model.visible import one_line
 from nettests.model.yaml_text import read_yaml
 
 Path = Sequence[str | int]
 
 SHOWN = 5
 """So many mistakes are reported at once."""
+_VALUE_LENGTH = 80
+"""So much of a wrong value is repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +87,15 @@ def _mistakes(document: Document, problem: ValidationError) -> Iterator[tuple[in
             yield _worded(document, path, f"{', '.join(missing)} is missing")
         case "enum":
             allowed = [str(value) for value in wanted]
-            text = f"{found!r} is not one of the valid values"
+            text = f"{one_line(repr(found), limit=_VALUE_LENGTH)} is not one of the valid values"
             yield _worded(document, path, text, nearest(str(found), allowed))
         case "type" if isinstance(found, float):
             text = f"{found!r} is a number; write a version as a quoted text"
             yield _worded(document, path, text)
         case _:
-            yield _worded(document, path, problem.message)
+            # jsonschema repeats the value: of a file that is no document at all, that is the file.
+            value = one_line(repr(found), limit=_VALUE_LENGTH)
+            yield _worded(document, path, problem.message.replace(repr(found), value))
 
 
 def _worded(document: Document, path: Path, text: str, hint: str = "") -> tuple[int, str, str]:

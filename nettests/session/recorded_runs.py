@@ -20,11 +20,7 @@ def results_of(word: str, reports: Path) -> Path:
     path = Path(word)
     if path.is_dir():
         return _in(path)
-    if not path.exists():
-        raise PathError(
-            f"there is no run {word}",
-            hint=f"name a run's folder, its {RESULTS}, or {LATEST}, {LATEST}~1 … (--report-dir)",
-        )
+    _require_there(path)
     if path.name == JOURNAL:
         raise PathError(
             f"{path} is a journal, and documents are compared", hint=_again(path.parent)
@@ -39,13 +35,23 @@ def folder_of(word: str, reports: Path) -> Path:
         folder = _back(int(found["back"] or 0), reports)
     else:
         path = Path(word)
-        folder = path if path.is_dir() else path.parent
+        _require_there(path)
+        # Of a run's documents the folder is meant; any other file is no run, whatever lies beside it.
+        folder = path.parent if path.name in {RESULTS, JOURNAL} else path
     if not (folder / JOURNAL).is_file():
         raise PathError(
             f"there is no {JOURNAL} of the run {word}",
             hint=f"name a run's folder, or {LATEST}, {LATEST}~1 … (--report-dir)",
         )
     return folder
+
+
+def _require_there(path: Path) -> None:
+    if not path.exists():
+        raise PathError(
+            f"there is no run {path}",
+            hint=f"name a run's folder, its {RESULTS}, or {LATEST}, {LATEST}~1 … (--report-dir)",
+        )
 
 
 def read_document(path: Path) -> bytes:

@@ -284,7 +284,7 @@ def test_programs_read_one_value(published: Path, tmp_path: Path, run: Path) -> 
             "put --vendor-profile after verify",
         ),
         (["--vendor-profile", "nosuch.yaml", "--run", str(SAMPLE)], 4, "cannot be read"),
-        (["--vendor-profile", "x.yaml", "--run", "nosuch"], 4, "there is no journal.jsonl"),
+        (["--vendor-profile", "x.yaml", "--run", "nosuch"], 4, "there is no run nosuch"),
         (["--vendor-profile", "x.yaml", "--report-dir", "nosuch"], 4, "holds no run"),
         (["verify", "nosuch.yaml", str(SAMPLE)], 4, "cannot be read"),
         (["verify", str(SAMPLE / "summary.md"), str(SAMPLE)], 4, ""),

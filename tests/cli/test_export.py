@@ -109,6 +109,12 @@ def test_two_bundles_of_a_run_do_not_show_that_they_are(run: Path, tmp_path: Pat
 def test_what_is_no_run_is_told(tmp_path: Path) -> None:
     """A name that means nothing, and a journal that was not written by a run."""
     assert "there is no run" in called("nowhere", "--report-dir", tmp_path).output
+    (tmp_path / "b.zip").write_bytes(b"a bundle, or anything else")
+    for what in (tmp_path, tmp_path / "b.zip"):
+        refused = called(what)
+        assert (refused.exit_code, refused.stdout) == (4, "")
+        assert f"there is no journal.jsonl of the run {what}" in " ".join(refused.output.split())
+        assert "name a run's folder" in refused.output
     (tmp_path / "journal.jsonl").write_text('{"record": "facts", "facts": 5}\n')
     told = called(tmp_path)
     assert told.exit_code != 0

@@ -241,6 +241,24 @@ def test_two_clusters_are_a_warning_and_no_error(servers: tuple[str, str], *, wa
     assert any("different API servers" in one for one in found) is warned
 
 
+@pytest.mark.parametrize(
+    ("server", "contexts", "warned"),
+    [
+        ("https://127.0.0.1:6443", ("kind-a", "kind-b"), True),
+        ("https://127.0.0.1:6443", ("kind-a", "kind-a"), False),
+        ("https://api.one.test:6443", ("admin", "reader"), False),
+    ],
+)
+def test_two_contexts_at_this_machine_may_be_two_clusters(
+    server: str, contexts: tuple[str, str], *, warned: bool
+) -> None:
+    """The address of a tunnel is that of every tunnel; elsewhere a context is a name for the same server."""
+    old, new = (how(server=server, context=context) for context in contexts)
+    said = [one for one in difference(old, new).warnings if "different contexts" in one]
+    assert bool(said) is warned
+    assert all(context in one for one in said for context in contexts)
+
+
 def test_runs_in_the_wrong_order_and_runs_that_broke_off_are_warned_of() -> None:
     """What misleads a reader is said first."""
     earlier = how(run_id="x", started="2026-11-23T00:00:00+00:00", complete=False)

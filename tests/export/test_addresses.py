@@ -10,7 +10,26 @@ from nettests.export.addresses import AddressMap, read_address
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 MAP = AddressMap(KEY)
+LEFT = [
+    ip_network(text)
+    for text in (
+        *("192.0.0.0/24", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"),
+        *("168.63.129.16/32", "2001:db8::/32"),
+    )
+]
+"""Narrow ranges that stay as they are, in the midst of others that do not."""
+
+
+def of_somebody(address: IPv4Address | IPv6Address) -> bool:
+    """Whether an address, or the IPv4 address that it holds, is in none of those ranges."""
+    held = address
+    if isinstance(address, IPv6Address) and int(address) >> 32 in {0xFFFF, 0x64_FF9B << 64}:
+        held = IPv4Address(int(address) & 0xFFFF_FFFF)
+    return not any(held in network for network in LEFT)
+
+
 V4, V6 = st.ip_addresses(v=4), st.ip_addresses(v=6)
+V4_OF_SOMEBODY, V6_OF_SOMEBODY = V4.filter(of_somebody), V6.filter(of_somebody)
 
 
 def shared(one: IPv4Address | IPv6Address, other: IPv4Address | IPv6Address) -> int:
@@ -18,13 +37,13 @@ def shared(one: IPv4Address | IPv6Address, other: IPv4Address | IPv6Address) -> 
     return one.max_prefixlen - (int(one) ^ int(other)).bit_length()
 
 
-@given(V4, V4)
+@given(V4_OF_SOMEBODY, V4_OF_SOMEBODY)
 def test_addresses_share_as_many_bits_as_before(one: IPv4Address, other: IPv4Address) -> None:
     """Any two IPv4 addresses: so subnets stay subnets, and different addresses stay different."""
     assert shared(MAP.address(one), MAP.address(other)) == shared(one, other)
 
 
-@given(V6, V6)
+@given(V6_OF_SOMEBODY, V6_OF_SOMEBODY)
 def test_ipv6_addresses_share_as_many_bits_as_before(one: IPv6Address, other: IPv6Address) -> None:
     """Any two IPv6 addresses, those that hold an IPv4 address too."""
     assert shared(MAP.address(one), MAP.address(other)) == shared(one, other)
@@ -65,6 +84,35 @@ def test_the_last_part_stays(address: IPv4Address) -> None:
 def test_what_is_everybody_s_is_left(text: str) -> None:
     """Addresses that are the same in every cluster tell nothing and stay."""
     assert MAP.address(ip_address(text)) == ip_address(text)
+
+
+@pytest.mark.parametrize("key", [KEY, OTHER])
+@pytest.mark.parametrize(
+    ("text", "range_"),
+    [
+        ("203.0.114.77", "203.0.112.0/22"),
+        ("192.0.3.4", "192.0.0.0/22"),
+        ("198.51.101.9", "198.51.100.0/22"),
+        ("168.63.129.17", "168.63.128.0/22"),
+        ("2001:db9::1", "2001:db8::/31"),
+    ],
+)
+def test_an_address_beside_documentation_is_another_one(text: str, range_: str, key: bytes) -> None:
+    """What is not everybody's is somebody's, however near: neither it nor its range can be read."""
+    assert AddressMap(key).address(ip_address(text)) not in ip_network(range_)
+
+
+def test_the_ipv4_address_in_one_of_nat64_is_another_one() -> None:
+    """It is whose address a Pod without IPv4 reaches."""
+    held = MAP.address(ip_address("64:ff9b::34b2:d04"))
+    assert held != ip_address("64:ff9b::34b2:d04")
+    assert int(held) & 0xFFFF_FFFF == int(MAP.address(ip_address("52.178.13.4")))
+
+
+@given(st.sets(V4, max_size=30))
+def test_no_two_addresses_become_one(addresses: set[IPv4Address]) -> None:
+    """Those beside documentation neither."""
+    assert len({MAP.address(one) for one in addresses}) == len(addresses)
 
 
 def test_a_network_of_one_cluster_is_not_recognised() -> None:

@@ -16,7 +16,15 @@ LONG = "a" * 63
     [
         {"name": LONG, "namespace": LONG},
         {"name": "a" * 52, "schedule": "17 2 * * *"},
-        *({"schedule": one} for one in ("*/5 1-4,6 * * mon-fri", "0 0 1 jan ?", "@daily")),
+        *(
+            {"schedule": one}
+            for one in (
+                "*/5 1-4,6 * * mon-fri",
+                "0 0 1 jan ?",
+                "10/20 0-23/2 31 DEC 0,sat",
+                "@daily",
+            )
+        ),
         *({"image": one} for one in ("nettests", "r.example:5000/a/b:1", f"n@sha256:{'0' * 64}")),
         {"claim": "team.reports", "claim_size": "500Mi"},
         {"deadline": 60.0},
@@ -40,6 +48,8 @@ def test_what_kubernetes_takes_is_taken(given: dict[str, Any]) -> None:
         ({"webhook_secret": "https://hooks.example/x"}, "the webhook's Secret cannot be"),
         *(({"image": one}, "is no image") for one in ("", "a b", "https//x y", "-x", "x\n", "${IMAGE}")),
         *(({"schedule": one}, "is no schedule") for one in ("17 2 * *", "daily", "@reboot", "* * * * * *", "17 2 * * *; rm")),
+        *(({"schedule": f"{one} * * *"}, "is no schedule") for one in ("61 2", "0 24", "5-1 2", "*/0 2", "5- 2", "1,, 2", "mon 2")),
+        *(({"schedule": f"0 2 {one}"}, "is no schedule") for one in ("0 * *", "L * *", "* 13 *", "* may-x *", "* * 7", "* * jan")),
         ({"claim_size": "1Gi"}, "has no name"),
         *(({"claim": "x", "claim_size": one}, "is no size") for one in ("0", "1 Gi", "-1Gi", "1GB")),
         *(({"deadline": one}, "bounds no run") for one in (0.0, 59.0, 1e9)),

@@ -96,6 +96,22 @@ def test_more_mistakes_than_are_shown_are_counted() -> None:
     assert [line.split(":")[1] for line in lines[:-1]] == ["2", "3", "4", "5", "6"]
 
 
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("x" * 5000, "is not of type 'object'"),
+        (f"name: a\nmode: {'x' * 5000}", "is not one of the valid values"),
+        (f"name: [{'x, ' * 2000}]", "is not of type 'string'"),
+    ],
+    ids=["no-document", "no-word", "no-text"],
+)
+def test_a_long_value_is_repeated_in_part(text: str, end: str) -> None:
+    """Of a file that is no document, such as a log, the message is a line, and its end says what is wrong."""
+    said = str(error_of(text)).splitlines()[0]
+    assert said.endswith(f"… {end}")
+    assert len(said) < 160
+
+
 def test_of_several_forms_the_one_that_matched_deepest_is_explained() -> None:
     """Who wrote ``from`` with a wrong value meant the form that has it, not a plain text."""
     said = str(error_of("name: a\nbuilds:\n  from: 1\n"))
