@@ -72,3 +72,33 @@ def test_a_strip_stands_below_its_columns_in_the_charts(browser: Page, tmp_path:
         '.map((box) => `${Math.round(box.left)} ${Math.round(box.right)}`).join(",")'
     )
     assert len(set(places.split(","))) == 1
+
+
+ODD_LABELS = """
+[...document.querySelectorAll(".timeline")].flatMap((card) => {
+  const frame = card.getBoundingClientRect();
+  const boxes = [...card.querySelectorAll("text")].map((one) => one.getBoundingClientRect());
+  const out = boxes.filter((box) => box.left < frame.left || box.right > frame.right);
+  const ticks = [...card.querySelectorAll(".tick")].map((one) => one.getBoundingClientRect())
+    .sort((one, other) => one.left - other.left);
+  const over = ticks.filter((box, at) => at > 0 && box.left < ticks[at - 1].right);
+  return [...out, ...over];
+}).length
+"""
+
+
+@pytest.mark.parametrize("number", [1, 4, 12, 22, 30])
+def test_labels_of_charts_are_within_their_card(browser: Page, tmp_path: Path, number: int) -> None:
+    """On a telephone: a chart of a few runs keeps its size, and its letters theirs; dates do not overlap."""
+    written = tmp_path / "history.html"
+    written.write_text(render_page(history_of(nights()[:number])), "utf-8")
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        width=360,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    browser.open(written)
+    assert browser.evaluate('document.querySelectorAll(".timeline .tick").length') > 0
+    assert browser.evaluate(ODD_LABELS) == 0
