@@ -27,6 +27,7 @@ from nettests.conformance.sentences import (
     level_line,
     scope_lines,
 )
+from nettests.errors import ManifestError, NettestsError, PathError, PlanError
 from nettests.model.exit_code import ExitCode
 from nettests.report.text import plural
 from nettests.session.judged_anew import basis_of
@@ -120,8 +121,7 @@ def verify(
 
     Exit code: 0 the same; 1 they differ; 4 wrong input.
     """
-    directory = folder_of(run, report_dir)
-    recomputed = _report(directory, _files(report, vendor_profile))
+    recomputed = _recomputed(folder_of(run, report_dir), _files(report, vendor_profile))
     found = compared(report, recomputed)
     if as_json:
         terminal.document(_as_data(found))
@@ -145,6 +145,18 @@ def _files(report: Path, vendor_profile: Path | None) -> VendorFiles:
 def _report(directory: Path, files: VendorFiles) -> ConformanceReport:
     basis = basis_of(directory, files)
     return assess(files.profile, basis.run, basis.digests)
+
+
+def _recomputed(directory: Path, files: VendorFiles) -> ConformanceReport:
+    """Return the report of a run; a journal that nothing can be judged by is wrong input here, and no result."""
+    try:
+        return _report(directory, files)
+    except (ManifestError, PathError, PlanError):
+        raise
+    except NettestsError as error:
+        raise PathError(
+            f"the run {directory} cannot be judged: {error.message}", hint=error.hint
+        ) from error
 
 
 def _exit_code(report: ConformanceReport) -> ExitCode:

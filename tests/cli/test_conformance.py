@@ -298,6 +298,17 @@ def test_wrong_input_is_said_in_words(arguments: list[str], code: int, told: str
     assert "Traceback" not in done.output
 
 
+@pytest.mark.parametrize("text", ["", "no journal\n", '{"record": "facts", "facts": 5}\n'])
+def test_a_journal_that_cannot_be_judged_is_wrong_input_of_verify(
+    tmp_path: Path, text: str
+) -> None:
+    """Neither the same nor another report, and not the exit code of a run; the folder is named."""
+    (tmp_path / "journal.jsonl").write_text(text)
+    done = called("verify", SAMPLE / "conformance" / YAML, tmp_path)
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert str(tmp_path) in done.stderr
+
+
 def test_a_report_goes_beside_its_run_unless_it_is_told_where(tmp_path: Path, run: Path) -> None:
     """The latest run is taken, from the folder of reports."""
     changed(tmp_path / "reports" / "one")
