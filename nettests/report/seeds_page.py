@@ -4,6 +4,7 @@ The reference page that ``nettests catalogue --write-seeds`` makes of ``manifest
 entry is in itself stands in the catalogue, to which the rows lead.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -39,7 +40,9 @@ def render_seeds(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage
     blocks = [HEAD, _counts(seeds, coverages), _elsewhere(seeds, coverages)]
     for seed in seeds:
         title = f"[{escape(seed.document)}]({seed.address})" if seed.address else seed.document
-        blocks.append(f"## {title}\n\n{escape(seed.read)}\n")
+        # A sentence a line, as in every document.
+        read = re.sub(r"\. (?=[A-Z])", ".\n", escape(seed.read))
+        blocks.append(f"## {title}\n\n{read}\n")
         for section in seed.sections:
             rows = [_row(one, coverages) for one in section.statements]
             blocks.append(f"### {escape(section.title)}\n")
