@@ -4,8 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Of the tests; more of them wait for each other where cores are few.
-WORKERS ?= 2
+# Of the tests, on two cores: two of them leave half of the processor time to time-outs that are waited for.
+WORKERS ?= 3
 
 .PHONY: demo test test-all test-as-root lint unit coverage mutation with-lab without-lab sample bench fuzz soak upgrade nights selftest soak-settings killing lock lowest wheel image krew clean
 

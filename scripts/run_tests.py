@@ -79,7 +79,6 @@ def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
     """Return the parts in the order in which they run: what answers soonest comes first."""
     python = str(BIN / "python")
     marked = "lab" if everything else "lab and not nightly"
-    waiting = str(int(workers) + 1)  # tests of the lab wait for time-outs half of their time
     lab = ["-m", marked, "--dist", "loadgroup", "--no-loadscope-reorder", "--durations=40"]
     ruff = str(BIN / "ruff")
     return (
@@ -94,7 +93,7 @@ def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
         ),
         Part(
             name="tests with the lab",
-            argv=(python, "-m", "pytest", "-n", waiting, *lab, *lab_paths()),
+            argv=(python, "-m", "pytest", "-n", workers, *lab, *lab_paths()),
             counted=True,
         ),
     )
@@ -227,7 +226,7 @@ def summary(ended: Sequence[Ended]) -> str:
 def main(arguments: Iterable[str]) -> int:
     """Run all parts; 0 where all of them succeeded."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--workers", default="2", help="processes that run tests side by side")
+    parser.add_argument("--workers", default="3", help="processes that run tests side by side")
     parser.add_argument("--all", action="store_true", help="the nightly tests too")
     chosen = parser.parse_args(list(arguments))
     ended = run_all(parts_of(chosen.workers, everything=chosen.all))

@@ -92,7 +92,11 @@ def program(
 ) -> subprocess.CompletedProcess[str]:
     """Run the program as kubectl does, where only these tools are installed."""
     with tarfile.open(written[0]) as packed:
-        packed.extractall(folder, filter="data")
+        for member in filter(tarfile.TarInfo.isfile, packed):
+            content = packed.extractfile(member)
+            assert content is not None
+            (folder / member.name).write_bytes(content.read())
+            (folder / member.name).chmod(member.mode)
     bin_ = folder / "bin"
     bin_.mkdir()
     for tool in tools:
