@@ -92,6 +92,7 @@ def program(
 ) -> subprocess.CompletedProcess[str]:
     """Run the program as kubectl does, where only these tools are installed."""
     with tarfile.open(written[0]) as packed:
+        folder.mkdir()
         for member in filter(tarfile.TarInfo.isfile, packed):
             content = packed.extractfile(member)
             assert content is not None
