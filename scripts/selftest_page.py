@@ -24,6 +24,7 @@ def main() -> int:
     if len(sys.argv) > 2:
         sys.exit("usage: selftest_page.py [FOLDER]")
     document = (PUBLISHED / NAME).read_text("utf-8")
+    document = put_into(document, document)  # what is declared since then was not run
     for folder in map(Path, sys.argv[1:]):
         document = put_into(document, (folder / NAME).read_text("utf-8"))
     for name, text in rendered(document).items():

@@ -128,6 +128,15 @@ def test_every_part_of_the_project_is_in_it() -> None:
         "python -m pytest",
     ]
     assert [part.argv[part.argv.index("-n") + 1] for part in parts if part.counted] == ["3", "3"]
+    assert [part.argv[-1] for part in parts if part.name == "tests without the lab"] == [
+        "not lab and not nightly"
+    ]
+
+
+def test_by_night_nothing_is_left_out() -> None:
+    """Neither of what needs the lab nor of what does not."""
+    parts = script.parts_of("3", everything=True)
+    assert not any("nightly" in word for part in parts for word in part.argv)
 
 
 def test_all_tests_of_the_lab_are_collected() -> None:
