@@ -20,22 +20,9 @@ FETCHED = ROOT / ".cache"
 
 def main() -> int:
     """Return pytest's exit code in the copy."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     with tempfile.TemporaryDirectory(prefix="nettests-without-lab-") as folder:
         copy = Path(folder)
-        for name in filter(None, listed.stdout.split("\0")):
-            source = ROOT / name
-            if source.is_file():
-                (copy / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(source, copy / name)
-        if FETCHED.is_dir():
-            shutil.copytree(FETCHED, copy / FETCHED.name)
+        copy_into(copy)
         for name in ("nettests/lab", *(f"tests/{folder}" for folder in NEEDS_LAB)):
             shutil.rmtree(copy / name, ignore_errors=True)
         arguments = ["-m", "pytest", "-q", "-m", "not lab", *sys.argv[1:]]
@@ -43,6 +30,23 @@ def main() -> int:
         return subprocess.run(
             [sys.executable, *arguments], cwd=copy, env=environment, check=False
         ).returncode
+
+
+def copy_into(copy: Path) -> None:
+    """Copy the checkout's tracked and new files, and what was fetched for tests, which git ignores."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    fetched = (str(path.relative_to(ROOT)) for path in FETCHED.rglob("*"))
+    for name in (*filter(None, listed.stdout.split("\0")), *fetched):
+        source = ROOT / name
+        if source.is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, copy / name)
 
 
 if __name__ == "__main__":
