@@ -5,7 +5,7 @@
 A cluster is upgraded four times, one step after the other: Windows Server 2019 → 2022, DSR off → on, Flannel host-gw →
 VXLAN, Kubernetes 1.24 → 1.34. Each state is a lab of its own profile with other facts (``nettests lab up --set``), and one
 list of facts says what is forecast (``--to``) and what is brought up. Each step is compared with the state before it, and
-all of them together with the first one; then a fault is injected, and the same comparison is made again.
+all of them together with the first one; then a fault is injected, and the same is compared.
 
 It is good (exit code 0) where each change is predicted or explained, no prediction is missed, nothing is worse, and with
 the fault exactly that is worse which the fault alone makes so. Documents of every comparison stay in the folder.
@@ -84,7 +84,7 @@ class Compared:
         return bool(self.told) and not any(odd)
 
     def lines(self) -> Iterator[str]:
-        """Yield what is to be told: a line of figures, and each thing that nobody forecast or explains."""
+        """Yield what is to be told: a line of figures, and each change that was neither forecast nor explained."""
         figures = ", ".join(f"{number} {word}" for word, number in sorted(self.told.items()))
         yield f"{self.name}: {figures or 'no change'}, {len(self.worse)} worse"
         for what in ("incidents", "warnings", "facts", "missed", "unexplained", "worse"):

@@ -82,7 +82,7 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) ->
     The shipped manifests, and the documents at PATH.
 
     Reads them together with suites and catalogue: contradictions that can be proven without a
-    cluster, flows that no suite declares, facts that nobody documents, facts without check or reason. A vendor profile
+    cluster, flows that no suite declares, facts without a document, facts without check or reason. A vendor profile
     is read with the suites and limitations that it brings.
     Exit code: 0 nothing to repair; 1 findings; 4 a file that cannot be read.
     """

@@ -45,7 +45,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Implementation:
-    """What is reported on, and by whom it is maintained; all of it as the vendor states it."""
+    """The plugin that is reported on, and its maintainer, as the vendor states them."""
 
     organization: str
     project: str
@@ -140,7 +140,7 @@ def read_vendor_profile(text: str, file: str) -> VendorProfile:
 
 
 def _refuse_hidden(text: str, file: str) -> None:
-    """Refuse characters that nobody sees: reports publish the text of a profile as it is."""
+    """Refuse invisible characters: reports publish the text of a profile as it is."""
     for number, line in enumerate(text.split("\n"), start=1):
         shown = visible(line)
         if shown != line:

@@ -1,7 +1,7 @@
 """One check's question again, with a marked flow, while the nodes on its way capture: the trace of a check.
 
-For ``nettests trace CHECK`` (``traced_now``) and for runs with ``--trace`` (``traces``). Everything is bounded: nodes, flows,
-seconds, sizes. It creates a Pod on each of those nodes, and removes it. What the captures say is decided in ``trace``.
+For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``run_traces``). Everything is bounded: nodes, flows,
+seconds, sizes. It creates a Pod on each of those nodes, and removes it. What the captures say is decided in ``tracing``.
 """
 
 import contextlib

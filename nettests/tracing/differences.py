@@ -1,7 +1,7 @@
 """The first hop that a flow did not reach → what is wrong there. Pure.
 
 What frames show themselves (another network id, a refusal, a drop with its reason) is ``seen`` and needs no proof of what
-is absent; the rest says that something was not seen, and ``path`` requests whether it would have been.
+is absent; the rest says that something was not seen, and ``path`` decides whether it would have been.
 """
 
 from collections.abc import Iterable

@@ -33,7 +33,7 @@ class Mark:
     port: int | None = None
     token: bytes = b""
     size: int | None = None
-    """Bytes of payload of echo requests that nobody else sends."""
+    """Bytes of payload of this trace's echo requests, and of no others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,7 @@ _EXPECTED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """The frames of a text, and lines of it that nobody understood, the first few."""
+    """The frames of a text, and unreadable lines of it, the first few."""
 
     frames: tuple[Frame, ...]
     unread: tuple[str, ...] = ()

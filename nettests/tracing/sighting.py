@@ -56,7 +56,7 @@ class Capture:
     """What was captured on one node.
 
     What is absent from it proves something only where ``doubt`` is empty: the capture began before the flow, ended
-    after it, and was read to its end. ``unread`` are lines or frames that nobody could read, at most a few of them.
+    after it, and was read to its end. ``unread`` are lines or frames that could not be read, at most a few of them.
     """
 
     node: str

@@ -232,7 +232,7 @@ def test_verdicts_of_a_journal_are_not_believed(tmp_path: Path) -> None:
 
 
 def test_a_check_that_was_taken_out_of_a_journal_is_missed(tmp_path: Path) -> None:
-    """The plan is made again from the facts."""
+    """The plan is rebuilt from the facts."""
     gone = f"{SOURCES}/windows-1/linux-1/other-node/tcp"
     run = changed(tmp_path / "run", lambda record: None if gone in json.dumps(record) else record)
     done = made(claims(tmp_path), run, tmp_path / "r")

@@ -35,22 +35,10 @@ def hostile(tmp_path: Path, eventful_run: Results) -> Path:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_page_fits_into_a_window(browser: Page, hostile: Path, width: int) -> None:
     """Nothing sticks out at the side, on a telephone as on a desk, with every list of checks open."""
-    browser.command(
-        "Emulation.setDeviceMetricsOverride",
-        width=width,
-        height=800,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
-    browser.open(hostile)
-    browser.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true; })')
-    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    browser.assert_fits(hostile, width)
 
 
 def test_the_page_loads_nothing_and_nothing_acts(browser: Page, hostile: Path) -> None:
     """One request, for the page itself; no script ran and none was forbidden, for there is none."""
-    browser.open(hostile)
-    assert browser.requested == [hostile.as_uri()]
-    assert browser.complaints == []
-    assert browser.evaluate("document.scripts.length") == 0
+    browser.assert_inert(hostile)
     assert browser.evaluate("document.querySelectorAll('section').length") > 3

@@ -65,7 +65,7 @@ def test_the_document_satisfies_its_schema(made: ConformanceReport) -> None:
 
 
 def test_the_schema_refuses_what_is_no_report() -> None:
-    """A word that is none, and a key that nobody knows."""
+    """A word that is none, and an unknown key."""
     told = Draft202012Validator(schema())
     assert not told.is_valid({**document(report()), "result": "great"})
     assert not told.is_valid({**document(report()), "signature": "x"})

@@ -34,22 +34,10 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_page_fits_into_a_window(browser: Page, file: Path, width: int) -> None:
     """Nothing sticks out at the side, on a telephone as on a desk, with every list open."""
-    browser.command(
-        "Emulation.setDeviceMetricsOverride",
-        width=width,
-        height=800,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
-    browser.open(file)
-    browser.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true; })')
-    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    browser.assert_fits(file, width)
 
 
 def test_the_page_loads_nothing_and_nothing_acts(browser: Page, file: Path) -> None:
     """One request, for the page itself; no script ran and none was forbidden, for there is none."""
-    browser.open(file)
-    assert browser.requested == [file.as_uri()]
-    assert browser.complaints == []
-    assert browser.evaluate("document.scripts.length") == 0
+    browser.assert_inert(file)
     assert browser.evaluate("document.querySelectorAll('.feature').length") > 2

@@ -57,7 +57,7 @@ def test_a_lie_is_named_with_both_sides() -> None:
 
 
 def test_what_was_taken_out_or_added_is_named() -> None:
-    """A feature that disappeared, a failure that was invented, a key that nobody wrote."""
+    """A feature that disappeared, a failure that was invented, an added key."""
     stated = deepcopy(TRUE)
     stated["core"]["features"].pop(0)
     stated["unclaimed"]["failedChecks"].append({"check": "x"})

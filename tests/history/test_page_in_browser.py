@@ -12,7 +12,6 @@ from tests.report.browser import PROGRAM, Page, browsing
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
 WIDTHS = (360, 768, 1400)
-OPEN = 'document.querySelectorAll("details").forEach((one) => { one.open = true; })'
 
 
 @pytest.fixture(scope="module")
@@ -34,39 +33,19 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_page_fits_into_a_window(browser: Page, file: Path, width: int) -> None:
     """Nothing sticks out at the side, on a telephone as on a desk, with every flow open."""
-    browser.command(
-        "Emulation.setDeviceMetricsOverride",
-        width=width,
-        height=800,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
-    browser.open(file)
-    browser.evaluate(OPEN)
-    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    browser.assert_fits(file, width)
 
 
 def test_the_page_loads_nothing_and_nothing_acts(browser: Page, file: Path) -> None:
     """One request, for the page itself; no script ran and none was forbidden, for there is none."""
-    browser.open(file)
-    assert browser.requested == [file.as_uri()]
-    assert browser.complaints == []
-    assert browser.evaluate("document.scripts.length") == 0
+    browser.assert_inert(file)
 
 
 def test_a_strip_stands_below_its_columns_in_the_charts(browser: Page, tmp_path: Path) -> None:
     """On a desk all pictures begin and end at the same place, folded ones too."""
     written = tmp_path / "history.html"
     written.write_text(render_page(history_of(nights())), "utf-8")
-    browser.command(
-        "Emulation.setDeviceMetricsOverride",
-        width=1400,
-        height=800,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
-    browser.open(written)
-    browser.evaluate(OPEN)
+    browser.open_whole(written, 1400)
     places = browser.evaluate(
         '[...document.querySelectorAll(".row > svg")].map((one) => one.getBoundingClientRect())'
         '.map((box) => `${Math.round(box.left)} ${Math.round(box.right)}`).join(",")'
@@ -92,13 +71,6 @@ def test_labels_of_charts_are_within_their_card(browser: Page, tmp_path: Path, n
     """On a telephone: a chart of a few runs keeps its size, and its letters theirs; dates do not overlap."""
     written = tmp_path / "history.html"
     written.write_text(render_page(history_of(nights()[:number])), "utf-8")
-    browser.command(
-        "Emulation.setDeviceMetricsOverride",
-        width=360,
-        height=800,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
-    browser.open(written)
+    browser.open_whole(written, 360)
     assert browser.evaluate('document.querySelectorAll(".timeline .tick").length') > 0
     assert browser.evaluate(ODD_LABELS) == 0

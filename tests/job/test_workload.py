@@ -55,7 +55,7 @@ def test_a_cron_job_makes_the_same_job() -> None:
 
 
 def test_the_pod_keeps_to_the_level_restricted() -> None:
-    """Not root, no capability, no escalation, a seccomp profile, a root file system that nobody writes to."""
+    """Not root, no capability, no escalation, a seccomp profile, a read-only root file system."""
     spec = pod_spec()
     (container,) = spec["containers"]
     assert spec["securityContext"]["runAsNonRoot"] is True

@@ -129,6 +129,25 @@ class Page:
             self.tab.set_viewport_size({"width": 1440, "height": 1000})
             self.tab.emulate_media(color_scheme="light", media="screen")
 
+    def open_whole(self, file: Path, width: int) -> None:
+        """Open a file in a window of this width, with every list unfolded."""
+        self.tab.set_viewport_size({"width": width, "height": 800})
+        self.open(file)
+        self.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true; })')
+
+    def assert_fits(self, file: Path, width: int) -> None:
+        """Nothing of the page sticks out at the side, with every list unfolded."""
+        self.open_whole(file, width)
+        assert self.evaluate("document.documentElement.scrollWidth") <= width
+        assert self.overflow == []
+
+    def assert_inert(self, file: Path) -> None:
+        """One request, for the page itself; no script ran and none was forbidden, for there is none."""
+        self.open(file)
+        assert self.requested == [file.as_uri()]
+        assert self.complaints == []
+        assert self.evaluate("document.scripts.length") == 0
+
     @property
     def overflow(self) -> list[str]:
         """What sticks out of the page to the right, unless it scrolls in its own box."""

@@ -1,4 +1,4 @@
-"""The post of a run over TLS: whom it trusts, whom it does not, and that what goes wrong tells no address."""
+"""The post of a run over TLS: which certificates it trusts, and that no error tells the address."""
 
 import socket
 import ssl
