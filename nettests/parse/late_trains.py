@@ -66,14 +66,15 @@ def _itself(raws: Sequence[Raw]) -> list[Carried]:
 
 def _waited(trains: Sequence[Raw]) -> list[Raw]:
     """Return the trains without a loss that took a second longer than another of as many connections beside them."""
+    read = [(raw, read_raw(raw), Carried(raw.started, raw.elapsed)) for raw in trains]
     return [
         raw
-        for raw in trains
-        if read_raw(raw).lost == 0
+        for raw, seen, _ in read
+        if seen.lost == 0
         and any(
             raw.elapsed >= one.elapsed + SYN_AGAIN[0]
-            for one in trains
-            if read_raw(one).tries >= read_raw(raw).tries and beside(carried(one), raw)
+            for one, other, way in read
+            if other.tries >= seen.tries and beside(way, raw)
         )
     ]
 

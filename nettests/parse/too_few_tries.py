@@ -23,7 +23,7 @@ def too_few_tries(check: Check, loss: LossEstimate | None, raws: Sequence[Raw]) 
     if loss.sent < wanted:
         longest = max(raw.elapsed for raw in raws if raw.purpose == "check")
         return (
-            f"{loss.sent} of {check.action.connections} tries were sent, because they took up to {longest:.1f} s while the probe "
-            "was slow to answer for itself as well: its node was busy"
+            f"{loss.sent} of {check.action.connections} tries were sent, which took up to {longest:.1f} s: so few prove "
+            f"nothing of a path that is not late as a whole"
         )
     return unclear_trains(check, raws)

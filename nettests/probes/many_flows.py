@@ -6,19 +6,19 @@ side; every connection has a port of its own, which stays taken for a while afte
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from nettests.model.check import Check
 from nettests.model.loss import proves_loss
 from nettests.model.observation import Attempt, Raw
+from nettests.parse.late_trains import BESIDE
 from nettests.parse.many_flows import AT_LAST, ran_out
 from nettests.parse.read import read_raw
-from nettests.probes.beside import Pending, begin, results
+from nettests.probes.beside import Pending, results
 from nettests.probes.controls import Controls
 from nettests.probes.sending import Sender
+from nettests.probes.trains import begin_train
 
-BESIDE = 8
-"""Trains that are under way at the same time."""
 LENGTH = AT_LAST
 """Connections of each: where there are no more, each of them costs the probe's time-out."""
 
@@ -51,10 +51,7 @@ class ManyFlows:
 
     def _begin(self, tries: int) -> Pending[Raw]:
         self._number += 1
-        number, action = self._number, replace(self.check.action, connections=tries)
-        return begin(
-            lambda sent: self.sender.send(self.check.id, "check", number, action, on_sent=sent)
-        )
+        return begin_train(self.sender, self.check, self._number, tries)
 
     def _failing(self) -> bool:
         """Whether a connection of the last round failed."""

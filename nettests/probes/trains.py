@@ -18,7 +18,7 @@ from nettests.model.words import Protocol
 from nettests.parse.late_trains import BESIDE, unclear_trains
 from nettests.parse.overload import REFERENCE
 from nettests.parse.read import read_raw
-from nettests.parse.slow import by_itself
+from nettests.parse.slow import by_itself, late
 from nettests.parse.too_few_tries import SLOW_TRIES
 from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
@@ -53,7 +53,7 @@ class Trains:
             self.controls.send(self.sender, self.check)
         self._sent_until_clear()
         self._compare()
-        if slow and not by_itself(self._references, self._raws):
+        if slow and not self._late():
             self._sent_rounds(min(wanted, SLOW_TRIES), hurried=False)
 
     def _sent_rounds(self, tries: int, *, hurried: bool) -> bool:
@@ -73,6 +73,10 @@ class Trains:
         for raw in compare_if_late(self.sender, self.check, self._raws, self._references):
             (self._references if raw.purpose == REFERENCE else self._raws).append(raw)
             self._number = max(self._number, raw.attempt)
+
+    def _late(self) -> bool:
+        """Whether it is shown already that the path is late as a whole, and its probe is not."""
+        return late(self.check, self._raws) and bool(by_itself(self._references, self._raws))
 
     @property
     def _tries(self) -> int:
@@ -100,10 +104,7 @@ class Trains:
 
     def _begin(self, tries: int) -> Pending[Raw]:
         self._number += 1
-        number, action = self._number, replace(self.check.action, connections=tries)
-        return begin(
-            lambda sent: self.sender.send(self.check.id, "check", number, action, on_sent=sent)
-        )
+        return begin_train(self.sender, self.check, self._number, tries)
 
     def _decided(self) -> bool:
         """Whether more would show nothing more: something else than silence came, or a loss is proven."""
@@ -115,6 +116,12 @@ class Trains:
         """Whether hundreds of tries would take minutes."""
         each = median(one.elapsed / one.tries for one in self._seen)
         return each >= SYN_AGAIN[0] or (each >= SLOW_SECONDS and self._tries >= SLOW_TRIES)
+
+
+def begin_train(sender: Sender, check: Check, number: int, tries: int) -> Pending[Raw]:
+    """Begin one train of a check's question: its ``number`` is that of the attempt."""
+    action = replace(check.action, connections=tries)
+    return begin(lambda sent: sender.send(check.id, "check", number, action, on_sent=sent))
 
 
 def longest_train(protocol: Protocol) -> int:

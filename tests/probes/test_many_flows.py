@@ -12,8 +12,9 @@ from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check, Control
 from nettests.model.flow_count import FlowCount
 from nettests.model.words import CheckClass, Outcome, Question, TargetKind
+from nettests.parse.late_trains import BESIDE
 from nettests.parse.many_flows import AT_LAST
-from nettests.probes.many_flows import BESIDE, LENGTH, rounds
+from nettests.probes.many_flows import LENGTH, rounds
 from nettests.probes.observer import exhausting
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check

@@ -227,3 +227,22 @@ def test_tries_over_a_late_path_are_few(bench: Bench) -> None:
     probed = counting(600)
     bench.observe(probed)
     assert lengths(bench, probed) == [1] * 9
+
+
+def test_tries_of_which_some_are_late_are_sent_all_the_same(bench: Bench) -> None:
+    """A path that is late for most tries and prompt for others is not late as a whole: eight of them are too few."""
+    turn = count()
+
+    def hook(path: str) -> HttpAnswer | None:
+        if "port=8080" in path:
+            return HttpAnswer(status=200, body='{"responses": ["probe-windows-1-1"]}')
+        if "tries=1&" in f"{path}&":
+            time.sleep(1.1 if next(turn) % 4 else 0.8)
+        return None
+
+    bench.dialling[PROBE].hook = hook
+    probed = counting(80, Protocol.TCP)
+    bench.observe(probed)
+    raws = bench.raws(probed.id)
+    assert sum(lengths(bench, probed)) == 80
+    assert observation_of(probed, Done(check=probed.id, answers=len(raws)), raws).trusted
