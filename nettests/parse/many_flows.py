@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from nettests.model.flow_count import FlowCount
 from nettests.model.observation import Attempt
+from nettests.parse.late_trains import BESIDE
 
 AT_LAST = 8
 """So many in a row that fail after others have connected show that there are no more: on a path that loses half of all
@@ -17,8 +18,6 @@ IN_ORDER = 100
 so many in a row once in 37,000 times, and one that loses more never."""
 WALL = 0.4
 """The share of a round that fails where something ran out; the others had the last of it, or what came free meanwhile."""
-ROUND = 8
-"""Trains that are under way side by side."""
 
 
 def count(wanted: int, attempts: Sequence[Attempt]) -> FlowCount:
@@ -44,7 +43,7 @@ def _at_a_wall(attempts: Sequence[Attempt]) -> bool:
     if _before(attempts) < IN_ORDER:
         return False
     first = next((place for place, one in enumerate(attempts) if _failed(one)), len(attempts))
-    struck = attempts[first : first + ROUND]
+    struck = attempts[first : first + BESIDE]
     tried = sum(one.tries for one in struck)
     return tried >= AT_LAST and sum(map(_failed, struck)) >= WALL * tried
 

@@ -4,7 +4,8 @@ import pytest
 
 from nettests.model.observation import Attempt
 from nettests.model.words import Outcome
-from nettests.parse.many_flows import AT_LAST, IN_ORDER, ROUND, count
+from nettests.parse.late_trains import BESIDE
+from nettests.parse.many_flows import AT_LAST, IN_ORDER, count
 
 CONNECTED, SILENT, NO_PORT = Outcome.CONNECTED, Outcome.TIMED_OUT, Outcome.NO_PORT
 
@@ -35,10 +36,10 @@ WHOLE = [0] * (IN_ORDER // AT_LAST + 1)
         ([0, 0, 0], False),
         ([0, 8], True),  # none of the last is answered
         ([8, 8], False),  # none ever was
-        ([*WHOLE, *[4] * ROUND, 0], True),  # ports came free again meanwhile
-        ([*WHOLE, *[3] * ROUND, 0], False),  # too few of the round failed
-        ([*WHOLE[:-1], *[4] * ROUND, 0], False),  # too few were in order before
-        ([*WHOLE, 1, *[0] * ROUND], False),
+        ([*WHOLE, *[4] * BESIDE, 0], True),  # ports came free again meanwhile
+        ([*WHOLE, *[3] * BESIDE, 0], False),  # too few of the round failed
+        ([*WHOLE[:-1], *[4] * BESIDE, 0], False),  # too few were in order before
+        ([*WHOLE, 1, *[0] * BESIDE], False),
         ([*WHOLE, 1, 0, 2, 0, 1, 0, 0, 3, 1], False),
     ],
 )
