@@ -1,7 +1,9 @@
 """``nettests lab``: passes everything on to the lab, which is a program of its own."""
 
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -18,4 +20,21 @@ def lab(*, arguments: tuple[str, ...]) -> None:
 
     lab up | down | status | profiles | kubeconfig | fault; each has its own --help.
     """
-    sys.exit(subprocess.run([*COMMAND, *(arguments or ("--help",))], check=False).returncode)
+    sys.exit(carried_out([*COMMAND, *(arguments or ("--help",))]))
+
+
+def carried_out(words: Sequence[str]) -> int:
+    """Run a program to its end and return its exit code; it ends as it likes to when this process is told to.
+
+    SIGTERM is passed on. Of an interrupt at the terminal it knows by itself, and has the time that it takes.
+    """
+    with subprocess.Popen(words) as program:
+        former = {
+            signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: program.terminate()),
+            signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
+        }
+        try:
+            return program.wait()
+        finally:
+            for number, handler in former.items():
+                signal.signal(number, handler)

@@ -1,0 +1,33 @@
+"""``nettests lab`` hands over to the lab's program, and ends with it."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+CALLED = "import sys; from nettests.cli.lab_command import carried_out; sys.exit(carried_out(sys.argv[1:]))"
+ENDS_ITSELF = (
+    "import signal, sys, time\n"
+    "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+    "signal.signal(signal.SIGINT, lambda *_: sys.exit(8))\n"
+    "print('ready', flush=True)\n"
+    "time.sleep(60)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("number", "group", "code"),
+    [(signal.SIGTERM, False, 7), (signal.SIGINT, True, 8)],
+    ids=["terminated", "interrupted at the terminal"],
+)
+def test_the_program_ends_as_it_likes_to(number: signal.Signals, group: bool, code: int) -> None:
+    """It is told, neither killed nor left behind, and its exit code is that of the command."""
+    words = [sys.executable, "-c", CALLED, sys.executable, "-c", ENDS_ITSELF]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as ran:
+        assert ran.stdout is not None
+        assert ran.stdout.readline() == "ready\n"
+        (os.killpg if group else os.kill)(ran.pid, number)
+        assert ran.wait(30) == code
+        assert ran.stdout.read() == ""  # nobody holds it open any more
