@@ -56,9 +56,11 @@ def network_plugin(evidence: Evidence) -> Finding:
         topic=topic,
         level=Level.BLOCKER,
         summary=f"{plugin.value} has no agent for Windows, and is documented as unsupported there",
-        details=(f"without a network of another plugin no Pod starts on {', '.join(windows)}",),
-        next_step="give Windows nodes another plugin and name it in the cluster profile (facts.cni.plugin); "
-        "`nettests catalogue` has the sources, cni-cilium and cni-weave",
+        details=(
+            f"without a network of another plugin no Pod starts on {', '.join(windows)}",
+            f"documented in: {WITHOUT_AGENT[plugin.value]}",
+        ),
+        next_step="give Windows nodes another plugin and name it in the cluster profile (facts.cni.plugin)",
     )
 
 

@@ -227,7 +227,8 @@ def _kube_proxies(profile: Profile) -> Iterator[tuple[str, Json]]:
         "env": [_node_name()],
     }
     yield _kube_proxy("kube-proxy", linux, OS.LINUX)
-    windows = any(node.os is OS.WINDOWS for node in profile.nodes)
+    in_pods = not profile.kube_proxy.is_service_on(OS.WINDOWS)
+    windows = in_pods and any(node.os is OS.WINDOWS for node in profile.nodes)
     if windows and profile.kube_proxy.mode is not ProxyMode.NONE:
         yield _kube_proxy("kube-proxy-windows", _windows_kube_proxy(profile), OS.WINDOWS)
 

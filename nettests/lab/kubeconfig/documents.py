@@ -10,8 +10,9 @@ from ruamel.yaml import YAML
 
 from nettests.lab.client import Json
 from nettests.lab.kubeconfig import exec_plugin
+from nettests.lab.network import addressing
 from nettests.lab.network.switch_rules import IDLE_SECONDS
-from nettests.lab.topology import OS, Network, Plugin, Profile
+from nettests.lab.topology import OS, Network, NodeSpec, Plugin, Profile
 
 TOKEN_SECONDS = 60
 """How long the tokens live that the exec plugin fetches."""
@@ -88,13 +89,14 @@ def cluster_profile(
 def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
     """Return what no object of the cluster tells of Windows nodes, because it stands in their files.
 
-    Azure CNI makes its HNS network on the node; sdnbridge has no DaemonSet, and uses one made by hand; Antrea's has no OutBoundNAT.
+    Azure CNI makes its HNS network on the node, and only AKS' overlay tells which; sdnbridge has no DaemonSet, and uses one
+    made by hand; Antrea's has no OutBoundNAT.
     """
     windows = any(node.os is OS.WINDOWS for node in profile.nodes)
     if not windows or profile.cni.plugin is Plugin.ANTREA:
         return {}
     sdnbridge = profile.cni.plugin is Plugin.SDNBRIDGE
-    made_there = profile.cni.plugin is Plugin.AZURE or sdnbridge
+    made_there = sdnbridge or (profile.cni.plugin is Plugin.AZURE and profile.cni.native)
     return {
         **({"plugin": profile.cni.plugin.value} if sdnbridge else {}),
         **({"driver": profile.cni.driver.value} if made_there else {}),
@@ -109,8 +111,26 @@ def _loopback(profile: Profile) -> Json:
 
 
 def _of_hosts(profile: Profile) -> Json:
-    """Return what is set up on Windows hosts themselves: their firewall is on, as it is by default."""
-    return {"windowsFirewall": True} if any(node.os is OS.WINDOWS for node in profile.nodes) else {}
+    """Return what is set up on Windows hosts themselves: their firewall is on, as it is by default, and kube-proxy's settings."""
+    windows = [node for node in profile.nodes if node.os is OS.WINDOWS]
+    if not windows:
+        return {}
+    return {"windowsFirewall": True, **_of_service(profile, windows)}
+
+
+def _of_service(profile: Profile, windows: Sequence[NodeSpec]) -> Json:
+    """Return the settings of a kube-proxy that is a service of Windows hosts, where Linux nodes have Pods of it."""
+    if not profile.kube_proxy.service_on_windows:
+        return {}
+    vips = {node.name: addressing.source_vip(node, profile.cni) for node in windows}
+    known = {name: str(vip) for name, vip in vips.items() if vip is not None}
+    settings: Json = {
+        "version": profile.kubernetes_version,
+        "mode": profile.kube_proxy.mode.value,
+        "dsr": profile.kube_proxy.dsr,
+        **({"sourceVIP": known} if known else {}),
+    }
+    return {"kubeProxy": {"windows": settings}}
 
 
 def _yaml(document: Json) -> str:

@@ -39,7 +39,7 @@ from nettests.lab.lifecycle.readiness import Readiness
 from nettests.lab.network import create_fabric
 from nettests.lab.network.fabric import LabFabric
 from nettests.lab.network.overlay import pod_mtu
-from nettests.lab.network.windows_node import nat_exceptions
+from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.node.agent import NodeAgent
 from nettests.lab.node.dial import NodeDialer, listen
 from nettests.lab.node.gated import GatedClient
@@ -253,7 +253,7 @@ class Lab:
             self._registry.kubelets[spec.name] = agent.kubelet
             self._agents[spec.name] = agent
             async with asyncio.TaskGroup() as group:
-                if self._profile.kube_proxy.as_service and not self._replaced(spec):
+                if self._profile.kube_proxy.is_service_on(spec.os) and not self._replaced(spec):
                     group.create_task(system.kube_proxy_service())
                 await agent.run()
 

@@ -16,7 +16,7 @@ from nettests.lab.installers import system_objects
 from nettests.lab.kubeconfig import documents
 from nettests.lab.network import addressing
 from nettests.lab.network.overlay import pod_mtu
-from nettests.lab.network.windows_node import nat_exceptions
+from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.node.registration import node_object, node_status
 from nettests.lab.topology import OS, Profile, ProxyMode, profiles
 from nettests.model.facts import ClusterFacts
@@ -101,13 +101,22 @@ def _logs(profile: Profile) -> Any:
             )
 
 
+BACKEND_ON_NODES = {
+    "azure-l2tunnel",
+    "eks-vpc-bridge",
+    "hns-ipam-l2bridge",
+    "win2022-l2bridge-dualstack",
+}
+"""Profiles whose plugin has one way to connect Pods, or tells it on nodes alone."""
+
+
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_is_discovered_as_tables_assume_it(name: str) -> None:
     """Plugin, backend, drivers, builds, versions and kube-proxy's settings are the assumed ones."""
     found, assumed = discovered(profiles.load(name)), cluster_facts(name)
     assert found.server_version == assumed.server_version
     assert found.cni.plugin.value == assumed.cni.plugin.value
-    if found.cni.plugin.value not in {"azure-cni", "sdnbridge"}:  # theirs is on the nodes alone
+    if name not in BACKEND_ON_NODES:
         assert found.cni.backend.value == assumed.cni.backend.value
     assert found.cni.mtu.value == assumed.cni.mtu.value
     if name != "linux":  # OutBoundNAT is a matter of Windows
