@@ -111,7 +111,7 @@ PROFILES = {
         mode="none",
     ),
     "azure-overlay-23h2": Shape(
-        kubernetes="1.31.7",
+        kubernetes="1.33.5",
         plugin="azure-cni",
         backend="overlay",
         build="25398.1486",

@@ -61,6 +61,7 @@ def facts_of(
     flannel_origin: str,
     stated: StatedFacts,
     config_maps: Mapping[str, Object] | None = None,
+    *,
     nodes: Sequence[Object] = (),
 ) -> CniFacts:
     """Return the plugin's facts; what the profile states overrides what was read.

@@ -137,7 +137,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         f"ConfigMap {flannel_name}",
         profile.facts,
         snapshot.config_maps,
-        known_nodes,
+        nodes=known_nodes,
     )
     of_nodes = [network for node in known_nodes for network in nodes.pod_cidrs_of(node)]
     pod_cidrs = networks.pod_cidrs(kubeadm, cni.flannel_network(flannel), of_nodes, profile.facts)

@@ -88,7 +88,9 @@ class Readiness:
         own = [p for p in self._pods.values() if p["metadata"]["namespace"] in _SYSTEM]
         unready = [p["metadata"]["name"] for p in own if not _is(p, "Ready")]
         alone = self._profile.kube_proxy.mode is ProxyMode.NONE
-        in_pods = [n for n in self._profile.nodes if not self._profile.kube_proxy.is_service_on(n.os)]
+        in_pods = [
+            n for n in self._profile.nodes if not self._profile.kube_proxy.is_service_on(n.os)
+        ]
         proxies = sum(1 for n in in_pods if not (alone and n.os is OS.WINDOWS))
         daemons = [daemon.os for daemon in plugin_objects.daemons(self._profile)]
         plugins = sum(daemons.count(node.os) for node in self._profile.nodes)

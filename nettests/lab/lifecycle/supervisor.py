@@ -38,8 +38,8 @@ from nettests.lab.kubeconfig import certificates, documents
 from nettests.lab.lifecycle.readiness import Readiness
 from nettests.lab.network import create_fabric
 from nettests.lab.network.fabric import LabFabric
-from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.network.outbound_nat import nat_exceptions
+from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.node.agent import NodeAgent
 from nettests.lab.node.dial import NodeDialer, listen
 from nettests.lab.node.gated import GatedClient

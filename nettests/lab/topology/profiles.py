@@ -44,6 +44,7 @@ _LAST_USERSPACE = 25
 _VIRTUAL_NETWORK = IPv4Network("172.30.0.0/16")
 """Where pods have addresses of the nodes' network: both are in it."""
 
+
 def read(text: str, file: str, changes: Iterable[str] = ()) -> Profile:
     """Return the profile written in ``text``, with ``KEY=VALUE`` settings changed; ``file`` is only for messages."""
     return _build(_document(text, file, changes))

@@ -15,8 +15,8 @@ from nettests.cluster.profile_file import parse_profile
 from nettests.lab.installers import system_objects
 from nettests.lab.kubeconfig import documents
 from nettests.lab.network import addressing
-from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.network.outbound_nat import nat_exceptions
+from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.node.registration import node_object, node_status
 from nettests.lab.topology import OS, Profile, ProxyMode, profiles
 from nettests.model.facts import ClusterFacts
