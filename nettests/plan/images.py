@@ -15,12 +15,11 @@ from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import OS, Question
 
-SINCE = {17763: (2, 0), 20348: (2, 33), 25398: (2, 33), 26100: (2, 62)}
+SINCE = {17763: (2, 0), 20348: (2, 33), 26100: (2, 62)}
 """The first agnhost of each Windows build. Sources: kubernetes/k8s.io #2642 (2022), kubernetes/kubernetes
-#136727 and kubernetes/k8s.io #9057 (2025); builds of the Semi-Annual Channel were taken out (#112924). The annual
-channel runs what there is for 20348."""
+#136727 and kubernetes/k8s.io #9057 (2025); builds of the Semi-Annual Channel were taken out (#112924)."""
 RUNS_IMAGES_OF = {25398: 20348}
-"""Builds without images of their own (Microsoft, Portability for containers)."""
+"""Builds without images of their own, which run those of another (Microsoft, Portability for containers)."""
 
 # registry.k8s.io/e2e-test-images/agnhost:2.63.0, mirror:5000/agnhost:2.52
 _AGNHOST = re.compile(r"(?:.*/)?agnhost:(\d+)\.(\d+)(?:\.\d+)?(?:@.*)?")
@@ -49,7 +48,7 @@ def why_not_served(image: str, os: OS, build: WindowsBuild | None) -> str:
     found = _AGNHOST.fullmatch(image)
     if os is not OS.WINDOWS or build is None or found is None:
         return ""
-    since = SINCE.get(build.build)
+    since = SINCE.get(RUNS_IMAGES_OF.get(build.build, build.build))
     if since is None:
         served = ", ".join(map(str, SINCE))
         return f"{image} has no build for Windows {build.build}; agnhost has {served}"

@@ -45,12 +45,7 @@ VPC_PLUGINS = frozenset({"vpc-bridge", "vpc-shared-eni"})
 """Amazon's, under its name of today and its former one: Pods' addresses are annotations (plugins/vpc-bridge/config)."""
 HOST_LOCAL = "host-local"
 VPC_ADDRESSES = "the VPC resource controller"
-IPAM_OF = {
-    "azure-vnet-ipam": "azure-vnet",
-    "azure-cns": "azure-vnet",
-    "calico-ipam": "calico",
-    VPC_ADDRESSES: "vpc-bridge",
-}
+IPAM_OF = {"azure-vnet-ipam": "azure-vnet", "azure-cns": "azure-vnet", "calico-ipam": "calico"}
 """Address management that one plugin alone has."""
 
 
@@ -139,7 +134,7 @@ def cni_ipam(evidence: Evidence) -> Finding:
         if plugins == {"loopback"}:
             continue
         for kind in sorted(_managers(configuration, plugins)):
-            fits = kind in {HOST_LOCAL, WINDOWS_IPAM} or IPAM_OF.get(kind) in plugins
+            fits = kind in {HOST_LOCAL, WINDOWS_IPAM, VPC_ADDRESSES} or IPAM_OF.get(kind) in plugins
             (found if fits else wrong).append(f"{kind} with {', '.join(sorted(plugins))}")
     if not found and not wrong:
         raise NothingThereError("the CNI configuration calls no plugin that gives addresses")

@@ -30,6 +30,6 @@ def spelled(value: Any, *, of_policy: bool = False) -> Any:
     words = _POLICY if of_policy else _PLUGIN
     found: dict[str, Any] = {}
     for key, item in value.items():
-        usual = words.get(key.lower(), key)
+        usual = words.get(str(key).lower(), str(key))
         found[usual] = spelled(item, of_policy=of_policy or usual in LISTS)
     return found
