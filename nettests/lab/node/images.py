@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from nettests.lab.topology import OS, NodeSpec
+from nettests.lab.topology import OS, PRODUCTS, NodeSpec
 
 REGISTRY = "registry.k8s.io"
 AGNHOST = f"{REGISTRY}/e2e-test-images/agnhost"
@@ -26,7 +26,8 @@ PRIVATE_LOGIN = ("puller", "lab")
 Logins = Mapping[str, Collection[tuple[str, str]]]
 """User names and passwords by registry, as pull Secrets have them."""
 
-_ALL_BUILDS = frozenset({17763, 20348, 26100})
+_ALL_BUILDS = frozenset(PRODUCTS)
+"""Of HostProcess containers, whose base image is of no build."""
 _PORTABLE = {25398: 20348}
 """The annual channel runs the images of Windows Server 2022 and has none of its own (Microsoft, Portability for containers)."""
 

@@ -225,7 +225,7 @@ class Profile:
     service_cidr: Network = IPv4Network("10.96.0.0/16")
     ipv6: IPv6Networks | None = None
     """The second family; ``None`` in a cluster of one."""
-    dns_address: IPv4Address = IPv4Address("10.96.0.10")
+    dns_address: Address = IPv4Address("10.96.0.10")
     cluster_domain: str = "cluster.local"
     load_balancer_network: IPv4Network = IPv4Network("203.0.113.0/24")
     """Where Services of type LoadBalancer get their addresses; the gateway routes each to a node."""

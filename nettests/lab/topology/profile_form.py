@@ -79,7 +79,7 @@ SCHEMA: dict[str, Any] = {
                 },
             },
         },
-        "ipFamilies": {"enum": [["IPv4"], ["IPv4", "IPv6"]]},
+        "ipFamilies": {"enum": [["IPv4"], ["IPv4", "IPv6"], ["IPv6"]]},
         "kubeProxy": {
             "type": "object",
             "additionalProperties": False,

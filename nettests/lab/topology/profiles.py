@@ -9,7 +9,7 @@ file, the line and the nearest valid key. Files come from the checkout or from a
 import difflib
 import io
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib.resources import files
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -54,6 +54,17 @@ def load(name: str, *, folder: Path | None = None, changes: Iterable[str] = ()) 
     """Return the profile called ``name``, or the one in the file of that path (``*.yaml``), with settings changed."""
     path = _path(name, folder)
     return read(_text(path), str(path), changes)
+
+
+def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
+    """Return a profile of which a lab can be made; ``ProfileError`` for one that is there for its facts alone."""
+    profile = load(name, changes=changes)
+    if profile.node_network.version == 6:
+        raise ProfileError(
+            f"{name}: a cluster of IPv6 alone is not emulated; its profile is read for facts.",
+            hint="Windows does not support it (Kubernetes documentation, IPv4/IPv6 dual-stack).",
+        )
+    return profile
 
 
 def written(name: str, changes: Iterable[str] = ()) -> str:
@@ -219,8 +230,9 @@ def _build(document: Mapping[str, Any]) -> Profile:
     options, proxy = document.get("options", {}), document.get("kubeProxy", {})
     made = _cni(cni)
     node_network, cluster_cidr = _networks(made)
-    ipv6 = IPV6_NETWORKS if "IPv6" in document.get("ipFamilies", ()) else None
-    return Profile(
+    families = document.get("ipFamilies", ["IPv4"])
+    ipv6 = IPV6_NETWORKS if families == ["IPv4", "IPv6"] else None
+    profile = Profile(
         name=str(document["name"]),
         summary=str(document["summary"]),
         kubernetes_version=str(document["kubernetesVersion"]),
@@ -236,6 +248,22 @@ def _build(document: Mapping[str, Any]) -> Profile:
             service_on_windows=proxy.get("runsAs") == "windows-service",
         ),
         options=Options(windows_image_has_ping=bool(options.get("windowsImageHasPing", True))),
+    )
+    return _of_ipv6_alone(profile) if families == ["IPv6"] else profile
+
+
+def _of_ipv6_alone(profile: Profile) -> Profile:
+    """Return the profile with the second family in the place of the first."""
+    nodes = [(node, _second(index, IPV6_NETWORKS)) for index, node in enumerate(profile.nodes, 1)]
+    return replace(
+        profile,
+        nodes=tuple(
+            replace(node, address=own.address, pod_cidr=own.pod_cidr) for node, own in nodes if own
+        ),
+        node_network=IPV6_NETWORKS.node_network,
+        cluster_cidr=IPV6_NETWORKS.cluster_cidr,
+        service_cidr=IPV6_NETWORKS.service_cidr,
+        dns_address=IPV6_NETWORKS.service_cidr[10],
     )
 
 

@@ -164,6 +164,37 @@ def test_antrea_takes_kube_proxys_place_on_windows() -> None:
 HISTORIC = {path.stem: path for path in (manifests_path() / "lab" / "historic").glob("*.yaml")}
 # node label, HostProcess, mode, DSR, and limitations that decide some check there
 TABLE = {
+    "k8s-19-1709-l2bridge": (
+        (None, False, "kernelspace", False),
+        {
+            "dsr-source-ip-non-dsr",
+            "dsr-nodeport-cluster-never",
+            "nodeport-from-pod-own-node",
+            "svc-max-64-backends",
+            "plat-label-windows-build-old",
+            "plat-kernel-image-match-older",
+        },
+    ),
+    "k8s-114-1809-userspace": (
+        (None, False, "userspace", False),
+        {
+            "svc-userspace-default",
+            "svc-userspace-default-nodeport",
+            "svc-userspace-source",
+            "svc-userspace-default-mode",
+            "pf-introduced",
+        },
+    ),
+    "k8s-119-1909-overlay": (
+        ("10.0.18363", False, "kernelspace", False),
+        {
+            "svc-overlay-remote-intermittent",
+            "lb-source-vip-without-dsr",
+            "svc-max-64-backends-later-builds",
+            "preserve-dest-without-dsr",
+            "etp-local-old",
+        },
+    ),
     "k8s-114-1803-overlay": (
         (None, False, "kernelspace", False),
         {
