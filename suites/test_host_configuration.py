@@ -82,6 +82,7 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
         "cni-win-bridge-gateway",
         "cni-flannel-vxlan-vni",
         "cni-ovn-hybrid",
+        "cni-azure-overlay",
     ),
     sources=(DEBUGGING, NETWORKING, PLUGINS, HYBRID_OVERLAY),
 )

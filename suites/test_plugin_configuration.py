@@ -64,6 +64,7 @@ LIMITATIONS = Source(
         "cni-cilium",
         "cni-weave",
         "cni-azure-no-kubenet",
+        "cni-azure-cilium",
         "cni-eks",
     ),
     sources=(CALICO, ANTREA, HANDBOOK, EKS),

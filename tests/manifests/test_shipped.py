@@ -100,6 +100,13 @@ def shapes() -> dict[str, Shape]:
             build="20348.3207",
             platform="aks",
         ),
+        "AKS overlay of before April 2023": Shape(
+            kubernetes="1.26",
+            plugin="azure-cni",
+            backend="overlay",
+            build="20348.1607",
+            platform="aks",
+        ),
         "Kubernetes 1.14": Shape(kubernetes="1.14", backend="host-gw", build="17763.2000"),
         "kube-proxy 1.15": Shape(kubernetes="1.15", backend="host-gw", build="17763.2000"),
         "20348 with kube-proxy 1.18": Shape(

@@ -131,8 +131,8 @@ def _of_hosts(profile: Profile) -> Json:
 
 
 def _of_service(profile: Profile, windows: Sequence[NodeSpec]) -> Json:
-    """Return the settings of a kube-proxy that is a service of Windows hosts, where Linux nodes have Pods of it."""
-    if not profile.kube_proxy.service_on_windows:
+    """Return what a kube-proxy is given that managed clusters and OpenShift have as a service of their Windows hosts."""
+    if profile.cni.plugin not in {Plugin.OVN_KUBERNETES, Plugin.VPC}:
         return {}
     vips = {node.name: addressing.source_vip(node, profile.cni) for node in windows}
     known = {name: str(vip) for name, vip in vips.items() if vip is not None}

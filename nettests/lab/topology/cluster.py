@@ -165,18 +165,21 @@ class Cni:
 class KubeProxy:
     """kube-proxy's settings on Windows nodes; Linux nodes run in nftables mode.
 
-    ``as_service`` makes it a service of its hosts everywhere, without Pods, and without a ConfigMap.
+    ``service_on`` names the systems whose nodes have it as a service of their own, without Pods; on Linux nodes
+    there is no ConfigMap either then.
     """
 
     mode: ProxyMode = ProxyMode.KERNELSPACE
     dsr: bool = False
-    as_service: bool = False
-    service_on_windows: bool = False
-    """It is a service of Windows hosts alone, as managed clusters and OpenShift have it."""
+    service_on: frozenset[OS] = frozenset()
 
-    def is_service_on(self, os: OS) -> bool:
-        """Whether it is a service of the hosts of a system, and no Pod."""
-        return self.as_service or (self.service_on_windows and os is OS.WINDOWS)
+    def is_replaced(self, os: OS) -> bool:
+        """Whether the network plugin serves Services on nodes of a system, so that no kube-proxy runs there."""
+        return os is OS.WINDOWS and self.mode is ProxyMode.NONE
+
+    def runs_no_pod(self, os: OS) -> bool:
+        """Whether nodes of a system have no Pod of kube-proxy."""
+        return os in self.service_on or self.is_replaced(os)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from ruamel.yaml.error import MarkedYAMLError
 
 from nettests.lab.errors import ProfileError
 from nettests.lab.topology import settings
+from nettests.lab.topology.backends import DRIVERS, ROUTED
 from nettests.lab.topology.cluster import (
     IPV6_NETWORKS,
     OS,
@@ -35,7 +36,7 @@ from nettests.lab.topology.cluster import (
     Profile,
     ProxyMode,
 )
-from nettests.lab.topology.profile_form import DRIVERS, ROUTED, SCHEMA
+from nettests.lab.topology.profile_schema import SCHEMA, SERVICE_ON
 
 DEFAULT = "win2019-l2bridge"
 
@@ -244,8 +245,7 @@ def _build(document: Mapping[str, Any]) -> Profile:
         kube_proxy=KubeProxy(
             mode=ProxyMode(proxy.get("mode", "kernelspace")),
             dsr=bool(proxy.get("dsr", False)),
-            as_service=proxy.get("runsAs") == "service",
-            service_on_windows=proxy.get("runsAs") == "windows-service",
+            service_on=SERVICE_ON[proxy.get("runsAs", "pod")],
         ),
         options=Options(windows_image_has_ping=bool(options.get("windowsImageHasPing", True))),
     )

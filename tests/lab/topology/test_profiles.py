@@ -56,7 +56,7 @@ def test_kube_proxy_may_be_a_service_of_its_hosts(words: str, as_service: bool) 
     """Then there is neither a DaemonSet nor a ConfigMap of it; unless told otherwise there are both."""
     text = f"{VALID}kubeProxy: {{runsAs: {words}}}\n" if words else VALID
     profile = profiles.read(text, "small.yaml")
-    assert profile.kube_proxy.as_service is as_service
+    assert bool(profile.kube_proxy.service_on) is as_service
     names = {item["metadata"]["name"] for _, item in system_objects.objects(profile)}
     assert ("kube-proxy" in names) is not as_service
 
@@ -66,8 +66,8 @@ def test_kube_proxy_may_be_a_service_of_windows_hosts_alone() -> None:
     windows = "  - {name: w, os: windows, build: 20348, patch: 3207}\n"
     text = f"{VALID}{windows}kubeProxy: {{runsAs: windows-service}}\n"
     profile = profiles.read(text, "small.yaml")
-    assert profile.kube_proxy.is_service_on(OS.WINDOWS)
-    assert not profile.kube_proxy.is_service_on(OS.LINUX)
+    assert profile.kube_proxy.runs_no_pod(OS.WINDOWS)
+    assert not profile.kube_proxy.runs_no_pod(OS.LINUX)
     found = [
         item["spec"]["template"]["spec"]["nodeSelector"]["kubernetes.io/os"]
         for _, item in system_objects.objects(profile)

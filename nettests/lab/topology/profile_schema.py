@@ -1,29 +1,20 @@
-"""The form of a lab profile's file: keys and values, and which backends each plugin has. Read by ``profiles``.
-
-What a schema cannot say, twins among the nodes or a driver that no plugin makes, ``profiles`` finds.
-"""
+"""What a lab profile's file may say: its JSON Schema. Used by ``profiles``, which says where a file breaks it."""
 
 from typing import Any
 
-from nettests.lab.topology.cluster import PRODUCTS, Driver, Ipam, Plugin, ProxyMode
+from nettests.lab.topology.backends import DRIVERS
+from nettests.lab.topology.cluster import OS, PRODUCTS, Driver, Ipam, Plugin, ProxyMode
 
-DRIVERS: dict[Plugin, tuple[tuple[str, str], ...]] = {
-    Plugin.FLANNEL: (("host-gw", "l2bridge"), ("vxlan", "overlay")),
-    Plugin.AZURE: (("vnet", "l2tunnel"), ("overlay", "l2bridge")),
-    Plugin.ANTREA: (("geneve", "transparent"), ("vxlan", "transparent")),
-    Plugin.CALICO: (("vxlan", "overlay"), ("windows-bgp", "l2bridge")),
-    Plugin.SDNBRIDGE: (("routes", "l2bridge"),),
-    Plugin.OVN_KUBERNETES: (("hybrid-overlay", "overlay"),),
-    Plugin.VPC: (("vpc", "l2bridge"),),
+SERVICE_ON: dict[str, frozenset[OS]] = {
+    "pod": frozenset(),
+    "service": frozenset(OS),
+    "windows-service": frozenset({OS.WINDOWS}),
 }
-"""Backends of each plugin, and the HNS network that they make."""
+"""What kube-proxy runs as, and on which nodes it is a service of its host then."""
 
-ROUTED = frozenset({"host-gw", "routes"})
-"""Backends that the lab wires in both families."""
+_BACKENDS = sorted({backend for pairs in DRIVERS.values() for backend, _ in pairs})
 
-_BACKENDS = {backend for pairs in DRIVERS.values() for backend, _ in pairs}
-
-MOST_NODES = 240
+_MOST_NODES = 240
 """What the nodes' /24 holds beside the gateway: addresses from the eleventh on."""
 
 _NODE_SCHEMA: dict[str, Any] = {
@@ -67,7 +58,7 @@ SCHEMA: dict[str, Any] = {
             "required": ["plugin", "backend", "driver"],
             "properties": {
                 "plugin": {"enum": [plugin.value for plugin in Plugin]},
-                "backend": {"enum": sorted(_BACKENDS)},
+                "backend": {"enum": [*_BACKENDS]},
                 "driver": {"enum": [driver.value for driver in Driver]},
                 "vni": {"type": "integer", "minimum": 4096, "maximum": 16777215},
                 "vxlanPort": {"const": 4789},
@@ -86,7 +77,7 @@ SCHEMA: dict[str, Any] = {
             "properties": {
                 "mode": {"enum": [mode.value for mode in ProxyMode]},
                 "dsr": {"type": "boolean"},
-                "runsAs": {"enum": ["pod", "service", "windows-service"]},
+                "runsAs": {"enum": [*SERVICE_ON]},
             },
         },
         "options": {
@@ -94,6 +85,6 @@ SCHEMA: dict[str, Any] = {
             "additionalProperties": False,
             "properties": {"windowsImageHasPing": {"type": "boolean"}},
         },
-        "nodes": {"type": "array", "minItems": 1, "maxItems": MOST_NODES, "items": _NODE_SCHEMA},
+        "nodes": {"type": "array", "minItems": 1, "maxItems": _MOST_NODES, "items": _NODE_SCHEMA},
     },
 }
