@@ -212,6 +212,12 @@ def _check_windows(document: Mapping[str, Any], file: str) -> None:
             f"{file}:{where}: {plugin} does not make {cni['driver']} networks of {cni['backend']}.",
             hint=f"On Windows it knows {known}.",
         )
+    if cni.get("ipam") == Ipam.HNS and plugin is not Plugin.SDNBRIDGE:
+        where = _line(document, ("cni", "ipam"))
+        raise ProfileError(
+            f"{file}:{where}: {plugin} has an address management of its own.",
+            hint="Addresses come from HNS with sdnbridge.",
+        )
     if (mode is ProxyMode.NONE) != (plugin is Plugin.ANTREA):
         where = _line(document, ("kubeProxy", "mode"))
         raise ProfileError(
