@@ -150,7 +150,7 @@ _CATALOGUE: dict[str, _Entry] = {
         builds=lambda _: _ALL_BUILDS,
     ),
     "ghcr.io/ovn-kubernetes/ovn-kubernetes/ovn-kube-fedora": _Entry(
-        kind=Kind.OVN_KUBERNETES, entrypoint=("/root/ovnkube.sh",), tag=_RELEASE_TAG
+        kind=Kind.OVN_KUBERNETES, entrypoint=("ovnkube.sh",), tag=_RELEASE_TAG
     ),
     "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni": _Entry(
         kind=Kind.AWS_NODE, entrypoint=("/app/aws-vpc-cni",), tag=_RELEASE_TAG
