@@ -17,7 +17,6 @@ _SECONDS_A_NODE = 0.5
 """So that a lab of hundreds of nodes may take longer on a machine that has other work."""
 _GATHER = 0.02
 """Seconds in which changes are gathered: after each of them all Pods are looked at."""
-_SYSTEM = ("kube-system", "kube-flannel", "calico-system")
 _DNS = "kube-system/kube-dns:dns"
 
 
@@ -85,7 +84,8 @@ class Readiness:
 
     def _missing_pods(self) -> list[str]:
         """Return system pods that are not ready: the plugin's, kube-proxy's where it runs, and DNS."""
-        own = [p for p in self._pods.values() if p["metadata"]["namespace"] in _SYSTEM]
+        system = {"kube-system", *plugin_objects.namespaces(self._profile)}
+        own = [p for p in self._pods.values() if p["metadata"]["namespace"] in system]
         unready = [p["metadata"]["name"] for p in own if not _is(p, "Ready")]
         proxy = self._profile.kube_proxy
         without = [n for n in self._profile.nodes if proxy.runs_no_pod(n.os)]
