@@ -78,9 +78,6 @@ NO_ENDPOINTS = {
 PUBLISHED = {
     r"service-unready-backend/windows-1/": "svc-publish-not-ready: timed_out or unreachable",
 }
-EXTERNAL_LOCAL = {
-    r"etp-local-client-address/external/windows-1/": "etp-local-non-dsr-docs: unspecified",
-}
 EXTERNAL_LOCAL_OLD = {
     r"etp-local-client-address/external/windows-1/": (
         "etp-local-ignored-source: connected, source = target-node"
@@ -175,9 +172,6 @@ LEAVING_LINUX = {
         "svc-terminating-linux-gate: unspecified"
     ),
 }
-PRESERVED_OPEN = {
-    r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-without-dsr: unspecified",
-}
 PRESERVED = {
     r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-annotation: refused or timed_out or unreachable",
 }
@@ -211,7 +205,7 @@ def on_host_pools(numbers: Sequence[int]) -> dict[str, str]:
 WITHOUT_DSR = {
     **IDLE,
     **BALANCED,
-    **PRESERVED_OPEN,
+    **PRESERVED,
     **DNS,
     **TAINT,
     **ICMP,
@@ -222,7 +216,6 @@ WITHOUT_DSR = {
     **NO_DSR,
     **NEW,
     **NO_ENDPOINTS,
-    **EXTERNAL_LOCAL,
     **HOST_BACKEND,
     **STICKY,
 }

@@ -19,10 +19,10 @@ SPLITS = [
     ("node-to-service-clusterip", "17763.1432", "1.24", False, "unspecified"),
     ("node-to-service-clusterip", "20348.3207", "1.33", False, "unspecified"),
     ("node-to-service-clusterip", "17763.1339", "1.24", True, "unspecified"),
-    # C3: the node's own NodePort is denied before 17763.1432 or kube-proxy 1.16.
+    # C3: the node's own NodePort is denied before 17763.1432 or kube-proxy 1.15.
     ("nodeport-from-local-node", "17763.1431", "1.24", False, "refused or timed_out"),
-    ("nodeport-from-local-node", "17763.1432", "1.15", False, "refused or timed_out"),
-    ("nodeport-from-local-node", "17763.1432", "1.16", False, "unspecified"),
+    ("nodeport-from-local-node", "17763.1432", "1.14", False, "refused or timed_out"),
+    ("nodeport-from-local-node", "17763.1432", "1.15", False, "unspecified"),
     ("nodeport-from-local-node", "20348.3207", "1.33", True, "unspecified"),
     # C4: affinity works from kube-proxy 1.19 on 20348, and nowhere before.
     ("session-affinity", "19042.1", "1.24", False, "several-backends"),
@@ -35,7 +35,7 @@ SPLITS = [
     ("dsr-source-address", "18362.1", "1.24", True, "unspecified"),
     ("dsr-source-address", "19041.1", "1.24", True, "as claimed"),
     ("dsr-source-address", "20348.3207", "1.33", False, "client-node"),
-    # C12: externalTrafficPolicy Local is ignored before kube-proxy 1.20 and where HNS cannot do DSR; whom backends see is open without --enable-dsr.
+    # C12: externalTrafficPolicy Local is ignored before kube-proxy 1.20 and where HNS cannot do DSR; elsewhere HNS is told the same with and without --enable-dsr.
     ("etp-local-no-local-backend", "20348.3207", "1.19", True, "connected"),
     ("etp-local-no-local-backend", "20348.3207", "1.20", True, "as claimed"),
     ("etp-local-no-local-backend", "20348.3207", "1.20", False, "as claimed"),
@@ -44,7 +44,7 @@ SPLITS = [
     ("etp-local-no-local-backend", "17763.1431", "1.24", True, "unspecified"),
     ("etp-local-client-address", "20348.3207", "1.19", True, "target-node"),
     ("etp-local-client-address", "17763.1396", "1.24", False, "target-node"),
-    ("etp-local-client-address", "17763.1397", "1.24", False, "unspecified"),
+    ("etp-local-client-address", "17763.1397", "1.24", False, "as claimed"),
     ("etp-local-client-address", "20348.3207", "1.33", True, "as claimed"),
     # C13: internalTrafficPolicy Local is ignored before the releases of January 2023, and honoured from then on.
     ("itp-local-no-local-backend", "20348.3207", "1.24.9", True, "connected"),
@@ -121,8 +121,8 @@ def test_a_bug_of_kube_proxy_opens_its_own_part_of_an_inspection(
 @pytest.mark.parametrize(
     ("plugin", "platform", "limitation"),
     [
-        ("azure-cni", "aks", "etp-local-non-dsr-docs"),
-        ("cilium", "aks", "etp-local-non-dsr-docs"),
+        ("azure-cni", "aks", "client-ip-aks"),
+        ("cilium", "aks", "client-ip-aks"),
         ("azure-cni", "other", ""),
         ("flannel", "other", ""),
     ],
