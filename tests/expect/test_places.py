@@ -113,7 +113,7 @@ def test_two_entries_of_one_id_are_still_an_error() -> None:
 
 def test_mistakes_in_a_place_are_told_with_its_own_line() -> None:
     """A key that is not one, a range that is none, a flow that nobody declares."""
-    with pytest.raises(ManifestError, match="base.yaml:13.*'build'"):
+    with pytest.raises(ManifestError, match=r"base.yaml:11: .*also.0.when.target.build"):
         read_manifest(text(one=TWO.replace(">=17763 <17764", "newest")), "base.yaml")
     with pytest.raises(ManifestError, match="protocol"):
         read_manifest(text(one=TWO.replace("    protocols: [udp]", "    protocol: udp")), "b.yaml")
@@ -143,6 +143,5 @@ def test_the_catalogue_names_the_entry_once() -> None:
     entries = manifest(one=f"facts: [{fact}]\n{TWO.strip()}").limitations
     covered = {one.fact.id: one for one in cover(catalogue, {"some-flow": ()}, entries)}
     assert covered[fact].entries == ("one",)
-    assert (
-        why(covered[fact]).count("one") == why(covered[fact]).replace("one", "", 1).count("one") + 1
-    )
+    assert why(covered[fact]).startswith("flows some-flow; limitations one")
+    assert "one, one" not in why(covered[fact])
