@@ -8,7 +8,6 @@ from nettests.forecast.as_documented import Planned
 from nettests.forecast.keys import Change, settling
 from nettests.model.check import Check
 
-
 _Alike = tuple[tuple[str, ...], tuple[str, ...], tuple[Dependency, ...]]
 """The entries, the keys of what would settle it, and the facts that are not known."""
 
