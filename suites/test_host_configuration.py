@@ -83,6 +83,7 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
         "cni-flannel-vxlan-vni",
         "cni-ovn-hybrid",
         "kp-wait-network",
+        "cni-azure-overlay",
     ),
     sources=(DEBUGGING, NETWORKING, PLUGINS, HYBRID_OVERLAY),
 )

@@ -278,7 +278,7 @@ def test_hostprocess_pod_network() -> None:
     question=Question.START,
     cases=BUILDS,
     check_class=CheckClass.COSTLY,
-    facts=("plat-kernel-image-match",),
+    facts=("plat-kernel-image-match", "plat-image-portability"),
     sources=(IMAGES, WINDOWS),
 )
 def test_windows_image_build() -> None:

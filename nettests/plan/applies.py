@@ -25,6 +25,7 @@ from nettests.model.words import (
 from nettests.plan import pod_security
 from nettests.plan.classes import not_enabled
 from nettests.plan.flow import Flow
+from nettests.plan.ipv6_alone import why_not_on_windows
 from nettests.plan.permits import why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
 from nettests.plan.questions import Candidate
@@ -57,7 +58,8 @@ def sift(
 def why_not(action: Action, facts: ClusterFacts) -> str:
     """Return why ``action`` cannot be run here, or nothing."""
     return (
-        why_denied(action, facts)
+        why_not_on_windows(action, facts)
+        or why_denied(action, facts)
         or _no_namespace_of_level(action, facts)
         or _forbidden_by_level(action, facts)
         or why_not_privileged(action, facts)

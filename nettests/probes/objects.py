@@ -31,13 +31,11 @@ from nettests.model.yaml_text import read_yaml
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
 from nettests.plan.least import limited, pinging_pods
-from nettests.probes.deployment import StandingPod
+from nettests.probes.deployment import INSPECTOR, StandingPod
 from nettests.resources import manifests_path
 
 Object = dict[str, Any]
 
-INSPECTOR = "inspector"
-"""The container that looks at a Windows node's configuration, as SYSTEM."""
 PULL_SECRET = "nettests-pull"  # noqa: S105 - its name
 SENTINEL = "sentinel"
 WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"

@@ -50,12 +50,17 @@ def _dsr(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
     return Fact(None if dsr.value is None else ("on" if dsr.value else "off"), dsr.origin)
 
 
+STATED = "cluster profile"
+"""The origin of facts that a user states (``cluster``)."""
+
+
 def _proxy_pod(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
-    """Return whether kube-proxy runs as a Pod: only then its image names a version."""
+    """Return whether kube-proxy runs as a Pod: only then its image names a version, which nobody has to state."""
     if node is None:
         return Fact(None, "kube-proxy's Pod is a matter of nodes")
     version = node.kube_proxy.version
-    return Fact("pod" if version.known else None, version.origin)
+    by_image = version.known and version.origin != STATED
+    return Fact("pod" if by_image else None, version.origin)
 
 
 def _plugin(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
@@ -87,6 +92,7 @@ KUBE_PROXY_POD = _of_node("kube-proxy-pod", "kube-proxy", _proxy_pod, "pod")
 ANTREA = _of_cluster("antrea", "the network plugin", _plugin, "antrea")
 CALICO = _of_cluster("calico", "the network plugin", _plugin, "calico")
 OVN_KUBERNETES = _of_cluster("ovn-kubernetes", "the network plugin", _plugin, "ovn-kubernetes")
+VPC = _of_cluster("aws-vpc-cni", "the network plugin", _plugin, "aws-vpc-cni")
 SDNBRIDGE = _of_cluster("sdnbridge", "the network plugin", _plugin, "sdnbridge")
 FLANNEL = _of_cluster("flannel", "the network plugin", _plugin, "flannel")
 WINDOWS = _of_cluster("windows", "the number of Windows nodes", _windows, "some")

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
 from nettests.rules import (
+    clouds,
     cni,
     cni_policies,
     families,
@@ -28,6 +29,7 @@ _MODULES = (
     node,
     updates,
     plugin,
+    clouds,
     families,
     flannel,
     hns_networks,

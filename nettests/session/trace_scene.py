@@ -22,7 +22,7 @@ from nettests.tracing.scene import End, Scene
 
 OUTSIDE = "outside"
 """Where nothing can be captured."""
-TUNNELS = frozenset({"vxlan", "geneve"})
+TUNNELS = frozenset({"vxlan", "geneve", "hybrid-overlay"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ WHOLE = {r"windows-pod-fields/api/resources$": "podos-podlevelresources: accepte
 IMAGES = {
     17763: ("plat-kernel-image-match", "ltsc2022", "ltsc2025"),
     20348: ("plat-kernel-image-match-20348", "ltsc2019", "ltsc2025"),
+    25398: ("plat-kernel-image-match-annual-others", "ltsc2019", "ltsc2025"),
     26100: ("plat-kernel-image-match-26100", "ltsc2019"),
 }
 """The images that do not start on a node of each build, and the entry that says so."""

@@ -17,6 +17,7 @@ from tests.manifests.golden_groups import (
     HOST_PORTS,
     LEAVING_LINUX,
     NODES,
+    OUTBOUND_PORTS,
     USER_MODE_FROM_ELSEWHERE,
     VIP,
 )
@@ -56,6 +57,7 @@ def test_linux_sources_are_expected_to_work() -> None:
             *VIP,
             *USER_MODE_FROM_ELSEWHERE,
             *LEAVING_LINUX,
+            *OUTBOUND_PORTS,
             "hostport-from-other-node/.*windows",
             "nodeport-from-pod-source-address/.*windows",
         )

@@ -88,7 +88,7 @@ RELEASES = ("1.21", "1.22", "1.23", "1.32")
 def shapes() -> dict[str, Shape]:
     """Return clusters beside the lab's profiles that entries are written for."""
     return {
-        "the annual channel": Shape(kubernetes="1.30", backend="host-gw", build="25398.1"),
+        "before the annual channel": Shape(kubernetes="1.30", backend="host-gw", build="20349.1"),
         "patched 17763, no DSR": Shape(kubernetes="1.24.17", backend="host-gw", build="17763.2000"),
         "17763 between the updates that may have brought DSR": Shape(
             kubernetes="1.24.17", backend="host-gw", build="17763.1400", dsr=True
@@ -98,6 +98,13 @@ def shapes() -> dict[str, Shape]:
             plugin="azure-cni",
             backend="vnet",
             build="20348.3207",
+            platform="aks",
+        ),
+        "AKS overlay of before April 2023": Shape(
+            kubernetes="1.26",
+            plugin="azure-cni",
+            backend="overlay",
+            build="20348.1607",
             platform="aks",
         ),
         "Kubernetes 1.14": Shape(kubernetes="1.14", backend="host-gw", build="17763.2000"),

@@ -206,6 +206,20 @@ OTHERWISE = {
             ]
         )
     },
+    "vpc-interface": {
+        "hns-networks": json.dumps([{"Name": "vpcbr0a1b2c3d4e5f", "Type": "L2Bridge"}])
+    },
+    "calico-kept-addresses": {
+        "hns-networks": json.dumps(
+            [
+                {
+                    "Name": "Calico",
+                    "Type": "L2Bridge",
+                    "Subnets": [{"AddressPrefix": "10.244.3.0/26"}],
+                }
+            ]
+        )
+    },
     "sdnbridge-dual-stack": {
         "cni-configuration": json.dumps(
             {

@@ -55,6 +55,7 @@ ONE_THING = {
     "source_vip",
     "subnet_file",
     "update_not_broken",
+    "vpc_interface",
     "vxlan_network_id",
     "vxlan_options",
     "vxlan_port",

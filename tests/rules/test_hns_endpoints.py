@@ -121,6 +121,25 @@ def test_outbound_nat_excepts_nodes_on_l2bridge_and_no_outside_address(
     assert not told or f"demo/web {told};" in finding.detail
 
 
+@pytest.mark.parametrize(
+    ("plugin", "entry", "conforms"),
+    [
+        ("ovn-kubernetes", "10.96.0.0/16", True),
+        ("ovn-kubernetes", "10.244.0.0/16", False),
+        ("azure-cni", "10.244.0.0/16", True),
+        ("azure-cni", "10.96.0.0/16", False),
+        ("aws-vpc-cni", "10.244.0.0/16", False),
+    ],
+)
+def test_outbound_nat_excepts_what_a_plugins_own_installer_does(
+    plugin: str, entry: str, conforms: bool
+) -> None:
+    """OpenShift's operator excepts Services alone, AKS Pods alone; of all others both are demanded."""
+    policy = {"Type": "OutBoundNAT", "ExceptionList": [entry]}
+    readings = node([pod("web", "10.244.3.5")], [endpoint("10.244.3.5", Policies=[policy])])
+    assert found("outbound-nat", readings, plugin=plugin).conforms is conforms
+
+
 @pytest.mark.parametrize(("network", "conforms"), [("cbr0", True), ("nat", False)])
 def test_no_pod_is_on_a_nat_network(network: str, conforms: bool) -> None:
     """The runtime's default network is there, but for nobody."""

@@ -38,8 +38,8 @@ from nettests.lab.kubeconfig import certificates, documents
 from nettests.lab.lifecycle.readiness import Readiness
 from nettests.lab.network import create_fabric
 from nettests.lab.network.fabric import LabFabric
+from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.overlay import pod_mtu
-from nettests.lab.network.windows_node import nat_exceptions
 from nettests.lab.node.agent import NodeAgent
 from nettests.lab.node.dial import NodeDialer, listen
 from nettests.lab.node.gated import GatedClient
@@ -50,7 +50,7 @@ from nettests.lab.node.system import SystemPrograms
 from nettests.lab.outside.forward_proxy import USER, OutsideProxy
 from nettests.lab.outside.host import OutsideServer
 from nettests.lab.programs import run as run_program
-from nettests.lab.topology import OS, NodeSpec, Profile, ProxyMode, ServiceTable
+from nettests.lab.topology import NodeSpec, Profile, ServiceTable
 
 _LOG = logging.getLogger(__name__)
 
@@ -253,13 +253,10 @@ class Lab:
             self._registry.kubelets[spec.name] = agent.kubelet
             self._agents[spec.name] = agent
             async with asyncio.TaskGroup() as group:
-                if self._profile.kube_proxy.as_service and not self._replaced(spec):
+                proxy = self._profile.kube_proxy
+                if spec.os in proxy.service_on and not proxy.is_replaced(spec.os):
                     group.create_task(system.kube_proxy_service())
                 await agent.run()
-
-    def _replaced(self, spec: NodeSpec) -> bool:
-        """Whether the network plugin serves Services on a node, so that no kube-proxy runs there."""
-        return spec.os is OS.WINDOWS and self._profile.kube_proxy.mode is ProxyMode.NONE
 
     async def _create_objects(self) -> None:
         async with self._client("kubeadm") as client:

@@ -75,6 +75,8 @@ class SystemPrograms:
             Kind.AZURE_CNS: self._azure_cns,
             Kind.ANTREA: self._antrea,
             Kind.CALICO: self._calico,
+            Kind.OVN_KUBERNETES: _until_terminated,
+            Kind.AWS_NODE: _until_terminated,
             Kind.PAUSE: _until_terminated,
         }
 

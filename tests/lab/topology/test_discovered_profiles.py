@@ -15,8 +15,8 @@ from nettests.cluster.profile_file import parse_profile
 from nettests.lab.installers import system_objects
 from nettests.lab.kubeconfig import documents
 from nettests.lab.network import addressing
+from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.overlay import pod_mtu
-from nettests.lab.network.windows_node import nat_exceptions
 from nettests.lab.node.registration import node_object, node_status
 from nettests.lab.topology import OS, Profile, ProxyMode, profiles
 from nettests.model.facts import ClusterFacts
@@ -101,13 +101,22 @@ def _logs(profile: Profile) -> Any:
             )
 
 
+BACKEND_ON_NODES = {
+    "azure-l2tunnel",
+    "eks-vpc-bridge",
+    "hns-ipam-l2bridge",
+    "win2022-l2bridge-dualstack",
+}
+"""Profiles whose plugin has one way to connect Pods, or tells it on nodes alone."""
+
+
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_is_discovered_as_tables_assume_it(name: str) -> None:
     """Plugin, backend, drivers, builds, versions and kube-proxy's settings are the assumed ones."""
     found, assumed = discovered(profiles.load(name)), cluster_facts(name)
     assert found.server_version == assumed.server_version
     assert found.cni.plugin.value == assumed.cni.plugin.value
-    if found.cni.plugin.value not in {"azure-cni", "sdnbridge"}:  # theirs is on the nodes alone
+    if name not in BACKEND_ON_NODES:
         assert found.cni.backend.value == assumed.cni.backend.value
     assert found.cni.mtu.value == assumed.cni.mtu.value
     if name != "linux":  # OutBoundNAT is a matter of Windows
@@ -155,6 +164,37 @@ def test_antrea_takes_kube_proxys_place_on_windows() -> None:
 HISTORIC = {path.stem: path for path in (manifests_path() / "lab" / "historic").glob("*.yaml")}
 # node label, HostProcess, mode, DSR, and limitations that decide some check there
 TABLE = {
+    "k8s-19-1709-l2bridge": (
+        (None, False, "kernelspace", False),
+        {
+            "dsr-source-ip-non-dsr",
+            "dsr-nodeport-cluster-never",
+            "nodeport-from-pod-own-node",
+            "svc-max-64-backends",
+            "plat-label-windows-build-old",
+            "plat-kernel-image-match-older",
+        },
+    ),
+    "k8s-114-1809-userspace": (
+        (None, False, "userspace", False),
+        {
+            "svc-userspace-default",
+            "svc-userspace-default-nodeport",
+            "svc-userspace-source",
+            "svc-userspace-default-mode",
+            "pf-introduced",
+        },
+    ),
+    "k8s-119-1909-overlay": (
+        ("10.0.18363", False, "kernelspace", False),
+        {
+            "svc-overlay-remote-intermittent",
+            "lb-source-vip-without-dsr",
+            "svc-max-64-backends-later-builds",
+            "preserve-dest-without-dsr",
+            "etp-local-old",
+        },
+    ),
     "k8s-114-1803-overlay": (
         (None, False, "kernelspace", False),
         {
