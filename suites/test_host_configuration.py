@@ -48,6 +48,21 @@ HYBRID_OVERLAY = Source(
     section="HybridOverlayVNI",
     address="https://github.com/ovn-org/ovn-kubernetes/tree/master/go-controller/hybrid-overlay/pkg/types",
 )
+SERVICES = Source(
+    document="Kubernetes documentation, Intro to Windows support in Kubernetes (release 1.19)",
+    section="Kubelet and kube-proxy as services",
+)
+DSR = Source(document="KEP-5100, Windows DSR and overlay support", section="Design Details")
+SKEW = Source(
+    document="Kubernetes documentation, Version skew policy",
+    section="Supported version skew",
+    address="https://kubernetes.io/releases/version-skew-policy/",
+)
+ANTREA = Source(
+    document="Antrea documentation, Deploying Antrea on Windows",
+    section="Components that run on Windows",
+    address="https://github.com/antrea-io/antrea/blob/main/docs/windows.md",
+)
 HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
 
 
@@ -181,3 +196,47 @@ def test_flannel_host_configuration() -> None:
 )
 def test_windows_cni_configuration() -> None:
     """The plugins of a Windows node take version and policies of their configuration; addresses come as documented."""
+
+
+@flow(
+    "kube-proxy-on-host",
+    source=VantageKind.NODE,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("host-proxy-mode"),
+        cases.rule("host-proxy-name"),
+        cases.rule("host-proxy-source-vip"),
+        cases.rule("host-proxy-dsr-gate"),
+        cases.rule("host-proxy-overlay-gate"),
+        cases.rule("host-proxy-skew"),
+        cases.rule("kube-proxy-restarts"),
+        cases.rule("antrea-alone-on-host"),
+    ),
+    facts=(
+        "svc-userspace-default",
+        "kp-hostname-override",
+        "kp-source-vip-overlay",
+        "dsr-enable",
+        "plat-version-skew",
+        "cni-antrea",
+    ),
+    sources=(SERVICES, DEBUGGING, DSR, SKEW, ANTREA),
+)
+def test_kube_proxy_on_host() -> None:
+    """kube-proxy that is a service of its Windows node is set up as its Pod would have to be, and starts again."""
+
+
+@flow(
+    "windows-component-configuration",
+    source=VantageKind.NODE,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(cases.rule("kubelet-restarts"),),
+    facts=(),
+    sources=(SERVICES,),
+)
+def test_windows_component_configuration() -> None:
+    """The components of a Windows node are set up as Windows, its build and the cluster demand."""

@@ -15,11 +15,11 @@ from nettests.rules.evidence import (
 )
 from nettests.rules.hns import policies_of, shown, shown_by
 from nettests.rules.hns_networks import NETWORKS
-from nettests.rules.kube_proxy import PROXY_LOG, network_of
+from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
 from nettests.rules.nat import excepted, exceptions_of, extra, uncovered
 from nettests.rules.pods import PODS, PODS_AFTER, running_pods
 from nettests.rules.rule import rule
-from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY_POD
+from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
 GATEWAYS = {"l2bridge": 2, "overlay": 1}
 """Which address of the node's range is its Pods' gateway: win-bridge has an endpoint of the host there."""
@@ -28,8 +28,8 @@ ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
 
 @rule(
     "pod-endpoints",
-    about=(KUBE_PROXY_POD, KERNELSPACE),
-    reads=(PODS, PROXY_LOG, ENDPOINTS, PODS_AFTER),
+    about=(KUBE_PROXY, KERNELSPACE),
+    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, ENDPOINTS, PODS_AFTER),
     remedy="check KUBE_NETWORK and --hostname-override of kube-proxy, and the network's name in the "
     "CNI configuration; on virtual machines allow MAC spoofing",
 )

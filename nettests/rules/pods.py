@@ -53,14 +53,14 @@ def _pod(pod: Object) -> Object:
         return found
     full, container = pod["spec"]["containers"][0], found["spec"]["containers"][0]
     words = [*(full.get("command") or []), *(full.get("args") or [])]
-    container["args"] = _started(" ".join(map(str, words)))
+    container["args"] = started(" ".join(map(str, words)))
     wanted = {NETWORK_VARIABLE, *re.findall(r"\$\(([\w.-]+)\)", " ".join(container["args"]))}
     env = [one for one in full.get("env") or [] if one.get("name") in wanted]
     container["env"] = [kept.fields(one, VARIABLE) for one in env]
     return found
 
 
-def _started(command: str) -> list[str]:
+def started(command: str) -> list[str]:
     """Return the flags and the variable that rules look for in a command or a script."""
     # samples: --proxy-mode=kernelspace, --source-vip 10.244.2.2, $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
     value = r"(?:\"[^\"]*\"|'[^']*'|[^\s;\"']+)"

@@ -11,6 +11,7 @@ from nettests.rules import (
     hns_endpoints,
     hns_networks,
     host,
+    host_proxy,
     kube_proxy,
     load_balancers,
     node,
@@ -18,11 +19,14 @@ from nettests.rules import (
     skew,
     support,
     updates,
+    windows_services,
 )
 from nettests.rules.rule import Rule
 
 _MODULES = (
     kube_proxy,
+    host_proxy,
+    windows_services,
     skew,
     support,
     node,

@@ -109,8 +109,10 @@ def _loopback(profile: Profile) -> Json:
 
 
 def _of_hosts(profile: Profile) -> Json:
-    """Return what is set up on Windows hosts themselves: their firewall is on, as it is by default."""
-    return {"windowsFirewall": True} if any(node.os is OS.WINDOWS for node in profile.nodes) else {}
+    """Return what is set up on Windows hosts themselves, unless they have to tell it: their firewall."""
+    windows = any(node.os is OS.WINDOWS for node in profile.nodes)
+    stated = windows and profile.options.firewall_stated
+    return {"windowsFirewall": profile.options.windows_firewall} if stated else {}
 
 
 def _yaml(document: Json) -> str:

@@ -50,7 +50,7 @@ from nettests.lab.node.system import SystemPrograms
 from nettests.lab.outside.forward_proxy import USER, OutsideProxy
 from nettests.lab.outside.host import OutsideServer
 from nettests.lab.programs import run as run_program
-from nettests.lab.topology import OS, NodeSpec, Profile, ProxyMode, ServiceTable
+from nettests.lab.topology import NodeSpec, Profile, ServiceTable
 
 _LOG = logging.getLogger(__name__)
 
@@ -230,7 +230,6 @@ class Lab:
             profile=self._profile,
             network=network,
             clients=self._client,
-            source_vip=network.source_vip,
             programmed=programmed,
             dns_troubles=self._dns_troubles,
             shared=self._shared,
@@ -253,13 +252,10 @@ class Lab:
             self._registry.kubelets[spec.name] = agent.kubelet
             self._agents[spec.name] = agent
             async with asyncio.TaskGroup() as group:
-                if self._profile.kube_proxy.as_service and not self._replaced(spec):
+                proxy = self._profile.kube_proxy
+                if spec.os in proxy.service_on and not proxy.is_replaced(spec.os):
                     group.create_task(system.kube_proxy_service())
                 await agent.run()
-
-    def _replaced(self, spec: NodeSpec) -> bool:
-        """Whether the network plugin serves Services on a node, so that no kube-proxy runs there."""
-        return spec.os is OS.WINDOWS and self._profile.kube_proxy.mode is ProxyMode.NONE
 
     async def _create_objects(self) -> None:
         async with self._client("kubeadm") as client:

@@ -125,12 +125,21 @@ class Cni:
 class KubeProxy:
     """kube-proxy's settings on Windows nodes; Linux nodes run in nftables mode.
 
-    ``as_service`` makes it a service of its hosts everywhere, without Pods, and without a ConfigMap.
+    ``service_on`` names the systems whose nodes have it as a service of their own, without Pods; on Linux nodes
+    there is no ConfigMap either then.
     """
 
     mode: ProxyMode = ProxyMode.KERNELSPACE
     dsr: bool = False
-    as_service: bool = False
+    service_on: frozenset[OS] = frozenset()
+
+    def is_replaced(self, os: OS) -> bool:
+        """Whether the network plugin serves Services on nodes of a system, so that no kube-proxy runs there."""
+        return os is OS.WINDOWS and self.mode is ProxyMode.NONE
+
+    def runs_no_pod(self, os: OS) -> bool:
+        """Whether nodes of a system have no Pod of kube-proxy."""
+        return os in self.service_on or self.is_replaced(os)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +147,10 @@ class Options:
     """Lab options that a user may switch: what the image holds, what the outside answers."""
 
     windows_image_has_ping: bool = True
+    windows_firewall: bool = True
+    """Whether the firewall of Windows nodes is on, as it is by default."""
+    firewall_stated: bool = True
+    """Whether the lab's cluster profile says so; otherwise its nodes have to tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,8 @@ MECHANISMS = (
     Mechanism("pod-os", "the kubelet rejects pods for another operating system"),
     Mechanism("run-as-non-root", "the kubelet keeps ContainerAdministrator from runAsNonRoot"),
     Mechanism("forward-to-address", "containerd forwards ports to a Windows pod's address"),
+    Mechanism("service-recovery", "services of Windows nodes are started again when they fail"),
+    Mechanism("proxy-left-behind", "Windows nodes have a service kube-proxy that nobody needs"),
     Mechanism(
         "cni-version", "minor N of the CNI version 0.N.0 that Flannel's files request", counts=True
     ),

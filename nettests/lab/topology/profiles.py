@@ -23,7 +23,6 @@ from nettests.lab.topology import settings
 from nettests.lab.topology.cluster import (
     IPV6_NETWORKS,
     OS,
-    PRODUCTS,
     Cni,
     Driver,
     IPv6Networks,
@@ -35,6 +34,7 @@ from nettests.lab.topology.cluster import (
     Profile,
     ProxyMode,
 )
+from nettests.lab.topology.profile_schema import SCHEMA, SERVICE_ON
 
 DEFAULT = "win2019-l2bridge"
 
@@ -54,80 +54,6 @@ _ROUTED = frozenset({"host-gw", "routes"})
 
 _VIRTUAL_NETWORK = IPv4Network("172.30.0.0/16")
 """Where pods have addresses of the nodes' network: both are in it."""
-
-_MOST_NODES = 240
-"""What the nodes' /24 holds beside the gateway: addresses from the eleventh on."""
-
-_NODE_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["name", "os"],
-    "properties": {
-        "name": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
-        "os": {"enum": ["linux", "windows"]},
-        "build": {"enum": [*PRODUCTS]},
-        "patch": {"type": "integer", "minimum": 1},
-        "runtime": {"type": "string", "pattern": r"^(containerd|docker)://\d+\.\d+\.\d+"},
-        "controlPlane": {"type": "boolean"},
-        "zone": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
-        "taints": {
-            "type": "array",
-            "items": {
-                "type": "string",
-                "pattern": "^[^=:]+=[^=:]*:(NoSchedule|NoExecute|PreferNoSchedule)$",
-            },
-        },
-    },
-    "if": {"properties": {"os": {"const": "windows"}}},
-    "then": {"required": ["build", "patch"]},
-}
-
-_SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["apiVersion", "kind", "name", "summary", "kubernetesVersion", "cni", "nodes"],
-    "properties": {
-        "apiVersion": {"const": "nettests.dev/v1alpha1"},
-        "kind": {"const": "LabProfile"},
-        "name": {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},
-        "summary": {"type": "string"},
-        "kubernetesVersion": {"type": "string", "pattern": r"^v1\.\d+\.\d+$"},
-        "cni": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["plugin", "backend", "driver"],
-            "properties": {
-                "plugin": {"enum": [plugin.value for plugin in Plugin]},
-                "backend": {"enum": ["host-gw", "vxlan", "vnet", "routes"]},
-                "driver": {"enum": [driver.value for driver in Driver]},
-                "vni": {"type": "integer", "minimum": 4096, "maximum": 16777215},
-                "vxlanPort": {"const": 4789},
-                "loopbackDSR": {"type": "boolean"},
-                "natExceptions": {
-                    "type": "array",
-                    "items": {"type": "string", "pattern": r"^\d+\.\d+\.\d+\.\d+/\d+$"},
-                },
-            },
-        },
-        "ipFamilies": {"enum": [["IPv4"], ["IPv4", "IPv6"]]},
-        "kubeProxy": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "mode": {"enum": [mode.value for mode in ProxyMode]},
-                "dsr": {"type": "boolean"},
-                "runsAs": {"enum": ["pod", "service"]},
-            },
-        },
-        "options": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {"windowsImageHasPing": {"type": "boolean"}},
-        },
-        "nodes": {"type": "array", "minItems": 1, "maxItems": _MOST_NODES, "items": _NODE_SCHEMA},
-    },
-}
 
 
 def read(text: str, file: str, changes: Iterable[str] = ()) -> Profile:
@@ -234,7 +160,7 @@ def _parse(text: str, file: str) -> MutableMapping[str, Any]:
 def _validate(document: Mapping[str, Any], file: str) -> None:
     import jsonschema  # noqa: PLC0415  # slow; most commands read no profile
 
-    validator = jsonschema.Draft202012Validator(_SCHEMA)
+    validator = jsonschema.Draft202012Validator(SCHEMA)
     error = jsonschema.exceptions.best_match(validator.iter_errors(document))
     if error is None:
         return
@@ -324,9 +250,13 @@ def _build(document: Mapping[str, Any]) -> Profile:
         kube_proxy=KubeProxy(
             mode=ProxyMode(proxy.get("mode", "kernelspace")),
             dsr=bool(proxy.get("dsr", False)),
-            as_service=proxy.get("runsAs") == "service",
+            service_on=SERVICE_ON[proxy.get("runsAs", "pod")],
         ),
-        options=Options(windows_image_has_ping=bool(options.get("windowsImageHasPing", True))),
+        options=Options(
+            windows_image_has_ping=bool(options.get("windowsImageHasPing", True)),
+            windows_firewall=bool(options.get("windowsFirewall", True)),
+            firewall_stated=bool(options.get("firewallStated", True)),
+        ),
     )
 
 

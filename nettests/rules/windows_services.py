@@ -1,0 +1,147 @@
+r"""Rules about components that are services of Windows: that the service control manager starts them again.
+
+Read from the registry, whose words no language of Windows translates: ``sc.exe`` and ``nssm.exe`` write there what
+they are told. Sources: "Intro to Windows support in Kubernetes" (kubelet and kube-proxy as services), Microsoft's
+``SERVICE_FAILURE_ACTIONS``, nssm's documentation.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
+from nettests.rules.pods import NETWORK_VARIABLE
+from nettests.rules.readings import ToolOutput
+from nettests.rules.rule import rule
+from nettests.rules.subjects import KUBE_PROXY_ON_HOST, Subject
+
+SERVICES = r"HKLM\SYSTEM\CurrentControlSet\Services"
+PROGRAMS = frozenset({"ImagePath", "Application"})
+VARIABLES = frozenset({"AppEnvironmentExtra", "AppEnvironment", "Environment"})
+"""Where nssm and the service control manager keep the variables of a service."""
+NSSM = "nssm.exe"
+NSSM_RESTARTS = "Restart"
+"""What nssm does when a program ends, unless it is told otherwise (``AppExit``)."""
+RESTART = 1
+"""``SC_ACTION_RESTART``."""
+_DWORD = 8
+"""Hexadecimal digits of one."""
+_HEADER = 5
+"""Reset period, message, command, number of actions, offset: then each action with its delay."""
+# samples:     ImagePath    REG_EXPAND_SZ    C:\k\nssm.exe
+#              (Default)    REG_SZ    Restart
+_VALUE = re.compile(r"(?m)^ {4}(?P<name>\S.*?) {4}REG_(?P<kind>[A-Z_]+)(?: {4}(?P<data>.*))?$")
+_DISABLED = 4
+
+
+def _keep(text: str) -> str:
+    """Keep whose program the service runs, when it starts, what follows its end, and its variable of the network."""
+    found: Object = {}
+    # sample: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters\AppExit
+    for section in re.split(r"(?m)^(?=HKEY_)", text):
+        key = section.partition("\n")[0].strip()
+        for name, data in _values(section):
+            found |= _kept(key.rpartition("\\")[2], name, data)
+    return json.dumps(found) if found else ""
+
+
+def _values(section: str) -> Iterator[tuple[str, str]]:
+    for match in _VALUE.finditer(section):
+        yield match["name"], (match["data"] or "").strip()
+
+
+def _kept(key: str, name: str, data: str) -> Object:
+    """Return what is kept of one value; paths are cut down to the program, variables to the network's."""
+    if key == "AppExit":
+        return {
+            "AppExit": data
+        }  # its one value has no name, and what stands for that is translated
+    if name in PROGRAMS:
+        return {name: _program(data)}
+    if name == "Start":
+        return {name: int(data, 16)}
+    if name in VARIABLES:
+        # sample: KUBE_NETWORK=cbr0\0NODE_NAME=win-1
+        values = dict(one.split("=", 1) for one in data.split(r"\0") if "=" in one)
+        return {key: value for key, value in values.items() if key == NETWORK_VARIABLE}
+    return {name: data} if name == "FailureActions" else {}
+
+
+def _program(path: str) -> str:
+    # samples: "C:\Program Files\Kubernetes\kubelet.exe" --config=…, C:\k\nssm.exe
+    match = re.match(r'"(?P<quoted>[^"]+)"|(?P<bare>\S+)', path)
+    whole = (match["quoted"] or match["bare"]) if match else ""
+    return whole.replace("/", "\\").rpartition("\\")[2].lower()
+
+
+def service(name: str, only_where: Subject | None = None) -> ToolOutput:
+    """Return the reading of how a service of Windows is set up."""
+    words = ("reg.exe", "query", rf"{SERVICES}\{name}", "/s")
+    return ToolOutput(name=f"{name}-service", words=words, keep=_keep, only_where=only_where)
+
+
+KUBELET_SERVICE = service("kubelet")
+KUBE_PROXY_SERVICE = service("kube-proxy", KUBE_PROXY_ON_HOST)
+ANY_KUBE_PROXY_SERVICE = ToolOutput(
+    name="kube-proxy-service-left", words=KUBE_PROXY_SERVICE.words, keep=_keep
+)
+"""The same where no kube-proxy is to run at all."""
+
+
+@rule(
+    "kubelet-restarts",
+    about=(),
+    reads=(KUBELET_SERVICE,),
+    remedy="sc.exe failure kubelet reset= 0 actions= restart/10000, or run it by nssm, which starts it again",
+)
+def kubelet_restarts(evidence: Evidence) -> Finding:
+    """The kubelet, where it is a service of Windows, is started again when it fails."""
+    return _restarts(evidence, KUBELET_SERVICE, "kubelet")
+
+
+@rule(
+    "kube-proxy-restarts",
+    about=(KUBE_PROXY_ON_HOST,),
+    reads=(KUBE_PROXY_SERVICE,),
+    remedy="sc.exe failure kube-proxy reset= 0 actions= restart/10000, or run it by nssm, which starts it again",
+)
+def kube_proxy_restarts(evidence: Evidence) -> Finding:
+    """kube-proxy, where it is a service of Windows, is started again when it fails."""
+    return _restarts(evidence, KUBE_PROXY_SERVICE, "kube-proxy")
+
+
+def settings_of(evidence: Evidence, reading: ToolOutput) -> Object:
+    """Return how a service is set up, nothing where there is none of that name."""
+    # sample of a problem: reg.exe ended with 1: ERROR: The system was unable to find the specified registry key or value.
+    if reading.name in evidence.problems or not evidence.texts.get(reading.name, "").strip():
+        return {}
+    return evidence.object(reading)
+
+
+def is_enabled(settings: Object) -> bool:
+    """Whether a service can start at all."""
+    return bool(settings) and settings.get("Start") != _DISABLED
+
+
+def _restarts(evidence: Evidence, reading: ToolOutput, name: str) -> Finding:
+    settings = settings_of(evidence, reading)
+    if not settings:
+        raise NothingThereError(f"{name} is no service of Windows on this node")
+    demand = "that it is started again when it fails"
+    if settings.get("ImagePath") == NSSM:
+        then = str(settings.get("AppExit") or NSSM_RESTARTS)
+        found = f"nssm, which does this when {name} ends: {then}"
+        return finding(then.lower() == NSSM_RESTARTS.lower(), found, demand, of=1)
+    actions = actions_of(str(settings.get("FailureActions", "")))
+    found = f"{actions.count(RESTART)} actions that restart {name} after a failure"
+    return finding(RESTART in actions, found, demand, of=1)
+
+
+def actions_of(data: str) -> list[int]:
+    """Return the kinds of actions in ``FailureActions``, a ``SERVICE_FAILURE_ACTIONS`` in hexadecimal."""
+    # sample: 80510100000000000000000001000000140000000100000010270000
+    numbers = [
+        int.from_bytes(bytes.fromhex(data[at : at + _DWORD]), "little")
+        for at in range(0, len(data) - _DWORD + 1, _DWORD)
+    ]
+    return numbers[_HEADER::2]
