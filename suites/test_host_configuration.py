@@ -50,7 +50,17 @@ HYBRID_OVERLAY = Source(
 )
 SERVICES = Source(
     document="Kubernetes documentation, Intro to Windows support in Kubernetes (release 1.19)",
-    section="Kubelet and kube-proxy as services",
+    section="Getting Help and Troubleshooting",
+)
+KUBELET_DNS = Source(
+    document="Kubernetes documentation, DNS for Services and Pods",
+    section="DNS resolution on Windows nodes",
+    address="https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/",
+)
+PAUSE = Source(
+    document="kubernetes/kubernetes, build/pause/CHANGELOG.md",
+    section="3.4 to 3.7",
+    address="https://github.com/kubernetes/kubernetes/blob/master/build/pause/CHANGELOG.md",
 )
 DSR = Source(document="KEP-5100, Windows DSR and overlay support", section="Design Details")
 SKEW = Source(
@@ -152,6 +162,8 @@ def test_windows_host_configuration() -> None:
     cases=(
         cases.rule("processes-running"),
         cases.rule("subnet-file"),
+        cases.rule("source-vip-files"),
+        cases.rule("flannel-network-made"),
         cases.rule("cni-network"),
         cases.rule("cni-exceptions"),
         cases.rule("cni-routes"),
@@ -160,6 +172,8 @@ def test_windows_host_configuration() -> None:
     facts=(
         "diag-three-processes",
         "cni-flannel-subnet-env",
+        "cni-flannel-rejoin",
+        "cni-flannel-waiting",
         "cni-exceptionlist",
         "cni-route-needencap",
         "cni-sdn-loopbackdsr",
@@ -221,6 +235,7 @@ def test_windows_cni_configuration() -> None:
         "dsr-enable",
         "plat-version-skew",
         "cni-antrea",
+        "node-services-restart",
     ),
     sources=(SERVICES, DEBUGGING, DSR, SKEW, ANTREA),
 )
@@ -234,9 +249,21 @@ def test_kube_proxy_on_host() -> None:
     target=TargetKind.CONFIGURATION,
     matrix=Matrix.EACH_WINDOWS,
     question=Question.INSPECT,
-    cases=(cases.rule("kubelet-restarts"),),
-    facts=(),
-    sources=(SERVICES,),
+    cases=(
+        cases.rule("kubelet-restarts"),
+        cases.rule("kubelet-cluster-dns"),
+        cases.rule("kubelet-cluster-domain"),
+        cases.rule("kubelet-resolv-conf"),
+        cases.rule("pause-image"),
+        cases.rule("proxy-variables"),
+    ),
+    facts=(
+        "node-services-restart",
+        "dns-kubelet-settings",
+        "plat-pause-image-match",
+        "node-proxy-env",
+    ),
+    sources=(SERVICES, KUBELET_DNS, PAUSE),
 )
 def test_windows_component_configuration() -> None:
-    """The components of a Windows node are set up as Windows, its build and the cluster demand."""
+    """Kubelet and runtime of a Windows node are set up as Windows, its build and the cluster demand."""

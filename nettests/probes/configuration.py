@@ -33,7 +33,7 @@ from nettests.rules.readings import (
     log_of,
     reduced,
 )
-from nettests.rules.subjects import why_not_about
+from nettests.rules.subjects import KUBE_PROXY_ON_HOST, why_not_about
 
 OK = 200
 
@@ -141,8 +141,10 @@ class Inspection:
 
 def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -> None:
     """Say that a check is skipped where what was unknown of the node when it was planned speaks against its rule."""
-    for subject in RULES[name].about if name in RULES else ():
-        if reason := why_not_about(subject, facts, node):
+    told = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
+    for subject in RULES[name].about if name in RULES and told else ():
+        reason = why_not_about(subject, facts, node) if subject.told_by_node else ""
+        if reason:
             raise NotOfferedError(reason)
 
 

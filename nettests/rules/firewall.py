@@ -9,15 +9,19 @@ from collections.abc import Mapping
 
 from nettests.model.json_text import read_json
 from nettests.model.powershell import POWERSHELL
+from nettests.rules.evidence import Object
 from nettests.rules.readings import ToolOutput
 
 
 def _keep(text: str) -> str:
     """Keep whether each profile is on."""
     # sample: [{"Name":  "Domain", "Enabled":  1}, {"Name":  "Private", "Enabled":  1}, {"Name":  "Public", "Enabled":  0}]
+    return json.dumps([{key: row[key] for key in ("Name", "Enabled")} for row in _rows(text)])
+
+
+def _rows(text: str) -> list[Object]:
     loaded = read_json(text)
-    rows = loaded if isinstance(loaded, list) else [loaded]
-    return json.dumps({str(row["Name"]): row["Enabled"] for row in rows})
+    return loaded if isinstance(loaded, list) else [loaded]
 
 
 PROFILES = ToolOutput(
@@ -34,9 +38,10 @@ _ON, _OFF = frozenset({1, "True"}), frozenset({0, "False"})
 
 def profiles_of(text: str) -> Mapping[str, bool]:
     """Return which profiles are on; ``ValueError`` where the text says something else."""
-    loaded = read_json(text)
-    if not isinstance(loaded, dict) or not loaded:
-        raise ValueError("it names no profile")
-    if any(value not in _ON | _OFF for value in loaded.values()):
+    try:
+        found = {str(row["Name"]): row["Enabled"] for row in _rows(text)}
+    except (TypeError, LookupError) as error:
+        raise ValueError("it names no profile") from error
+    if not found or any(value not in _ON | _OFF for value in found.values()):
         raise ValueError(f"it is neither on nor off in all profiles: {text}")
-    return {str(name): value in _ON for name, value in loaded.items()}
+    return {name: value in _ON for name, value in found.items()}

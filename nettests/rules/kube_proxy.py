@@ -121,7 +121,7 @@ def proxy_on_host(evidence: Evidence) -> Proxy | None:
         return None
     line, told = evidence.texts.get(COMMAND_LINE.name, ""), evidence.texts.get(CONFIGURATION.name)
     served = served_settings(told) if told else None
-    if served is None and not line:
+    if served is None and not line.strip():
         why = evidence.problems.get(COMMAND_LINE.name) or "no process of that name runs"
         raise NothingThereError(f"kube-proxy is neither a Pod nor a process of its host: {why}")
     settings = settings_of(evidence, KUBE_PROXY_SERVICE)

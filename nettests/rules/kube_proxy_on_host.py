@@ -25,7 +25,7 @@ from nettests.rules.subjects import KUBE_PROXY_ON_HOST
 SECONDS = 5
 """curl's own bound: a process of the same host answers at once, or does not run."""
 GROUP = "kubeproxy.config.k8s.io"
-PROCESS = "kube-proxy.exe"
+PROCESS, _LINE = "kube-proxy.exe", "CommandLine"
 SETTINGS: Mapping[str, tuple[str, ...]] = {
     "proxy-mode": ("mode",),
     "hostname-override": ("hostnameoverride",),
@@ -36,42 +36,34 @@ SETTINGS: Mapping[str, tuple[str, ...]] = {
 }
 """Flags, and where ``/configz`` has what became of them; its object has Go's names, or those of files in old releases."""
 GATES = "featuregates"
+_KEPT = {GATES, *(key for path in SETTINGS.values() for key in path)}
 _MOST_OF_A_MODE = 80
 
 
-def _lowered(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key).lower(): _lowered(part) for key, part in value.items()}
-    return value
-
-
 def _keep_configuration(text: str) -> str:
-    """Keep the settings that rules and facts use, spelled as flags; nothing of what is no kube-proxy's."""
+    """Keep the settings that rules and facts use."""
     # sample: {"kubeproxy.config.k8s.io":{"FeatureGates":{"WinDSR":true},"Mode":"kernelspace","Winkernel":{"EnableDSR":true}}}
-    loaded = read_json(text).get(GROUP)
-    if not isinstance(loaded, dict):
-        return ""
-    gates = next((part for key, part in loaded.items() if key.lower() == GATES), None) or {}
-    found = {"feature-gates": ",".join(f"{key}={_flag(one)}" for key, one in sorted(gates.items()))}
-    for flag, (*outer, last) in SETTINGS.items():
-        place = _lowered(loaded)
-        for key in outer:
-            place = place.get(key) or {}
-        if place.get(last) is not None:
-            found[flag] = _flag(place[last])
-    return json.dumps(found)
+    return json.dumps({GROUP: _wanted(read_json(text)[GROUP])})
 
 
-def _flag(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _wanted(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = {key: value for key, value in settings.items() if key.lower() in _KEPT}
+    return {
+        key: _wanted(value) if isinstance(value, dict) and key.lower() != GATES else value
+        for key, value in found.items()
+    }
 
 
 def _keep_command_line(text: str) -> str:
     """Keep the flags that rules look for, of the first of the processes."""
+    return json.dumps({_LINE: " ".join([PROCESS, *started(_line_of(text))])})
+
+
+def _line_of(text: str) -> str:
     # sample: {"CommandLine":  "C:\\k\\kube-proxy.exe --proxy-mode=kernelspace --enable-dsr=false"}
     loaded = read_json(text)
     first = loaded[0] if isinstance(loaded, list) else loaded
-    return " ".join([PROCESS, *started(str(first.get("CommandLine") or ""))])
+    return str(first[_LINE] or "")
 
 
 def _served(name: str, path: str, keep: Keep, curl: str, host: str) -> ToolOutput:
@@ -115,15 +107,34 @@ def readings_of(os: OS, curl: str, family: Family) -> tuple[ToolOutput, ...]:
 def served_settings(text: str) -> Mapping[str, str] | None:
     """Return the settings of ``/configz``, spelled as flags; ``None`` where kube-proxy's is not what answered."""
     try:
-        loaded: Any = read_json(text)
-    except ValueError:
+        settings = _lowered(read_json(text)[GROUP])
+        gates = settings.get(GATES) or {}
+        found = {"feature-gates": ",".join(f"{key}={_flag(one)}" for key, one in gates.items())}
+        for flag, (*outer, last) in SETTINGS.items():
+            place = settings
+            for key in outer:
+                place = _lowered(place.get(key) or {})
+            if place.get(last) is not None:
+                found[flag] = _flag(place[last])
+    except (ValueError, TypeError, AttributeError, KeyError):
         return None
-    return {key: str(value) for key, value in loaded.items()} if isinstance(loaded, dict) else None
+    return found
+
+
+def _lowered(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key.lower(): value for key, value in settings.items()}
+
+
+def _flag(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def flags_of(text: str) -> Mapping[str, str]:
-    """Return the flags of a command line, as it is kept."""
-    given = flags_in_arguments(text.removeprefix(PROCESS).split())
+    """Return the flags of a process's command line, none where it does not tell them."""
+    try:
+        given = flags_in_arguments(started(_line_of(text)))
+    except (ValueError, TypeError, AttributeError, LookupError):
+        return {}
     return {key: value.strip("\"'") for key, value in given.items()}
 
 

@@ -61,12 +61,10 @@ def _pod(pod: Object) -> Object:
 
 
 def started(command: str) -> list[str]:
-    """Return the flags and the variable that rules look for in a command or a script."""
+    """Return the flags and the variable that rules look for in a command or a script of kube-proxy."""
     # samples: --proxy-mode=kernelspace, --source-vip 10.244.2.2, $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
-    value = r"(?:\"[^\"]*\"|'[^']*'|[^\s;\"']+)"
-    flags = rf"--(?:{FLAG})(?![\w-])(?:[= ](?!-){value}?)?[\"',;]?"
     variables = re.findall(rf"{NETWORK_VARIABLE}\s*=\s*['\"]?[\w.-]+['\"]?", command)
-    return [*variables, *(word.strip() for word in re.findall(flags, command))]
+    return [*variables, *kept.flags(command, FLAGS)]
 
 
 def _of_node(_facts: ClusterFacts, node: NodeFacts | None) -> Request:

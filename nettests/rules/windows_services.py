@@ -1,14 +1,14 @@
-r"""Rules about components that are services of Windows: that the service control manager starts them again.
+r"""Rules about components that are services of Windows, and about the variables that these get from the machine.
 
 Read from the registry, whose words no language of Windows translates: ``sc.exe`` and ``nssm.exe`` write there what
 they are told. Sources: "Intro to Windows support in Kubernetes" (kubelet and kube-proxy as services), Microsoft's
 ``SERVICE_FAILURE_ACTIONS``, nssm's documentation.
 """
 
-import json
 import re
 from collections.abc import Iterator
 
+from nettests.rules import kept
 from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
 from nettests.rules.pods import NETWORK_VARIABLE
 from nettests.rules.readings import ToolOutput
@@ -24,6 +24,7 @@ NSSM_RESTARTS = "Restart"
 """What nssm does when a program ends, unless it is told otherwise (``AppExit``)."""
 RESTART = 1
 """``SC_ACTION_RESTART``."""
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY")
 _DWORD = 8
 """Hexadecimal digits of one."""
 _HEADER = 5
@@ -31,40 +32,45 @@ _HEADER = 5
 # samples:     ImagePath    REG_EXPAND_SZ    C:\k\nssm.exe
 #              (Default)    REG_SZ    Restart
 _VALUE = re.compile(r"(?m)^ {4}(?P<name>\S.*?) {4}REG_(?P<kind>[A-Z_]+)(?: {4}(?P<data>.*))?$")
+_KEPT = frozenset({*PROGRAMS, *VARIABLES, "Start", "FailureActions"})
+_EXIT = "AppExit"
 _DISABLED = 4
 
 
 def _keep(text: str) -> str:
     """Keep whose program the service runs, when it starts, what follows its end, and its variable of the network."""
-    found: Object = {}
+    lines = []
+    for key, section in _sections(text):
+        lines.append(key)
+        for match in _VALUE.finditer(section):
+            name, data = match["name"], _reduced(match["name"], (match["data"] or "").strip())
+            if name in _KEPT or key.endswith(_EXIT):
+                lines.append(f"    {name}    REG_{match['kind']}    {data}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
     # sample: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters\AppExit
     for section in re.split(r"(?m)^(?=HKEY_)", text):
-        key = section.partition("\n")[0].strip()
-        for name, data in _values(section):
-            found |= _kept(key.rpartition("\\")[2], name, data)
-    return json.dumps(found) if found else ""
+        key, _, values = section.partition("\n")
+        if key.startswith("HKEY_"):
+            yield key.strip(), values
 
 
-def _values(section: str) -> Iterator[tuple[str, str]]:
-    for match in _VALUE.finditer(section):
-        yield match["name"], (match["data"] or "").strip()
-
-
-def _kept(key: str, name: str, data: str) -> Object:
-    """Return what is kept of one value; paths are cut down to the program, variables to the network's."""
-    if key == "AppExit":
-        return {
-            "AppExit": data
-        }  # its one value has no name, and what stands for that is translated
+def _reduced(name: str, data: str) -> str:
+    """Return what is kept of a value: of a path the program, of variables that of the network."""
     if name in PROGRAMS:
-        return {name: _program(data)}
-    if name == "Start":
-        return {name: int(data, 16)}
+        return _program(data)
     if name in VARIABLES:
-        # sample: KUBE_NETWORK=cbr0\0NODE_NAME=win-1
-        values = dict(one.split("=", 1) for one in data.split(r"\0") if "=" in one)
-        return {key: value for key, value in values.items() if key == NETWORK_VARIABLE}
-    return {name: data} if name == "FailureActions" else {}
+        network = _network(data)
+        return f"{NETWORK_VARIABLE}={network}" if network else ""
+    return data
+
+
+def _network(data: str) -> str:
+    # sample: KUBE_NETWORK=cbr0\0NODE_NAME=win-1
+    values = dict(one.split("=", 1) for one in data.split(r"\0") if "=" in one)
+    return values.get(NETWORK_VARIABLE, "")
 
 
 def _program(path: str) -> str:
@@ -82,6 +88,16 @@ def service(name: str, only_where: Subject | None = None) -> ToolOutput:
 
 KUBELET_SERVICE = service("kubelet")
 KUBE_PROXY_SERVICE = service("kube-proxy", KUBE_PROXY_ON_HOST)
+MACHINE = ToolOutput(
+    name="machine-variables",
+    words=(
+        "reg.exe",
+        "query",
+        r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\Environment",
+    ),
+    # which proxies there are, not where: an address may carry a password
+    keep=kept.lines(r"(?im)^ {4}(?:HTTPS?|NO)_PROXY {4}REG_[A-Z_]+ {4}(?=\S)"),
+)
 ANY_KUBE_PROXY_SERVICE = ToolOutput(
     name="kube-proxy-service-left", words=KUBE_PROXY_SERVICE.words, keep=_keep
 )
@@ -110,17 +126,52 @@ def kube_proxy_restarts(evidence: Evidence) -> Finding:
     return _restarts(evidence, KUBE_PROXY_SERVICE, "kube-proxy")
 
 
+@rule(
+    "proxy-variables",
+    about=(),
+    reads=(MACHINE,),
+    remedy='set both for the machine: [Environment]::SetEnvironmentVariable("HTTPS_PROXY", …, '
+    "[EnvironmentVariableTarget]::Machine), then restart the container runtime",
+)
+def proxy_variables(evidence: Evidence) -> Finding:
+    """A node behind an HTTP proxy has both its variables, HTTP_PROXY and HTTPS_PROXY, for the machine."""
+    given = {
+        match[1].upper()
+        for match in re.finditer(
+            r"(?im)^ {4}(HTTPS?_PROXY) {4}REG_[A-Z_]+ {4}", evidence.text(MACHINE)
+        )
+    }
+    if not given:
+        raise NothingThereError("no HTTP proxy is set for the machine")
+    return finding(
+        len(given) == len(PROXIES),
+        " and ".join(sorted(given)),
+        f"{' and '.join(PROXIES)} where the node is behind a proxy",
+        of=len(given),
+    )
+
+
 def settings_of(evidence: Evidence, reading: ToolOutput) -> Object:
     """Return how a service is set up, nothing where there is none of that name."""
     # sample of a problem: reg.exe ended with 1: ERROR: The system was unable to find the specified registry key or value.
-    if reading.name in evidence.problems or not evidence.texts.get(reading.name, "").strip():
-        return {}
-    return evidence.object(reading)
+    found: Object = {}
+    for key, section in _sections(evidence.texts.get(reading.name, "")):
+        for match in _VALUE.finditer(section):
+            name, data = match["name"], (match["data"] or "").strip()
+            if key.endswith(_EXIT):
+                found[_EXIT] = (
+                    data  # its one value has no name, and what stands for that is translated
+                )
+            elif name in VARIABLES:
+                found |= {NETWORK_VARIABLE: _network(data)} if _network(data) else {}
+            elif name in _KEPT:
+                found[name] = _program(data) if name in PROGRAMS else data
+    return found
 
 
 def is_enabled(settings: Object) -> bool:
     """Whether a service can start at all."""
-    return bool(settings) and settings.get("Start") != _DISABLED
+    return bool(settings) and int(str(settings.get("Start", "0")), 16) != _DISABLED
 
 
 def _restarts(evidence: Evidence, reading: ToolOutput, name: str) -> Finding:
@@ -129,7 +180,7 @@ def _restarts(evidence: Evidence, reading: ToolOutput, name: str) -> Finding:
         raise NothingThereError(f"{name} is no service of Windows on this node")
     demand = "that it is started again when it fails"
     if settings.get("ImagePath") == NSSM:
-        then = str(settings.get("AppExit") or NSSM_RESTARTS)
+        then = str(settings.get(_EXIT) or NSSM_RESTARTS)
         found = f"nssm, which does this when {name} ends: {then}"
         return finding(then.lower() == NSSM_RESTARTS.lower(), found, demand, of=1)
     actions = actions_of(str(settings.get("FailureActions", "")))

@@ -3,6 +3,9 @@
 import json
 from typing import Any
 
+from nettests.rules import RULES
+from nettests.rules.readings import ToolOutput
+from nettests.rules.subjects import KUBE_PROXY_ON_HOST
 from tests.rules.made import Object, log
 
 NETWORK = "flannel.4096"
@@ -133,7 +136,51 @@ _FLANNEL = {
     "Network": "10.244.0.0/16",
     "Backend": {"Type": "vxlan", "VNI": 4096, "Port": 4789},
 }
+SERVICE = r"""
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\{name}
+    Type    REG_DWORD    0x10
+    Start    REG_DWORD    0x2
+    ImagePath    REG_EXPAND_SZ    {program}
+    FailureActions    REG_BINARY    {actions}
+"""
+RESTART = "80510100000000000000000001000000140000000100000010270000"
+BY_NSSM = r"""
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy
+    Start    REG_DWORD    0x2
+    ImagePath    REG_EXPAND_SZ    C:\k\nssm.exe
+
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters
+    Application    REG_EXPAND_SZ    C:\k\kube-proxy.exe
+    AppParameters    REG_EXPAND_SZ    --v=4 --proxy-mode=kernelspace
+    AppEnvironmentExtra    REG_MULTI_SZ    NODE_NAME=win-1\0KUBE_NETWORK=flannel.4096
+
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters\AppExit
+    (Default)    REG_SZ    Restart
+"""
 HEALTHY = {
+    "kube-proxy-mode": "kernelspace",
+    "kube-proxy-configz": json.dumps(
+        {
+            "kubeproxy.config.k8s.io": {
+                "FeatureGates": {"WinOverlay": True, "WinDSR": True},
+                "HostnameOverride": "win-1",
+                "Mode": "kernelspace",
+                "Winkernel": {"NetworkName": "", "SourceVip": "10.244.3.2", "EnableDSR": True},
+            }
+        }
+    ),
+    "kube-proxy-version": 'kubernetes_build_info{build_date="2024",git_version="v1.29.4"} 1\n',
+    "kube-proxy-command-line": json.dumps(
+        {
+            "CommandLine": r"C:\k\kube-proxy.exe --proxy-mode=kernelspace --hostname-override=win-1 "
+            "--source-vip=10.244.3.2 --enable-dsr=true --feature-gates=WinOverlay=true,WinDSR=true"
+        }
+    ),
+    "kube-proxy-service": BY_NSSM,
+    "kube-proxy-service-left": BY_NSSM,
+    "kubelet-service": SERVICE.format(
+        name="kubelet", program=r"C:\k\kubelet.exe --windows-service", actions=RESTART
+    ),
     "node": json.dumps(_NODE),
     "nodes": _items(_NODE, _CONTROL_PLANE),
     "node-pods": _PODS,
@@ -183,6 +230,11 @@ HEALTHY = {
 }
 """Each reading, of a node of a cluster with Flannel's overlay."""
 OTHERWISE = {
+    "antrea-alone-on-host": {
+        "kube-proxy-service-left": "",
+        "node-pods": _items(_pod("antrea-agent-5", image="antrea/antrea-windows:v2.4.1")),
+        "processes": '"kubelet.exe","1","Services","0","4 K"\n',
+    },
     "antrea-alone": {"node-pods": _items(_pod("web"))},
     "calico-networking": {
         "node-pods": _items(_pod("calico-node-windows-5", image="calico/node-windows:v3.27.0"))
@@ -219,3 +271,15 @@ OTHERWISE = {
     },
 }
 """Readings of other clusters, for rules about those alone."""
+
+
+def taken(rule: str) -> dict[str, str]:
+    """Return the readings that a rule is given of such a node, whose kube-proxy is a Pod unless the rule is about others."""
+    one = RULES[rule]
+    anywhere = KUBE_PROXY_ON_HOST in one.about
+    texts = {**HEALTHY, **OTHERWISE.get(rule, {})}
+    return {
+        reading.name: texts[reading.name]
+        for reading in one.reads
+        if anywhere or not (isinstance(reading, ToolOutput) and reading.only_where)
+    }

@@ -18,7 +18,7 @@ from nettests.lab.client.informer import Informer
 from nettests.lab.interfaces import NodeNetwork
 from nettests.lab.node.admission import refusal
 from nettests.lab.node.cni_files import installed
-from nettests.lab.node.components import registry
+from nettests.lab.node.components import KUBELET_LINE, files, registry
 from nettests.lab.node.context import Execute, Launch, NodeContext
 from nettests.lab.node.gated import GatedClient
 from nettests.lab.node.kubelet import NodeKubelet
@@ -79,6 +79,8 @@ class NodeAgent:
         self._pods.subscribe(self._pod_changed)
         network.disk.processes += ["kubelet", "containerd"]
         network.disk.registry |= registry(self.spec, profile, network.source_vip)
+        network.disk.files |= files(self.spec, profile, network.source_vip)
+        network.disk.command_lines["kubelet"] = KUBELET_LINE
         network.disk.firewall = profile.options.windows_firewall
         if profile.cni.plugin is Plugin.SDNBRIDGE and self.spec.os is OS.WINDOWS:
             network.disk.files |= installed(self.spec, profile).files  # by hand: it has no daemon

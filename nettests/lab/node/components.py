@@ -5,6 +5,7 @@ documents of Kubernetes 1.19 do: ``nssm install kube-proxy``, its parameters and
 what stands here.
 """
 
+import json
 from collections.abc import Mapping
 
 from nettests.lab.client import Json
@@ -16,7 +17,51 @@ Values = tuple[tuple[str, str, str], ...]
 SERVICES = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services"
 _RESTART = "80510100000000000000000001000000140000000100000010270000"
 """``SERVICE_FAILURE_ACTIONS``: restart after 10 s, as ``sc.exe failure kubelet reset= 86400 actions= restart/10000``."""
+_OF_LINUX = "resolvConf: /run/systemd/resolve/resolv.conf"
 _NOTHING = "80510100000000000000000000000000"
+
+
+KUBELET_FILE = r"C:\var\lib\kubelet\config.yaml"
+CONTAINERD_FILE = r"C:\Program Files\containerd\config.toml"
+SOURCE_VIP_FILE = r"C:\k\SourceVip.json"
+KUBELET_LINE = (
+    rf"C:\k\kubelet.exe --config={KUBELET_FILE} --kubeconfig=C:\etc\kubernetes\kubelet.conf"
+)
+_MACHINE = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Control\Session Manager\Environment"
+_PAUSE_MINOR = 10
+_FOREIGN = 100
+"""What is added to the third part of a subnet to make one that the node had before."""
+
+
+def files(spec: NodeSpec, profile: Profile, source_vip: Address | None = None) -> dict[str, str]:
+    """Return the configuration files of kubelet and containerd on a Windows node, and kube-proxy's on overlay."""
+    if spec.os is not OS.WINDOWS:
+        return {}
+    pause = f"registry.k8s.io/pause:3.{profile.mechanism('pause-image', _PAUSE_MINOR)}"
+    found = {
+        KUBELET_FILE: kubelet_configuration(profile),
+        CONTAINERD_FILE: f'[plugins."io.containerd.grpc.v1.cri"]\n  sandbox_image = "{pause}"\n',
+    }
+    if source_vip is not None:
+        address = source_vip + (_FOREIGN << 8 if profile.mechanism("rejoined-subnet", 0) else 0)
+        kept = {"cniVersion": "0.2.0", "ip4": {"ip": f"{address}/{spec.pod_cidr.prefixlen}"}}
+        found[SOURCE_VIP_FILE] = json.dumps(kept) + "\n"
+    return found
+
+
+def kubelet_configuration(profile: Profile) -> str:
+    """Return the kubelet's configuration as kubeadm writes it, in the part that the lab follows."""
+    dns = [f"- {profile.dns_address}"] if profile.mechanism("cluster-dns", 1) else []
+    return "\n".join(
+        (
+            "apiVersion: kubelet.config.k8s.io/v1beta1",
+            "kind: KubeletConfiguration",
+            *(["clusterDNS:", *dns] if dns else []),
+            f"clusterDomain: {profile.cluster_domain}",
+            'resolvConf: ""' if profile.mechanism("own-resolver", 1) else _OF_LINUX,
+            "",
+        )
+    )
 
 
 def kube_proxy_line(spec: NodeSpec, profile: Profile, source_vip: Address | None) -> str:
@@ -33,9 +78,10 @@ def registry(
     if spec.os is not OS.WINDOWS:
         return {}
     restarts = bool(profile.mechanism("service-recovery", 1))
-    found = _service(
-        "kubelet", r"C:\k\kubelet.exe --config=C:\var\lib\kubelet\config.yaml", restarts
-    )
+    found = _service("kubelet", KUBELET_LINE, restarts)
+    found[_MACHINE] = (("OS", "REG_SZ", "Windows_NT"),)
+    if profile.mechanism("half-proxied", 0):
+        found[_MACHINE] += (("HTTP_PROXY", "REG_SZ", "http://proxy.lab.test:3128"),)
     proxy = profile.kube_proxy
     given = OS.WINDOWS in proxy.service_on and not proxy.is_replaced(spec.os)
     if given or profile.mechanism("proxy-left-behind", 0):

@@ -46,6 +46,8 @@ _HEALTH_PER_FAMILY = 34
 _KERNELSPACE_ONLY = 26
 _WINDOWS_SLICES = 21
 """WindowsEndpointSliceProxying is on by default from Kubernetes 1.21 on (CHANGELOG-1.21)."""
+FLANNEL_LOG = r"C:\var\log\pods\kube-flannel_kube-flannel-ds-windows\kube-flannel\0.log"
+_WAITING = "Waiting to get ManagementIP from HNSNetwork cbr0"
 _KUBE_PROXY_DEFAULTS = {"config": "", "enable-dsr": "false", "proxy-mode": "", "source-vip": ""}
 
 
@@ -189,6 +191,10 @@ class SystemPrograms:
         await _log(process, "main.go:212", f"CLI flags config: {' '.join(process.argv[1:])}")
         await _log(process, "kube.go:139", "Waiting 10m0s for node controller to sync")
         await _log(process, "main.go:433", f"Found network config - Backend type: {backend}")
+        waits = self.profile.mechanism("flannel-waits", 0)
+        said = _WAITING if waits else "Wrote subnet file to /run/flannel/subnet.env"
+        await _log(process, "main.go:455", said)
+        self.network.disk.files[FLANNEL_LOG] = f"stderr F I0000 main.go:455] {said}\n"
         self._install()
         async with self._running("flanneld"):
             return await _until_terminated(process)

@@ -1,14 +1,15 @@
-"""PowerShell's pipelines about the node itself: command lines of processes, and the firewall's profiles.
+"""PowerShell's pipelines about the node itself: command lines of processes, the firewall's profiles, files, logs.
 
-``Get-CimInstance Win32_Process`` and ``Get-NetFirewallProfile``, each in the one form that is run, in HostProcess containers
-of a Windows node.
+``Get-CimInstance Win32_Process``, ``Get-NetFirewallProfile`` and ``Get-Content``, each in the one form that is run, in
+HostProcess containers of a Windows node.
 """
 
+import fnmatch
 import json
 import re
 
-from nettests.lab.interfaces import Process
-from nettests.lab.programs.terminal import out
+from nettests.lab.interfaces import Disk, Process
+from nettests.lab.programs.terminal import err, out
 
 # Sample: Get-CimInstance Win32_Process | Where-Object Name -EQ kube-proxy.exe | Select-Object CommandLine | ConvertTo-Json
 _PROCESSES = re.compile(
@@ -16,6 +17,12 @@ _PROCESSES = re.compile(
     r"\| Select-Object CommandLine \| ConvertTo-Json",
     re.IGNORECASE,
 )
+_KUBELET = (
+    "$line = (get-ciminstance win32_process | where-object name -eq kubelet.exe).commandline; $line; "
+    "if ($line -match '--config[= ]([^ ]+)') { get-content -raw -literalpath $matches[1] }"
+)
+# Sample: Get-Content -Path C:\\var\\log\\pods\\*flannel*\\*\\*.log -Tail 200
+_CONTENT = re.compile(r"Get-Content -Path (?P<path>\S+) -Tail \d+", re.IGNORECASE)
 _FIREWALL = (
     "get-netfirewallprofile -policystore activestore | select-object name,enabled | convertto-json"
 )
@@ -31,6 +38,10 @@ async def run(process: Process, text: str) -> int | None:
         rows = [{"Name": name, "Enabled": int(node.disk.firewall)} for name in _PROFILES]
         await out(process, _json(rows))
         return 0
+    if text.lower() == _KUBELET:
+        return await _print_kubelet(process, node.disk)
+    if match := _CONTENT.fullmatch(text):
+        return await _print_files(process, node.disk, match["path"])
     match = _PROCESSES.fullmatch(text)
     if match is None:
         return None
@@ -38,6 +49,25 @@ async def run(process: Process, text: str) -> int | None:
     if name in node.disk.processes:  # a pipeline without input prints nothing
         await out(process, _json({"CommandLine": node.disk.command_lines.get(name)}))
     return 0
+
+
+async def _print_kubelet(process: Process, disk: Disk) -> int:
+    """Print the kubelet's command line, and the file that its --config names."""
+    line = disk.command_lines.get("kubelet", "")
+    await out(process, f"{line}\n")
+    if match := re.search(r"--config[= ]([^ ]+)", line):
+        await out(process, f"{disk.files.get(match[1], '')}\n")
+    return 0
+
+
+async def _print_files(process: Process, disk: Disk, path: str) -> int:
+    """Print files, with wildcards on every level; without any, the words of a path that is not there."""
+    found = [name for name in disk.files if fnmatch.fnmatchcase(name.lower(), path.lower())]
+    for name in found:
+        await out(process, disk.files[name])
+    if not found and "*" not in path:
+        await err(process, f"Get-Content : Cannot find path '{path}' because it does not exist.\n")
+    return 0 if found or "*" in path else 1
 
 
 def _json(value: object) -> str:
