@@ -157,6 +157,19 @@ HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters
 HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters\AppExit
     (Default)    REG_SZ    Restart
 """
+KUBELET = r"""C:\k\kubelet.exe --config=C:\var\lib\kubelet\config.yaml --node-ip=172.30.0.13
+apiVersion: kubelet.config.k8s.io/v1beta1
+clusterDNS:
+- 10.96.0.10
+clusterDomain: cluster.local
+resolvConf: ""
+"""
+MACHINE = r"""
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Control\Session Manager\Environment
+    OS    REG_SZ    Windows_NT
+    HTTP_PROXY    REG_SZ    http://proxy.example:3128
+    HTTPS_PROXY    REG_SZ    http://proxy.example:3128
+"""
 HEALTHY = {
     "kube-proxy-mode": "kernelspace",
     "kube-proxy-configz": json.dumps(
@@ -181,6 +194,12 @@ HEALTHY = {
     "kubelet-service": SERVICE.format(
         name="kubelet", program=r"C:\k\kubelet.exe --windows-service", actions=RESTART
     ),
+    "kubelet-settings": KUBELET,
+    "containerd-configuration": '  sandbox_image = "registry.k8s.io/pause:3.10"\n',
+    "machine-variables": MACHINE,
+    "source-vip-files": '{"cniVersion": "0.2.0", "ip4": {"ip": "10.244.3.2/24", "gateway": "10.244.3.1"}}\n',
+    "flannel-log": "F I1121 1 x.go:1] Waiting to get ManagementIP from HNSNetwork cbr0\n"
+    "F I1121 1 x.go:2] Wrote subnet file to /run/flannel/subnet.env\n",
     "node": json.dumps(_NODE),
     "nodes": _items(_NODE, _CONTROL_PLANE),
     "node-pods": _PODS,

@@ -34,6 +34,7 @@ BESIDE = {
         for rule in ON_HOST
         for reading in ("kube-proxy-configz", "kube-proxy-command-line")
     },
+    ("pause-image", "kubelet-settings"): "containerd has its own",
     ("host-proxy-mode", "kube-proxy-version"): "the mode is stated",
     ("host-proxy-dsr-gate", "kube-proxy-version"): "the gate is given",
     ("host-proxy-overlay-gate", "kube-proxy-version"): "the gate is given",
@@ -46,6 +47,10 @@ BESIDE = {
 ONE_THING = {
     "antrea_alone_on_host",
     "_restarts",
+    "kubelet_cluster_dns",
+    "kubelet_cluster_domain",
+    "kubelet_resolv_conf",
+    "pause_image",
     "build_supported",
     "plugin_for_windows",
     "runtime_version",

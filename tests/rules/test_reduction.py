@@ -94,6 +94,12 @@ HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters
     AppEnvironmentExtra    REG_MULTI_SZ    KUBE_NETWORK=cbr0\0TOKEN=plainwords-6-end
 """
 TEXTS = {
+    "kubelet-settings": "C:\\k\\kubelet.exe --cluster-dns=10.96.0.10 --token=plainwords-1-end\n"
+    "clusterDomain: a.b\nnote: plainwords-2-end\n",
+    "containerd-configuration": 'sandbox_image = "a/pause:3.6"\npassword = "plainwords-end"\n',
+    "machine-variables": "    HTTP_PROXY    REG_SZ    http://u:plainwords-end@x\n    A    REG_SZ    plainwords-2-end\n",
+    "source-vip-files": '{"ip4": {"ip": "10.244.2.2/24"}, "note": "plainwords-end"}',
+    "flannel-log": "F I1 plainwords-1-end Waiting to get ManagementIP from plainwords-2-end\nplainwords-3-end\n",
     "kubelet-service": SERVICE,
     "kube-proxy-service": SERVICE,
     "kube-proxy-service-left": SERVICE,

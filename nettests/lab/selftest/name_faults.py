@@ -110,6 +110,7 @@ _LIES = (
             Checks(flow="dns-*", source="win-1"),
             Checks(flow="stateful-set-names", node="win-1"),
             Checks(flow="pod-hostname-fqdn", node="win-1"),
+            Checks(id="windows-component-configuration/*/kubelet-cluster-domain"),
         ),
         names=("dns", "win-1|windows"),
     ),

@@ -57,7 +57,8 @@ def test_these_profiles_exist() -> None:
 )
 def test_kube_proxy_may_be_a_service_of_its_hosts(words: str, there: set[str]) -> None:
     """Then there is no DaemonSet of it, on Linux no ConfigMap either; unless told otherwise there are both."""
-    text = f"{VALID}kubeProxy: {{runsAs: {words}}}\n" if words else VALID
+    windows = "  - {name: b, os: windows, build: 20348, patch: 3207}\n"
+    text = f"{VALID}{windows}" + (f"kubeProxy: {{runsAs: {words}}}\n" if words else "")
     profile = profiles.read(text, "small.yaml")
     made = [item for _, item in system_objects.objects(profile)]
     names = {item["metadata"]["name"] for item in made if item["kind"] == "DaemonSet"}
