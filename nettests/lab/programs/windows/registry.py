@@ -21,8 +21,12 @@ async def run(process: Process, words: Sequence[str]) -> int:
     wanted = f"{_ROOTS.get(root, root)}\\{rest}"
     node = process.machine.node
     registry = (node.disk if node is not None else Disk()).registry
-    below = f"{wanted}\\" if options else wanted
-    found = [key for key in registry if key.lower() == wanted or key.lower().startswith(below)]
+    below = f"{wanted}\\"
+    found = [
+        key
+        for key in registry
+        if key.lower() == wanted or (options and key.lower().startswith(below))
+    ]
     for key in found:
         await out(process, f"\n{key}\n")
         for name, kind, data in registry[key]:
