@@ -90,6 +90,7 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
         cases.rule("outbound-nat"),
         cases.rule("nat-unused"),
         cases.rule("pod-gateway"),
+        cases.rule("pod-dns-settings"),
         cases.rule("overlay-network-id"),
         cases.rule("hybrid-overlay-id"),
     ),
@@ -107,8 +108,10 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
         "cni-win-bridge-gateway",
         "cni-flannel-vxlan-vni",
         "cni-ovn-hybrid",
+        "dns-one-suffix",
+        "diag-dns-plugin",
     ),
-    sources=(DEBUGGING, NETWORKING, PLUGINS, HYBRID_OVERLAY),
+    sources=(DEBUGGING, NETWORKING, PLUGINS, HYBRID_OVERLAY, KUBELET_DNS),
 )
 def test_hns_configuration() -> None:
     """HNS has the network that kube-proxy is given, and on it an endpoint with OutBoundNAT for every pod."""

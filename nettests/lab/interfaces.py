@@ -93,6 +93,8 @@ class Disk:
     """Of those processes whose command line somebody may look for, by name."""
     registry: dict[str, tuple[tuple[str, str, str], ...]] = field(default_factory=dict)
     """Values below each key: name (empty for the one without), kind, data as ``reg.exe`` prints it."""
+    endpoint_dns: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """DNS servers and suffixes that the plugin gave the endpoint of each pod, by its address, as HNS shows them."""
     firewall: bool = True
     """Whether all profiles of the firewall are on."""
     background: dict[str, object] = field(default_factory=dict)

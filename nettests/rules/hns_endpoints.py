@@ -153,5 +153,54 @@ def pod_gateway(evidence: Evidence) -> Finding:
     )
 
 
+@rule(
+    "pod-dns-settings",
+    about=(HNS,),
+    reads=(PODS, ENDPOINTS),
+    remedy="give the plugin the capability dns in its CNI configuration, or the DNS settings themselves; compare clusterDNS "
+    "and clusterDomain of the kubelet, and recreate the pods",
+)
+def pod_dns_settings(evidence: Evidence) -> Finding:
+    """The plugin gives Pods the cluster's DNS, and the suffix of their own namespace before others."""
+    if not {"dns-address", "cluster-domain"} <= evidence.facts.keys():
+        raise NothingThereError("the address or the domain of the cluster's DNS is not known")
+    server, domain = evidence.fact("dns-address"), evidence.fact("cluster-domain")
+    spaces = _namespaces_of_cluster_dns(evidence)
+    shown_by_hns = [
+        one
+        for one in _local(evidence.rows(ENDPOINTS))
+        if str(one.get("IPAddress")) in spaces and one.get("DNSServerList")
+    ]
+    if not shown_by_hns:
+        raise NothingThereError("HNS shows DNS settings of no pod with the policy ClusterFirst")
+    wrong = []
+    for endpoint in shown_by_hns:
+        name, space = spaces[str(endpoint["IPAddress"])]
+        # samples: "DNSServerList":  "10.96.0.10", "DNSSuffix":  "demo.svc.cluster.local,svc.cluster.local"
+        servers = str(endpoint["DNSServerList"]).split(",")
+        suffix = str(endpoint.get("DNSSuffix") or "").split(",")[0]
+        if server not in servers:
+            wrong.append(f"{name} with {', '.join(servers)}")
+        elif suffix != f"{space}.svc.{domain}":
+            wrong.append(f"{name} with the suffix {suffix or '(none)'}")
+    return finding(
+        not wrong,
+        shown(wrong) or f"{len(shown_by_hns)} endpoints with both",
+        f"{server} as the DNS of pods, and their namespace below svc.{domain} as the first suffix",
+        of=len(shown_by_hns),
+    )
+
+
+def _namespaces_of_cluster_dns(evidence: Evidence) -> dict[str, tuple[str, str]]:
+    """Return name and namespace of the Pods that get the cluster's DNS, by their addresses."""
+    running = dict(running_pods(evidence))
+    return {
+        address: (running[address], str(pod["metadata"]["namespace"]))
+        for pod in evidence.items(PODS)
+        if (address := str(pod.get("status", {}).get("podIP", ""))) in running
+        and pod["spec"].get("dnsPolicy") == "ClusterFirst"
+    }
+
+
 def _local(endpoints: Iterable[Object]) -> Iterator[Object]:
     return (endpoint for endpoint in endpoints if not endpoint.get("IsRemoteEndpoint"))

@@ -31,7 +31,7 @@ FLAG = "|".join(FLAGS)
 NETWORK_VARIABLE = "KUBE_NETWORK"
 POD: Kept = {
     "metadata": {**NAMED, "deletionTimestamp": KEEP},
-    "spec": {"hostNetwork": KEEP, "containers": {"name": KEEP, "image": KEEP}},
+    "spec": {"hostNetwork": KEEP, "dnsPolicy": KEEP, "containers": {"name": KEEP, "image": KEEP}},
     "status": {"phase": KEEP, "podIP": KEEP, "podIPs": {"ip": KEEP}},
 }
 VARIABLE: Kept = {

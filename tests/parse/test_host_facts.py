@@ -1,6 +1,7 @@
 """What a node says of itself completes what discovery could not read, and overrides nothing."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -122,7 +123,7 @@ def reads(reading: ToolOutput, text: str, code: int = 0, node: str = "win-1") ->
 def on_host(node: str = "win-1") -> ClusterFacts:
     """Return a cluster on whose node no object of the API tells of kube-proxy."""
     facts = cluster_facts("win2022-overlay-dsr")
-    why: Fact[object] = unknown(WHY)
+    why: Fact[Any] = unknown(WHY)
     nothing = dict.fromkeys(("mode", "version", "dsr", "source_vip", "localhost_node_ports"), why)
     nodes = tuple(
         replace(one, kube_proxy=replace(one.kube_proxy, **nothing)) if one.name == node else one

@@ -4,6 +4,7 @@ import ipaddress
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def names(node: NodeFacts, family: Family = Family.IPV4) -> tuple[str, ...]:
     return tuple(one.name for one in lacking(node, family))
 
 
-def with_proxy(node: NodeFacts, **facts: object) -> NodeFacts:
+def with_proxy(node: NodeFacts, **facts: Any) -> NodeFacts:
     """Return a node of whose kube-proxy other facts hold."""
     return replace(node, kube_proxy=replace(node.kube_proxy, **facts))
 

@@ -19,7 +19,10 @@ def _items(*items: Object) -> str:
 def _pod(name: str, **more: Any) -> Object:
     return {
         "metadata": {"name": name, "namespace": more.get("namespace", "demo")},
-        "spec": {"containers": [{"name": name, "image": more.get("image", "agnhost:2.53")}]},
+        "spec": {
+            "dnsPolicy": "ClusterFirst",
+            "containers": [{"name": name, "image": more.get("image", "agnhost:2.53")}],
+        },
         "status": {
             "phase": "Running",
             "podIP": more.get("address", "10.244.3.5"),
@@ -85,6 +88,8 @@ _ENDPOINTS: list[Object] = [
         "IPAddress": "10.244.3.5",
         "VirtualNetworkName": NETWORK,
         "GatewayAddress": "10.244.3.1",
+        "DNSServerList": "10.96.0.10",
+        "DNSSuffix": "demo.svc.cluster.local,svc.cluster.local,cluster.local",
         "Policies": [_NAT],
     },
     {"ID": "b2", "IPAddress": "10.244.1.7", "IsRemoteEndpoint": True, "Policies": []},

@@ -140,3 +140,12 @@ def test_rewriting_reserves_a_pool_of_ports() -> None:
     assert shown.port_pools("udp") == []
     direct = hns(profile(dsr=True), service(LOCAL, node_port=None))
     assert direct.port_pools("tcp") == []
+
+
+def test_an_endpoint_shows_the_dns_that_its_plugin_was_told() -> None:
+    """Of endpoints whose Pod has none there is none."""
+    plain = hns(profile())
+    assert "DNSServerList" not in plain.endpoints()[0]
+    told = replace(plain, dns={"10.244.2.5": ("10.96.0.10", "demo.svc.cluster.local")})
+    shown = told.endpoints()[0]
+    assert (shown["DNSServerList"], shown["DNSSuffix"]) == ("10.96.0.10", "demo.svc.cluster.local")
