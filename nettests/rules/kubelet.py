@@ -35,7 +35,7 @@ FLAGS: Mapping[str, str] = {
     "hairpin-mode": "hairpinMode",
 }
 """Flags that are kept, by what a configuration file calls them; a flag counts before the file."""
-OWN_FLAGS = ("node-ip", "pod-infra-container-image")
+OWN_FLAGS = ("config", "node-ip", "pod-infra-container-image")
 """Flags that no file has."""
 HOST = "Host"
 """What the kubelet on Windows takes for ``resolvConf`` beside nothing: the node's own DNS client."""
@@ -49,9 +49,11 @@ PAUSE_OF_BUILD = {
 }
 """The first and the last release of Kubernetes' pause image that has a manifest for a build; none where those of today do."""
 SCRIPT = (
-    f"$line = (Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS}).CommandLine; $line; "
-    "if ($line -match '--config[= ]([^ ]+)') { Get-Content -Raw -LiteralPath $Matches[1] }"
+    f"$line = [string](Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS}).CommandLine; $line; "
+    "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
+    "{ Get-Content -Raw -LiteralPath $Matches[1] }"
 )
+"""It says no quotation mark, which a command line of Windows may lose on its way; 34 is that character."""
 
 
 def _keep_settings(text: str) -> str:
@@ -198,4 +200,6 @@ def _settings(evidence: Evidence) -> Object:
         raise UnreadableError(f"the kubelet's configuration cannot be read: {error}") from error
     words = kept.flags(line, (*FLAGS, *OWN_FLAGS))
     given = {key: value.strip("\"'") for key, value in flags_in_arguments(words).items()}
+    if "config" in given and not settings:
+        raise UnreadableError("the file that the kubelet's --config names could not be read")
     return {**settings, **{FLAGS.get(key, key): value for key, value in given.items()}}

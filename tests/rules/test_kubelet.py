@@ -29,6 +29,7 @@ def settings(*lines: str, line: str = LINE) -> dict[str, str]:
         (settings("clusterDNS: [10.0.0.10]", line=f"{LINE} --cluster-dns=10.96.0.10"), True),
         (settings("clusterDNS: [10.96.0.10]", line=f"{LINE} --cluster-dns 10.0.0.10"), False),
         (settings(line=r'"C:\Program Files\k\kubelet.exe" --cluster-dns=10.96.0.10'), True),
+        (settings(line=r"C:\k\kubelet.exe --v=4"), False),
     ],
 )
 def test_the_kubelet_gives_pods_the_clusters_dns(told: dict[str, str], conforms: bool) -> None:
@@ -76,6 +77,8 @@ def test_what_cannot_be_read_is_no_finding() -> None:
     broken = Evidence(texts=settings("clusterDNS: [10.96.0.10"), facts=FACTS)
     with pytest.raises(UnreadableError, match="configuration cannot be read"):
         RULES["kubelet-cluster-dns"].demand(broken)
+    with pytest.raises(UnreadableError, match="names could not be read"):
+        found("kubelet-cluster-dns", settings(line=LINE))
     with pytest.raises(NothingThereError, match="shows its command line"):
         found("kubelet-cluster-dns", {KUBELET.name: "\r\n"})
 
@@ -129,7 +132,7 @@ def test_docker_takes_the_kubelets_pause_image() -> None:
     texts = {
         "node": json.dumps(node(runtime="docker://19.3.14")),
         "containerd-configuration": 'sandbox_image = "registry.k8s.io/pause:3.10"',
-        **settings(line=f"{LINE} {flag}"),
+        **settings(line=rf"C:\k\kubelet.exe {flag}"),
     }
     assert "pause:3.2" in found("pause-image", texts).detail
 

@@ -21,8 +21,9 @@ FIREWALL = (
     "Get-NetFirewallProfile -PolicyStore ActiveStore | Select-Object Name,Enabled | ConvertTo-Json"
 )
 KUBELET = (
-    "$line = (Get-CimInstance Win32_Process | Where-Object Name -EQ kubelet.exe).CommandLine; $line; "
-    "if ($line -match '--config[= ]([^ ]+)') { Get-Content -Raw -LiteralPath $Matches[1] }"
+    "$line = [string](Get-CimInstance Win32_Process | Where-Object Name -EQ kubelet.exe).CommandLine; $line; "
+    "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
+    "{ Get-Content -Raw -LiteralPath $Matches[1] }"
 )
 
 
@@ -82,6 +83,9 @@ def test_the_kubelet_is_shown_with_the_file_that_it_names() -> None:
         command_lines={"kubelet": r"kubelet.exe --config=C:\a.yaml"}, files={r"C:\a.yaml": "x: 1"}
     )
     assert finish(told, [*SHELL, KUBELET])[1] == "kubelet.exe --config=C:\\a.yaml\r\nx: 1\r\n"
+    line = r'"C:\Program Files\kubelet.exe" --config "C:\a b.yaml" --v=4'
+    spaced = node(command_lines={"kubelet": line}, files={r"C:\a b.yaml": "x: 2"})
+    assert finish(spaced, [*SHELL, KUBELET])[1] == f"{line}\r\nx: 2\r\n"
     alone = node(command_lines={"kubelet": "kubelet.exe --v=4"})
     assert finish(alone, [*SHELL, KUBELET])[1] == "kubelet.exe --v=4\r\n"
 

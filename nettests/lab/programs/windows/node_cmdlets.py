@@ -18,8 +18,9 @@ _PROCESSES = re.compile(
     re.IGNORECASE,
 )
 _KUBELET = (
-    "$line = (get-ciminstance win32_process | where-object name -eq kubelet.exe).commandline; $line; "
-    "if ($line -match '--config[= ]([^ ]+)') { get-content -raw -literalpath $matches[1] }"
+    "$line = [string](get-ciminstance win32_process | where-object name -eq kubelet.exe).commandline; $line; "
+    "if ($line.replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
+    "{ get-content -raw -literalpath $matches[1] }"
 )
 # Sample: Get-Content -Path C:\\var\\log\\pods\\*flannel*\\*\\*.log -Tail 200
 _CONTENT = re.compile(r"Get-Content -Path (?P<path>\S+) -Tail \d+", re.IGNORECASE)
@@ -55,7 +56,7 @@ async def _print_kubelet(process: Process, disk: Disk) -> int:
     """Print the kubelet's command line, and the file that its --config names."""
     line = disk.command_lines.get("kubelet", "")
     await out(process, f"{line}\n")
-    if match := re.search(r"--config[= ]([^ ]+)", line):
+    if match := re.search(r"--config[= ](.+?)( --|$)", line.replace('"', "")):
         await out(process, f"{disk.files.get(match[1], '')}\n")
     return 0
 
