@@ -253,11 +253,8 @@ def _not_about_this(action: Action, facts: ClusterFacts) -> str:
     if action.case is None:
         return ""
     node = facts.node(action.source.node) if action.source.node else None
-    there = action.source.kind is VantageKind.NODE
     subjects = [
-        one
-        for one in map(subject_of, action.case.when)
-        if not (there and is_told_later(one, facts, node))
+        one for one in map(subject_of, action.case.when) if not is_told_later(one, facts, node)
     ]
     return next(filter(None, (why_not_about(one, facts, node) for one in subjects)), "")
 
