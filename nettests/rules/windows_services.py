@@ -80,14 +80,14 @@ def _program(path: str) -> str:
     return whole.replace("/", "\\").rpartition("\\")[2].lower()
 
 
-def service(name: str, only_where: Subject | None = None) -> ToolOutput:
+def _service(service: str, name: str, only_where: Subject | None = None) -> ToolOutput:
     """Return the reading of how a service of Windows is set up."""
-    words = ("reg.exe", "query", rf"{SERVICES}\{name}", "/s")
-    return ToolOutput(name=f"{name}-service", words=words, keep=_keep, only_where=only_where)
+    words = ("reg.exe", "query", rf"{SERVICES}\{service}", "/s")
+    return ToolOutput(name=name, words=words, keep=_keep, only_where=only_where)
 
 
-KUBELET_SERVICE = service("kubelet")
-KUBE_PROXY_SERVICE = service("kube-proxy", KUBE_PROXY_ON_HOST)
+KUBELET_SERVICE = _service("kubelet", "kubelet-service")
+KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service", KUBE_PROXY_ON_HOST)
 MACHINE = ToolOutput(
     name="machine-variables",
     words=(
@@ -98,9 +98,7 @@ MACHINE = ToolOutput(
     # which proxies there are, not where: an address may carry a password
     keep=kept.lines(r"(?im)^ {4}(?:HTTPS?|NO)_PROXY {4}REG_[A-Z_]+ {4}(?=\S)"),
 )
-ANY_KUBE_PROXY_SERVICE = ToolOutput(
-    name="kube-proxy-service-left", words=KUBE_PROXY_SERVICE.words, keep=_keep
-)
+ANY_KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service-left")
 """The same where no kube-proxy is to run at all."""
 
 
