@@ -5,6 +5,7 @@ Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, container
 
 from collections.abc import Iterable, Iterator
 
+from nettests.model.dns_names import NAMESPACE_DOMAIN
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -181,12 +182,12 @@ def pod_dns_settings(evidence: Evidence) -> Finding:
         suffix = str(endpoint.get("DNSSuffix") or "").split(",")[0]
         if server not in servers:
             wrong.append(f"{name} with {', '.join(servers)}")
-        elif suffix != f"{space}.svc.{domain}":
+        elif suffix != NAMESPACE_DOMAIN.format(namespace=space, domain=domain):
             wrong.append(f"{name} with the suffix {suffix or '(none)'}")
     return finding(
         not wrong,
         shown(wrong) or f"{len(shown_by_hns)} endpoints with both",
-        f"{server} as the DNS of pods, and their namespace below svc.{domain} as the first suffix",
+        f"{server} as the DNS of pods, and as the first suffix their namespace's domain below {domain}",
         of=len(shown_by_hns),
     )
 
