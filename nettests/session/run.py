@@ -92,6 +92,7 @@ class Run:
         self._nodes: NodeWatch | None = None
         self._standing: Standing | None = None
         blueprint = prepared.blueprint
+        self._facts = blueprint.facts  # and what nodes tell of themselves once probes stand
         self.watch = Watch(
             journal=self.journal, plan=blueprint.plan, expectations=blueprint.expectations
         )
@@ -229,10 +230,13 @@ class Run:
 
     def _observe_once(self, plan: Plan, standing: Standing, watch: Watch) -> None:
         """Open the probes, run every check of the plan to its end, and close them."""
-        profile, facts = self.prepared.profile, self.prepared.blueprint.facts
+        profile = self.prepared.profile
         access, blank, deployment = standing.access, standing.blank, standing.deployment
-        opened, problems = probes.open_probes(access, deployment, facts, profile.timing, watch)
+        opened, problems = probes.open_probes(
+            access, deployment, self._facts, profile.timing, watch
+        )
         blueprint = self._learn(plan, opened, deployment, watch)
+        facts = self._facts = blueprint.facts
         sender = probes.Sender(
             directory=probes.Directory(facts=facts, deployment=deployment),
             probes=opened,
@@ -309,7 +313,7 @@ class Run:
         prepared = self.prepared
         diagnosis = Diagnosis(
             connection=prepared.connection,
-            facts=prepared.blueprint.facts,
+            facts=self._facts,
             plan=plan,
             namespace=self.holding.namespace,
             profile=prepared.profile,
@@ -327,14 +331,14 @@ class Run:
 
     def _trace(self, plan: Plan) -> None:
         """Trace the leading incidents as long as the objects stand, if that is wished; it never fails a run."""
-        standing, facts = self._standing, self.prepared.blueprint.facts
+        standing = self._standing
         wanted = self.prepared.options.trace and not self._broken_off.is_set()
         if standing is None or not wanted or not self.watch.failing():
             return
         self._tell("trace")
         tracer = Tracer(
             access=standing.access,
-            directory=probes.Directory(facts=facts, deployment=standing.deployment),
+            directory=probes.Directory(facts=self._facts, deployment=standing.deployment),
             blank=standing.blank,
             timing=self.prepared.profile.timing,
         )

@@ -101,6 +101,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "win2022-l2bridge-dsr": {**BRIDGE_WITH_DSR, **INTERNAL_LOST},
     "win2022-overlay-dsr": {**OVERLAY_WITH_DSR},
+    "win2022-overlay-services": {**OVERLAY_WITH_DSR},
     "azure-l2tunnel": {
         **WITHOUT_DSR,
         **INTERNAL_LOST,

@@ -230,7 +230,6 @@ class Lab:
             profile=self._profile,
             network=network,
             clients=self._client,
-            source_vip=network.source_vip,
             programmed=programmed,
             dns_troubles=self._dns_troubles,
             shared=self._shared,

@@ -8,6 +8,7 @@ switch answers for it with the host's MAC (l2bridge rewrites MACs).
 
 from itertools import chain
 
+from nettests.lab.interfaces import Disk
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.geneve import geneve_table
 from nettests.lab.network.hns import NodeHns
@@ -208,8 +209,10 @@ def build_windows_node(
         for of_one_family in services:
             of_one_family.program(table)
 
+    disk = Disk()
     return Node(
         spec=node,
+        disk=disk,
         host=machine,
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
@@ -223,6 +226,7 @@ def build_windows_node(
             exceptions=[one for family in families for one in nat_exceptions(family)],
             pods=pods.addresses,
             policies=lambda: tuple(one for each in services for one in each.policies),
+            dns=disk.endpoint_dns,
         ),
         portals=Portals(machine) if features.user_mode else None,
         rewriting=rewriting,

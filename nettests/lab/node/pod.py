@@ -111,6 +111,7 @@ class PodWorker:
         self.sandbox = await self._retried_sandbox()
         if self.sandbox is None:
             return
+        self._note_dns(self.sandbox)
         spec = self.pod["spec"]
         self._init = [self._make(c, init=True) for c in spec.get("initContainers") or ()]
         self._containers = [self._make(c) for c in spec["containers"]]
@@ -128,6 +129,13 @@ class PodWorker:
             await asyncio.gather(work, leaving, return_exceptions=True)
         await self._take_down()
         self._dirty.set()
+
+    def _note_dns(self, sandbox: Sandbox) -> None:
+        """Leave what the plugin was told of names with the endpoint (``runtimeConfig.dns``)."""
+        told = sandbox.resolver
+        if self._node.spec.os is OS.WINDOWS and not sandbox.on_host:
+            settings = (",".join(told.servers), ",".join(told.searches))
+            self._node.network.disk.endpoint_dns[str(sandbox.address)] = settings
 
     async def _run_containers(self) -> None:
         for container in self._init:

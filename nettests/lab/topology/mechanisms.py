@@ -90,6 +90,14 @@ MECHANISMS = (
     Mechanism("pod-os", "the kubelet rejects pods for another operating system"),
     Mechanism("run-as-non-root", "the kubelet keeps ContainerAdministrator from runAsNonRoot"),
     Mechanism("forward-to-address", "containerd forwards ports to a Windows pod's address"),
+    Mechanism("service-recovery", "services of Windows nodes are started again when they fail"),
+    Mechanism("cluster-dns", "the kubelets of Windows nodes give Pods the cluster's DNS"),
+    Mechanism("own-resolver", "the kubelets of Windows nodes are given no resolv.conf of Linux"),
+    Mechanism("pause-image", "minor N of the pause image 3.N of Windows nodes", counts=True),
+    Mechanism("rejoined-subnet", "SourceVip.json of Windows nodes is of another subnet"),
+    Mechanism("half-proxied", "Windows nodes have HTTP_PROXY and no HTTPS_PROXY"),
+    Mechanism("flannel-waits", "flanneld on Windows nodes waits for its network"),
+    Mechanism("proxy-left-behind", "Windows nodes have a service kube-proxy that nobody needs"),
     Mechanism(
         "cni-version", "minor N of the CNI version 0.N.0 that Flannel's files request", counts=True
     ),
