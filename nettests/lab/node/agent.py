@@ -17,7 +17,7 @@ from nettests.lab.client.events import Recorder
 from nettests.lab.client.informer import Informer
 from nettests.lab.interfaces import NodeNetwork
 from nettests.lab.node.admission import refusal
-from nettests.lab.node.cni_files import installed
+from nettests.lab.node.cni_files import BY_HAND, installed
 from nettests.lab.node.components import KUBELET_LINE, files, registry
 from nettests.lab.node.context import Execute, Launch, NodeContext
 from nettests.lab.node.gated import GatedClient
