@@ -7,7 +7,7 @@ image, is decided when it is made.
 import json
 from typing import Any
 
-from nettests.model.check import FIRST_PACKETS, Afterwards, Case
+from nettests.model.check import EXIT_CODE, FIRST_PACKETS, MESSAGE, RESTARTS, Afterwards, Case
 from nettests.model.labels import DOMAIN
 from nettests.model.words import OS, Outcome
 
@@ -22,6 +22,8 @@ SERVED = 18080
 """Where that server answers HTTP requests."""
 SERVICE_ADDRESS = "address-of-its-service"
 """Stands in a case's Pod for the ClusterIP of the Service before that server."""
+BUILD = "build-of-its-node"
+"""Stands in a case's Pod for the Windows build of the node that it is to start on, as its label gives it."""
 SERVICE_NAME = "name-of-its-service"
 """The same for that Service's fully qualified name."""
 ATTEMPTS = 15
@@ -152,16 +154,37 @@ def after(
     says: str = "",
     os: OS | None = None,
     counter: Json | None = None,
+    when: tuple[str, ...] = (),
 ) -> Case:
-    """Return a case whose Pod starts, and then does as it should: see ``Afterwards``."""
+    """Return a case whose Pod starts, and then does as it should: see ``Afterwards``.
+
+    ``when`` are words of ``rules.subjects``: elsewhere it is not run.
+    """
     return Case(
         label=label,
         object=_text(item),
         counter=_text(counter or pod()),
         outcome=Outcome.CONFORMS,
         os=os,
+        when=when,
         then=Afterwards(how=how, words=words, says=says),
     )
+
+
+def restarts(label: str, container: Json, *, says: str) -> Case:
+    """Return a case whose Pod's only container is restarted by the kubelet, with an event that holds ``says``."""
+    return after(label, pod(container, restartPolicy="Always"), RESTARTS, says=says)
+
+
+def ends_with_code(label: str, *command: str, code: str, os: OS | None = None) -> Case:
+    """Return a case whose Pod runs ``command``, which ends with ``code``."""
+    item = pod({"name": "first", "command": list(command)})
+    return after(label, item, EXIT_CODE, says=code, os=os)
+
+
+def ends_with_message(label: str, *words: str, says: str) -> Case:
+    """Return a case whose Pod runs the probe image's ``words``, after which its status holds what they wrote."""
+    return after(label, pod(container("first", *words)), MESSAGE, says=says)
 
 
 def stateful(label: str, *containers: Json) -> Case:

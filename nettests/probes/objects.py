@@ -252,6 +252,7 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
     spec = limited(item["spec"], node.os)
     spec = pod_security.secured(spec, node.os, blank.pod_security)
     spec["nodeSelector"] = {
+        **spec.get("nodeSelector", {}),
         **settings.node_selector,
         HOSTNAME_LABEL: node.hostname or node.name,
         OS_LABEL: node.os.value,
@@ -263,7 +264,8 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
         ),
         *(dict(toleration) for toleration in settings.tolerations),
     ]
-    spec |= {"automountServiceAccountToken": False, "enableServiceLinks": False}
+    spec["automountServiceAccountToken"] = False
+    spec.setdefault("enableServiceLinks", False)
     if settings.priority_class:
         spec["priorityClassName"] = settings.priority_class
     if secrets := pull_secrets(blank):

@@ -7,7 +7,7 @@ afterwards) and read by ``parse.start``.
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -18,19 +18,19 @@ from typing import Any
 from nettests.bounds import Bounds, Slots, ahead, for_starts
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
-from nettests.model.check import FIRST_PACKETS, Action, Afterwards, Case, Plan
+from nettests.model.check import FIRST_PACKETS, RESTARTS, Action, Afterwards, Case, Plan
 from nettests.model.cluster_profile import Timing
-from nettests.model.dns_names import SERVICE_FQDN, absolute
-from nettests.model.facts import Address, ClusterFacts, NodeFacts
+from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.labels import PURPOSE_LABEL
 from nettests.parse import start
 from nettests.plan.images import started
-from nettests.plan.pods import OTHER, SERVICE_ADDRESS, SERVICE_NAME, STATEFUL_SET
+from nettests.plan.pods import STATEFUL_SET
 from nettests.probes import pods_at_once, stateful
 from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination, case_of, in_namespace
 from nettests.probes.objects import Blank, outfitted
+from nettests.probes.placeholders import Placeholders
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Pods
 
@@ -75,11 +75,10 @@ class Starting:
     def _examine(self, action: Action) -> Examination:
         """Make the Pod once; ``SpentError`` where what it said was lost."""
         case, node = case_of(action), self.facts.node(action.source.node or "")
-        made = self._addressed(
-            made_for(action, node, self.blank, f"start-{next(self._numbers)}"), action
-        )
+        known = self._placeholders(action)
+        made = known.filled(made_for(action, node, self.blank, f"start-{next(self._numbers)}"))
         words = ("create", json.dumps(made), *_words(case.then))
-        context = _context(case, node)
+        context = _context(case, node, known)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
         probed = partial(Examination, tool="start", words=words, context=context)
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
@@ -105,8 +104,9 @@ class Starting:
             self.facts.node(action.source.node or ""),
             next(self._numbers),
         )
+        known = self._placeholders(action)
         made = [
-            self._addressed(made_for(action, node, self.blank, name), action)
+            known.filled(made_for(action, node, self.blank, name))
             for name in _names_of_many(number, action.connections)
         ]
         words = ("create", json.dumps(made[0]), *_words(case.then), str(len(made)))
@@ -119,23 +119,15 @@ class Starting:
         for one in made:
             self._remove(one)
         record = json.dumps({"node": node.name, "pods": records})
-        return Examination(tool="crowd", words=words, stdout=record, context=_context(case, node))
+        return Examination(
+            tool="crowd", words=words, stdout=record, context=_context(case, node, known)
+        )
 
-    def _addressed(self, made: Object, action: Action) -> Object:
-        """Put address and name of the server and the Service that the Pod probes where the case names them."""
-        texts: dict[str, str] = {}
-        if other := self.standing.get(action.target.pod or ""):
-            texts[OTHER] = _host(other.addresses, action)
-        if service := self.services.get(action.target.service or ""):
-            names = {"namespace": self.blank.namespace, "domain": self.facts.dns_domain}
-            texts[SERVICE_NAME] = absolute(SERVICE_FQDN).format(service=service.name, **names)
-            if service.addresses:
-                texts[SERVICE_ADDRESS] = _host(service.addresses, action)
-        text = json.dumps(made)
-        for placeholder, known in texts.items():
-            text = text.replace(placeholder, known)
-        addressed: Object = json.loads(text)
-        return addressed
+    def _placeholders(self, action: Action) -> Placeholders:
+        """Return address and name of the server and the Service that the Pod probes, and what else a case may name."""
+        return Placeholders.of(
+            action, self.facts, self.blank.namespace, self.standing, self.services
+        )
 
     def _remove(self, made: Object) -> None:
         """Remove what the check made; what stays is left to the end of the run.
@@ -158,14 +150,14 @@ class Starting:
         found = self.pods.follow_pod(
             namespace,
             name,
-            settled=start.ended if speaks else lambda now: start.settled(now, case.reasons),
+            settled=lambda now: start.come(now, case, _first(item)),
             seconds=self.timing.ready,
             stuck=self.timing.stuck,
         )
         record: Object = {"status": found.get("status", {})}
         if speaks and start.ended(found):
             record["then"] = {"logs": self._logs(item)}
-        if not start.started(found):
+        if not start.started(found) or (case.then and case.then.how == RESTARTS):
             record["events"] = [
                 {
                     "type": event.get("type"),
@@ -175,7 +167,7 @@ class Starting:
                 for event in self.pods.events_of(namespace, name)
                 if event.get("message")
             ]
-        elif case.then is not None and not speaks:
+        elif case.then is not None and not case.then.by_itself:
             if case.then.how == "renew":
                 record["then"] = self._renew(action, item, node, found)
             else:
@@ -344,12 +336,12 @@ def _actions(plan: Plan) -> Iterator[Action]:
         yield from started(*check.actions)
 
 
-def _context(case: Case, node: NodeFacts) -> dict[str, str]:
+def _context(case: Case, node: NodeFacts, known: Placeholders) -> dict[str, str]:
     """Return what the parser has to know of a case and of the node of its Pods."""
     return {
         "reasons": "\n".join(case.reasons),
         "client-node": ",".join(map(str, node.addresses)),
-        **({"then": case.then.how, "says": case.then.says} if case.then else {}),
+        **({"then": case.then.how, "says": known.within(case.then.says)} if case.then else {}),
     }
 
 
@@ -360,14 +352,14 @@ def _names_of_many(number: int, pods: int) -> list[str]:
     return [f"start-{number}-{one:02}" for one in range(1, pods + 1)]
 
 
-def _host(addresses: Iterable[Address], action: Action) -> str:
-    return str(next(one for one in addresses if one.version == action.family.version))
-
-
 def _names(item: Object) -> tuple[str, str, str]:
     """Return namespace, name and first container of a Pod."""
     metadata = item["metadata"]
-    return metadata["namespace"], metadata["name"], item["spec"]["containers"][0]["name"]
+    return metadata["namespace"], metadata["name"], _first(item)
+
+
+def _first(item: Object) -> str:
+    return str(item["spec"]["containers"][0]["name"])
 
 
 def _words(then: Afterwards | None) -> tuple[str, ...]:

@@ -12,18 +12,20 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from nettests.lab.client import Json
+from nettests.lab.files import Volume
 from nettests.lab.interfaces import ExecOutcome, NotRunningError, Process, ProgramNotFoundError
 from nettests.lab.node import images
 from nettests.lab.node.container_state import START_FAILED, ContainerState
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.environment import ConfigError, command_line, variables
 from nettests.lab.node.guests import Guests, Read, Write
-from nettests.lab.node.health import Health
+from nettests.lab.node.health import Health, cared_for
 from nettests.lab.node.logs import ContainerLog
 from nettests.lab.node.machine import breaks_non_root, machine_of
 from nettests.lab.node.probes import ProbeFailedError, Prober
 from nettests.lab.node.pulls import Credentials, Pulled, credentials
 from nettests.lab.node.status import ContainerView
+from nettests.lab.node.volumes import MESSAGE
 from nettests.lab.topology import OS
 
 _LOG = logging.getLogger(__name__)
@@ -78,12 +80,14 @@ class Container:
         self.name = str(spec["name"])
         self.log = ContainerLog()
         self.previous: ContainerLog | None = None
-        self._node, self._pod, self._spec, self._sandbox = node, pod, spec, sandbox
+        self._node, self._pod, self._sandbox = node, pod, sandbox
+        self._spec = cared_for(spec, node.profile, node.spec.os)
         self._init = init
         reason = "PodInitializing" if pod["spec"].get("initContainers") else "ContainerCreating"
         self._state = ContainerState(self.name, str(spec["image"]), reason, changed)
         self._guests = Guests(node.execute)
         self._run: _Run | None = None
+        self._message = Volume()
         self._stopping = asyncio.Event()
 
     def view(self) -> ContainerView:
@@ -238,8 +242,11 @@ class Container:
                 "%s: the program of %s failed", self.name, self._spec["image"], exc_info=error
             )
         code = KILLED if main.cancelled() or error is not None else main.result()
-        self._state.terminate(code, ready=self._init and code == 0)
-        return code
+        windows = self._node.spec.os is OS.WINDOWS
+        told = code if not windows or self._node.profile.mechanism("exit-codes", 1) else 0
+        message = self._message.texts.get(MESSAGE, "")
+        self._state.terminate(told, ready=self._init and told == 0, message=message)
+        return told
 
     def _prepare(self, image: images.Image) -> Process:
         sandbox, node = self._sandbox, self._node
@@ -252,8 +259,11 @@ class Container:
             "status.hostIP": str(node.spec.address),
             "status.hostIPs": ",".join(node.spec.addresses),
         }
+        pod = self._pod
+        if node.spec.os is OS.WINDOWS and not node.profile.mechanism("service-links", 1):
+            pod = {**pod, "spec": {**pod["spec"], "enableServiceLinks": False}}
         environment = variables(
-            self._pod,
+            pod,
             self._spec,
             facts,
             node.services(),
@@ -261,10 +271,11 @@ class Container:
             hostname=sandbox.hostname,
             host_process=sandbox.host_process,
         )
+        self._message = Volume()
         return Process(
             argv=command_line(self._spec, image, environment),
             environment=environment,
-            machine=machine_of(node, self._pod, self._spec, sandbox),
+            machine=machine_of(node, self._pod, self._spec, sandbox, self._message),
             stdout=self.log.stdout,
             stderr=self.log.stderr,
             tty=bool(self._spec.get("tty", False)),

@@ -6,15 +6,18 @@ from typing import Any
 
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError
+from nettests.lab.files import Volume
 from nettests.lab.interfaces import Machine, PortMapping
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.mounts import mounted
+from nettests.lab.node.volumes import files_of
 from nettests.lab.topology import OS, Address, NodeSpec
 
 WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
 """The annotation by which a pod requests an address; in the lab every plugin knows it."""
 _HOST_USER = "NT AUTHORITY\\SYSTEM"
 _CONTAINER_USER = "User Manager\\ContainerAdministrator"
+_PRIVILEGED = frozenset({"root", "0", _HOST_USER, _CONTAINER_USER})
 _ROOT_ON_WINDOWS = "ContainerAdministrator"
 _ANY = "0.0.0.0"  # noqa: S104 - read from an object, never bound
 _HYPER_V = b"\x00\x15\x5d"
@@ -55,8 +58,14 @@ def port_mappings(pod: Json) -> tuple[PortMapping, ...]:
     )
 
 
-def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) -> Machine:
-    """Return the machine that ``container`` sees."""
+def machine_of(
+    node: NodeContext,
+    pod: Json,
+    container: Json,
+    sandbox: Sandbox,
+    message: Volume | None = None,
+) -> Machine:
+    """Return the machine that ``container`` sees; ``message`` is where its termination message is written."""
     capabilities = {"ping"}
     reads_file = node.spec.os is OS.LINUX or bool(node.profile.mechanism("resolv-conf", 0))
     settings = sandbox.resolver
@@ -66,6 +75,7 @@ def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) 
         and not node.profile.options.windows_image_has_ping
     ):
         capabilities.discard("ping")
+    user = _user(node.spec, pod, container, host_process=sandbox.host_process)
     return Machine(
         os=node.spec.os,
         hostname=sandbox.hostname,
@@ -77,9 +87,16 @@ def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) 
         patch=node.spec.patch,
         host_process=sandbox.host_process,
         capabilities=frozenset(capabilities),
-        user=_user(node.spec, pod, container, host_process=sandbox.host_process),
+        user=user,
         mac=_mac(node.spec, sandbox),
         node=node.network if sandbox.host_process else None,
+        files=files_of(
+            node,
+            container,
+            sandbox.volumes,
+            message or Volume(),
+            privileged=user in _PRIVILEGED,
+        ),
     )
 
 

@@ -89,6 +89,15 @@ MECHANISMS = (
     Mechanism("runtime-classes", "Pods get the scheduling of the RuntimeClass that they name"),
     Mechanism("pod-os", "the kubelet rejects pods for another operating system"),
     Mechanism("run-as-non-root", "the kubelet keeps ContainerAdministrator from runAsNonRoot"),
+    Mechanism("huge-pages", "Windows nodes offer huge pages"),
+    Mechanism("service-links", "kubelets on Windows name a namespace's Services in variables"),
+    Mechanism("volumes", "kubelets on Windows show containers the volumes of their pod"),
+    Mechanism("memory-volumes", "kubelets on Linux back an emptyDir of medium Memory by memory"),
+    Mechanism("single-files", "the runtime on Windows mounts single files"),
+    Mechanism("file-modes", "Windows heeds the modes of files in volumes"),
+    Mechanism("exit-codes", "containers on Windows end with the code of their program"),
+    Mechanism("liveness-probes", "kubelets on Windows run liveness and startup probes"),
+    Mechanism("pre-stop-hooks", "kubelets on Windows run preStop hooks"),
     Mechanism("forward-to-address", "containerd forwards ports to a Windows pod's address"),
     Mechanism(
         "cni-version", "minor N of the CNI version 0.N.0 that Flannel's files request", counts=True
