@@ -34,7 +34,6 @@ MODES = Source(
     address="https://kubernetes.io/docs/concepts/configuration/secret/#secret-files-permissions",
 )
 
-TEXT = "written-by-nettests"
 NEW = "mount-tester new file"
 """What ``agnhost mounttest`` writes."""
 PUBLISHED = {"name": "published", "configMap": {"name": "kube-root-ca.crt"}}
@@ -46,27 +45,6 @@ USERS = (
 )
 """On each system a user who is no administrator."""
 
-
-def reads(path: str) -> tuple[str, ...]:
-    """Return a program that prints a file."""
-    return ("exec", "/agnhost", "mounttest", f"--file_content={path}")
-
-
-def noting(
-    place: str, *, mode: int = 0o644, sub_path: str = "", user: pods.Json | None = None
-) -> pods.Json:
-    """Return a Pod that mounts a volume with one file, ``note``, or that file alone, at ``place``."""
-    reference = {"fieldPath": f"metadata.annotations['{pods.annotation('note')}']"}
-    source = {"items": [{"path": "note", "fieldRef": reference}], "defaultMode": mode}
-    mount = {"name": "noted", "mountPath": place, **({"subPath": sub_path} if sub_path else {})}
-    made = pods.pod(
-        pods.container(volumeMounts=[mount]),
-        volumes=[{"name": "noted", "downwardAPI": source}],
-        **({"securityContext": user} if user else {}),
-    )
-    return pods.annotated(made, note=TEXT)
-
-
 FOLDERS = (
     pods.after(
         "config-map",
@@ -74,11 +52,11 @@ FOLDERS = (
             pods.container(volumeMounts=[{"name": "published", "mountPath": "/published"}]),
             volumes=[PUBLISHED],
         ),
-        *reads("/published/ca.crt"),
+        *pods.reads("/published/ca.crt"),
         says='content of file "/published/ca.crt"',
         when=("root-ca",),
     ),
-    pods.after("downward-api", noting("/noted"), *reads("/noted/note"), says=TEXT),
+    pods.after("downward-api", pods.noting("/noted"), *pods.reads("/noted/note"), says=pods.NOTE),
     pods.after(
         "shared",
         pods.pod(
@@ -92,7 +70,7 @@ FOLDERS = (
             ],
             volumes=[SHARED],
         ),
-        *reads("/shared/new"),
+        *pods.reads("/shared/new"),
         says=NEW,
     ),
     pods.after(
@@ -107,7 +85,7 @@ FOLDERS = (
         says="error writing new file",
     ),
     *(
-        pods.after(label, noting(place), *reads(path), says=TEXT, os=OS.WINDOWS)
+        pods.after(label, pods.noting(place), *pods.reads(path), says=pods.NOTE, os=OS.WINDOWS)
         for label, place, path in (
             ("backslashes", "C:\\noted", "C:\\noted\\note"),
             ("slashes", "C:/noted", "C:/noted/note"),
@@ -118,22 +96,21 @@ FOLDERS = (
 SINGLE = (
     pods.after(
         "sub-path",
-        noting("C:/single/renamed", sub_path="note"),
-        *reads("C:/single/renamed"),
-        says=TEXT,
+        pods.noting("C:/single/renamed", sub_path="note"),
+        *pods.reads("C:/single/renamed"),
+        says=pods.NOTE,
     ),
 )
 DENIED = tuple(
     pods.after(
         "owner-alone",
-        noting("/noted", mode=0o400, user=user),
-        *reads("/noted/note"),
+        pods.noting("/noted", mode=0o400, user=user),
+        *pods.reads("/noted/note"),
         says="permission denied",
         os=own,
     )
     for own, user in USERS
 )
-
 IN_MEMORY = (
     pods.after(
         "empty-dir",

@@ -13,9 +13,9 @@ SELECTOR = Source(
     address="https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodeselector",
 )
 BUILDS = Source(
-    document="Kubernetes documentation, Guide for Running Windows Containers in Kubernetes",
-    section="Handling multiple Windows versions in the same cluster",
-    address="https://kubernetes.io/docs/concepts/windows/user-guide/",
+    document="Kubernetes documentation 1.18, Guide for scheduling Windows containers in Kubernetes",
+    section="Ensuring OS-specific workloads land on the appropriate container host",
+    address="https://github.com/kubernetes/website/blob/release-1.18/content/en/docs/setup/production-environment/windows/user-guide-windows-containers.md",
 )
 LABELS = Source(
     document="Kubernetes documentation, Well-Known Labels, Annotations and Taints",

@@ -30,6 +30,8 @@ NOT_ITS_OWN = (
 """Reasons of the surroundings, not of the Pod."""
 SANDBOX = "FailedCreatePodSandBox"
 """The event of a Pod that waits for its network and says nothing of it in its status."""
+_OF_ERRORS = ("denied", "error")
+"""Words of what a case wants of mounttest where it wants it to fail."""
 QUIET = frozenset({"ContainerCreating", "PodInitializing", "Completed"})
 
 
@@ -108,8 +110,10 @@ def _of_its_end(status: Json, raw: Raw) -> Reading:
     code, message, says = str(end["exitCode"]), str(end.get("message", "")), raw.context["says"]
     if raw.context["then"] == EXIT_CODE:
         return _compared(code == says, f"its container ended with exit code {code}", says)
-    told = f"its termination message is {message.strip()!r}" if message else "it has no message"
-    return _compared(says in message, f"it ended with exit code {code}, and {told}", repr(says))
+    if message and says not in message:
+        return not_understood(f"its termination message is {message.strip()!r} instead of {says!r}")
+    told = f"with the message {message.strip()!r}" if message else "without a message"
+    return _compared(bool(message), f"it ended with exit code {code}, {told}", repr(says))
 
 
 def _compared(good: bool, told: str, wanted: str) -> Reading:  # noqa: FBT001 - what was compared
@@ -199,8 +203,7 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
             replace(raw, exit_code=code, stdout=output, stderr=str(then.get("stderr", "")))
         )
     if "mounttest" in raw.command and output:
-        # It says what it met of a file, well or not: that one is not there is no failure of the tool.
-        return _compared(says.lower() in output.lower(), f"{how}: it said {output}", repr(says))
+        return _of_a_file(output, says)
     said = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
     if code:  # the tool failed: what it would have said nobody knows
         return probe_failed(f"{how}: it ended with exit code {code} and said {said}")
@@ -210,6 +213,18 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,
         detail=one_line(f"{how}: it said {said}{wanted}"),
     )
+
+
+def _of_a_file(output: str, says: str) -> Reading:
+    """Read what mounttest met of a file: that one is not there, or is denied, is no failure of the tool.
+
+    Where an error is wanted, another error is none that is understood.
+    """
+    # samples: content of file "/a": text    error reading file content for "/a": open /a: permission denied
+    good, denied = says.lower() in output.lower(), "error" in output
+    if denied and not good and any(word in says for word in _OF_ERRORS):
+        return not_understood(f"mounttest: it said {output.strip()} instead of {says!r}")
+    return _compared(good, f"mounttest: it said {output.strip()}", repr(says))
 
 
 def _renewed(then: Json, raw: Raw) -> Reading:

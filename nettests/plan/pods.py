@@ -33,6 +33,8 @@ FIGURES = r"\nfirst-packets %{http_code} %{time_total}\n"
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a Pod of the run's own
 SENT = "x" * 8
 """What ``agnhost port-forward-tester`` sends."""
+NOTE = "written-by-nettests"
+"""The content of the file in a volume that a case mounts."""
 SERVER = ("netexec", f"--http-port={HTTP}", "--udp-port=-1")
 """agnhost's arguments for a Pod that answers HTTP requests."""
 
@@ -109,6 +111,27 @@ def pod(*containers: Json, **spec: Any) -> Json:
         "metadata": {},
         "spec": {"containers": list(containers or (container(),)), **spec},
     }
+
+
+def reads(path: str) -> tuple[str, ...]:
+    """Return what is done afterwards so that a Pod's first container prints one of its files."""
+    return ("exec", "/agnhost", "mounttest", f"--file_content={path}")
+
+
+def noting(place: str, *, mode: int = 0o644, sub_path: str = "", user: Json | None = None) -> Json:
+    """Return a Pod that mounts a volume with one file, ``note``, or that file alone, at ``place``.
+
+    The file holds ``NOTE`` and has ``mode``; the Pod's security context is ``user``, if any.
+    """
+    reference = {"fieldPath": f"metadata.annotations['{annotation('note')}']"}
+    source = {"items": [{"path": "note", "fieldRef": reference}], "defaultMode": mode}
+    mount = {"name": "noted", "mountPath": place, **({"subPath": sub_path} if sub_path else {})}
+    made = pod(
+        container(volumeMounts=[mount]),
+        volumes=[{"name": "noted", "downwardAPI": source}],
+        **({"securityContext": user} if user else {}),
+    )
+    return annotated(made, note=NOTE)
 
 
 def annotation(name: str) -> str:

@@ -24,7 +24,7 @@ from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.labels import PURPOSE_LABEL
 from nettests.parse import start
 from nettests.plan.images import started
-from nettests.plan.pods import STATEFUL_SET
+from nettests.plan.pods import BUILD, STATEFUL_SET
 from nettests.probes import pods_at_once, stateful
 from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
@@ -81,6 +81,10 @@ class Starting:
         context = _context(case, node, known)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
         probed = partial(Examination, tool="start", words=words, context=context)
+        if BUILD in words[1]:
+            return probed(
+                error=f"the Windows build of {node.name} is not known: {node.build.origin}"
+            )
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
         with ExitStack() as afterwards, turn, ExitStack() as inside:
             try:

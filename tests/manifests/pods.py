@@ -43,6 +43,9 @@ def pod_lines(profile: str) -> dict[str, str]:
         entry, *others = IMAGES[build]
         names = "|".join(others)
         lines[rf"windows-image-build/{pool}/({names})$"] = f"{entry}: fails_to_start"
+        lines[rf"pod-file-modes/{pool}/"] = "plat-secret-cleartext: deviates"
+        lines[rf"pod-single-file/{pool}/"] = "vol-single-files: unspecified"
+        lines[rf"pod-memory-volume/{pool}/"] = "vol-linux-only-features: unspecified"
         lines[rf"pod-host-network/{pool}/address$"] = "hostnet-non-hostprocess: deviates"
         if overlay:
             hook = "flow-lifecycle-http-hook-remote: fails_to_start"
