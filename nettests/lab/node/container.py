@@ -21,7 +21,7 @@ from nettests.lab.node.environment import ConfigError, command_line, variables
 from nettests.lab.node.guests import Guests, Read, Write
 from nettests.lab.node.health import Health, cared_for
 from nettests.lab.node.logs import ContainerLog
-from nettests.lab.node.machine import breaks_non_root, machine_of
+from nettests.lab.node.machine import breaks_non_root, machine_of, unknown_account
 from nettests.lab.node.probes import ProbeFailedError, Prober
 from nettests.lab.node.pulls import Credentials, Pulled, credentials
 from nettests.lab.node.status import ContainerView
@@ -39,6 +39,10 @@ _SYNC = 1.0
 
 class _StoppedError(Exception):
     """The pod is to stop while the container waits for something."""
+
+
+class _LogonError(Exception):
+    """The runtime cannot start a program as the account that is named; the text is Windows' own."""
 
 
 @dataclass(slots=True)
@@ -201,6 +205,8 @@ class Container:
             self._state.wait("CreateContainerConfigError", str(error))
             await self._wait(_FIRST_BACK_OFF)
             return START_FAILED
+        except _LogonError as error:
+            return self._not_started(str(error))
         self._tell("Normal", "Created", f"Created container {self.name}")
         main = asyncio.create_task(_as_coroutine(self._node.launch(image.kind, process)))
         started = "startupProbe" not in self._spec
@@ -233,10 +239,7 @@ class Container:
         self.log.close()
         error = None if main.cancelled() else main.exception()
         if isinstance(error, ProgramNotFoundError):
-            text = self._state.start_error(self._node.spec.os, str(error))
-            self._tell("Warning", "Failed", f"Error: {text}")
-            self._state.fail_to_start(text)
-            return START_FAILED
+            return self._not_started(str(error))
         if error is not None:
             _LOG.error(
                 "%s: the program of %s failed", self.name, self._spec["image"], exc_info=error
@@ -248,11 +251,19 @@ class Container:
         self._state.terminate(told, ready=self._init and told == 0, message=message)
         return told
 
+    def _not_started(self, why: str) -> int:
+        text = self._state.start_error(self._node.spec.os, why)
+        self._tell("Warning", "Failed", f"Error: {text}")
+        self._state.fail_to_start(text)
+        return START_FAILED
+
     def _prepare(self, image: images.Image) -> Process:
         sandbox, node = self._sandbox, self._node
         refusal = breaks_non_root(node, self._pod, self._spec)
         if refusal is not None:
             raise ConfigError(refusal)
+        if unknown_account(node, self._pod, self._spec, sandbox):
+            raise _LogonError("The user name or password is incorrect.")
         facts = {
             "status.podIP": str(sandbox.address),
             "status.podIPs": ",".join(sandbox.addresses),

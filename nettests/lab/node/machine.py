@@ -18,6 +18,8 @@ WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
 _HOST_USER = "NT AUTHORITY\\SYSTEM"
 _CONTAINER_USER = "User Manager\\ContainerAdministrator"
 _PRIVILEGED = frozenset({"root", "0", _HOST_USER, _CONTAINER_USER})
+_ACCOUNTS = frozenset({"containeradministrator", "containeruser"})
+"""Those of the probe image, in whatever domain."""
 _ROOT_ON_WINDOWS = "ContainerAdministrator"
 _ANY = "0.0.0.0"  # noqa: S104 - read from an object, never bound
 _HYPER_V = b"\x00\x15\x5d"
@@ -109,6 +111,18 @@ def _user(node: NodeSpec, pod: Json, container: Json, *, host_process: bool) -> 
         if name:
             return str(name)
     return _HOST_USER if host_process else _CONTAINER_USER
+
+
+def unknown_account(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) -> bool:
+    """Whether a Windows container is to run as an account that its own database does not have; the host's are none of it."""
+    if (
+        node.spec.os is OS.LINUX
+        or sandbox.host_process
+        or not node.profile.mechanism("accounts", 1)
+    ):
+        return False
+    user = _user(node.spec, pod, container, host_process=False)
+    return user.rpartition("\\")[2].lower() not in _ACCOUNTS
 
 
 def breaks_non_root(node: NodeContext, pod: Json, container: Json) -> str | None:

@@ -45,7 +45,13 @@ _HEALTH_PER_FAMILY = 34
 _KERNELSPACE_ONLY = 26
 _WINDOWS_SLICES = 21
 """WindowsEndpointSliceProxying is on by default from Kubernetes 1.21 on (CHANGELOG-1.21)."""
-_KUBE_PROXY_DEFAULTS = {"config": "", "enable-dsr": "false", "proxy-mode": "", "source-vip": ""}
+_KUBE_PROXY_DEFAULTS = {
+    "config": "",
+    "enable-dsr": "false",
+    "nodeport-addresses": "[]",
+    "proxy-mode": "",
+    "source-vip": "",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,6 +79,14 @@ POD_FAULTS = (
         "pods",
         "deviate",
     ),
+    _switched(
+        "any-account",
+        "containers on Windows run as whatever account is named",
+        "accounts=off",
+        "windows-unknown-account",
+        "pods",
+        "start",
+    ),
     NamedFault(
         name="no-service-links",
         summary="kubelets on Windows name no Service of a Pod's namespace in its variables",

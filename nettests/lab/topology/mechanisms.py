@@ -91,6 +91,7 @@ MECHANISMS = (
     Mechanism("run-as-non-root", "the kubelet keeps ContainerAdministrator from runAsNonRoot"),
     Mechanism("huge-pages", "Windows nodes offer huge pages"),
     Mechanism("service-links", "kubelets on Windows name a namespace's Services in variables"),
+    Mechanism("accounts", "containers on Windows run as accounts of their own image alone"),
     Mechanism("volumes", "kubelets on Windows show containers the volumes of their pod"),
     Mechanism("memory-volumes", "kubelets on Linux back an emptyDir of medium Memory by memory"),
     Mechanism("single-files", "the runtime on Windows mounts single files"),

@@ -110,3 +110,34 @@ def test_a_pre_stop_hook_is_run_before_the_end(
     lone = Lone(program, context=context, containers=containers(lifecycle=lifecycle))
     run(stopped(lone, 30))
     assert ran == ["first", *["last"] * hooks]
+
+
+@pytest.mark.parametrize(
+    ("user", "mechanisms", "starts"),
+    [
+        ("", {}, True),
+        ("ContainerUser", {}, True),
+        ("User Manager\\ContainerAdministrator", {}, True),
+        ("somebody", {}, False),
+        ("somebody", {"accounts": 0}, True),
+    ],
+)
+def test_a_container_runs_as_an_account_of_its_image(
+    user: str, mechanisms: Mapping[str, int], *, starts: bool
+) -> None:
+    """Windows refuses to log on another one, in its own words; the host's accounts are none of the container's."""
+    program = Program()
+    context = nowhere.node("win-1", launch=program.launch, mechanisms=mechanisms)
+    options = {"windowsOptions": {"runAsUserName": user}} if user else {}
+    lone = Lone(
+        program,
+        context=context,
+        containers=containers(securityContext=options),
+        restartPolicy="Never",
+    )
+    run(lone.run(3))
+    assert bool(program.began) is starts
+    if not starts:
+        end = lone.container.view().state["terminated"]
+        assert (end["reason"], end["exitCode"]) == ("StartError", 128)
+        assert "The user name or password is incorrect." in end["message"]
