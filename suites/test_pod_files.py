@@ -40,10 +40,10 @@ PUBLISHED = {"name": "published", "configMap": {"name": "kube-root-ca.crt"}}
 """A ConfigMap that each namespace has since Kubernetes 1.20."""
 SHARED = {"name": "shared", "emptyDir": {}}
 USERS = (
-    (OS.LINUX, {"runAsUser": 65532}),
-    (OS.WINDOWS, {"windowsOptions": {"runAsUserName": "ContainerUser"}}),
+    (OS.LINUX, {"runAsUser": 65532}, "permission denied"),
+    (OS.WINDOWS, {"windowsOptions": {"runAsUserName": "ContainerUser"}}, "Access is denied"),
 )
-"""On each system a user who is no administrator."""
+"""On each system a user who is no administrator, and how it denies a file to such a user."""
 
 FOLDERS = (
     pods.after(
@@ -106,10 +106,10 @@ DENIED = tuple(
         "owner-alone",
         pods.noting("/noted", mode=0o400, user=user),
         *pods.reads("/noted/note"),
-        says="permission denied",
+        says=denial,
         os=own,
     )
-    for own, user in USERS
+    for own, user, denial in USERS
 )
 IN_MEMORY = (
     pods.after(

@@ -80,6 +80,8 @@ FIRST_PACKETS = "first"
 """The word of ``Afterwards.how`` for what a Pod's own log tells of its first packets."""
 EXIT_CODE, MESSAGE = "exit-code", "message"
 """The words for what the status of a Pod tells of how its first container ended."""
+UNTIL_DENIED = "until-denied"
+"""The word for a command that is run again until it fails, a few times at most."""
 RESTARTS = "restarts"
 """The word for a first container that its kubelet has to restart by itself."""
 
@@ -98,7 +100,8 @@ class Afterwards:
     ended and reads in their logs when each first reached something: a container for each kind of path.
     ``exit-code`` and ``message`` (``EXIT_CODE``, ``MESSAGE``) wait until all containers have ended: the first one's code
     has to be ``says``, or its termination message hold it. ``restarts`` (``RESTARTS``) waits until the kubelet has
-    restarted the first container, with an event that holds ``says``.
+    restarted the first container, with an event that holds ``says``. ``until-denied`` (``UNTIL_DENIED``) runs ``words`` like
+    ``exec``, again as long as they succeed.
     """
 
     how: str

@@ -13,7 +13,7 @@ from nettests.model.check import EXIT_CODE, FIRST_PACKETS, MESSAGE, RESTARTS, Ca
 from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse import curl, first_packets, nslookup
+from nettests.parse import connect, curl, first_packets, nslookup
 from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.sources import same_address
 from nettests.parse.taxonomy import classify
@@ -202,6 +202,9 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         return curl.read(
             replace(raw, exit_code=code, stdout=output, stderr=str(then.get("stderr", "")))
         )
+    if "connect" in raw.command:
+        stderr = str(then.get("stderr", ""))
+        return connect.read(replace(raw, exit_code=code, stdout=output, stderr=stderr))
     if "mounttest" in raw.command and output:
         return _of_a_file(output, says)
     said = output.strip() or str(then.get("stderr", "")).strip() or "nothing"

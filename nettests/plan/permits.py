@@ -9,13 +9,16 @@ from typing import assert_never
 
 from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts
+from nettests.model.labels import POLICY_LABEL
 from nettests.model.permission import (
     CREATE_NAMESPACE,
     CREATE_POD,
+    CREATE_POLICY,
     CREATE_SLICE,
     DELETE_LEASE,
     DELETE_NAMESPACE,
     DELETE_POD,
+    DELETE_POLICY,
     DELETE_SERVICE,
     GET_SERVICE,
     HOLDING,
@@ -110,8 +113,11 @@ def _to_inspect(action: Action, facts: ClusterFacts) -> Needs:
 
 def _to_start(action: Action) -> Needs:
     """Return what it takes to make a Pod of the check's own, and to remove it."""
-    if action.case is not None and json.loads(action.case.object)["kind"] == STATEFUL_SET:
+    item = json.loads(action.case.object) if action.case is not None else {}
+    if item.get("kind") == STATEFUL_SET:
         return (DELETE_POD, *STATEFUL)
+    if POLICY_LABEL in (item.get("metadata", {}).get("labels") or {}):
+        return (DELETE_POD, CREATE_POLICY, DELETE_POLICY)
     return (DELETE_POD,)
 
 
@@ -153,7 +159,7 @@ def _by_way(action: Action, facts: ClusterFacts) -> Needs:
         return opening(EXEC, facts.server_version)
     then = action.case.then if action.case else None
     match then.how if then else "":
-        case "exec" | "renew":
+        case "exec" | "renew" | "until-denied":
             return opening(EXEC, facts.server_version)
         case "log" | "first":
             return (POD_LOG,)

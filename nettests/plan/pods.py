@@ -7,8 +7,16 @@ image, is decided when it is made.
 import json
 from typing import Any
 
-from nettests.model.check import EXIT_CODE, FIRST_PACKETS, MESSAGE, RESTARTS, Afterwards, Case
-from nettests.model.labels import DOMAIN
+from nettests.model.check import (
+    EXIT_CODE,
+    FIRST_PACKETS,
+    MESSAGE,
+    RESTARTS,
+    UNTIL_DENIED,
+    Afterwards,
+    Case,
+)
+from nettests.model.labels import DOMAIN, POLICY_LABEL
 from nettests.model.words import OS, Outcome
 
 Json = dict[str, Any]
@@ -26,6 +34,8 @@ BUILD = "build-of-its-node"
 """Stands in a case's Pod for the Windows build of the node that it is to start on, as its label gives it."""
 SERVICE_NAME = "name-of-its-service"
 """The same for that Service's fully qualified name."""
+DENIED, ALLOWED = "denied", "allowed"
+"""Values of the label by which a case's Pod is bound: it may begin nothing, or send to servers of the run alone."""
 ATTEMPTS = 15
 """So often a new Pod requests each kind of path, a second apart as long as nobody answers."""
 FIGURES = r"\nfirst-packets %{http_code} %{time_total}\n"
@@ -208,6 +218,24 @@ def ends_with_code(label: str, *command: str, code: str, os: OS | None = None) -
 def ends_with_message(label: str, *words: str, says: str) -> Case:
     """Return a case whose Pod runs the probe image's ``words``, after which its status holds what they wrote."""
     return after(label, pod(container("first", *words)), MESSAGE, says=says)
+
+
+def bound(label: str, policy: str, outcome: Outcome) -> Case:
+    """Return a case whose Pod, bound by a NetworkPolicy of its own (``DENIED`` or ``ALLOWED``), connects to the server that its target names.
+
+    A policy may be in force a moment after the Pod has started: where it is to deny, the Pod connects again.
+    """
+    item = pod()
+    item["metadata"] = {"labels": {POLICY_LABEL: policy}}
+    words = ("/agnhost", "connect", "--timeout=3s", f"{OTHER}:{SERVED}")
+    how = "exec" if outcome.positive else UNTIL_DENIED
+    return Case(
+        label=label,
+        object=_text(item),
+        counter=_text(pod()),
+        outcome=outcome,
+        then=Afterwards(how=how, words=words),
+    )
 
 
 def stateful(label: str, *containers: Json) -> Case:

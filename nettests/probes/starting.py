@@ -18,7 +18,15 @@ from typing import Any
 from nettests.bounds import Bounds, Slots, ahead, for_starts
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
-from nettests.model.check import FIRST_PACKETS, RESTARTS, Action, Afterwards, Case, Plan
+from nettests.model.check import (
+    FIRST_PACKETS,
+    RESTARTS,
+    UNTIL_DENIED,
+    Action,
+    Afterwards,
+    Case,
+    Plan,
+)
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.labels import PURPOSE_LABEL
@@ -29,6 +37,7 @@ from nettests.probes import pods_at_once, stateful
 from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination, case_of, in_namespace
+from nettests.probes.isolation import path_of, policy_of
 from nettests.probes.objects import Blank, outfitted
 from nettests.probes.placeholders import Placeholders
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
@@ -40,6 +49,9 @@ LONG = frozenset({"renew", "restart", "end"})
 """What takes several steps afterwards is begun first: begun last, it would be all that a run still waits for."""
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
+DENIED_TRIES = 5
+"""So often what is to be denied is tried: agents bind a new Pod within a moment."""
+DENIED_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +100,9 @@ class Starting:
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
         with ExitStack() as afterwards, turn, ExitStack() as inside:
             try:
+                if policy := policy_of(pod_made(made)):
+                    self.pods.create(policy)
+                    afterwards.callback(self._remove_policy, policy)
                 self.pods.create(made)
             except ClusterError as error:
                 return probed(error=error.message)
@@ -148,6 +163,10 @@ class Starting:
             with suppress(ChannelError):
                 self.pods.wait_gone(namespace, name, seconds=self.timing.clean_up)
 
+    def _remove_policy(self, policy: Object) -> None:
+        with suppress(ClusterError):
+            self.pods.delete(path_of(policy))
+
     def _watch(self, item: Object, action: Action, node: NodeFacts) -> Object:
         case, namespace, name = case_of(action), self.blank.namespace, item["metadata"]["name"]
         speaks = case.then is not None and case.then.how == FIRST_PACKETS
@@ -204,8 +223,8 @@ class Starting:
 
     def _done(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
         match then.how:
-            case "exec":
-                ran = self._run(then.words, item, node)
+            case "exec" | "until-denied":
+                ran = self._run_until(then, item, node)
                 return {"exit_code": ran.exit_code, "stdout": ran.stdout, "stderr": ran.stderr}
             case "log":
                 namespace, name, container = _names(item)
@@ -229,6 +248,16 @@ class Starting:
             run=lambda words: self._run(words, item, node),
         )
         return renewal.look(item, found, action.target.service or "")
+
+    def _run_until(self, then: Afterwards, item: Object, node: NodeFacts) -> ExecAnswer:
+        """Run a command, again as long as it succeeds where it is to be denied."""
+        ran = self._run(then.words, item, node)
+        for _ in range(DENIED_TRIES - 1 if then.how == UNTIL_DENIED else 0):
+            if ran.exit_code != 0:
+                break
+            time.sleep(DENIED_PAUSE_SECONDS)
+            ran = self._run(then.words, item, node)
+        return ran
 
     def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
         namespace, name, container = _names(item)
@@ -314,7 +343,8 @@ def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
     """Return the case's Pod for ``node``, with what every Pod of a run has."""
     item = deepcopy(in_namespace(case, blank.namespace))
     item["metadata"]["name"] = name
-    item["metadata"]["labels"] = {**blank.labels, PURPOSE_LABEL: "start"}
+    own = item["metadata"].get("labels") or {}
+    item["metadata"]["labels"] = {**own, **blank.labels, PURPOSE_LABEL: "start"}
     spec = item["spec"]
     if spec.setdefault("os", {"name": node.os.value}) is None:
         del spec["os"]

@@ -38,6 +38,7 @@ def pod_lines(profile: str) -> dict[str, str]:
     lines |= HOST_USERS if minor == 25 else {}
     lines |= WHOLE if minor < 34 else {}
     overlay = PROFILES[profile].driver == "overlay"
+    lines |= BY_PLUGIN.get(PROFILES[profile].cni, {})
     for number, build in enumerate(_builds(profile), 1):
         pool = f"windows-{number}"
         entry, *others = IMAGES[build]

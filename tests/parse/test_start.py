@@ -486,3 +486,24 @@ def test_what_is_waited_for_is_what_the_case_looks_at(
     """Readiness, an end, or a restart."""
     case = pods.after("x", pods.pod(), how) if how else pods.starts("x", pods.pod())
     assert start.come({"status": status}, case, "first") is come
+
+
+@pytest.mark.parametrize(
+    ("code", "stderr", "outcome"),
+    [
+        (0, "", Outcome.CONNECTED),
+        (1, "TIMEOUT", Outcome.TIMED_OUT),
+        (1, "REFUSED", Outcome.REFUSED),
+        (1, "", Outcome.PROBE_FAILED),
+    ],
+)
+def test_a_connection_of_the_pod_s_own_says_how_it_ended(
+    code: int, stderr: str, outcome: Outcome
+) -> None:
+    """As agnhost connect says it."""
+    then = {"exit_code": code, "stdout": "", "stderr": stderr}
+    command = ("create", "{}", "until-denied", "/agnhost", "connect", "--timeout=3s", "10.0.0.1:1")
+    text = json.dumps({"status": READY, "then": then})
+    context = {"then": "until-denied", "says": ""}
+    found = read_raw(raw("start", stdout=text, client_os="linux", context=context, command=command))
+    assert found.outcome is outcome, found.detail

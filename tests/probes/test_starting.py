@@ -14,7 +14,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentEr
 from nettests.model.check import Action, Afterwards, Case, Target, Vantage
 from nettests.model.cluster_profile import Images, Timing
 from nettests.model.facts import Fact, Taint
-from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Outcome, Protocol, Question, TargetKind, VantageKind
 from nettests.plan import pods
 from nettests.probes import starting
 from nettests.probes.deployment import StandingPod, StandingService
@@ -403,3 +403,53 @@ def test_a_build_that_is_not_known_selects_nothing() -> None:
     )
     assert "its kernel version is empty" in (probing.examine(question(wanting)).error or "")
     assert cluster.created == []
+
+
+BOUND = pods.bound("denied", pods.DENIED, Outcome.TIMED_OUT)
+
+
+def test_a_policy_is_made_before_the_pod_that_it_binds_and_goes_with_it() -> None:
+    """It selects by the run and the label, and lets the Pod begin nothing, or send to servers of the run."""
+    for policy, egress in (
+        (pods.DENIED, 0),
+        (pods.ALLOWED, 1),
+    ):
+        cluster = Cluster(status=READY)
+        examine(cluster, pods.bound(policy, policy, Outcome.CONNECTED))
+        made, bound = cluster.created
+        assert (made["kind"], bound["kind"]) == ("NetworkPolicy", "Pod")
+        chosen = made["spec"]["podSelector"]["matchLabels"]
+        assert chosen.items() <= bound["metadata"]["labels"].items()
+        assert chosen["nettests.dev/run"] == "1"
+        assert made["spec"]["policyTypes"] == ["Egress"]
+        assert len(made["spec"]["egress"]) == egress
+        assert "nettests.dev/policy" not in made["metadata"]["labels"]
+        folder = "/apis/networking.k8s.io/v1/namespaces/nettests-1/networkpolicies"
+        assert f"{folder}/{made['metadata']['name']}" in cluster.deleted
+    assert len(Cluster(READY).created) == 0
+
+
+def test_without_its_policy_no_pod_is_made() -> None:
+    """What would pass then says nothing of policies."""
+    cluster = Cluster(status=READY, refuses=True)
+    assert examine(cluster, BOUND).error == "pods is forbidden"
+    assert cluster.created == []
+
+
+def test_what_is_to_be_denied_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent may bind a new Pod a moment later; what was denied is not tried any more."""
+    monkeypatch.setattr(starting, "DENIED_PAUSE_SECONDS", 0.0)
+    answers = [ExecAnswer(exit_code=code, stdout="", stderr="") for code in (0, 0, 1, 0)]
+    ran: list[Any] = []
+
+    class Denying(Cluster):
+        def run(self, argv: Any, *, timeout: float) -> ExecAnswer:
+            ran.append(argv)
+            return answers[len(ran) - 1]
+
+    record = json.loads(examine(Denying(READY), BOUND).stdout)
+    assert (len(ran), record["then"]["exit_code"]) == (3, 1)
+    ran.clear()
+    answers[:] = [ExecAnswer(exit_code=0, stdout="", stderr="")] * 9
+    record = json.loads(examine(Denying(READY), BOUND).stdout)
+    assert (len(ran), record["then"]["exit_code"]) == (starting.DENIED_TRIES, 0)

@@ -12,6 +12,7 @@ from nettests.resources import suites_path
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
     "pod-volumes",
+    "network-policy",
     "windows-unknown-account",
     "pod-single-file",
     "pod-file-modes",

@@ -173,12 +173,13 @@ def _meets_whom_it_avoids(
             there = labels.get(other["spec"]["nodeName"], {})
             same_place = key in here and there.get(key) == here[key]
             same_namespace = other["metadata"]["namespace"] == pod["metadata"]["namespace"]
-            if same_place and same_namespace and _selected(term["labelSelector"], other):
+            if same_place and same_namespace and selected(term["labelSelector"], other):
                 return True
     return False
 
 
-def _selected(selector: Json, pod: Json) -> bool:
+def selected(selector: Json, pod: Json) -> bool:
+    """Whether a selector of labels selects a pod; an empty one selects all."""
     labels = pod["metadata"].get("labels") or {}
     exact = (selector.get("matchLabels") or {}).items()
     rules = selector.get("matchExpressions") or ()

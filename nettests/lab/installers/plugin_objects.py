@@ -42,6 +42,12 @@ class Settings:
     data: dict[str, str]
 
 
+def enforces_policies(profile: Profile) -> bool:
+    """Whether the plugin brings an agent that binds pods by NetworkPolicies."""
+    has_agent = profile.cni.plugin in {Plugin.CALICO, Plugin.ANTREA}
+    return bool(profile.mechanism("network-policies", has_agent))
+
+
 def namespaces(profile: Profile) -> tuple[str, ...]:
     """Return the namespaces that the plugin brings along."""
     found = {Plugin.FLANNEL: ("kube-flannel",), Plugin.CALICO: ("calico-system",)}

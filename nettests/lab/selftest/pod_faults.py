@@ -10,7 +10,7 @@ _COSTLY = ("costly",)
 _OLD_LABEL = '{"metadata": {"labels": {"beta.kubernetes.io/os": null}}}'
 
 
-def _switched(name: str, summary: str, switch: str, flow: str, *words: str) -> NamedFault:
+def _switched(name: str, summary: str, switch: str, flow: str, says: str = "") -> NamedFault:
     """Return a fault that a switch makes, and that one costly flow has to show."""
     return NamedFault(
         name=name,
@@ -19,7 +19,7 @@ def _switched(name: str, summary: str, switch: str, flow: str, *words: str) -> N
         mechanisms=(switch,),
         enable=_COSTLY,
         must=(Checks(flow=flow),),
-        names=words,
+        names=(says or flow,),
     )
 
 
@@ -29,16 +29,12 @@ POD_FAULTS = (
         "kubelets on Windows show each container empty folders in the place of its Pod's volumes",
         "volumes=off",
         "pod-volumes",
-        "pods",
-        "deviate",
     ),
     _switched(
         "single-files-missing",
         "the runtime on Windows mounts no single files, so that no message reaches a Pod's status",
         "single-files=off",
         "pod-termination-message",
-        "pods",
-        "deviate",
     ),
     _switched(
         "modes-heeded",
@@ -52,40 +48,37 @@ POD_FAULTS = (
         "kubelets on Linux put an emptyDir of medium Memory on a disk",
         "memory-volumes=off",
         "pod-memory-volume",
-        "pods",
-        "deviate",
     ),
     _switched(
         "exit-codes-zero",
         "containers on Windows end with 0, whatever their program ended with",
         "exit-codes=off",
         "pod-exit-code",
-        "pods",
-        "deviate",
     ),
     _switched(
         "no-restarting-probes",
         "kubelets on Windows run neither liveness nor startup probes",
         "liveness-probes=off",
         "pod-restarting-probes",
-        "pods",
-        "deviate",
     ),
     _switched(
         "no-pre-stop-hooks",
         "kubelets on Windows end Pods without their preStop hooks",
         "pre-stop-hooks=off",
         "pod-pre-stop-hook",
-        "pods",
-        "deviate",
     ),
     _switched(
         "any-account",
         "containers on Windows run as whatever account is named",
         "accounts=off",
         "windows-unknown-account",
-        "pods",
-        "start",
+    ),
+    _switched(
+        "policies-enforced",
+        "an agent enforces NetworkPolicies, which Flannel's documents deny",
+        "network-policies=on",
+        "network-policy",
+        "limitation",
     ),
     NamedFault(
         name="no-service-links",
@@ -93,7 +86,7 @@ POD_FAULTS = (
         profiles=(BRIDGE,),
         mechanisms=("service-links=off",),
         must=(Checks(flow="pod-service-links"),),
-        names=("pods", "deviate"),
+        names=("pod-service-links",),
     ),
     NamedFault(
         name="huge-pages-offered",
@@ -101,7 +94,7 @@ POD_FAULTS = (
         profiles=(BRIDGE,),
         mechanisms=("huge-pages=on",),
         must=(Checks(flow="windows-huge-pages"),),
-        names=("pods", "start"),
+        names=("windows-huge-pages",),
     ),
     NamedFault(
         name="old-label-gone",
@@ -109,6 +102,6 @@ POD_FAULTS = (
         profiles=(BRIDGE,),
         injections=inject("object-edited", object="node/win-1", patch=_OLD_LABEL),
         must=(Checks(id="pod-node-selector/windows-1/beta-os-label"),),
-        names=("pods", "start"),
+        names=("pod-node-selector",),
     ),
 )

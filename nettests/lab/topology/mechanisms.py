@@ -54,6 +54,9 @@ MECHANISMS = (
     Mechanism("topology-hints", "kube-proxy keeps to backends that are hinted for its zone"),
     Mechanism("health-check-ports", "kube-proxy answers at the health check ports of Services"),
     Mechanism("flow-ageing", "the switch forgets TCP flows between its pods that were idle"),
+    Mechanism(
+        "network-policies", "the plugin's agent binds pods by NetworkPolicies of type Egress"
+    ),
     Mechanism("refuse-unserved", "the switch refuses what no load balancer took"),
     Mechanism("outbound-nat", "OutBoundNAT translates what leaves the cluster"),
     Mechanism("excepted-nodes", "the plugin excepts the nodes' network from OutBoundNAT"),
