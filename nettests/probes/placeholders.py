@@ -5,7 +5,7 @@ Used by ``starting``. Pure: what stands is given.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nettests.model.check import Action
@@ -51,6 +51,15 @@ class Placeholders:
         for placeholder, known in self.texts.items():
             text = text.replace(placeholder, known)
         return text
+
+    def then(self, action: Action) -> Action:
+        """Return an action whose words and texts for afterwards have all that is known in its place."""
+        case = action.case
+        if case is None or case.then is None:
+            return action
+        words = tuple(map(self.within, case.then.words))
+        then = replace(case.then, words=words, says=self.within(case.then.says))
+        return replace(action, case=replace(case, then=then))
 
     def filled(self, made: Object) -> Object:
         """Return an object with all that is known in its place."""

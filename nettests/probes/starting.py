@@ -7,9 +7,8 @@ afterwards) and read by ``parse.start``.
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -25,23 +24,21 @@ from nettests.model.check import (
     Action,
     Afterwards,
     Case,
-    Plan,
 )
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.labels import PURPOSE_LABEL
 from nettests.parse import start
-from nettests.plan.images import started
 from nettests.plan.pods import BUILD, STATEFUL_SET
 from nettests.probes import pods_at_once, stateful
 from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
-from nettests.probes.examine import Examination, case_of, in_namespace
+from nettests.probes.examine import Examination, case_of
 from nettests.probes.isolation import path_of, policy_of
-from nettests.probes.objects import Blank, outfitted
+from nettests.probes.objects import Blank
 from nettests.probes.placeholders import Placeholders
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Pods
+from nettests.probes.start_objects import made_for, names_of_many, pod_made
 
 Object = dict[str, Any]
 
@@ -49,6 +46,9 @@ LONG = frozenset({"renew", "restart", "end"})
 """What takes several steps afterwards is begun first: begun last, it would be all that a run still waits for."""
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
+EVENT_TRIES = 15
+"""So often events are read for the reason of a restart: kubelets send them aside, one after the other."""
+EVENT_PAUSE_SECONDS = 1.0
 DENIED_TRIES = 5
 """So often what is to be denied is tried: agents bind a new Pod within a moment."""
 DENIED_PAUSE_SECONDS = 1.0
@@ -86,11 +86,13 @@ class Starting:
 
     def _examine(self, action: Action) -> Examination:
         """Make the Pod once; ``SpentError`` where what it said was lost."""
-        case, node = case_of(action), self.facts.node(action.source.node or "")
+        node = self.facts.node(action.source.node or "")
         known = self._placeholders(action)
+        action = known.then(action)
+        case = case_of(action)
         made = known.filled(made_for(action, node, self.blank, f"start-{next(self._numbers)}"))
         words = ("create", json.dumps(made), *_words(case.then))
-        context = _context(case, node, known)
+        context = _context(case, node)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
         probed = partial(Examination, tool="start", words=words, context=context)
         if BUILD in words[1]:
@@ -126,7 +128,7 @@ class Starting:
         known = self._placeholders(action)
         made = [
             known.filled(made_for(action, node, self.blank, name))
-            for name in _names_of_many(number, action.connections)
+            for name in names_of_many(number, action.connections)
         ]
         words = ("create", json.dumps(made[0]), *_words(case.then), str(len(made)))
         records = pods_at_once.followed(
@@ -138,9 +140,7 @@ class Starting:
         for one in made:
             self._remove(one)
         record = json.dumps({"node": node.name, "pods": records})
-        return Examination(
-            tool="crowd", words=words, stdout=record, context=_context(case, node, known)
-        )
+        return Examination(tool="crowd", words=words, stdout=record, context=_context(case, node))
 
     def _placeholders(self, action: Action) -> Placeholders:
         """Return address and name of the server and the Service that the Pod probes, and what else a case may name."""
@@ -181,21 +181,24 @@ class Starting:
         if speaks and start.ended(found):
             record["then"] = {"logs": self._logs(item)}
         if not start.started(found) or (case.then and case.then.how == RESTARTS):
-            record["events"] = [
-                {
-                    "type": event.get("type"),
-                    "reason": event.get("reason"),
-                    "message": event["message"],
-                }
-                for event in self.pods.events_of(namespace, name)
-                if event.get("message")
-            ]
+            record["events"] = self._events(item, case.then)
         elif case.then is not None and not case.then.by_itself:
             if case.then.how == "renew":
                 record["then"] = self._renew(action, item, node, found)
             else:
                 record["then"] = self._then(case.then, item, node, found)
         return record
+
+    def _events(self, item: Object, then: Afterwards | None) -> list[Object]:
+        """Return what events say of a Pod; a restart's reason may be told a moment after it."""
+        namespace, name, _ = _names(item)
+        awaited = then.says if then and then.how == RESTARTS else ""
+        for left in reversed(range(EVENT_TRIES if awaited else 1)):
+            told = [one for one in self.pods.events_of(namespace, name) if one.get("message")]
+            if not left or not told or any(awaited in one["message"] for one in told):
+                break
+            time.sleep(EVENT_PAUSE_SECONDS)
+        return [{key: one.get(key) for key in ("type", "reason", "message")} for one in told]
 
     def _logs(self, item: Object) -> dict[str, str]:
         """Return what each container of a Pod wrote; one that never ran wrote nothing."""
@@ -325,65 +328,13 @@ class Starting:
         return {"seconds": round(time.monotonic() - began, 1), "gone": gone, "grace": grace}
 
 
-def made_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object:
-    """Return what is created for a question: the case's Pod, or the StatefulSet that makes it."""
-    case = case_of(action)
-    item = pod(case, node, blank, name)
-    if json.loads(case.object)["kind"] != STATEFUL_SET:
-        return item
-    return stateful.around(item, action.target.service or "")
-
-
-def pod_made(made: Object) -> Object:
-    """Return the Pod that comes of what is created for a question."""
-    return stateful.member(made) if made["kind"] == STATEFUL_SET else made
-
-
-def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
-    """Return the case's Pod for ``node``, with what every Pod of a run has."""
-    item = deepcopy(in_namespace(case, blank.namespace))
-    item["metadata"]["name"] = name
-    own = item["metadata"].get("labels") or {}
-    item["metadata"]["labels"] = {**own, **blank.labels, PURPOSE_LABEL: "start"}
-    spec = item["spec"]
-    if spec.setdefault("os", {"name": node.os.value}) is None:
-        del spec["os"]
-    spec.setdefault("restartPolicy", "Never")
-    spec.setdefault("terminationGracePeriodSeconds", 1)
-    return outfitted(item, node, blank)
-
-
-def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return what single checks make, each gone with its check, in the plan's order: Pods and StatefulSets.
-
-    A run numbers them as it comes to them.
-    """
-    return [
-        made_for(action, facts.node(action.source.node or ""), blank, name)
-        for number, action in enumerate(_actions(plan), 1)
-        for name in _names_of_many(number, action.connections)
-    ]
-
-
-def _actions(plan: Plan) -> Iterator[Action]:
-    for check in plan.checks:
-        yield from started(*check.actions)
-
-
-def _context(case: Case, node: NodeFacts, known: Placeholders) -> dict[str, str]:
+def _context(case: Case, node: NodeFacts) -> dict[str, str]:
     """Return what the parser has to know of a case and of the node of its Pods."""
     return {
         "reasons": "\n".join(case.reasons),
         "client-node": ",".join(map(str, node.addresses)),
-        **({"then": case.then.how, "says": known.within(case.then.says)} if case.then else {}),
+        **({"then": case.then.how, "says": case.then.says} if case.then else {}),
     }
-
-
-def _names_of_many(number: int, pods: int) -> list[str]:
-    """Return the names of the Pods of one question."""
-    if pods == 1:
-        return [f"start-{number}"]
-    return [f"start-{number}-{one:02}" for one in range(1, pods + 1)]
 
 
 def _names(item: Object) -> tuple[str, str, str]:

@@ -22,6 +22,13 @@ OLD_FIELDS = {
 HOST_USERS = {r"windows-pod-fields/api/hostUsers$": "userns-hostusers: unspecified"}
 """The API server of 1.25 refuses the field, and drops it first where its gate is off."""
 WHOLE = {r"windows-pod-fields/api/resources$": "podos-podlevelresources: accepted"}
+_DENIED = r"network-policy/.*/denied$"
+BY_PLUGIN = {
+    "flannel": {_DENIED: "cni-netpol: connected"},
+    "sdnbridge": {_DENIED: "cni-netpol: connected"},
+    "azure-cni": {_DENIED: "cni-azure-npm: unspecified"},
+}
+"""What passes although a NetworkPolicy denies it, by the plugin that enforces none."""
 IMAGES = {
     17763: ("plat-kernel-image-match", "ltsc2022", "ltsc2025"),
     20348: ("plat-kernel-image-match-20348", "ltsc2019", "ltsc2025"),
@@ -38,7 +45,7 @@ def pod_lines(profile: str) -> dict[str, str]:
     lines |= HOST_USERS if minor == 25 else {}
     lines |= WHOLE if minor < 34 else {}
     overlay = PROFILES[profile].driver == "overlay"
-    lines |= BY_PLUGIN.get(PROFILES[profile].cni, {})
+    lines |= BY_PLUGIN.get(PROFILES[profile].plugin, {})
     for number, build in enumerate(_builds(profile), 1):
         pool = f"windows-{number}"
         entry, *others = IMAGES[build]

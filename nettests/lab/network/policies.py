@@ -33,7 +33,9 @@ class Policies:
 
 def table(allowed: Allowed) -> Table:
     """Return the table that binds these pods; of IPv4 alone."""
-    rules = tuple(_rule(pod, places) for pod, places in sorted(allowed.items(), key=str) if pod.version == 4)
+    rules = tuple(
+        _rule(pod, places) for pod, places in sorted(allowed.items(), key=str) if pod.version == 4
+    )
     return Table(
         name="network-policies", chains={"leaving": Chain(hook=_BEFORE_TRANSLATION, rules=rules)}
     )
