@@ -37,7 +37,7 @@ HUGE = {PAGES: "2Mi", "memory": "32Mi", "cpu": "10m"}
 STEERED = (
     pods.starts(
         "windows-build",
-        pods.pod(nodeSelector={"node.kubernetes.io/windows-build": pods.BUILD}),
+        pods.pod(nodeSelector={pods.BUILD_LABEL: pods.BUILD}),
         os=OS.WINDOWS,
         reasons=NOT_SELECTED,
     ),
@@ -51,7 +51,9 @@ STEERED = (
         for own in (OS.LINUX, OS.WINDOWS)
     ),
     pods.fails(
-        "no-such-label", pods.pod(nodeSelector={"nettests.dev/no-such-label": ""}), *NOT_SELECTED
+        "no-such-label",
+        pods.pod(nodeSelector={pods.annotation("no-such-label"): ""}),
+        *NOT_SELECTED,
     ),
 )
 OF_HUGE_PAGES = (

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 
-from nettests.lab.files import Files
+from nettests.lab.mounted import Files
 from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable
 
 Json = dict[str, Any]

@@ -16,7 +16,7 @@ from nettests.model.check import (
     Afterwards,
     Case,
 )
-from nettests.model.labels import DOMAIN, POLICY_LABEL
+from nettests.model.labels import DOMAIN, POLICY_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.words import OS, Outcome
 
 Json = dict[str, Any]
@@ -30,6 +30,7 @@ SERVED = 18080
 """Where that server answers HTTP requests."""
 SERVICE_ADDRESS = "address-of-its-service"
 """Stands in a case's Pod for the ClusterIP of the Service before that server."""
+BUILD_LABEL = WINDOWS_BUILD_LABEL
 BUILD = "build-of-its-node"
 """Stands in a case's Pod for the Windows build of the node that it is to start on, as its label gives it."""
 SERVICE_NAME = "name-of-its-service"
@@ -147,7 +148,7 @@ def noting(place: str, *, mode: int = 0o644, sub_path: str = "", user: Json | No
 
 
 def annotation(name: str) -> str:
-    """Return the key of an annotation that ``annotated`` gives."""
+    """Return the key of an annotation that ``annotated`` gives, and of a label that no node has."""
     return f"{DOMAIN}/{name}"
 
 

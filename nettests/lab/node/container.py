@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from nettests.lab.client import Json
-from nettests.lab.files import Volume
 from nettests.lab.interfaces import ExecOutcome, NotRunningError, Process, ProgramNotFoundError
+from nettests.lab.mounted import Volume
 from nettests.lab.node import images
 from nettests.lab.node.container_state import START_FAILED, ContainerState
 from nettests.lab.node.context import NodeContext, Sandbox

@@ -6,8 +6,8 @@ from ipaddress import IPv6Address
 
 from nettests.lab.client import Client, Json
 from nettests.lab.client.events import Recorder
-from nettests.lab.files import Volume
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process, ResolverConfig
+from nettests.lab.mounted import Volume
 from nettests.lab.node.images import Kind
 from nettests.lab.node.pulls import Puller
 from nettests.lab.topology import Address, NodeSpec, Profile

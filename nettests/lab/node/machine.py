@@ -6,8 +6,8 @@ from typing import Any
 
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError
-from nettests.lab.files import Volume
 from nettests.lab.interfaces import Machine, PortMapping
+from nettests.lab.mounted import Volume
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.mounts import mounted
 from nettests.lab.node.volumes import files_of

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from nettests.lab.client import ApiError, Json
 from nettests.lab.errors import LabError
-from nettests.lab.files import Files, Mount, Volume
+from nettests.lab.mounted import Files, Mount, Volume
 from nettests.lab.node.context import NodeContext
 from nettests.lab.node.environment import ConfigError, field
 from nettests.lab.topology import OS, NodeSpec

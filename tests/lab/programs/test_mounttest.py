@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.lab.files import Files, Mount, Volume
 from nettests.lab.interfaces import Machine, Process, ResolverConfig
+from nettests.lab.mounted import Files, Mount, Volume
 from nettests.lab.programs import run
 from nettests.lab.topology import OS
 from tests.lab.node.nowhere import Nowhere

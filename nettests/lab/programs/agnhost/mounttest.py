@@ -5,8 +5,8 @@ Of its flags those that write and read are known, and the one for the type of a 
 
 import asyncio
 
-from nettests.lab.files import FileError
 from nettests.lab.interfaces import Process
+from nettests.lab.mounted import FileError
 from nettests.lab.programs.golang.flags import Flag, Kind, Parsed
 from nettests.lab.programs.golang.values import quote
 from nettests.lab.topology import OS
