@@ -14,7 +14,7 @@ from tests.lab.node.virtual_time import run
 FAILS = {"exec": {"command": ["check"]}, "periodSeconds": 1, "failureThreshold": 1}
 
 
-def ended(code: int, *, node: str = "win-1", **mechanisms: int) -> Any:
+def ended(code: int, *, node: str = "win-1", mechanisms: Mapping[str, int] | None = None) -> Any:
     """Return the last state of a container that writes a message and ends with ``code``."""
 
     async def launch(_kind: Kind, process: Process) -> int:
@@ -34,10 +34,13 @@ def test_a_message_and_a_code_reach_the_status(node: str) -> None:
     assert (told["message"], told["exitCode"], told["reason"]) == ("said", 7, "Error")
 
 
+LOST = {"exit-codes": 0}
+
+
 def test_codes_of_windows_may_be_lost() -> None:
     """The mechanism ``exit-codes`` off; on Linux it changes nothing."""
-    assert ended(7, **{"exit-codes": 0})["exitCode"] == 0
-    assert ended(7, node="linux-1", **{"exit-codes": 0})["exitCode"] == 7
+    assert ended(7, mechanisms=LOST)["exitCode"] == 0
+    assert ended(7, node="linux-1", mechanisms=LOST)["exitCode"] == 7
 
 
 def test_each_run_has_a_message_of_its_own() -> None:
