@@ -27,6 +27,7 @@ BY_PLUGIN = {
     "flannel": {_DENIED: "cni-netpol: connected"},
     "sdnbridge": {_DENIED: "cni-netpol: connected"},
     "azure-cni": {_DENIED: "cni-azure-npm: unspecified"},
+    "aws-vpc-cni": {_DENIED: "cni-netpol-amazon: unspecified"},
 }
 """What passes although a NetworkPolicy denies it, by the plugin that enforces none."""
 IMAGES = {
