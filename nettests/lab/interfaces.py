@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 
+from nettests.lab.mounted import Files
 from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable
 
 Json = dict[str, Any]
@@ -174,6 +175,8 @@ class Machine:
     mac: str = ""
     node: NodeNetwork | None = None
     """The node itself, which tools of HostProcess containers look at."""
+    files: Files = field(default_factory=Files)
+    """What is mounted."""
 
 
 async def _no_input() -> bytes:

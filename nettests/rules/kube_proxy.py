@@ -42,6 +42,8 @@ NETWORK_GIVEN = (COMMAND_LINE, CONFIGURATION, KUBE_PROXY_SERVICE)
 KERNELSPACE_DEFAULT = KubernetesVersion(1, 26)
 DSR_DEFAULT = KubernetesVersion(1, 33)
 OVERLAY_DEFAULT = KubernetesVersion(1, 20)
+_EVERY_ADDRESS = frozenset({"", "[]"})
+"""What kube-proxy's log shows where nothing restricts NodePorts."""
 CALICO_IMAGE, CALICO_NETWORK = "-calico-hostprocess", "Calico"
 """The start script in sig-windows-tools' image for Calico sets KUBE_NETWORK itself, to this name."""
 PROXY_LOG = PodLog(
@@ -253,6 +255,21 @@ def dsr_gate(evidence: Evidence) -> Finding:
 def overlay_gate(evidence: Evidence) -> Finding:
     """An overlay network needs the gate WinOverlay, which is on by default since 1.20."""
     return _gate(evidence, "WinOverlay", OVERLAY_DEFAULT, "an overlay network")
+
+
+@rule(
+    "nodeport-addresses",
+    about=(KERNELSPACE, KUBE_PROXY_POD),
+    reads=(PODS, PROXY_LOG),
+    remedy="take --nodeport-addresses from kube-proxy on Windows, and restrict NodePorts by a firewall: every address of "
+    "the node answers there",
+)
+def nodeport_addresses(evidence: Evidence) -> Finding:
+    """kube-proxy on Windows restricts NodePorts to no addresses: it warns of the setting and ignores it."""
+    proxy = proxy_of(evidence)
+    given = proxy.flag("nodeport-addresses")
+    shown = f"--nodeport-addresses={given or '[]'} ({proxy.origin})"
+    return finding(given in _EVERY_ADDRESS, shown, "no such setting, which Windows ignores", of=1)
 
 
 def _gate(evidence: Evidence, name: str, default_on: KubernetesVersion, what: str) -> Finding:

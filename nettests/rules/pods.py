@@ -23,6 +23,7 @@ FLAGS = (
     "feature-gates",
     "hostname-override",
     "network-name",
+    "nodeport-addresses",
     "proxy-mode",
     "source-vip",
 )

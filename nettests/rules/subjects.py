@@ -10,7 +10,11 @@ from dataclasses import dataclass, replace
 
 from nettests.errors import PlanError
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
+
+ROOT_CA = KubernetesVersion.parse("1.20")
+"""RootCAConfigMap is on by default from here on: each namespace has a ConfigMap with the API server's CA."""
 
 Reader = Callable[[ClusterFacts, NodeFacts | None], Fact[str]]
 
@@ -107,6 +111,11 @@ def _classes(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
     return Fact("some" if classes.value else "none", classes.origin)
 
 
+def _published(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
+    version = facts.server_version
+    return Fact("some" if version >= ROOT_CA else "none", f"Kubernetes {version}")
+
+
 OVERLAY = _of_node("overlay", "the driver", _driver, "overlay")
 L2BRIDGE = _of_node("l2bridge", "the driver", _driver, "l2bridge")
 HNS = _of_node("hns", "the driver", _driver, "l2bridge", "l2tunnel", "overlay")
@@ -124,6 +133,9 @@ FLANNEL = _of_cluster("flannel", "the network plugin", _plugin, "flannel")
 WINDOWS = _of_cluster("windows", "the number of Windows nodes", _windows, "some")
 RUNTIME_CLASSES = _of_cluster(
     "runtime-classes", "the number of RuntimeClasses that steer Pods", _classes, "some"
+)
+PUBLISHED_CA = _of_cluster(
+    "root-ca", "the number of ConfigMaps that every namespace has", _published, "some"
 )
 VXLAN = _of_cluster("vxlan", "the plugin's backend", _backend, "vxlan")
 

@@ -61,6 +61,7 @@ ONE_THING = {
     "hns_network",
     "hns_network_type",
     "hostname_override",
+    "nodeport_addresses",
     "kube_proxy_skew",
     "loopback_dsr_update",
     "network_name",

@@ -48,7 +48,13 @@ _WINDOWS_SLICES = 21
 """WindowsEndpointSliceProxying is on by default from Kubernetes 1.21 on (CHANGELOG-1.21)."""
 FLANNEL_LOG = r"C:\var\log\pods\kube-flannel_kube-flannel-ds-windows\kube-flannel\0.log"
 _WAITING = "Waiting to get ManagementIP from HNSNetwork cbr0"
-_KUBE_PROXY_DEFAULTS = {"config": "", "enable-dsr": "false", "proxy-mode": "", "source-vip": ""}
+_KUBE_PROXY_DEFAULTS = {
+    "config": "",
+    "enable-dsr": "false",
+    "nodeport-addresses": "[]",
+    "proxy-mode": "",
+    "source-vip": "",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
