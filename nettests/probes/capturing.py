@@ -42,6 +42,10 @@ class CannotCaptureError(NettestsError):
     """Nothing can be captured on a node, and why."""
 
 
+class RefusedCaptureError(CannotCaptureError):
+    """A node is as it should be, and does not offer a capture: its tool, its space, or its namespace's level."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
     """What is let through: the source ports from ``base`` on, and the ports at which backends serve the flow."""
@@ -64,7 +68,7 @@ def pod_name(node: NodeFacts) -> str:
 def capture_pod(node: NodeFacts, blank: Blank) -> Object:
     """Return the Pod that captures on a node; ``CannotCaptureError`` where it may not stand."""
     if node.os is OS.WINDOWS and node.host_process.value is not True:
-        raise CannotCaptureError(
+        raise RefusedCaptureError(
             f"{node.name} has no HostProcess containers, in which pktmon is run: {node.host_process.origin}"
         )
     item = deepcopy(read_template(f"capture-{node.os.value}"))
@@ -76,7 +80,7 @@ def capture_pod(node: NodeFacts, blank: Blank) -> Object:
     if blank.images.capture and node.os is OS.LINUX:
         made["spec"]["containers"][0]["image"] = blank.images.capture
     if what := forbidden(made["spec"], node.os, blank.pod_security):
-        raise CannotCaptureError(
+        raise RefusedCaptureError(
             f"level {blank.pod_security} of Pod Security forbids the Pod that captures on {node.name}: {what}",
             hint="use a namespace of level privileged, or capture by hand: nettests trace --pcap",
         )
@@ -147,7 +151,7 @@ class Capturer:
                 case _:
                     assert_never(self.node.os)
         except ProgramMissingError as error:
-            raise CannotCaptureError(
+            raise RefusedCaptureError(
                 f"nothing can be captured on {self.node.name}: {error.message}",
                 hint="images.capture of the cluster profile names an image with tcpdump, timeout and curl",
             ) from error
@@ -203,13 +207,13 @@ class Capturer:
 
     def _begin_pktmon(self) -> None:
         if "not running" not in self._tool("pktmon", "status"):
-            raise CannotCaptureError(
+            raise RefusedCaptureError(
                 f"pktmon runs on {self.node.name} already, for somebody else",
                 hint="end that capture first: pktmon stop",
             )
         filters = self._tool("pktmon", "filter", "list")
         if any(line.strip()[:1].isdigit() for line in filters.splitlines()):
-            raise CannotCaptureError(
+            raise RefusedCaptureError(
                 f"somebody else's filters of pktmon are set on {self.node.name}",
                 hint="remove them first: pktmon filter remove",
             )

@@ -15,7 +15,7 @@ from nettests.model.check import Action
 from nettests.model.payload import ECHO
 from nettests.model.words import OS, Protocol, VantageKind
 from nettests.probes.commands import host_programs
-from nettests.probes.endpoint import Endpoint
+from nettests.probes.endpoint import CLIENT_IP, Endpoint
 from nettests.probes.objects import PROBE_HTTP
 from nettests.tracing.mark import Mark
 
@@ -58,19 +58,26 @@ def marked_flow(
             assert_never(action.protocol)
 
 
+def witnessed_flow(endpoint: Endpoint, host: str, port: int, number: int) -> MarkedFlow:
+    """Return a marked connection of a Pod whose server tells whom it saw; the answer is kept."""
+    path = endpoint.path(CLIENT_IP, Protocol.TCP)
+    return _curl(("curl",), f"http://{_literal(host)}:{port}/{path}", number)
+
+
 def _connection(action: Action, endpoint: Endpoint, to: str, number: int, token: str) -> MarkedFlow:
     requests = endpoint.requests(Protocol.TCP)
     path = endpoint.path(requests[0][0], Protocol.TCP) if requests else "hostname"
     filler = "x" * min(action.size or 0, MOST_FILLED)
     on_host = action.source.kind is VantageKind.NODE
     curl = host_programs(action.source.os or OS.LINUX)[1] if on_host else "curl"
-    words = (
-        *(curl, "-sS", "-o", "NUL" if action.source.os is OS.WINDOWS else "/dev/null"),
-        *("-m", str(FLOW_SECONDS), "--local-port", str(number)),
-        f"http://{to}/{path}?{token}{filler}",
-    )
+    nowhere = "NUL" if action.source.os is OS.WINDOWS else "/dev/null"
+    return _curl((curl, "-o", nowhere), f"http://{to}/{path}?{token}{filler}", number)
+
+
+def _curl(program: tuple[str, ...], url: str, number: int) -> MarkedFlow:
+    bounds = ("-m", str(FLOW_SECONDS), "--local-port", str(number))
     return MarkedFlow(
-        words=words,
+        words=(*program, "-sS", *bounds, url),
         mark=Mark(protocol=Protocol.TCP, port=number),
         answered=lambda answer: answer.exit_code == 0,
         unsent=BIND_FAILED,

@@ -19,11 +19,13 @@ from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.exit_code import ExitCode
 from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped, others
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
+from nettests.model.words import Question
 from nettests.plan.node_pools import swept, unusable
 from nettests.plan.selection import select
 from nettests.probes.objects import inspected_pods
 from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import Blueprint
+from nettests.session.captures import Captures
 from nettests.session.diagnosis import (
     Diagnosis,
     Failing,
@@ -45,6 +47,7 @@ from nettests.session.run_options import Progress
 from nettests.session.run_traces import trace_run
 from nettests.session.tracing import Tracer
 from nettests.session.watch import Watch
+from nettests.session.witnessing import Witnessing
 
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for questions under way; what comes later is dropped."""
@@ -233,8 +236,14 @@ class Run:
         access, blank, deployment = standing.access, standing.blank, standing.deployment
         opened, problems = probes.open_probes(access, deployment, facts, profile.timing, watch)
         blueprint = self._learn(plan, opened, deployment, watch)
+        directory = probes.Directory(facts=facts, deployment=deployment)
+        witnessing = Witnessing(
+            captures=Captures(
+                access=access, directory=directory, blank=blank, timing=profile.timing
+            )
+        )
         sender = probes.Sender(
-            directory=probes.Directory(facts=facts, deployment=deployment),
+            directory=directory,
             probes=opened,
             external=_external(profile),
             recorder=watch,
@@ -251,7 +260,8 @@ class Run:
                 standing=deployment.pods,
                 services=deployment.services,
                 stopped=self._stopped,
-            ),
+            )
+            | {Question.WITNESS: witnessing},
         )
         try:
             replacing = probes.Replacing(
@@ -269,6 +279,9 @@ class Run:
                 sender, each, problems, self._tell, churn, single, arrivals=arrivals
             ).run()
         finally:
+            witnessing.close()
+            for remark in witnessing.captures.remarks:
+                self.journal.event(remark)
             probes.close_probes(opened)
 
     def _learn(

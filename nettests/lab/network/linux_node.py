@@ -25,7 +25,7 @@ from nettests.lab.network.tables import Table, render, word
 from nettests.lab.network.underlay import Underlay, gateway_of, settings_for
 from nettests.lab.topology import NodeSpec, Plugin, Profile, ServicePort, ServiceTable, of_family
 
-_DEVICE = "flannel.1"
+VXLAN_DEVICE = "flannel.1"
 
 
 class LinuxServices:
@@ -119,7 +119,7 @@ def _reach_other_pods(links: Netlink, node: NodeSpec, profile: Profile, *, overl
     if not overlay:
         links.routes_through("eth0", ((other.pod_cidr, other.address) for other in others))
         return
-    links.vxlan(vxlan_device(_DEVICE, node, profile))
-    links.address(_DEVICE, addressing.vtep(node))
-    links.up(_DEVICE)
-    connect_pod_networks(links, _DEVICE, others)
+    links.vxlan(vxlan_device(VXLAN_DEVICE, node, profile))
+    links.address(VXLAN_DEVICE, addressing.vtep(node))
+    links.up(VXLAN_DEVICE)
+    connect_pod_networks(links, VXLAN_DEVICE, others)
