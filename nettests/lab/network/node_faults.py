@@ -107,8 +107,8 @@ class NodeFaults:
 
         So nobody whom they reach notices. What the network plugin encapsulates is changed inside.
         """
-        pods = list(self._profile.node(node).pod_cidr.hosts())
-        masks = [_DISGUISES[number] for number in range(1, len(pods) + 1)]
+        pods: list[Address] = [*self._profile.node(node).pod_cidr.hosts()]
+        masks: list[Address] = [_DISGUISES[number] for number in range(1, len(pods) + 1)]
         on = _rewriting(dict(zip(pods, masks, strict=True)))
         off = _rewriting(dict(zip(masks, pods, strict=True)))
         begun: list[Undo] = []
