@@ -31,8 +31,8 @@ def observed_text(observation: Observation) -> str:
         parts = [observation.outcome.value]
     if observation.source_seen is not None:
         parts.append(f"source = {observation.source_seen.value} ({observation.server_saw})")
-    if observation.testimonies:
-        subjects = ", ".join(one.subject.value for one in observation.testimonies if one.agree)
+    if observation.witnessed:
+        subjects = ", ".join(one.subject.value for one in observation.witnessed if one.agree)
         parts.append(f"witnessed on the wire: {subjects or 'nothing'}")
     if observation.distribution is not None:
         parts.append(f"{observation.distribution.value} ({', '.join(observation.backends)})")

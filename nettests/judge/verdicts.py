@@ -171,7 +171,7 @@ def _not_judged(expectation: Expectation, observation: Observation) -> _Ruling |
 
 def _contradicted(observation: Observation) -> _Ruling | None:
     """Fail what two witnesses describe differently, whatever documents lead to expect of it, or leave open."""
-    differing = [str(one) for one in observation.testimonies if not one.agree]
+    differing = [str(one) for one in observation.witnessed if not one.agree]
     if not differing:
         return None
     return _Ruling(Verdict.FAIL, "; ".join(differing), advice.AFTER_CONTRADICTION)

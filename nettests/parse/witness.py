@@ -10,7 +10,7 @@ from typing import Any
 
 from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
-from nettests.model.testimony import Subject, Testimony
+from nettests.model.witnessed import Subject, Witnessed
 from nettests.parse import curl
 from nettests.parse.reading import Reading, one_line, probe_failed
 from nettests.parse.sources import same_address
@@ -38,20 +38,20 @@ def read(raw: Raw) -> Reading:
         return reading
     if record["doubts"]:
         return probe_failed(f"the capture proves nothing: {record['doubts'][0]}")
-    heard = tuple(_testimonies(_Heard.of(record, reading)))
+    heard = tuple(_each(_Heard.of(record, reading)))
     if not heard:
         return probe_failed("the server answered, and no frame of its connection tells anything")
     return replace(reading, detail=one_line("; ".join(map(str, heard))))
 
 
-def testimonies_of(raws: Sequence[Raw]) -> tuple[Testimony, ...]:
+def witnessed_in(raws: Sequence[Raw]) -> tuple[Witnessed, ...]:
     """Return what both witnesses of the last connection said; none where it cannot be read or was not answered."""
     try:
         record = _record(raws[-1])
         reading = read(raws[-1])
         if not reading.outcome.positive:
             return ()
-        return tuple(_testimonies(_Heard.of(record, reading)))
+        return tuple(_each(_Heard.of(record, reading)))
     except (LookupError, TypeError, ValueError, AttributeError):
         return ()
 
@@ -94,12 +94,12 @@ class _Heard:
         )
 
 
-def _testimonies(heard: _Heard) -> Iterator[Testimony]:
+def _each(heard: _Heard) -> Iterator[Witnessed]:
     found = (_source(heard), _reply(heard), _encapsulation(heard), _mac(heard))
     return (one for one in found if one is not None)
 
 
-def _source(heard: _Heard) -> Testimony | None:
+def _source(heard: _Heard) -> Witnessed | None:
     """Hear whom the server saw, and from whom its packets came from where they left their node on."""
     if not heard.saw:
         return None
@@ -119,7 +119,7 @@ def _source(heard: _Heard) -> Testimony | None:
     )
 
 
-def _reply(heard: _Heard) -> Testimony | None:
+def _reply(heard: _Heard) -> Witnessed | None:
     """Hear whom the server saw, and whom its node sent the reply to; outside nothing is captured."""
     if not heard.saw or heard.record["outside"]:
         return None
@@ -130,7 +130,7 @@ def _reply(heard: _Heard) -> Testimony | None:
     )
 
 
-def _encapsulation(heard: _Heard) -> Testimony | None:
+def _encapsulation(heard: _Heard) -> Witnessed | None:
     """Hear what the plugin is configured for, and what crossed between the nodes."""
     told = heard.record["encapsulation"]
     if not told or heard.record["outside"]:
@@ -155,7 +155,7 @@ def _encapsulation(heard: _Heard) -> Testimony | None:
     says = "no encapsulation" if told == PLAIN else _tunnel(heard)
     other = [one for one in crossing if not as_told(one)]
     shown = (other or crossing)[0]
-    return Testimony(
+    return Witnessed(
         subject=Subject.ENCAPSULATION,
         witness=str(heard.record["told_by"]),
         says=says,
@@ -178,7 +178,7 @@ def _crossing(one: Frame) -> str:
     return f"{tunnel['kind']} {tunnel['vni']} to {tunnel['destination']}"
 
 
-def _mac(heard: _Heard) -> Testimony | None:
+def _mac(heard: _Heard) -> Witnessed | None:
     """Hear the driver, and which MAC address a Pod's packet has where it leaves the node."""
     if heard.record["driver"] != REWRITING:
         return None
@@ -190,7 +190,7 @@ def _mac(heard: _Heard) -> Testimony | None:
     kept = [one for one in mine if one["source_mac"] == own[0]["source_mac"]]
     shown = (kept or mine)[0]
     mac, pod = shown["source_mac"], own[0]["source_mac"]
-    return Testimony(
+    return Witnessed(
         subject=Subject.MAC,
         witness=f"the driver {REWRITING}",
         says=f"the node's own instead of the Pod's ({pod})",
@@ -221,13 +221,13 @@ def _compared(
     says: str,
     frames: Sequence[Frame],
     shown_by: Callable[[Frame], str],
-) -> Testimony | None:
+) -> Witnessed | None:
     """Return both witnesses: the first frame that shows something else speaks for the capture."""
     if not frames:
         return None
     other = [one for one in frames if shown_by(one) != says]
     shown = (other or frames)[0]
-    return Testimony(
+    return Witnessed(
         subject=subject,
         witness=witness,
         says=says,

@@ -201,7 +201,7 @@ def _measured(seen: Observation | None) -> dict[str, Any]:
     if seen is None:
         return {}
     found = {"loss": seen.loss, "path_size": seen.path_size, "flows": seen.flows}
-    heard = {"testimonies": to_data(seen.testimonies)} if seen.testimonies else {}
+    heard = {"witnessed": to_data(seen.witnessed)} if seen.witnessed else {}
     return {name: to_data(value) for name, value in found.items() if value is not None} | heard
 
 

@@ -24,7 +24,7 @@ class Subject(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Testimony:
+class Witnessed:
     """What both witnesses say of one subject, each with who it is."""
 
     subject: Subject
