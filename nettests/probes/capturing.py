@@ -18,6 +18,7 @@ from nettests.model.channel import ChannelError, Conversation, ExecChannel, Prog
 from nettests.model.facts import NodeFacts
 from nettests.model.labels import POD_LABEL
 from nettests.model.words import OS
+from nettests.plan.images import capture_image
 from nettests.plan.pod_security import forbidden
 from nettests.probes.objects import Blank, Object, outfitted, read_template
 from nettests.probes.seams import Converses, Executes
@@ -77,8 +78,8 @@ def capture_pod(node: NodeFacts, blank: Blank) -> Object:
     item["metadata"]["labels"] |= {**blank.labels, POD_LABEL: name}
     item["spec"]["os"] = {"name": node.os.value}
     made = outfitted(item, node, blank)
-    if blank.images.capture and node.os is OS.LINUX:
-        made["spec"]["containers"][0]["image"] = blank.images.capture
+    if node.os is OS.LINUX:
+        made["spec"]["containers"][0]["image"] = capture_image(blank.images)
     if what := forbidden(made["spec"], node.os, blank.pod_security):
         raise RefusedCaptureError(
             f"level {blank.pod_security} of Pod Security forbids the Pod that captures on {node.name}: {what}",
