@@ -14,13 +14,20 @@ from dataclasses import dataclass, field
 from typing import Protocol, assert_never
 
 from nettests.errors import NettestsError
-from nettests.model.channel import ChannelError, Conversation, ExecChannel, ProgramMissingError
+from nettests.model.channel import (
+    ChannelError,
+    Conversation,
+    ExecAnswer,
+    ExecChannel,
+    ProgramMissingError,
+)
 from nettests.model.facts import NodeFacts
 from nettests.model.labels import POD_LABEL
 from nettests.model.words import OS
 from nettests.plan.images import capture_image
 from nettests.plan.pod_security import forbidden
 from nettests.probes.objects import Blank, Object, outfitted, read_template
+from nettests.probes.packet_monitor import ROOM, ROOM_MIB, Dialect, free_mib, has_filters
 from nettests.probes.seams import Converses, Executes
 
 CONTAINER = "capture"
@@ -140,6 +147,7 @@ class Capturer:
     _talk: Conversation | None = None
     _filtered: bool = False
     _started: bool = False
+    _dialect: Dialect = Dialect.PRESENT
 
     def begin(self) -> None:
         """Capture from now on; ``CannotCaptureError`` where that cannot be done."""
@@ -207,13 +215,19 @@ class Capturer:
         return talk.stdout
 
     def _begin_pktmon(self) -> None:
-        if "not running" not in self._tool("pktmon", "status"):
+        self._require_room()
+        status = self._run("pktmon", "status")
+        if status.exit_code != 0 and "denied" not in status.stdout + status.stderr:
+            self._dialect = Dialect.FIRST  # it has no such command, and refuses to start twice
+        elif status.exit_code != 0:
+            self._tool("pktmon", "status")
+        elif "not running" not in status.stdout:
             raise RefusedCaptureError(
                 f"pktmon runs on {self.node.name} already, for somebody else",
                 hint="end that capture first: pktmon stop",
             )
         filters = self._tool("pktmon", "filter", "list")
-        if any(line.strip()[:1].isdigit() for line in filters.splitlines()):
+        if has_filters(filters):
             raise RefusedCaptureError(
                 f"somebody else's filters of pktmon are set on {self.node.name}",
                 hint="remove them first: pktmon filter remove",
@@ -223,10 +237,18 @@ class Capturer:
             self._tool(*words)
         log, _ = self._files()
         self._started = True
-        self._tool(
-            *("pktmon", "start", "--capture", "--pkt-size", str(SNAP_BYTES)),
-            *("--file-name", log, "--file-size", str(LOG_MIB)),
-        )
+        self._tool(*self._dialect.start(log, packet_bytes=SNAP_BYTES, log_mib=LOG_MIB))
+
+    def _require_room(self) -> None:
+        """Raise where the node has little room; where it does not say, its tool will."""
+        free = None
+        with suppress(ProgramMissingError):
+            free = free_mib(self._run(*ROOM).stdout)
+        if free is not None and free < ROOM_MIB:
+            raise RefusedCaptureError(
+                f"{self.node.name} has {free} MiB free on C:; a capture takes {ROOM_MIB} MiB at most",
+                hint="make room there",
+            )
 
     def _end_pktmon(self) -> str:
         log, text = self._files()
@@ -234,7 +256,7 @@ class Capturer:
             if not self._started:
                 return ""
             self._tool("pktmon", "stop")
-            self._tool("pktmon", "etl2txt", log, "--out", text, "--hex")
+            self._tool(*self._dialect.to_text(log, text))
             return self._tool("cmd", "/c", "type", text)
         except ChannelError as error:
             self.remarks.append(error.message)
@@ -258,10 +280,13 @@ class Capturer:
         name = rf"{FOLDER}\nettests-{self.flow.base}-{self.namespace}"
         return f"{name}.etl", f"{name}.txt"
 
-    def _tool(self, *words: str) -> str:
+    def _run(self, *words: str) -> ExecAnswer:
         channel = self._exec()
         with channel.slots:
-            answer = channel.run(words, timeout=TOOL_SECONDS)
+            return channel.run(words, timeout=TOOL_SECONDS)
+
+    def _tool(self, *words: str) -> str:
+        answer = self._run(*words)
         if answer.exit_code != 0:
             said = " ".join((answer.stderr or answer.stdout).split())[:200]
             raise ChannelError(f"{' '.join(words[:3])} failed on {self.node.name}: {said}")

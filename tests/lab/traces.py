@@ -16,6 +16,7 @@ from nettests.lab.topology import OS, Backend, Profile, ServicePort, profiles
 from nettests.model.facts import Address
 from nettests.model.words import Protocol
 from nettests.probes.capturing import Flow, pktmon_filters, tcpdump_words
+from nettests.probes.packet_monitor import Dialect
 from nettests.tracing.canary import proven
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
@@ -150,9 +151,13 @@ async def _begun(on: Stage, node: str, flow: Flow) -> Running | None:
         return running
     for words in (("pktmon", "filter", "remove"), *pktmon_filters(flow)):
         assert (await finish(host, words)).code == 0
-    begin = ["pktmon", "start", "--capture", "--pkt-size", "256", "--file-name", LOG]
+    begin = _dialect(host).start(LOG, packet_bytes=256, log_mib=4)
     assert (await finish(host, begin)).code == 0
     return None
+
+
+def _dialect(host: Machine) -> Dialect:
+    return Dialect.FIRST if host.build == 17763 else Dialect.PRESENT
 
 
 async def _read(on: Stage, node: str, running: Running | None, base: int) -> Capture:
@@ -161,8 +166,8 @@ async def _read(on: Stage, node: str, running: Running | None, base: int) -> Cap
         await running.kill()
         printed = read_tcpdump(running.stdout.decode())
     else:
-        for words in (["stop"], ["etl2txt", LOG, "--out", TEXT, "--hex"]):
-            assert (await finish(host, ["pktmon", *words])).code == 0
+        for words in (("pktmon", "stop"), _dialect(host).to_text(LOG, TEXT)):
+            assert (await finish(host, words)).code == 0
         printed = read_pktmon((await finish(host, ["cmd", "/c", "type", TEXT])).stdout)
     pairs, unread = wire.dissected(node, printed.frames)
     capture = Capture(
