@@ -29,6 +29,7 @@ def document(trace: Trace, *, title: str, page: str) -> dict[str, Any]:
         },
         "hops": [_hop(trace, one) for one in trace.hops],
         "frames": [_frame(one) for one in trace.frames],
+        "objects": list(trace.confirmed),
         "remarks": list(trace.remarks),
         "page": page,
     }

@@ -69,7 +69,12 @@ class Witnessing:
             made.scene, captures.directory.facts, flow.mark, read, answer, request=CLIENT_IP
         )
         return Examination(
-            tool=WITNESS, words=flow.words, channel="exec", exit_code=0, stdout=json.dumps(record)
+            tool=WITNESS,
+            words=flow.words,
+            channel="exec",
+            exit_code=0,
+            stdout=json.dumps(record),
+            context=captures.directory.context(action),
         )
 
     def _sent(self, action: Action, made: Set, first: int) -> tuple[MarkedFlow, ExecAnswer]:

@@ -211,6 +211,7 @@ def test_both_witnesses_are_heard_of_one_connection() -> None:
     assert done.words[-1] == f"http://{VIP}:82/whoami"
     one = read_raw(raw_of(done))
     assert (one.outcome, one.server_saw) == (Outcome.CONNECTED, POD)
+    assert done.context["client-pod"] == POD  # by which the source is told from others
     assert agreeing(done) == {
         Subject.SOURCE: True,
         Subject.REPLY: True,
