@@ -25,6 +25,8 @@ BIND_FAILED = 45
 """curl's exit code for a source address or port that it may not use (curl(1), "EXIT CODES")."""
 DATAGRAM_SECONDS = 7.0
 """For one that ``/dial`` sends, which gives up by itself after 5 s."""
+QUERY_SECONDS = 20.0
+"""For one that ``nslookup`` sends: it queries a silent server three times, 5 s each."""
 MOST_FILLED = 4000
 """Bytes by which a request is made larger: more than any usual MTU carries, and less than any command line."""
 ECHO_BYTES = 733
@@ -83,6 +85,22 @@ def _curl(program: tuple[str, ...], url: str, number: int) -> MarkedFlow:
         unsent=BIND_FAILED,
         seconds=FLOW_SECONDS + 3,
     )
+
+
+def marked_query(server: str, domain: str, token: str) -> MarkedFlow:
+    """Return a query for a name that nothing has, in the cluster's own domain: that it does not exist is an answer."""
+    return MarkedFlow(
+        words=("nslookup", f"{token}.default.svc.{domain}.", server),
+        mark=Mark(protocol=Protocol.UDP, token=token.encode(), query=True),
+        answered=lambda answer: _is_answer(answer.stdout + answer.stderr),
+        seconds=QUERY_SECONDS,
+    )
+
+
+def _is_answer(said: str) -> bool:
+    # samples: ** server can't find nettests28002.default.svc.cluster.local: NXDOMAIN
+    #          *** kube-dns.kube-system.svc.cluster.local can't find nettests28002.default.svc.cluster.local.: Non-existent domain
+    return "NXDOMAIN" in said or "Non-existent domain" in said
 
 
 def _literal(host: str) -> str:

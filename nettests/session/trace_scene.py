@@ -20,6 +20,7 @@ from nettests.probes.deployment import StandingPod
 from nettests.probes.endpoint import Endpoint, of_pod
 from nettests.tracing.scene import End, Scene
 
+DNS = 53
 OUTSIDE = "outside"
 """Where nothing can be captured."""
 TUNNELS = frozenset({"vxlan", "geneve"})
@@ -42,6 +43,8 @@ def refusal(check: Check) -> str:
         return f"its packets begin at {action.source.kind.value}, where nothing can be captured"
     if not _sends_one_flow(action.question):
         return f"it does not send one flow that can be marked ({action.question.value})"
+    if action.question is Question.RESOLVE and action.protocol is Protocol.TCP:
+        return "queries over TCP bear no mark"
     if action.target.descriptor.loopback:
         return "its packets stay on loopback, where no node shows them"
     if action.protocol is Protocol.UDP and action.source.kind is VantageKind.NODE:
@@ -58,7 +61,9 @@ def _sends_one_flow(question: Question) -> bool:
             return True
         case Question.FLOWS | Question.SCALE:
             return False
-        case Question.RESOLVE | Question.PATH_MTU | Question.LOSS | Question.IDLE:
+        case Question.RESOLVE:
+            return True
+        case Question.PATH_MTU | Question.LOSS | Question.IDLE:
             return False
         case Question.ADMIT | Question.INSPECT | Question.START:
             return False
@@ -84,6 +89,8 @@ def scene_of_action(action: Action, directory: Directory, request: str = "") -> 
     """
     facts = directory.facts
     endpoint = directory.endpoint(action)
+    if action.question is Question.RESOLVE:
+        return _of_query(action, endpoint, directory)
     requested = _requested(action, endpoint, directory)
     translator = _translator(action, directory)
     backends = tuple(_backends(action, requested, directory, request, translated=bool(translator)))
@@ -101,6 +108,40 @@ def scene_of_action(action: Action, directory: Directory, request: str = "") -> 
         size=action.size or 0,
     )
     return Set(scene=scene, endpoint=endpoint)
+
+
+def _of_query(action: Action, endpoint: Endpoint, directory: Directory) -> Set:
+    """Return the scene of a query to the cluster's DNS: at its Service's address, or at that of the one Pod in question."""
+    facts = directory.facts
+    service = facts.dns_address.value
+    server = ip_address(endpoint.server) if endpoint.server else service
+    if server is None:
+        raise PlanError(
+            f"nothing can be traced: the address of the cluster's DNS is not known ({facts.dns_address.origin})"
+        )
+    source = _source(action, directory)
+    pods = (facts.dns_pods.value or ()) if server == service else (server,)
+    tunnelled = facts.cni.backend.value in TUNNELS
+    scene = Scene(
+        protocol=Protocol.UDP,
+        source=source,
+        requested=server,
+        requested_port=DNS,
+        backends=tuple(End(address=one, node=_node_of(one, facts), port=DNS) for one in pods),
+        translator=source.node if server == service else "",
+        owners=_owners(directory),
+        encapsulated=True if tunnelled else None,
+        vni=facts.cni.vni.value if tunnelled else None,
+    )
+    return Set(scene=scene, endpoint=endpoint)
+
+
+def _node_of(address: Address, facts: ClusterFacts) -> str:
+    """Return the node whose Pods have such addresses."""
+    for node in facts.nodes:
+        if address in node.addresses or any(address in cidr for cidr in node.pod_cidrs):
+            return node.name
+    return OUTSIDE
 
 
 def _source(action: Action, directory: Directory) -> End:

@@ -17,9 +17,9 @@ from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
 from nettests.model.expectation import Expectation
 from nettests.model.facts import NodeFacts
-from nettests.model.words import Protocol, VantageKind
+from nettests.model.words import Protocol, Question, VantageKind
 from nettests.probes.capturing import CONTAINER, PORTS, CannotCaptureError, pod_name
-from nettests.probes.marked import MarkedFlow, marked_flow
+from nettests.probes.marked import MarkedFlow, marked_flow, marked_query
 from nettests.session.captures import SETTLE_SECONDS, Captures, random_base
 from nettests.session.trace_files import NodeCapture
 from nettests.session.trace_scene import Set, scene_of
@@ -121,7 +121,7 @@ class Tracer:
     def _sent_until_lost(self, check: Check, made: Set, base: int) -> tuple[MarkedFlow, bool]:
         """Send flows until one has no answer; return the last one, and whether it had one."""
         last: tuple[MarkedFlow, bool] | None = None
-        for number in range(base + 2, base + 2 + _most_flows(check.action.protocol)):
+        for number in range(base + 2, base + 2 + _most_flows(made.scene.protocol)):
             flow = self._flow(check, made, number)
             answered = self._sent(check, flow)
             if answered is None:
@@ -137,22 +137,27 @@ class Tracer:
         """Send one flow to a backend's own address, where a Service's was requested on the same node; return its mark."""
         scene = made.scene
         backends = [one for one in scene.backends if one.address != scene.source.address]
+        token = f"direct{number}"
         if scene.translator != scene.source.node or not backends:
             return None
-        flow = marked_flow(
-            check.action,
-            made.endpoint,
-            str(backends[0].address),
-            backends[0].port,
-            number=number,
-            token=f"direct{number}",
-        )
+        address = str(backends[0].address)
+        if check.action.question is Question.RESOLVE:
+            flow = self._query(address, token)
+        else:
+            flow = marked_flow(
+                check.action, made.endpoint, address, backends[0].port, number=number, token=token
+            )
         with contextlib.suppress(ChannelError):  # its absence from the captures says it
             self._sent(check, flow)
         return flow.mark
 
+    def _query(self, server: str, token: str) -> MarkedFlow:
+        return marked_query(server, self.directory.facts.dns_domain, token)
+
     def _flow(self, check: Check, made: Set, number: int) -> MarkedFlow:
         scene = made.scene
+        if check.action.question is Question.RESOLVE:
+            return self._query(str(scene.requested), f"nettests{number}")
         return marked_flow(
             check.action,
             made.endpoint,

@@ -19,7 +19,7 @@ from nettests.probes.capturing import (
     tcpdump_words,
 )
 from nettests.probes.endpoint import Endpoint
-from nettests.probes.marked import MarkedFlow, marked_flow
+from nettests.probes.marked import MarkedFlow, marked_flow, marked_query
 from nettests.probes.objects import Blank
 from tests.probes.made import FACTS, action
 
@@ -249,3 +249,20 @@ def test_each_protocol_has_its_mark() -> None:
     assert str(icmp.mark.size) in icmp.words
     large = flow(Protocol.TCP, size=2000)
     assert len(large.words[-1]) > 2000
+
+
+@pytest.mark.parametrize(
+    ("said", "answered"),
+    [
+        ("** server can't find nettests28002.default.svc.cluster.local: NXDOMAIN", True),
+        ("*** dns can't find nettests28002.default.svc.cluster.local.: Non-existent domain", True),
+        (";; connection timed out; no servers could be reached", False),
+        ("*** Request to dns timed-out", False),
+        ("", False),
+    ],
+)
+def test_a_query_is_answered_by_a_name_that_does_not_exist(said: str, answered: bool) -> None:
+    """Of a name of the cluster's own domain, whole, at the server itself; either tool says so in its own words."""
+    flow = marked_query("10.96.0.10", "cluster.local", "nettests28002")
+    assert flow.words == ("nslookup", "nettests28002.default.svc.cluster.local.", "10.96.0.10")
+    assert flow.answered(ExecAnswer(exit_code=1, stdout=said, stderr="")) is answered
