@@ -107,14 +107,15 @@ def _rules(node: str, address: str, read: Read) -> Iterator[str]:
 
 def _has(node: str, file: str, what: str, word: str, read: Read) -> Iterator[str]:
     text = read(node, file)
-    if not text or not word:
-        return
-    verb = (
-        "has an"
-        if re.search(rf"(?<![\d.:a-fA-F]){re.escape(word)}(?![\d:a-fA-F]|\.\d)", text)
-        else "has no"
-    )
-    yield f"{node} {verb} {what} with {word} ({file})"
+    if text and word:
+        verb = "has an" if _names(text, word) else "has no"
+        yield f"{node} {verb} {what} with {word} ({file})"
+
+
+def _names(text: str, word: str) -> bool:
+    """Whether a text holds a word that is no part of a longer address or number; a port may follow."""
+    end = r"(?![\da-fA-F:])" if ":" in word else r"(?!\d|\.\d)"
+    return re.search(rf"(?<![\d.:a-fA-F]){re.escape(word)}{end}", text, re.IGNORECASE) is not None
 
 
 def _route(node: str, address: str, read: Read) -> Iterator[str]:
