@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 
 from nettests.model.channel import ExecAnswer
 from nettests.model.check import Action
+from nettests.model.dns_names import DEFAULT_SEARCH
 from nettests.model.payload import ECHO
 from nettests.model.words import OS, Protocol, VantageKind
 from nettests.probes.commands import host_programs
@@ -90,7 +91,7 @@ def _curl(program: tuple[str, ...], url: str, number: int) -> MarkedFlow:
 def marked_query(server: str, domain: str, token: str) -> MarkedFlow:
     """Return a query for a name that nothing has, in the cluster's own domain: that it does not exist is an answer."""
     return MarkedFlow(
-        words=("nslookup", f"{token}.default.svc.{domain}.", server),
+        words=("nslookup", f"{token}.{DEFAULT_SEARCH.format(domain=domain)}.", server),
         mark=Mark(protocol=Protocol.UDP, token=token.encode(), query=True),
         answered=lambda answer: _is_answer(answer.stdout + answer.stderr),
         seconds=QUERY_SECONDS,

@@ -25,7 +25,6 @@ from nettests.plan.selection import select
 from nettests.probes.objects import inspected_pods
 from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import Blueprint
-from nettests.session.captures import Captures
 from nettests.session.diagnosis import (
     Diagnosis,
     Failing,
@@ -237,11 +236,7 @@ class Run:
         opened, problems = probes.open_probes(access, deployment, facts, profile.timing, watch)
         blueprint = self._learn(plan, opened, deployment, watch)
         directory = probes.Directory(facts=facts, deployment=deployment)
-        witnessing = Witnessing(
-            captures=Captures(
-                access=access, directory=directory, blank=blank, timing=profile.timing
-            )
-        )
+        witnessing = Witnessing.among(access, directory, blank, profile.timing)
         sender = probes.Sender(
             directory=directory,
             probes=opened,
@@ -279,8 +274,7 @@ class Run:
                 sender, each, problems, self._tell, churn, single, arrivals=arrivals
             ).run()
         finally:
-            witnessing.close()
-            for remark in witnessing.captures.remarks:
+            for remark in witnessing.close():
                 self.journal.event(remark)
             probes.close_probes(opened)
 

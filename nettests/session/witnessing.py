@@ -9,8 +9,11 @@ import json
 import threading
 from dataclasses import dataclass, field
 
+from nettests import probes
+from nettests.cluster.access import Access
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.check import Action
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import NodeFacts
 from nettests.parse.witness import WITNESS
 from nettests.probes.addresses import NotOfferedError
@@ -34,6 +37,15 @@ class Witnessing:
     captures: Captures
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @classmethod
+    def among(
+        cls, access: Access, directory: probes.Directory, blank: probes.Blank, timing: Timing
+    ) -> "Witnessing":
+        """Return who captures among what stands."""
+        return cls(
+            captures=Captures(access=access, directory=directory, blank=blank, timing=timing)
+        )
+
     def examine(self, action: Action) -> Examination:
         """Capture one connection; ``NotOfferedError`` where the cluster does not offer that."""
         with self._lock:
@@ -51,10 +63,11 @@ class Witnessing:
                     tool=WITNESS, words=("curl",), channel="exec", error=error.message
                 )
 
-    def close(self) -> None:
-        """Remove the Pods that capture."""
+    def close(self) -> tuple[str, ...]:
+        """Remove the Pods that capture; return what captures lacked, and what could not be removed."""
         with self._lock:
             self.captures.remove()
+            return tuple(self.captures.remarks)
 
     def _captured(self, action: Action, made: Set, nodes: list[NodeFacts]) -> Examination:
         base, captures = random_base(), self.captures
