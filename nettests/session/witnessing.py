@@ -26,7 +26,7 @@ from nettests.session.captures import Captures, random_base
 from nettests.session.trace_scene import Set, scene_of_action
 from nettests.session.witness_record import record_of
 
-TRIES = 3
+PORTS_TRIED = 3
 """Source ports that are tried, where one is somebody else's."""
 
 
@@ -102,7 +102,7 @@ class Witnessing:
             node=scene.source.node,
             os=self.captures.directory.facts.node(scene.source.node).os,
         )
-        for number in range(first, first + TRIES):
+        for number in range(first, first + PORTS_TRIED):
             flow = witnessed_flow(made.endpoint, str(scene.requested), scene.requested_port, number)
             try:
                 with channel.slots:
