@@ -5,7 +5,7 @@ import json
 import os
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -15,6 +15,7 @@ from nettests.lab.network.packets import Packets
 from nettests.lab.network.wire_faults import Path
 from tests.lab.traces import Broken, Question, Stage, found, witnessed
 
+T = TypeVar("T")
 ALL = Which()
 TO_LINUX = Question(source="win-1", target="linux-1")
 FROM_LINUX = Question(source="linux-1", target="win-1")
@@ -117,7 +118,7 @@ def findings(profile: str, names: tuple[str, ...]) -> dict[str, list[str]]:
     return in_namespaces(child)
 
 
-def in_namespaces(work: Callable[[], Any]) -> Any:
+def in_namespaces(work: Callable[[], T]) -> T:
     """Return what work returns in a child process, which has namespaces of its own; its failure fails the test."""
     read, write = os.pipe()
     child = os.fork()
@@ -133,10 +134,11 @@ def in_namespaces(work: Callable[[], Any]) -> Any:
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
-        told = json.loads(pipe.read())
+        told: dict[str, Any] = json.loads(pipe.read())
     os.waitpid(child, 0)
     assert "failed" not in told, told["failed"]
-    return told["told"]
+    result: T = told["told"]
+    return result
 
 
 def wrong(profile: str, names: tuple[str, ...]) -> dict[str, list[str]]:
