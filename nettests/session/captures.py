@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TypeVar
 
 from nettests import probes
@@ -49,6 +50,10 @@ SETTLE_SECONDS = 0.2
 """Between the last packet of a flow and the end of its captures."""
 
 T = TypeVar("T")
+
+
+class NoScapyError(NettestsError):
+    """What reads captures is not installed."""
 
 
 def random_base() -> int:
@@ -185,11 +190,12 @@ class Captures:
 
 
 def require_scapy() -> None:
-    """Raise ``NettestsError`` where captures cannot be read: before anything is created for them."""
-    try:
-        from nettests import wire  # noqa: F401, PLC0415 - scapy is an extra
-    except ModuleNotFoundError as error:
-        raise NettestsError(
+    """Raise ``NoScapyError`` where captures cannot be read, before anything is created for them.
+
+    It is looked for and not loaded, which takes a second: a run without a capture never needs it.
+    """
+    if find_spec("scapy") is None:
+        raise NoScapyError(
             "captures are read with scapy, which is not installed",
             hint='pip install "nettests[packets]"',
-        ) from error
+        )

@@ -22,7 +22,7 @@ from nettests.probes.commands import CannotProbeError
 from nettests.probes.endpoint import CLIENT_IP
 from nettests.probes.examine import Examination
 from nettests.probes.marked import MarkedFlow, witnessed_flow
-from nettests.session.captures import Captures, random_base
+from nettests.session.captures import Captures, NoScapyError, random_base, require_scapy
 from nettests.session.trace_scene import Set, scene_of_action
 from nettests.session.witness_record import record_of
 
@@ -52,9 +52,10 @@ class Witnessing:
             made = scene_of_action(action, self.captures.directory, CLIENT_IP)
             nodes = self.captures.nodes(made.scene)
             try:
+                require_scapy()
                 self.captures.stand(nodes)
                 return self._captured(action, made, nodes)
-            except RefusedCaptureError as error:
+            except (RefusedCaptureError, NoScapyError) as error:
                 raise NotOfferedError(
                     f"nothing is witnessed on the wire: {error.message}"
                 ) from error

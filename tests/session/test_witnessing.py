@@ -23,6 +23,7 @@ from nettests.probes import Directory
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.examine import Examination
 from nettests.probes.objects import Blank
+from nettests.session import captures
 from nettests.session.captures import Captures
 from nettests.session.witnessing import Witnessing
 from tests.parse.raws import raw
@@ -253,6 +254,17 @@ def test_a_missing_tool_skips_the_check(tool: str) -> None:
     """It is what the cluster does not offer; the reason names the tool."""
     with pytest.raises(NotOfferedError, match=f"nothing is witnessed on the wire: .*no {tool}"):
         witnessing(Access(missing=frozenset({tool}))).examine(SERVICE)
+
+
+def test_without_scapy_the_check_is_skipped_before_anything_is_created(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The reason says what to install."""
+    monkeypatch.setattr(captures, "find_spec", lambda _name: None)
+    access = Access()
+    with pytest.raises(NotOfferedError, match="read with scapy, which is not installed"):
+        witnessing(access).examine(SERVICE)
+    assert access.pods == []
 
 
 def test_a_stream_that_breaks_proves_nothing() -> None:
