@@ -56,9 +56,9 @@ class Witnessing:
                 self.captures.stand(nodes)
                 return self._captured(action, made, nodes)
             except (RefusedCaptureError, NoScapyError) as error:
-                raise NotOfferedError(
-                    f"nothing is witnessed on the wire: {error.message}"
-                ) from error
+                how = f" ({error.hint})" if error.hint else ""
+                why = f"nothing is witnessed on the wire: {error.message}{how}"
+                raise NotOfferedError(why) from error
             except (ChannelError, CannotCaptureError) as error:
                 return Examination(
                     tool=WITNESS, words=("curl",), channel="exec", error=error.message
