@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -267,6 +269,15 @@ def test_without_scapy_the_check_is_skipped_before_anything_is_created(
     ):
         witnessing(access).examine(SERVICE)
     assert access.pods == []
+
+
+def test_what_reads_captures_is_not_loaded_before_there_is_one() -> None:
+    """A run with ``--trace`` and without a failure takes no second longer."""
+    said = "from nettests.session.captures import require_scapy; require_scapy(); import sys; print('scapy' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", said], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "False"
 
 
 def test_a_stream_that_breaks_proves_nothing() -> None:
