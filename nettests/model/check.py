@@ -182,7 +182,7 @@ class Action:
     def is_process(self) -> bool:
         """Whether the source starts a program of its own to probe, for which there is no request over HTTP."""
         match self.question:
-            case Question.PING | Question.IDLE:
+            case Question.PING | Question.IDLE | Question.WITNESS:
                 return True
             case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
                 return self.resolver is not None and self.resolver.is_process

@@ -118,6 +118,7 @@ def _on_hosts(action: Action) -> bool:
     settings = action.target.settings
     return (
         action.source.kind is VantageKind.NODE
+        or action.question is Question.WITNESS
         or action.answered_on_host
         or (settings is not None and settings.behind == "node")
     )
@@ -198,7 +199,7 @@ def _no_external_target(action: Action, facts: ClusterFacts) -> str:
 def _connects(question: Question) -> bool:
     """Whether a question takes a port of the external target."""
     match question:
-        case Question.REACH | Question.IDLE | Question.FLOWS:
+        case Question.REACH | Question.IDLE | Question.FLOWS | Question.WITNESS:
             return True
         case Question.PING | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
             return False

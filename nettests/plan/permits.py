@@ -76,6 +76,9 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
             return (*_to_reach(action, facts), *_by_way(action, facts))
         case Question.SCALE:
             return (*_to_reach(action, facts), DELETE_SERVICE, *_by_way(action, facts))
+        case Question.WITNESS:
+            capturing = (CREATE_POD, DELETE_POD)
+            return (*_to_reach(action, facts), *capturing, *_by_way(action, facts))
         case Question.IDLE | Question.PATH_MTU | Question.LOSS | Question.FLOWS:
             return (*_to_reach(action, facts), *_by_way(action, facts))
         case _:

@@ -226,7 +226,7 @@ class Observer:
 
     def _disrupt(self, checks: Sequence[Check]) -> None:
         """Observe what would disturb everybody else, while no other check runs."""
-        groups = _together([one for one in checks if not one.action.question.exhausts])
+        groups = _together([one for one in checks if not one.action.question.alone])
         with self._phases.disruptive():
             with ThreadPoolExecutor(self._bounds.disruptive, "disrupt") as senders:
                 probed = [
@@ -239,7 +239,7 @@ class Observer:
             for group in groups:
                 if group[0].action.makes_many_pods:
                     self._watch_together(group)
-        for taking in exhausting(checks):
+        for taking in one_after_the_other(checks):
             pool = ThreadPoolExecutor(self._bounds.waiting_checks, "disrupt")
             with self._phases.disruptive(), pool as senders:
                 probed = [senders.submit(self._observe, check) for check in taking]
@@ -299,7 +299,7 @@ class Observer:
 def _calm(check: Check) -> bool:
     """Whether a check leaves the others undisturbed."""
     disturbs = check.check_class is CheckClass.DISRUPTIVE or check.action.makes_many_pods
-    return not (disturbs or check.action.question.exhausts)
+    return not (disturbs or check.action.question.alone)
 
 
 def _together(checks: Sequence[Check]) -> list[list[Check]]:
@@ -310,12 +310,15 @@ def _together(checks: Sequence[Check]) -> list[list[Check]]:
     return list(groups.values())
 
 
-def exhausting(checks: Sequence[Check]) -> Iterator[list[Check]]:
-    """Yield the checks that use something up in groups, one after the other; those of a group run at the same time.
+def one_after_the_other(checks: Sequence[Check]) -> Iterator[list[Check]]:
+    """Yield the checks beside which no others run in groups, one after the other; those of a group run at the same time.
 
-    Checks that share many Services have to be under way together. Those that use up ports come last, one of a node at a
+    Each capture is alone. Checks that share many Services have to be under way together. Those that use up ports come last, one of a node at a
     time: what they took is free again only minutes later.
     """
+    for check in checks:
+        if check.action.question is Question.WITNESS:
+            yield [check]
     sharing = [check for check in checks if check.action.question is Question.SCALE]
     if sharing:
         yield sharing

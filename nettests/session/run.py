@@ -19,6 +19,7 @@ from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.exit_code import ExitCode
 from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped, others
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
+from nettests.model.words import Question
 from nettests.plan.node_pools import swept, unusable
 from nettests.plan.selection import select
 from nettests.probes.objects import inspected_pods
@@ -45,6 +46,7 @@ from nettests.session.run_options import Progress
 from nettests.session.run_traces import trace_run
 from nettests.session.tracing import Tracer
 from nettests.session.watch import Watch
+from nettests.session.witnessing import Witnessing
 
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for questions under way; what comes later is dropped."""
@@ -237,8 +239,10 @@ class Run:
         )
         blueprint = self._learn(plan, opened, deployment, watch)
         facts = self._facts = blueprint.facts
+        directory = probes.Directory(facts=facts, deployment=deployment)
+        witnessing = Witnessing.among(access, directory, blank, profile.timing)
         sender = probes.Sender(
-            directory=probes.Directory(facts=facts, deployment=deployment),
+            directory=directory,
             probes=opened,
             external=_external(profile),
             recorder=watch,
@@ -255,7 +259,8 @@ class Run:
                 standing=deployment.pods,
                 services=deployment.services,
                 stopped=self._stopped,
-            ),
+            )
+            | {Question.WITNESS: witnessing},
         )
         try:
             replacing = probes.Replacing(
@@ -273,6 +278,8 @@ class Run:
                 sender, each, problems, self._tell, churn, single, arrivals=arrivals
             ).run()
         finally:
+            for remark in witnessing.close():
+                self.journal.event(remark)
             probes.close_probes(opened)
 
     def _learn(

@@ -63,7 +63,7 @@ from nettests.lab.topology import (
 )
 
 _TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}
-_DEVICE = "vxlan"
+VXLAN_DEVICE = "vxlan"
 VXLAN_TABLE = 100
 """Where the routes into the overlay are, for packets that are marked."""
 _SWITCH_TABLE = 101
@@ -305,10 +305,12 @@ def _build_overlay(
     node does not reach remote pods over the overlay.
     """
     with configure(machine) as links:
-        links.vxlan(vxlan_device(_DEVICE, node, profile), into=switch)
+        links.vxlan(vxlan_device(VXLAN_DEVICE, node, profile), into=switch)
     with configure(switch) as links:
-        links.up(_DEVICE)
-        connect_pod_networks(links, _DEVICE, other_nodes(profile.nodes, node), table=VXLAN_TABLE)
+        links.up(VXLAN_DEVICE)
+        connect_pod_networks(
+            links, VXLAN_DEVICE, other_nodes(profile.nodes, node), table=VXLAN_TABLE
+        )
         links.route_marked(ENCAPSULATE, VXLAN_TABLE)
 
 

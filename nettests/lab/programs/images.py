@@ -81,6 +81,7 @@ _WINDOWS: Mapping[str, Program] = {
 _HOST_PROCESS: Mapping[str, Program] = {
     "cmd": small_programs.cmd,
     "curl": curl.run,
+    "fsutil": small_programs.fsutil,
     "hostname": small_programs.hostname,
     "ipconfig": ipconfig.run,
     "netsh": netsh.run,

@@ -17,6 +17,7 @@ from nettests.lab.selftest.scale_faults import SCALE_FAULTS
 from nettests.lab.selftest.service_faults import SERVICE_FAULTS
 from nettests.lab.selftest.setting_faults import SETTING_FAULTS
 from nettests.lab.selftest.size_and_time_faults import SIZE_AND_TIME_FAULTS
+from nettests.lab.selftest.witness_faults import WITNESS_FAULTS
 
 FAULTS: tuple[NamedFault, ...] = (
     *PACKET_FAULTS,
@@ -30,6 +31,7 @@ FAULTS: tuple[NamedFault, ...] = (
     *POD_FAULTS,
     *FLEET_FAULTS,
     *SCALE_FAULTS,
+    *WITNESS_FAULTS,
 )
 """Every named fault, in the order in which they are tried."""
 

@@ -1,4 +1,4 @@
-"""Small Windows programs: ``hostname``, ``whoami``, ``where``, and ``cmd /c`` with ver, set, exit, type or a CNI plugin."""
+"""Small Windows programs: ``hostname``, ``whoami``, ``where``, ``fsutil volume diskfree``, and ``cmd /c`` with ver, set, exit, type or a CNI plugin."""
 
 import re
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import err, out
 from nettests.lab.programs.windows.disk import delete_files, print_about, type_files
 
+_FREE_BYTES, _DRIVE_BYTES = 103_079_215_104, 136_365_211_648
 _CONTAINER_USER = r"user manager\containeradministrator"
 # sample: exit 7
 _EXIT = re.compile(r"exit ([0-9]{1,9})")
@@ -51,6 +52,18 @@ async def cmd(process: Process, words: Sequence[str]) -> int:
         "The lab's cmd runs nothing but 'ver', 'set', 'exit', 'type', 'del' and CNI plugins.\n",
     )
     return 1
+
+
+async def fsutil(process: Process, words: Sequence[str]) -> int:
+    """Print ``fsutil volume diskfree C:``; 1 for anything else."""
+    if [word.lower() for word in words] != ["volume", "diskfree", "c:"]:
+        await err(process, f"{' '.join(words)} is an invalid parameter.\n")
+        return 1
+    free, whole = f"{_FREE_BYTES:,} ( 96.0 GB)", f"{_DRIVE_BYTES:,} (127.0 GB)"
+    await out(process, f"Total free bytes                : {free}\n")
+    await out(process, f"Total bytes                     : {whole}\n")
+    await out(process, f"Total quota free bytes          : {free}\n")
+    return 0
 
 
 async def print_places(process: Process, names: Sequence[str], found: Sequence[str]) -> int:
