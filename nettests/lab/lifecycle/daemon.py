@@ -34,6 +34,9 @@ from nettests.lab.topology import Profile, profiles
 _COLLECTED = (10_000, 50, 200)
 """Rarer than by default: a lab of hundreds of nodes holds millions of objects, all of which a full collection looks at
 for a second and more, while nothing else runs."""
+_SWITCHED = 0.0005
+"""Seconds after which the thread that programs nodes lets the event loop have the interpreter: by default it is ten times as
+long, and the loop waits for it after every system call."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -63,6 +66,7 @@ class Report:
 def main(arguments: list[str]) -> int:
     """Run a lab as ``FOLDER PROFILE OPTIONS DESCRIPTOR`` say; return the exit code."""
     gc.set_threshold(*_COLLECTED)
+    sys.setswitchinterval(_SWITCHED)
     folder, name, options, descriptor = arguments
     report = Report(int(descriptor))
     logging.basicConfig(
