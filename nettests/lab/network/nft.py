@@ -1,6 +1,7 @@
-"""Run ``nft``: find the binary, load a ruleset into a namespace in one transaction.
+"""Load a ruleset into a namespace in one transaction: by the library of ``nft``, or by the program.
 
-The only place that starts a process. The rules themselves are rendered by pure modules beside it.
+The program is found here in any case, and run where the library is missing or the user names a program; it is the only
+one that the lab starts. The rules themselves are rendered by pure modules beside it.
 """
 
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from nettests.lab.errors import StartError
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network import kernel, tables
+from nettests.lab.network.libnftables import RefusedError, find_library
 
 NFT_VARIABLE = "NETTESTS_NFT"
 _SYSTEM_DIRECTORIES = ("/usr/sbin", "/sbin")
@@ -50,10 +52,17 @@ def find_nft() -> str:
 
 
 def load(fd: int, ruleset: str) -> str:
-    """Apply ``ruleset`` atomically in the namespace ``fd``; return what ``nft`` printed.
+    """Apply ``ruleset`` atomically in the namespace ``fd``; return what ``nft`` printed, or would.
 
     The child inherits the calling thread's namespace, so this runs where moving the thread is safe.
     """
+    library = None if os.environ.get(NFT_VARIABLE) else find_library()
+    if library is not None:
+        try:
+            with kernel.inside_network(fd):
+                return library.run(ruleset)
+        except RefusedError as refused:
+            raise NftError(f"nft refused a ruleset: {refused}") from refused
     with kernel.inside_network(fd):
         done = subprocess.run(
             [find_nft(), "-f", "-"],
