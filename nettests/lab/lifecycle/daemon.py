@@ -27,7 +27,7 @@ from nettests.lab.folders import control, processes
 from nettests.lab.folders.processes import Identity
 from nettests.lab.folders.state import LabFolder
 from nettests.lab.lifecycle.supervisor import Lab, Sockets
-from nettests.lab.network import enter_isolated_namespaces, kernel
+from nettests.lab.network import enter_isolated_namespaces, kernel, nft
 from nettests.lab.network.rights import give_up
 from nettests.lab.topology import Profile, profiles
 
@@ -116,6 +116,7 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
         told = f"the lab keeps the rights of who started it: {reason}"
         _LOG.warning(told)
         report.send({"remark": told})
+    nft.keep_helper()
     kernel.raise_loopback()  # over it the lab's components talk
     report.send({"phase": "namespaces"})
     os.chdir("/")

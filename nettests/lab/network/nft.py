@@ -1,7 +1,7 @@
-"""Load a ruleset into a namespace in one transaction: by the library of ``nft``, or by the program.
+"""Load a ruleset into a namespace in one transaction: by the lab's helper, which keeps nft's library, or by ``nft``.
 
-The program is found here in any case, and run where the library is missing or the user names a program; it is the only
-one that the lab starts. The rules themselves are rendered by pure modules beside it.
+The program is found here in any case, and run where there is no helper or the user names a program; it is the only one
+that the lab starts. The rules themselves are rendered by pure modules beside it.
 """
 
 import os
@@ -9,13 +9,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from nettests.lab.errors import StartError
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network import kernel, tables
-from nettests.lab.network.libnftables import RefusedError, find_library
+from nettests.lab.network.libnftables import Helper, HelperLostError, RefusedError, start_helper
 
 NFT_VARIABLE = "NETTESTS_NFT"
 _SYSTEM_DIRECTORIES = ("/usr/sbin", "/sbin")
@@ -51,18 +52,36 @@ def find_nft() -> str:
     return found
 
 
+@dataclass(slots=True)
+class _Held:
+    """The helper of this process, if one was started."""
+
+    helper: Helper | None = None
+
+
+_HELD = _Held()
+
+
+def keep_helper() -> None:
+    """Have rulesets loaded by a helper from now on, unless the user names a program; for a process with one thread."""
+    if not os.environ.get(NFT_VARIABLE):
+        _HELD.helper = start_helper()
+
+
 def load(fd: int, ruleset: str) -> str:
     """Apply ``ruleset`` atomically in the namespace ``fd``; return what ``nft`` printed, or would.
 
     The child inherits the calling thread's namespace, so this runs where moving the thread is safe.
     """
-    library = None if os.environ.get(NFT_VARIABLE) else find_library()
-    if library is not None:
+    if (helper := _HELD.helper) is not None:
         try:
-            with kernel.inside_network(fd):
-                return library.run(ruleset)
+            return helper.run(fd, ruleset)
         except RefusedError as refused:
             raise NftError(f"nft refused a ruleset: {refused}") from refused
+        except HelperLostError:
+            _HELD.helper = (
+                None  # what it had begun is loaded once more, or is refused as it is there
+            )
     with kernel.inside_network(fd):
         done = subprocess.run(
             [find_nft(), "-f", "-"],

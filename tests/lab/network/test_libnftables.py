@@ -1,7 +1,9 @@
-"""Rules are loaded by the library of nft as by its program, in namespaces of a child."""
+"""Rules are loaded by the helper as by the program nft, in namespaces of a child."""
 
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +29,7 @@ def run(code: str) -> str:
         "from nettests.lab.network.kernel import open_network\n"
         f"rules = {RULES!r}\n"
         "enter_isolated_namespaces()\n"
+        "nft.keep_helper()\n"
         "here = open_network()\n"
     )
     done = subprocess.run(
@@ -36,13 +39,13 @@ def run(code: str) -> str:
     return done.stdout
 
 
-def test_library_and_program_load_the_same() -> None:
-    """What one loads the other lists, word for word."""
+def test_helper_and_program_load_the_same() -> None:
+    """What one loads the other lists, word for word; the program goes on where the helper is gone."""
     listed = run(
         "nft.load(here, rules)\n"
         "by_library = nft.load(here, 'list ruleset')\n"
         "nft.load(here, 'flush ruleset')\n"
-        "os.environ['NETTESTS_NFT'] = find_nft()\n"
+        "nft._HELD.helper.channel.close()\n"
         "nft.load(here, rules)\n"
         "by_program = nft.load(here, 'list ruleset')\n"
         "print(by_library.split() == by_program.split(), 'goto one' in by_library)\n"
@@ -65,7 +68,7 @@ def test_a_ruleset_is_loaded_whole_or_not_at_all() -> None:
     assert told.endswith("False\n")
 
 
-def test_a_namespace_is_not_held_by_the_library() -> None:
+def test_a_namespace_is_not_held_by_the_helper() -> None:
     """Thousands of changes leave no descriptor open: namespaces go with their lab."""
     told = run(
         "nft.load(here, rules)\n"
@@ -96,3 +99,46 @@ def test_other_threads_run_on_meanwhile() -> None:
         "print(len(turns) > 2)\n"
     )
     assert told == "True\n"
+
+
+def test_a_lab_may_have_thousands_of_descriptors() -> None:
+    """The library waits by select, which ends a process that has a descriptor above 1023: the helper has none."""
+    told = run(
+        "held = [os.open('/dev/null', os.O_RDONLY) for _ in range(1100)]\n"
+        "nft.load(here, rules)\n"
+        "print('goto one' in nft.load(open_network(), 'list ruleset'), nft._HELD.helper is not None)\n"
+    )
+    assert told == "True True\n"
+
+
+def test_a_helper_that_was_killed_is_done_without() -> None:
+    """Rules are loaded by the program from then on."""
+    told = run(
+        "(child,) = map(int, open(f'/proc/self/task/{os.getpid()}/children').read().split())\n"
+        "os.kill(child, 9)\n"
+        "nft.load(here, rules)\n"
+        "print(nft._HELD.helper, 'goto one' in nft.load(here, 'list ruleset'))\n"
+    )
+    assert told == "None True\n"
+
+
+def test_the_helper_ends_with_its_lab() -> None:
+    """However that ends: nothing of it is left."""
+    told = run(
+        "print(open(f'/proc/self/task/{os.getpid()}/children').read(), flush=True)\nos._exit(0)\n"
+    )
+    deadline = time.monotonic() + 10
+    while (running := Path(f"/proc/{told.strip()}").exists()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not running
+
+
+def test_a_stated_program_is_used(tmp_path: Path) -> None:
+    """Whoever names a binary has it run, also where there is a library."""
+    told = run(
+        "nft._HELD.helper = None\n"
+        f"os.environ['NETTESTS_NFT'] = {str(tmp_path / 'nft')!r}\n"
+        "nft.keep_helper()\n"
+        "print(nft._HELD.helper)\n"
+    )
+    assert told == "None\n"
