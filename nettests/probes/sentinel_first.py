@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from nettests.model.words import TargetKind
 from nettests.probes.convergence import Pair
 
-SENTINEL_SECONDS = 20.0
+SENTINEL_SECONDS = 60.0
 """So long a node's other Services wait for its sentinel at most: they may answer where it never will."""
 LOOK_SECONDS = 0.5
 """Between two looks whether the run was stopped."""

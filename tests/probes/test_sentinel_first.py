@@ -25,7 +25,7 @@ def pairs() -> list[Pair]:
     ]
 
 
-def many(*, seconds: float = 20.0) -> SentinelFirst:
+def many(*, seconds: float = 60.0) -> SentinelFirst:
     """Return the order of more pairs than can be polled at once."""
     return SentinelFirst(pairs(), SENTINEL, at_once=len(pairs()) - 1, seconds=seconds)
 
