@@ -26,6 +26,8 @@ SERVICE_NAME = "name-of-its-service"
 """The same for that Service's fully qualified name."""
 ATTEMPTS = 15
 """So often a new Pod requests each kind of path, a second apart as long as nobody answers."""
+CONNECT_SECONDS = 1
+"""After so long an attempt of a new Pod gives up, when a SYN would be sent again."""
 FIGURES = r"\nfirst-packets %{http_code} %{time_total}\n"
 """What curl says after each request; ``parse.first_packets`` reads it."""
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a Pod of the run's own
@@ -65,11 +67,11 @@ def probing(label: str) -> Case:
 def reaching(label: str, *, pods: int = 1) -> Case:
     """Return a case whose Pod requests each kind of path from its first moment on, and logs when it was answered.
 
-    Of several ``pods`` each does, all at the same time. curl takes each of the URLs that the brackets stand for in turn, so that no shell is needed: an attempt gives up
-    when a SYN would be sent again.
+    Of several ``pods`` each does, all at the same time. curl takes each of the URLs that the brackets stand for in
+    turn, so that no shell is needed.
     """
     paths = {"pod": f"{OTHER}:{SERVED}", "service": SERVICE_ADDRESS, "name": SERVICE_NAME}
-    once = ("-sS", "--connect-timeout", "1", "-m", "5", "-w", FIGURES)
+    once = ("-sS", "--connect-timeout", str(CONNECT_SECONDS), "-m", "5", "-w", FIGURES)
     item = pod(
         *(
             container(name, *once, f"http://{to}/hostname?[1-{ATTEMPTS}]", command=["curl"])

@@ -119,7 +119,7 @@ def _incidents(results: Results) -> str:
         [str(len(incident.checks)), inert(incident.cause), inert(incident.next_step)]
         for incident in explained[:ATTENTION_LIMIT]
     ]
-    rest = f"\n\nNo common cause was found for {plural(alone, 'check')}." if alone else ""
+    rest = f"\n\nEach with a cause of its own: {plural(alone, 'check')}." if alone else ""
     table = _table(["checks", "incident", "next step"], rows)
     return f"### Incidents\n\n{table}{rest}\n\n"
 

@@ -63,31 +63,34 @@ class Enemy:
     """The flows that are red, and no others."""
 
 
-PATHS = frozenset({"fleet-pod-to-pod", "fleet-nodeport"})
+PATHS = frozenset({"fleet-pod-to-pod", "fleet-nodeport", "fleet-payload"})
+"""What goes from one node's Pods to another's, or through its NodePorts."""
+SERVICES_OF_ALL = frozenset(
+    {
+        *("fleet-pod-to-service", "fleet-service-name", "fleet-session-affinity"),
+        *("fleet-dns", "fleet-new-pod"),
+    }
+)
+"""What goes through a node's Service rules; the cluster's DNS is a Service, too."""
 ENEMIES = {
     "all packets of one node": Enemy(
         breaks=lambda up: dropping(up, "win-7", 'iifname "uplink"'),
         named=("win-7",),
-        flows=frozenset(
-            {
-                *PATHS,
-                *("fleet-dns", "fleet-external", "fleet-pod-to-service"),
-                "fleet-pod-source-address",
-            }
-        ),
+        flows=PATHS
+        | SERVICES_OF_ALL
+        | {"fleet-external", "fleet-pod-source-address", "fleet-path-loss"},
     ),
     "no ClusterIP from the second node": Enemy(
         breaks=lambda up: dropping(up, "win-2", SERVICES),
         named=("Service", "win-2"),
         # What is not served in time is told by the node's NodePorts, too.
-        flows=frozenset(
-            {"fleet-pod-to-service", "fleet-dns", "fleet-nodeport", "fleet-nodeport-own"}
-        ),
+        flows=SERVICES_OF_ALL | {"fleet-nodeport", "fleet-nodeport-own"},
     ),
     "no route to Pods of one node": Enemy(
         breaks=lambda up: fault(up, ("route-missing", "--node=win-3", "--peer=linux-2")),
         named=("Pods", "win-3", "linux-2"),
-        flows=frozenset({"fleet-pod-to-pod"}),
+        # Affinity is tested by one Service, a backend of which may be behind that route.
+        flows=frozenset({"fleet-pod-to-pod", "fleet-payload", "fleet-session-affinity"}),
     ),
     "packets from one node to another": Enemy(
         breaks=lambda up: fault(
@@ -95,7 +98,7 @@ ENEMIES = {
             ("packet-loss", "--from=win-3", "--to=linux-2", "--rate=1"),
         ),
         named=("win-3", "linux-2"),
-        flows=PATHS,
+        flows=PATHS | {"fleet-session-affinity"},
     ),
     "packets between two nodes": Enemy(
         breaks=lambda up: fault(
@@ -104,7 +107,7 @@ ENEMIES = {
             ("packet-loss", "--from=linux-2", "--to=win-3", "--rate=1"),
         ),
         named=("linux-2 ↔ win-3",),
-        flows=PATHS,
+        flows=PATHS | {"fleet-session-affinity"},
     ),
     "NodePorts of the second node": Enemy(
         breaks=lambda up: dropping(up, "win-2", *NODE_PORTS),
@@ -116,7 +119,7 @@ ENEMIES = {
             up, ("service-rules-missing", f"--service={FIRST_SERVICE}", "--node=win-2")
         ),
         named=(FIRST_SERVICE, "win-2"),
-        flows=frozenset({"fleet-pod-to-service"}),
+        flows=frozenset({"fleet-pod-to-service", "fleet-new-pod"}),
     ),
 }
 

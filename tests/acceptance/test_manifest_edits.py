@@ -7,7 +7,8 @@ import pytest
 
 from nettests.expect import Limitation, Manifest, resolve
 from nettests.expect.manifest import Deviation
-from nettests.model.words import Outcome, Verdict
+from nettests.model.check_id import parent_of
+from nettests.model.words import OS, Outcome, Verdict
 from nettests.session.blueprint import read_manifests
 from nettests.session.rejudge import Recorded, read_recorded, rejudged
 from tests.acceptance.runs import PROFILES, Runs
@@ -58,11 +59,11 @@ def edited(
 
 
 def decided(recorded: Recorded) -> dict[str, set[str]]:
-    """The checks that each limitation decided, by its id."""
+    """The checks that each limitation decided, or of which it decided a member, by its id."""
     found: dict[str, set[str]] = {}
     for check, expectation in resolve(recorded.checks, recorded.facts, SHIPPED).items():
         if expectation.limitation:
-            found.setdefault(expectation.limitation.id, set()).add(check)
+            found.setdefault(expectation.limitation.id, set()).add(parent_of(check))
     return found
 
 
@@ -104,13 +105,16 @@ def test_changing_an_outcome_fails_exactly_what_it_decided(recorded: Recorded) -
 
 
 def test_expecting_a_failure_where_the_flow_works_is_lifted(recorded: Recorded) -> None:
-    """An added entry that expects a time-out of a working flow makes its checks lifted."""
+    """An added entry that expects a time-out of a working flow makes its checks lifted, and those of flows alike."""
     before = verdicts(recorded, SHIPPED)
     # Its condition is on the source alone: every flow of a Windows pod meets it.
     silent = next(entry for entry in deciding(recorded) if entry.id == "icmp-pod-external")
     added = replace(silent, id="added-by-a-test", flows=("pod-to-pod-ip",), protocols=())
     manifests = (*SHIPPED, replace(SHIPPED[0], limitations=(added,)))
     after = verdicts(recorded, manifests)
-    expected = {check for check in before if check.startswith("pod-to-pod-ip/windows-")}
-    assert expected
-    assert moved(before, after) == dict.fromkeys(expected, Verdict.LIFTED)
+    of_windows = [check for check in recorded.checks if check.source.os is OS.WINDOWS]
+    own = {check.id for check in of_windows if check.flow == "pod-to-pod-ip"}
+    alike = {check.id for check in of_windows if check.alike == "pod-to-pod-ip"}
+    assert own
+    assert alike
+    assert moved(before, after) == dict.fromkeys(own | alike, Verdict.LIFTED)

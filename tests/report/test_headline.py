@@ -197,7 +197,7 @@ DNS = Incident(
     next_step="look at CoreDNS",
 )
 MTU = replace(DNS, cause="Large packets get no answer", checks=("pod-to-pod-large/1",))
-ALONE = replace(DNS, cause="No common cause found", checks=("dns-via-pod/alone",), explained=False)
+ALONE = replace(DNS, cause="A single check (win-1)", checks=("dns-via-pod/alone",), explained=False)
 
 
 @pytest.mark.parametrize(

@@ -272,15 +272,15 @@ def test_a_green_check_contradicts_a_cause(quiet: Results) -> None:
     assert {"service-proxy": WIN} not in [one.traits for one in found]
 
 
-def test_what_nothing_explains_stands_alone_and_says_so(quiet: Results) -> None:
-    """One red check is its own message, said to be unexplained, with the nodes that it is about."""
+def test_what_shares_its_cause_with_nothing_stands_alone_and_says_so(quiet: Results) -> None:
+    """One red check is its own message, said to be a single one, with the nodes that it is about."""
     name = "pod-to-pod-ip/windows-1/linux-1/other-node/tcp"
     results = broken(quiet, lambda c: c.id == name)
     (found,) = results.incidents
     (check,) = (one for one in results.checks if one.id == name)
     assert (found.explained, found.checks) == (False, (name,))
     assert found.traits == {"direction": f"{WIN} → {LINUX}"}
-    assert found.cause == f"No common cause found ({WIN} → {LINUX}): {check.message}"
+    assert found.cause == f"A single check ({WIN} → {LINUX}): {check.message}"
 
 
 def test_limitations_that_no_longer_show_are_grouped_by_entry(quiet: Results) -> None:

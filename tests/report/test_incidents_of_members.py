@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.check import Action
-from nettests.model.words import Outcome, Question, Verdict
+from nettests.model.words import Outcome, Protocol, Question, Verdict
 from nettests.report import Results
 from nettests.report.incidents import find_incidents
 from nettests.report.results import CheckResult, Incident, run_singly
@@ -144,3 +144,34 @@ def test_new_pods_that_get_no_name_are_named_where_names_come_in_time(named: Res
         "Queries to the cluster DNS at its Service address from win-5 are answered only after 3.1 s and more",
         f"New Pods on {NODE} reach no Service by its name",
     }
+
+
+def test_a_new_pod_whose_peer_is_late_belongs_to_that_lateness() -> None:
+    """Its requests give up before a node answers to which connections take four seconds."""
+    slow = "win-3"
+
+    def unreached(action: Action) -> bool:
+        return action.target.node == slow
+
+    lost = run_singly(swept(unreached, flows=("fleet-new-pod",)).checks)
+    (new,) = (one for one in lost if one.verdict is Verdict.FAIL)
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if one.id == new.id:
+            return new
+        if check is None or seen is None or check.flow != "fleet-pod-to-pod":
+            return one
+        ends = {check.source.node, check.target.node}
+        if slow not in ends or check.action.protocol is not Protocol.TCP:
+            return one
+        attempts = tuple(replace(attempt, elapsed=4.1) for attempt in seen.attempts)
+        return replace(
+            one, verdict=Verdict.FLAKY, observation=replace(seen, attempts=attempts, slow=LATE)
+        )
+
+    results = swept(flows=(*FLOWS, "fleet-new-pod"))
+    (found,) = find_incidents([of(one) for one in run_singly(results.checks)], results.facts)
+    assert slow in found.cause
+    assert found.cause.endswith("are answered only after 4.1 s and more")
+    assert new.id in found.members

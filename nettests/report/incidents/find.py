@@ -57,12 +57,13 @@ def find_incidents(
     besides += [*wrong_answers(list(red.values())), *denials(list(red.values()))]
     besides += errors(list(red.values()))
     besides += deviations(list(red.values()))
-    besides += [pod for one in red.values() for pod in way_of_new_pods(one)]
+    ways = [way for one in red.values() for way in way_of_new_pods(one)]
+    besides += ways
     if dns_node := node_of_dns(facts):
         besides += [said for one in ran for said in way_to_dns(one, dns_node)]
     new = [*early(ran, evidence)]
     besides += new
-    slowness = find_slowness(list(red.values()), evidence)
+    slowness = find_slowness(list(red.values()), evidence, ways)
     said = [*_without((*evidence, *besides), slowness)]
     told = {one.check for one in new} | set(slowness.checks if slowness else ())
     others = [one for one in red.values() if one.id not in told]

@@ -355,7 +355,7 @@ def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ..
         trait = Trait(Kind.NODE, next(iter(nodes)))
     else:
         return message, ()
-    return f"No common cause found ({trait.value}): {message}", (trait,)
+    return f"A single check ({trait.value}): {message}", (trait,)
 
 
 def cause_of_slowness(slowness: Slowness) -> str:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from nettests.judge.message import last_detail
 from nettests.model.check_id import member_of
-from nettests.model.words import Outcome
+from nettests.model.words import Outcome, Protocol
 from nettests.parse.first_packets import NO_NAME, lacked
 from nettests.parse.slow import RETRANSMITTED
+from nettests.plan.pods import CONNECT_SECONDS
 from nettests.report.incidents.loss import FEWEST, lossy, scope_of
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
@@ -29,14 +30,18 @@ class Slowness:
     """Seconds of the soonest answer of those that were measured."""
 
 
-def find_slowness(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Slowness | None:
-    """Return the lateness that red checks show together, ``None`` where too few do."""
+def find_slowness(
+    red: Sequence[CheckResult], evidence: Sequence[Evidence], ways: Sequence[Evidence] = ()
+) -> Slowness | None:
+    """Return the lateness that red checks show together, ``None`` where too few do.
+
+    ``ways`` are those between new Pods that reached no other Pod and the nodes that they tried to reach.
+    """
     slow = [result for result in red if result.observation and result.observation.slow]
     if len(slow) < FEWEST and not _alone(slow, red):
         return None
     struck = [*slow, *(result for result in red if result not in slow and _never_in_time(result))]
     scope = scope_of({result.id for result in struck}, evidence)
-    ids = {result.id for result in (*struck, *_new_pods(red, scope))}
     answered = [
         attempt.elapsed
         for result in slow
@@ -44,10 +49,14 @@ def find_slowness(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> S
         for attempt in result.observation.attempts
         if attempt.outcome.positive
     ]
+    least = min(answered, default=0.0)
+    new_pods = {result.id for result in _new_pods_without_names(red, scope)}
+    new_pods |= {one.check for one in ways if least >= CONNECT_SECONDS and _leads(one, scope)}
+    ids = {result.id for result in struck} | new_pods
     return Slowness(
         scope=scope,
         checks=tuple(result.id for result in red if result.id in ids),
-        least=min(answered, default=0.0),
+        least=least,
     )
 
 
@@ -56,7 +65,16 @@ def _alone(slow: Sequence[CheckResult], red: Sequence[CheckResult]) -> bool:
     return any(member_of(check.id) for check in slow) and not any(map(lossy, red))
 
 
-def _new_pods(red: Sequence[CheckResult], scope: Sequence[Trait]) -> Iterator[CheckResult]:
+def _leads(way: Evidence, scope: Sequence[Trait]) -> bool:
+    """Whether a way is one of those that are late; new Pods use TCP alone."""
+    return all(
+        trait in way.traits or trait == Trait(Kind.PROTOCOL, Protocol.TCP.value) for trait in scope
+    )
+
+
+def _new_pods_without_names(
+    red: Sequence[CheckResult], scope: Sequence[Trait]
+) -> Iterator[CheckResult]:
     """Yield new Pods that got no name where names come late: each of their requests gives up after a second."""
     of = {trait.kind: trait.value for trait in scope}
     if not {Kind.DNS, Kind.DNS_SERVICE} & of.keys():
