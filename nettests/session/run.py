@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from nettests import probes
-from nettests.cluster import Connection
 from nettests.cluster.access import Access
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
@@ -87,6 +86,7 @@ class Run:
             keep=prepared.options.keep,
             shared=bool(prepared.blueprint.facts.namespace),
         )
+        self.stages = prepared.stages
         self._broken_off = threading.Event()
         """The run is not only to stop, but to end at once: without diagnostics."""
         self._lock = threading.Lock()
@@ -161,9 +161,16 @@ class Run:
                 self._let_end(STOP_SECONDS + self.prepared.profile.diagnostics.seconds)
             self.stop(exit_code)
         finally:  # also when somebody is too impatient for the clean-up
+            self.stages.end()
+            sent = self.prepared.connection.sent
             if any(counts.values()):  # else the last event says why nothing was judged
-                self.journal.event(_sent(self.prepared.connection))
-            self.journal.end(exit_code=exit_code, counts=counts)
+                self.journal.event(str(sent))
+            self.journal.end(
+                exit_code=exit_code,
+                counts=counts,
+                requests=sent.counts(),
+                stages=self.stages.seconds(),
+            )
             self.journal.close()
             self.prepared.connection.close()
             self._tell("done")
@@ -197,6 +204,7 @@ class Run:
     def _observe(self, plan: Plan) -> None:
         if self._nodes is not None:
             self._nodes.start()
+        self.stages.begin("deploy")
         standing = self._standing = self._deploy(plan)
         self.watch.pods = self._pods(standing)
         self._observe_once(plan, standing, self.watch)
@@ -234,10 +242,12 @@ class Run:
         """Open the probes, run every check of the plan to its end, and close them."""
         profile = self.prepared.profile
         access, blank, deployment = standing.access, standing.blank, standing.deployment
+        self.stages.begin("open channels")
         opened, problems = probes.open_probes(
             access, deployment, self._facts, profile.timing, watch
         )
         blueprint = self._learn(plan, opened, deployment, watch)
+        self.stages.begin("observe")
         facts = self._facts = blueprint.facts
         directory = probes.Directory(facts=facts, deployment=deployment)
         witnessing = Witnessing.among(access, directory, blank, profile.timing)
@@ -316,6 +326,7 @@ class Run:
         """Collect what lies around failing checks as long as the objects stand; it never fails a run."""
         if self._broken_off.is_set():
             return
+        self.stages.begin("diagnose")
         failing = self.watch.failing() if failing is None else failing
         prepared = self.prepared
         diagnosis = Diagnosis(
@@ -342,6 +353,7 @@ class Run:
         wanted = self.prepared.options.trace and not self._broken_off.is_set()
         if standing is None or not wanted or not self.watch.failing():
             return
+        self.stages.begin("trace")
         self._tell("trace")
         tracer = Tracer(
             access=standing.access,
@@ -369,8 +381,10 @@ class Run:
         """Remove or keep what was created; before the exit code is known only what goes in any case."""
         holding = self.holding
         if holding.touched and not holding.gone and not holding.kept:
+            self.stages.begin("clean up")
             self._tell("clean up")
         holding.end(exit_code)
+        self.stages.end()
         if holding.left_behind:
             self.journal.event(f"clean-up: {holding.left_behind}")
         elif holding.kept:
@@ -380,12 +394,6 @@ class Run:
         self._progress = Progress(stage=stage, done=done, total=total)
         if self._on_progress is not None:
             self._on_progress(self._progress)
-
-
-def _sent(connection: Connection) -> str:
-    """Say what the API server had to answer."""
-    requests, streams = connection.requests, connection.streams
-    return f"the API server was sent {requests} requests, and {streams} for exec and port-forward"
 
 
 def _single_stack(blueprint: Blueprint) -> Mapping[str, str]:
