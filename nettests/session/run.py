@@ -7,18 +7,15 @@ the only one). Tests, in whatever process, take their verdicts from the journal 
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from nettests import probes
 from nettests.cluster.access import Access
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
-from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.exit_code import ExitCode
 from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped, others
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
-from nettests.model.words import Question
 from nettests.plan.node_pools import swept, unusable
 from nettests.plan.selection import select
 from nettests.probes.objects import inspected_pods
@@ -43,21 +40,12 @@ from nettests.session.prepare import Prepared, blank_of
 from nettests.session.report_dir import link_latest
 from nettests.session.run_options import Progress
 from nettests.session.run_traces import trace_run
+from nettests.session.standing import Standing
 from nettests.session.tracing import Tracer
 from nettests.session.watch import Watch
-from nettests.session.witnessing import Witnessing
 
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for questions under way; what comes later is dropped."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """What a run has created: the door by which it did, what its objects have in common, and what stands."""
-
-    access: Access
-    blank: probes.Blank
-    deployment: probes.Deployment
 
 
 class Run:
@@ -240,52 +228,27 @@ class Run:
 
     def _observe_once(self, plan: Plan, standing: Standing, watch: Watch) -> None:
         """Open the probes, run every check of the plan to its end, and close them."""
-        profile = self.prepared.profile
-        access, blank, deployment = standing.access, standing.blank, standing.deployment
+        profile, deployment = self.prepared.profile, standing.deployment
         self.stages.begin("open channels")
         opened, problems = probes.open_probes(
-            access, deployment, self._facts, profile.timing, watch
+            standing.access, deployment, self._facts, profile.timing, watch
         )
         blueprint = self._learn(plan, opened, deployment, watch)
         self.stages.begin("observe")
         facts = self._facts = blueprint.facts
-        directory = probes.Directory(facts=facts, deployment=deployment)
-        witnessing = Witnessing.among(access, directory, blank, profile.timing)
-        sender = probes.Sender(
-            directory=directory,
-            probes=opened,
-            external=_external(profile),
-            recorder=watch,
-            carried=watch.carried,
-            timing=profile.timing,
-            began=self._began,
-            stopped=self._stopped,
-            examiners=probes.examiners(
-                access,
-                blank,
-                facts,
-                opened,
-                profile.timing,
-                standing=deployment.pods,
-                services=deployment.services,
-                stopped=self._stopped,
-            )
-            | {Question.WITNESS: witnessing},
+        witnessing = standing.witnessing(facts, profile)
+        sender = standing.sender(
+            facts, profile, opened, witnessing, watch, began=self._began, stopped=self._stopped
         )
         try:
-            replacing = probes.Replacing(
-                pods=access,
-                blank=blank,
-                facts=facts,
-                standing=deployment.pods,
-                timing=profile.timing,
-            )
-            churn = probes.Churn(services=access, namespace=blank.namespace, replacing=replacing)
-            each = [one for check in plan.checks for one in check.each]
-            arrivals = probes.Arrivals(logs=access, namespace=blank.namespace)
-            single = _single_stack(blueprint)
             probes.Observer(
-                sender, each, problems, self._tell, churn, single, arrivals=arrivals
+                sender,
+                [one for check in plan.checks for one in check.each],
+                problems,
+                self._tell,
+                standing.churn(facts, profile),
+                documented(blueprint.plan.checks, blueprint.expectations),
+                arrivals=standing.arrivals(),
             ).run()
         finally:
             for remark in witnessing.close():
@@ -357,7 +320,7 @@ class Run:
         self._tell("trace")
         tracer = Tracer(
             access=standing.access,
-            directory=probes.Directory(facts=self._facts, deployment=standing.deployment),
+            directory=standing.directory(self._facts),
             blank=standing.blank,
             timing=self.prepared.profile.timing,
         )
@@ -394,17 +357,3 @@ class Run:
         self._progress = Progress(stage=stage, done=done, total=total)
         if self._on_progress is not None:
             self._on_progress(self._progress)
-
-
-def _single_stack(blueprint: Blueprint) -> Mapping[str, str]:
-    return documented(blueprint.plan.checks, blueprint.expectations)
-
-
-def _external(profile: ClusterProfile) -> probes.External | None:
-    match profile.external_vantage:
-        case "proxy":
-            return probes.External(proxy=profile.external_proxy)
-        case "direct":
-            return probes.External(proxy=None)
-        case _:
-            return None
