@@ -114,7 +114,7 @@ TABLE: dict[str, dict[str, str]] = {
         **AKS,
         **INTERNAL_LOST,
         **TRANSLATED,
-        r"icmp-pod-to-node/windows-1/linux-1/": "icmp-azure-overlay-node: unspecified",
+        r"icmp-pod-to-node/windows-1/linux-1/": "flow-pod-external-exception-azure: unspecified",
         r"hostport-from-own-node/windows-1/": "hostport-local: unspecified",
         r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused or timed_out",
     },

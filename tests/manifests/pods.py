@@ -24,8 +24,8 @@ _DENIED = r"network-policy/.*/denied$"
 BY_PLUGIN = {
     "flannel": {_DENIED: "cni-netpol: connected"},
     "sdnbridge": {_DENIED: "cni-netpol: connected"},
-    "azure-cni": {_DENIED: "cni-azure-npm: unspecified"},
-    "aws-vpc-cni": {_DENIED: "cni-netpol-amazon: unspecified"},
+    "azure-cni": {_DENIED: "cni-netpol-optional: unspecified"},
+    "aws-vpc-cni": {_DENIED: "cni-netpol-optional: unspecified"},
 }
 """What passes although a NetworkPolicy denies it, by the plugin that enforces none."""
 IMAGES = {
@@ -52,8 +52,7 @@ def pod_lines(profile: str) -> dict[str, str]:
         names = "|".join(others)
         lines[rf"windows-image-build/{pool}/({names})$"] = f"{entry}: fails_to_start"
         lines[rf"pod-file-modes/{pool}/"] = "plat-secret-cleartext: deviates"
-        lines[rf"pod-single-file/{pool}/"] = "vol-single-files: unspecified"
-        lines[rf"pod-memory-volume/{pool}/"] = "vol-linux-only-features: unspecified"
+        lines[rf"pod-memory-volume/{pool}/"] = "vol-linux-only-features: deviates"
         lines[rf"pod-host-network/{pool}/address$"] = "hostnet-non-hostprocess: deviates"
         if overlay:
             hook = "flow-lifecycle-http-hook-remote: fails_to_start"
