@@ -109,7 +109,7 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
         "cni-flannel-vxlan-vni",
         "cni-ovn-hybrid",
         "dns-one-suffix",
-        "diag-dns-plugin",
+        "kp-wait-network",
     ),
     sources=(DEBUGGING, NETWORKING, PLUGINS, HYBRID_OVERLAY, KUBELET_DNS),
 )
@@ -130,7 +130,14 @@ def test_hns_configuration() -> None:
         cases.rule("stale-load-balancers"),
         cases.rule("empty-source-vip"),
     ),
-    facts=("svc-stale-vip-leak", "svc-clusterip-missing-etp-local", "kp-source-vip-l2bridge"),
+    facts=(
+        "svc-stale-vip-leak",
+        "svc-clusterip-missing-etp-local",
+        "kp-source-vip-l2bridge",
+        "svc-hns-restart-dup",
+        "svc-stale-1-34-no-resync",
+        "kp-network-recreated",
+    ),
     sources=(HEALTH, PROBLEMS),
 )
 def test_hns_load_balancers() -> None:
