@@ -15,19 +15,17 @@ OLD_FIELDS = {
     r"windows-pod-fields/api/securityContext.supplementalGroupsPolicy$": (
         "podos-forbidden-pod-supplemental-groups-policy-absent: accepted"
     ),
-    r"windows-container-fields/api/.*procMount$": (
-        "podos-forbidden-container-procmount: unspecified"
-    ),
+    r"windows-container-fields/api/.*procMount$": ("fields-behind-gates: unspecified"),
 }
-HOST_USERS = {r"windows-pod-fields/api/hostUsers$": "userns-hostusers: unspecified"}
+HOST_USERS = {r"windows-pod-fields/api/hostUsers$": "fields-behind-gates: unspecified"}
 """The API server of 1.25 refuses the field, and drops it first where its gate is off."""
 WHOLE = {r"windows-pod-fields/api/resources$": "podos-podlevelresources: accepted"}
 _DENIED = r"network-policy/.*/denied$"
 BY_PLUGIN = {
     "flannel": {_DENIED: "cni-netpol: connected"},
     "sdnbridge": {_DENIED: "cni-netpol: connected"},
-    "azure-cni": {_DENIED: "cni-azure-npm: unspecified"},
-    "aws-vpc-cni": {_DENIED: "cni-netpol-amazon: unspecified"},
+    "azure-cni": {_DENIED: "cni-netpol-engine: unspecified"},
+    "aws-vpc-cni": {_DENIED: "cni-netpol-engine: unspecified"},
 }
 """What passes although a NetworkPolicy denies it, by the plugin that enforces none."""
 IMAGES = {
