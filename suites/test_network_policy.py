@@ -26,7 +26,7 @@ POLICIES = Source(
         pods.bound("allowed", pods.ALLOWED, Outcome.CONNECTED),
     ),
     check_class=CheckClass.COSTLY,
-    facts=("cni-netpol", "cni-azure-npm"),
+    facts=("cni-netpol",),
     sources=(POLICIES,),
 )
 def test_network_policy() -> None:

@@ -24,8 +24,8 @@ _DENIED = r"network-policy/.*/denied$"
 BY_PLUGIN = {
     "flannel": {_DENIED: "cni-netpol: connected"},
     "sdnbridge": {_DENIED: "cni-netpol: connected"},
-    "azure-cni": {_DENIED: "cni-netpol-optional: unspecified"},
-    "aws-vpc-cni": {_DENIED: "cni-netpol-optional: unspecified"},
+    "azure-cni": {_DENIED: "cni-netpol-engine: unspecified"},
+    "aws-vpc-cni": {_DENIED: "cni-netpol-engine: unspecified"},
 }
 """What passes although a NetworkPolicy denies it, by the plugin that enforces none."""
 IMAGES = {
