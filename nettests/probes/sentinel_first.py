@@ -34,10 +34,14 @@ class SentinelFirst:
     _until: float = field(init=False)
 
     def __post_init__(self) -> None:
-        many = len(self.pairs) > self.at_once
-        probes = {one.probe for one in self.pairs if many and self._is_sentinel(one)}
+        probes = {one.probe for one in self.pairs if self.many and self._is_sentinel(one)}
         self._answered = {probe: threading.Event() for probe in probes}
         self._until = self.clock() + self.seconds
+
+    @property
+    def many(self) -> bool:
+        """Whether there are more pairs than can be polled at the same time."""
+        return len(self.pairs) > self.at_once
 
     def in_order(self) -> list[Pair]:
         """Return the pairs, those first that wait for no other."""
