@@ -82,6 +82,7 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
         "cni-win-bridge-gateway",
         "cni-flannel-vxlan-vni",
         "cni-ovn-hybrid",
+        "kp-wait-network",
     ),
     sources=(DEBUGGING, NETWORKING, PLUGINS, HYBRID_OVERLAY),
 )
@@ -102,7 +103,14 @@ def test_hns_configuration() -> None:
         cases.rule("stale-load-balancers"),
         cases.rule("empty-source-vip"),
     ),
-    facts=("svc-stale-vip-leak", "svc-clusterip-missing-etp-local", "kp-source-vip-l2bridge"),
+    facts=(
+        "svc-stale-vip-leak",
+        "svc-clusterip-missing-etp-local",
+        "kp-source-vip-l2bridge",
+        "svc-hns-restart-dup",
+        "svc-stale-1-34-no-resync",
+        "kp-network-recreated",
+    ),
     sources=(HEALTH, PROBLEMS),
 )
 def test_hns_load_balancers() -> None:

@@ -146,7 +146,13 @@ NAMED = (
     ),
 )
 NON_ROOT = (
-    pods.fails("administrator", pods.pod(securityContext=ADMINISTRATOR), "non-root", os=OS.WINDOWS),
+    pods.fails(
+        "administrator",
+        pods.pod(securityContext=ADMINISTRATOR),
+        "non-root",
+        "runAsNonRoot",
+        os=OS.WINDOWS,
+    ),
     pods.starts("user", pods.pod(securityContext={"runAsNonRoot": True, **USER}), os=OS.WINDOWS),
 )
 PROBED = tuple(

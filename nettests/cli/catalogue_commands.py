@@ -89,7 +89,7 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) ->
     made = survey(suites, paths)
     read = {
         "manifests": len(made.manifests),
-        "entries": len(made.entries),
+        "entries": sum(not entry.part for entry in made.entries),
         "flows": len(made.flows),
         "facts": len(made.coverages),
         **({"vendor profiles": made.profiles} if made.profiles else {}),
@@ -117,8 +117,7 @@ def _listed(made: Survey) -> Iterator[str]:
 
 def _as_data(one: Coverage) -> dict[str, object]:
     fact = to_data(one.fact)
-    entries = [entry.id for entry in one.limitations]
-    return {**fact, "flows": list(one.flows), "limitations": entries}
+    return {**fact, "flows": list(one.flows), "limitations": list(one.entries)}
 
 
 def _write(file: Path, text: str) -> None:

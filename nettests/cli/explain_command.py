@@ -137,10 +137,10 @@ def _open(explanation: Explanation) -> Iterator[str]:
     expectation = explanation.expectation
     if expectation.expected is not None or expectation.undecided:
         return
-    for one in explanation.considered:
-        entry = one.limitation
-        if one.truth is Truth.YES and entry.is_open:
-            yield f"  settled   {entry.id}: {entry.settled_by}"
+    holding = (one.limitation for one in explanation.considered if one.truth is Truth.YES)
+    yield from dict.fromkeys(
+        f"  settled   {entry.id}: {entry.settled_by}" for entry in holding if entry.is_open
+    )
     for bug in expectation.known_bugs:
         yield f"  bug       {bug.id} shows as {bug.shows}"
 

@@ -64,11 +64,14 @@ def _of_member(
 
 
 def _named_by(limitation: str | None, checks: Iterable[RecordedCheck]) -> tuple[Dependency, ...]:
-    """Return the facts that a limitation names in a run, where it decides a check there."""
-    for check in checks:
-        if limitation is not None and check.limitation_id == limitation:
-            return of_limitation(check.limitation)
-    return ()
+    """Return the facts that a limitation names in a run where it decides checks, in each of its places."""
+    places = {
+        check.limitation.line: check.limitation
+        for check in checks
+        if check.limitation is not None and check.limitation.id == limitation
+    }
+    named = (dependency for one in places.values() for dependency in of_limitation(one))
+    return tuple(dict.fromkeys(named))
 
 
 def _ends(label: str, run: RecordedRun, check: RecordedCheck) -> Ends:

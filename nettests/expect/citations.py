@@ -5,7 +5,8 @@ outcome it names, and to which patch releases a merged change was picked.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from nettests.expect.manifest import Citation, Limitation
 from nettests.model.versions import Bound, KubernetesVersion, VersionRange
@@ -20,9 +21,13 @@ _CHANGE = re.compile(r"pull request \d+|#\d{4,}")
 
 def overstatements(entries: Iterable[Limitation]) -> Iterator[str]:
     """Yield one sentence for each entry that is more exact than what its sources are stated to say."""
+    parts: defaultdict[tuple[str, str], list[Limitation]] = defaultdict(list)
     for entry in entries:
-        yield from _too_exact(entry)
-        yield from _unpicked(entry)
+        parts[entry.file, entry.id].append(entry)
+    for each in parts.values():
+        for entry in each:
+            yield from _too_exact(entry)
+        yield from _unpicked(each)
 
 
 def _too_exact(entry: Limitation) -> Iterator[str]:
@@ -40,8 +45,9 @@ def _too_exact(entry: Limitation) -> Iterator[str]:
         yield f"{entry.place}: {entry.id} has a source that names {stray}, which it does not expect"
 
 
-def _unpicked(entry: Limitation) -> Iterator[str]:
-    bounds = {bound for version in _versions(entry) for _, bound in version.bounds}
+def _unpicked(parts: Sequence[Limitation]) -> Iterator[str]:
+    entry = parts[0]
+    bounds = {bound for one in parts for version in _versions(one) for _, bound in version.bounds}
     minors = sorted(
         bound for bound in bounds if isinstance(bound, KubernetesVersion) and not bound.patch
     )

@@ -35,6 +35,11 @@ class Coverage:
         """Whether any check exercises the fact."""
         return bool(self.flows or self.limitations)
 
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The ids of the limitations, each once."""
+        return tuple(dict.fromkeys(entry.id for entry in self.limitations))
+
 
 def cover(
     catalogue: Catalogue, flows: FlowFacts, entries: Iterable[Limitation]
@@ -74,7 +79,7 @@ def gaps(coverages: Iterable[Coverage]) -> Iterator[str]:
     for one in coverages:
         fact = one.fact
         if one.covered and fact.reason:
-            by = ", ".join((*one.flows, *(entry.id for entry in one.limitations)))
+            by = ", ".join((*one.flows, *one.entries))
             yield f"{fact.place}: {fact.id} has a reason but is exercised by {by}: remove the reason"
         if not one.covered and not fact.reason:
             yield (

@@ -5,8 +5,8 @@ knows a cluster.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import IntEnum
 from functools import cache
@@ -123,6 +123,9 @@ class Limitation:
     ``facts`` are documented facts that it serves beside the one of its own id. Of ``unspecified`` ones
     ``settled_by`` says what would decide them, and ``when_present`` what is seen where the bug is there that
     leaves the outcome open; both are empty elsewhere.
+
+    An entry that says the same of several places is one of these for each of them: ``part`` counts what ``also``
+    lists, and is 0 for the entry's own condition. They have one id, and differ in where they hold.
     """
 
     id: str
@@ -147,6 +150,7 @@ class Limitation:
     review_by: date | None = None
     file: str = ""
     line: int = 0
+    part: int = 0
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -166,7 +170,7 @@ class Limitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """One file of entries of one layer."""
+    """One file of entries of one layer, each followed by the further places of which it says the same."""
 
     file: str
     layer: Layer
@@ -186,11 +190,12 @@ def read_manifest(text: str, file: str) -> Manifest:
     document = read_document(text, file, schema())
     layer = Layer[str(document.data["layer"]).upper()]
     limitations = tuple(
-        _limitation(document, layer, index, entry)
+        one
         for index, entry in enumerate(document.data["limitations"])
+        for one in _parts(document, layer, index, entry)
     )
     seen: dict[str, Limitation] = {}
-    for index, entry in enumerate(limitations):
+    for index, entry in enumerate(one for one in limitations if not one.part):
         if entry.id in seen:
             raise document.error(
                 ("limitations", index, "id"),
@@ -198,6 +203,27 @@ def read_manifest(text: str, file: str) -> Manifest:
             )
         seen[entry.id] = entry
     return Manifest(file=file, layer=layer, limitations=limitations)
+
+
+def _parts(document: Document, layer: Layer, index: int, entry: Any) -> Iterator[Limitation]:
+    """Yield the entry, and again for each further place where it holds."""
+    whole = _limitation(document, layer, index, entry)
+    yield whole
+    for number, place in enumerate(entry.get("also", ())):
+        path = ("limitations", index, "also", number)
+        shown = _deviation(document, (*path, "when_present"), place.get("when_present"))
+        yield replace(
+            whole,
+            condition=_condition(document, path, place.get("when", {})),
+            flows=tuple(place["flows"]),
+            protocols=tuple(Protocol(word) for word in place.get("protocols", ())),
+            families=tuple(Family(word) for word in place.get("families", ())),
+            cases=tuple(place.get("cases", ())),
+            overrides=tuple(place.get("overrides", ())),
+            when_present=shown or whole.when_present,
+            line=document.line(path),
+            part=number + 1,
+        )
 
 
 def _limitation(document: Document, layer: Layer, index: int, entry: Any) -> Limitation:

@@ -12,7 +12,7 @@ from nettests.expect.manifest import Limitation
 def mistakes(entries: Sequence[Limitation]) -> Iterator[ManifestError]:
     """Yield an error for each id that is defined twice and each reference that cannot be."""
     known: dict[str, Limitation] = {}
-    for entry in entries:
+    for entry in (one for one in entries if not one.part):
         if entry.id in known:
             yield ManifestError(
                 f"limitation {entry.id} is defined twice: {known[entry.id].place} and {entry.place}",

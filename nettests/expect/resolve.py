@@ -7,6 +7,7 @@ with different outcomes are an error that names both: a manifest must not be rea
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeVar
 
 from nettests.errors import ManifestError
 from nettests.expect.condition import Evaluation, Truth, covers, evaluate
@@ -16,6 +17,8 @@ from nettests.expect.references import mistakes
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug
 from nettests.model.facts import ClusterFacts
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +48,13 @@ def resolve(
     be left out only where no entry has such a date: expiry is never overlooked.
     """
     entries = _entries(manifests)
-    _refuse_expired(entries.values(), today)
-    limitations = list(entries.values())
+    _refuse_expired(entries, today)
     found: dict[str, Expectation] = {}
     for check in checks:
         if check.members:
-            found |= of_members(check, facts, lambda one: expectation(one, facts, limitations))
+            found |= of_members(check, facts, lambda one: expectation(one, facts, entries))
         else:
-            found[check.id] = expectation(check, facts, limitations)
+            found[check.id] = expectation(check, facts, entries)
     return found
 
 
@@ -74,8 +76,8 @@ def expectation(
         if deciding and not first and expected != check.claim
         else None,
         undecided=_why_undecided(first) if first else None,
-        entries=tuple(c.limitation.id for c in covering if c.truth is Truth.YES),
-        known_bugs=() if first else tuple(_known_bugs(applying, check.claim)),
+        entries=_distinct(c.limitation.id for c in covering if c.truth is Truth.YES),
+        known_bugs=() if first else _distinct(_known_bugs(applying, check.claim)),
     )
 
 
@@ -102,15 +104,20 @@ def unused(
         limitation
         for manifest in manifests
         for limitation in manifest.limitations
-        if limitation.id not in used
+        if limitation.id not in used and not limitation.part
     )
 
 
-def _entries(manifests: Sequence[Manifest]) -> dict[str, Limitation]:
+def _entries(manifests: Sequence[Manifest]) -> list[Limitation]:
     entries = [entry for manifest in manifests for entry in manifest.limitations]
     for mistake in mistakes(entries):
         raise mistake
-    return {entry.id: entry for entry in entries}
+    return entries
+
+
+def _distinct(found: Iterable[T]) -> tuple[T, ...]:
+    """Return each once: an entry may hold of a check in several of its places."""
+    return tuple(dict.fromkeys(found))
 
 
 def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> None:
@@ -200,7 +207,9 @@ def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:
     candidate, *others = agreeing
     entry = candidate.limitation
     same = tuple(
-        f"{other.limitation.id} ({other.limitation.place}) expects the same" for other in others
+        f"{other.limitation.id} ({other.limitation.place}) expects the same"
+        for other in others
+        if other.limitation.id != entry.id
     )
     return AppliedLimitation(
         id=entry.id,

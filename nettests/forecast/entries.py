@@ -22,7 +22,7 @@ def entries_of(manifests: Iterable[Manifest], named: set[str]) -> Iterator[Entry
     """Yield those that are named, in the order of the manifests."""
     for manifest in manifests:
         for entry in manifest.limitations:
-            if entry.id in named:
+            if entry.id in named and not entry.part:
                 yield Entry(
                     id=entry.id,
                     summary=entry.summary,

@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nettests.compare.dependencies import entries_in, unknown_in
+from nettests.compare.dependencies import Dependency, entries_in, unknown_in
 from nettests.forecast.as_documented import Planned
 from nettests.forecast.keys import Change, settling
 from nettests.model.check import Check
+
+_Alike = tuple[tuple[str, ...], tuple[str, ...], tuple[Dependency, ...]]
+"""The entries, the keys of what would settle it, and the facts that are not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +29,20 @@ class Undecided:
 def undecided_checks(
     before: Planned, after: Planned, changes: Sequence[Change]
 ) -> Iterator[Undecided]:
-    """Yield what is undecided, alike checks together: those with the same entries, and the same facts to settle it."""
+    """Yield what is undecided, alike checks together: those with the same entries, and the same facts to settle it.
+
+    A fact of the source settles other checks than that of the target, in a place of its own of one entry.
+    """
     lacking = tuple(change.key.name for change in changes if change.names_no_patch)
-    alike: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, str]] = {}
+    alike: dict[_Alike, dict[str, str]] = {}
     for check in after.plan.checks:
         for one in check.each:
             why = after.expectations[one.id].undecided
             if why:
                 keys = tuple(_keys(one, why)) or lacking
-                alike.setdefault((entries_in(why), keys), {}).setdefault(check.id, why)
-    for (entries, keys), checks in alike.items():
+                told = (entries_in(why), keys, unknown_in(why))
+                alike.setdefault(told, {}).setdefault(check.id, why)
+    for (entries, keys, _), checks in alike.items():
         yield Undecided(
             entries=entries,
             why=next(iter(checks.values())),

@@ -82,7 +82,7 @@ def why(coverage: Coverage) -> str:
     if coverage.exercised_by:
         parts.append(f"flows {', '.join(coverage.exercised_by)}")
     if coverage.limitations:
-        parts.append(f"limitations {', '.join(entry.id for entry in coverage.limitations)}")
+        parts.append(f"limitations {', '.join(coverage.entries)}")
     if fact.note:
         parts.append(fact.note)
     if not coverage.covered and fact.reason:
@@ -94,7 +94,7 @@ def why(coverage: Coverage) -> str:
 def _fact(coverage: Coverage) -> list[str]:
     fact = coverage.fact
     told = [", ".join(f"[`{name}`](#{name})" for name in coverage.exercised_by)]
-    told.append(_names("decided by ", [entry.id for entry in coverage.limitations]))
+    told.append(_names("decided by ", coverage.entries))
     told.append(escape(fact.note))
     if not coverage.covered and fact.reason:
         of = f" of `{fact.reason.of}`" if fact.reason.of else ""

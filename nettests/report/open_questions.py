@@ -4,6 +4,7 @@ The reference page that ``nettests catalogue --write-open`` makes from the limit
 they say; what a run then records is on the run's own pages.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from nettests.expect import Limitation
@@ -29,26 +30,33 @@ OTHERS = {
     Category.ENVIRONMENT: "The cluster's surroundings",
 }
 
+Question = Sequence[Limitation]
+"""An entry with the further places of which it says the same."""
+
 
 def render_open_questions(entries: Iterable[Limitation]) -> str:
     """Return the page in Markdown; it ends with a line feed."""
-    listed = sorted((entry for entry in entries if entry.is_open), key=lambda entry: entry.id)
-    bugs = [entry for entry in listed if entry.category is Category.BUG]
+    parts: defaultdict[str, list[Limitation]] = defaultdict(list)
+    for entry in entries:
+        if entry.is_open:
+            parts[entry.id].append(entry)
+    listed = [parts[name] for name in sorted(parts)]
+    bugs = [one for one in listed if one[0].category is Category.BUG]
     blocks = [HEAD, _counted(listed, bugs), f"## Known bugs\n\n{BUGS}\n{_bugs(bugs)}"]
     for category, title in OTHERS.items():
-        others = [entry for entry in listed if entry.category is category]
+        others = [one for one in listed if one[0].category is category]
         blocks.append(f"## {title}\n\n{_others(others)}")
     return "\n".join(blocks)
 
 
-def _counted(listed: Sequence[Limitation], bugs: Sequence[Limitation]) -> str:
+def _counted(listed: Sequence[Question], bugs: Sequence[Question]) -> str:
     told = f"{plural(len(listed), 'open question')}: {len(bugs)} for a known bug"
     for category in OTHERS:
-        told += f", {sum(entry.category is category for entry in listed)} {category.value}"
+        told += f", {sum(one[0].category is category for one in listed)} {category.value}"
     return f"{told}.\n"
 
 
-def _bugs(entries: Sequence[Limitation]) -> str:
+def _bugs(entries: Sequence[Question]) -> str:
     head = (
         "entry",
         "what is open",
@@ -63,28 +71,28 @@ def _bugs(entries: Sequence[Limitation]) -> str:
             (
                 f"`{entry.id}`",
                 escape(entry.summary),
-                _shown(entry.when_present),
-                _where(entry.condition),
+                "<br>".join(dict.fromkeys(_shown(one.when_present) for one in (entry, *further))),
+                _places(entry, *further),
                 escape(entry.settled_by),
                 _sources(entry),
             )
-            for entry in entries
+            for entry, *further in entries
         ),
     )
 
 
-def _others(entries: Sequence[Limitation]) -> str:
+def _others(entries: Sequence[Question]) -> str:
     return _table(
         ("entry", "what is open", "holds where", "settled by", "sources"),
         (
             (
                 f"`{entry.id}`",
                 escape(entry.summary),
-                _where(entry.condition),
+                _places(entry, *further),
                 escape(entry.settled_by),
                 _sources(entry),
             )
-            for entry in entries
+            for entry, *further in entries
         ),
     )
 
@@ -97,6 +105,10 @@ def _shown(deviation: Deviation | None) -> str:
     parts += [f"source `{deviation.source_seen}`"] if deviation.source_seen else []
     parts += [f"`{deviation.distribution}`"] if deviation.distribution else []
     return ", ".join(parts)
+
+
+def _places(*parts: Limitation) -> str:
+    return "<br>or ".join(dict.fromkeys(_where(one.condition) for one in parts))
 
 
 def _where(condition: Condition) -> str:

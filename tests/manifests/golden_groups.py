@@ -24,25 +24,25 @@ RESTRICTED = {r"windows-pod-restricted/api/without-linux-fields": "sec-psa-restr
 ICMP = {r"icmp-egress/windows-1/": "icmp-pod-external: timed_out or unreachable"}
 NODES = {
     r"pod-to-node-closed-port/[a-z]+-[0-9]/windows-[0-9]/": "flow-closed-port-node: timed_out",
-    r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-node-firewall: unspecified",
+    r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-pod-node-unstated: unspecified",
 }
-LINUX_VIP = {r"icmp-pod-to-service/linux-1/": "svc-icmp-vip-linux: unspecified"}
+LINUX_VIP = {r"icmp-pod-to-service/linux-1/": "svc-icmp-vip-elsewhere: unspecified"}
 VIP = {r"icmp-pod-to-service/windows-[0-9]/": "svc-icmp-vip: timed_out or unreachable", **LINUX_VIP}
 OTHER_VIP = {
-    r"icmp-pod-to-service/windows-1/": "svc-icmp-vip-other-modes: unspecified",
+    r"icmp-pod-to-service/windows-1/": "svc-icmp-vip-elsewhere: unspecified",
     **LINUX_VIP,
 }
 TRANSLATED = {
     r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable",
-    r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-node-firewall-translated: unspecified",
+    r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-pod-node-unstated: unspecified",
 }
 IDLE_PODS = {
     r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost",
-    r"pod-to-external-idle/windows-1/": "flow-tcp-idle-outside: unspecified",
+    r"pod-to-external-idle/windows-1/": "flow-tcp-idle-translated: unspecified",
 }
 IDLE = {
     **IDLE_PODS,
-    r"pod-to-service-idle/windows-1/": "flow-tcp-idle-service: unspecified",
+    r"pod-to-service-idle/windows-1/": "flow-tcp-idle-translated: unspecified",
 }
 OLD = {
     r"node-to-service-(clusterip|source-address)/windows-1/": "node-svc-vip-docs: refused or timed_out or unreachable",
@@ -60,7 +60,7 @@ NO_DSR = {
     SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
 }
 NEW = {
-    r"node-to-service-(clusterip|source-address)/windows-1/": "node-svc-vip-later-builds: unspecified",
+    r"node-to-service-(clusterip|source-address)/windows-1/": "node-svc-vip-dsr-host-rules: unspecified",
     r"nodeport-from-(local-node|node-source-address)/windows-1/": "nodeport-local-open: unspecified",
 }
 NEW_WITH_DSR = {
@@ -78,19 +78,18 @@ NO_ENDPOINTS = {
 PUBLISHED = {
     r"service-unready-backend/windows-1/": "svc-publish-not-ready: timed_out or unreachable",
 }
-EXTERNAL_LOCAL = {
-    r"etp-local-(client-address|no-local-backend)/external/windows-1/": (
-        "etp-local-non-dsr-docs: unspecified"
-    ),
-}
 EXTERNAL_LOCAL_OLD = {
-    r"etp-local-(client-address|no-local-backend)/external/windows-1/": (
-        "etp-local-non-dsr-old: unspecified"
+    r"etp-local-client-address/external/windows-1/": (
+        "etp-local-ignored-source: connected, source = target-node"
+    ),
+    r"etp-local-no-local-backend/external/windows-1/": "etp-local-old: connected",
+}
+EXTERNAL_LOCAL_OLD_VIP = {
+    r"etp-local-client-address/external/windows-1/": (
+        "etp-local-ignored-source-vip: connected, source = source-vip"
     ),
 }
-INTERNAL_LOCAL = {r"itp-local-no-local-backend/windows-1/": "itp-local-open: unspecified"}
 INTERNAL_LOST = {r"itp-local-own-node/windows-1/": "itp-local-balancer-lost: unspecified"}
-HAIRPIN = {r"service-hairpin-source/windows-1/": "svc-hairpin-dsr-source: unspecified"}
 HOST_BACKEND = {
     r"service-host-process-backend/windows-1/windows-1/same-node/": (
         "svc-hostprocess-backend-same-node: refused or timed_out or unreachable"
@@ -118,12 +117,12 @@ VIP_SEEN = {
 }
 USER_MODE_FROM_ELSEWHERE = {
     r"nodeport-(from-other-node|from-pod-(other-node|source-address))/[a-z]+-1/windows-1/": (
-        "svc-userspace-default-nodeport: unspecified"
+        "svc-userspace-default: unspecified"
     ),
     r"(payload-nodeport-from-pod|nodeport-endpoints-changed)/[a-z]+-1/windows-1/": (
-        "svc-userspace-default-nodeport: unspecified"
+        "svc-userspace-default: unspecified"
     ),
-    r"health-check-[a-z-]+/[a-z]+-1/windows-1/": "svc-userspace-default-nodeport: unspecified",
+    r"health-check-[a-z-]+/[a-z]+-1/windows-1/": "svc-userspace-default: unspecified",
 }
 USER_MODE = {
     r"kube-proxy-mode/windows-1/": "svc-userspace-default-mode: deviates",
@@ -157,9 +156,9 @@ USER_MODE = {
     r"fleet-(pod-to-service|service-name|session-affinity|nodeport-own)/windows/": (
         "svc-userspace-default: unspecified"
     ),
-    r"fleet-nodeport/[a-z]+/windows/": "svc-userspace-default-nodeport: unspecified",
+    r"fleet-nodeport/[a-z]+/windows/": "svc-userspace-default: unspecified",
     r"(nodeport-(from-external|source-address|no-endpoints)|etp-local-[a-z-]+)/external/windows-1/": (
-        "svc-userspace-default-nodeport: unspecified"
+        "svc-userspace-default: unspecified"
     ),
 }
 
@@ -172,12 +171,6 @@ LEAVING_LINUX = {
     r"(service|loadbalancer)-terminating-backends/linux-1/": (
         "svc-terminating-linux-gate: unspecified"
     ),
-}
-PRESERVED_OPEN = {
-    r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-without-dsr: unspecified",
-}
-PRESERVED_OLD = {
-    r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-older-builds: unspecified",
 }
 PRESERVED = {
     r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-annotation: refused or timed_out or unreachable",
@@ -212,7 +205,7 @@ def on_host_pools(numbers: Sequence[int]) -> dict[str, str]:
 WITHOUT_DSR = {
     **IDLE,
     **BALANCED,
-    **PRESERVED_OPEN,
+    **PRESERVED,
     **DNS,
     **TAINT,
     **ICMP,
@@ -223,8 +216,6 @@ WITHOUT_DSR = {
     **NO_DSR,
     **NEW,
     **NO_ENDPOINTS,
-    **EXTERNAL_LOCAL,
-    **INTERNAL_LOCAL,
     **HOST_BACKEND,
     **STICKY,
 }

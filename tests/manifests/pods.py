@@ -15,11 +15,9 @@ OLD_FIELDS = {
     r"windows-pod-fields/api/securityContext.supplementalGroupsPolicy$": (
         "podos-forbidden-pod-supplemental-groups-policy-absent: accepted"
     ),
-    r"windows-container-fields/api/.*procMount$": (
-        "podos-forbidden-container-procmount: unspecified"
-    ),
+    r"windows-container-fields/api/.*procMount$": ("fields-behind-gates: unspecified"),
 }
-HOST_USERS = {r"windows-pod-fields/api/hostUsers$": "userns-hostusers: unspecified"}
+HOST_USERS = {r"windows-pod-fields/api/hostUsers$": "fields-behind-gates: unspecified"}
 """The API server of 1.25 refuses the field, and drops it first where its gate is off."""
 WHOLE = {r"windows-pod-fields/api/resources$": "podos-podlevelresources: accepted"}
 IMAGES = {

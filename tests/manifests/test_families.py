@@ -51,8 +51,8 @@ def said(facts: ClusterFacts, pattern: str) -> set[str]:
         ({"plugin": "calico", "backend": "vxlan", "driver": "overlay"}, IPV4_ONLY),
         ({"plugin": "aws-vpc-cni"}, IPV4_ONLY),
         ({"plugin": "ovn-kubernetes", "driver": "overlay"}, IPV4_ONLY),
-        ({"plugin": "antrea", "driver": "transparent", "mode": "none"}, OPEN),
-        ({"plugin": "sdnbridge", "build": "17763.6000"}, OPEN),
+        ({"plugin": "antrea", "driver": "transparent", "mode": "none"}, IPV4_ONLY),
+        ({"plugin": "sdnbridge", "build": "17763.6000"}, IPV4_ONLY),
         ({"plugin": "flannel", "build": "17763.6000"}, IPV4_ONLY),
         ({"plugin": "sdnbridge", "build": "18363.1256"}, IPV4_ONLY),
         ({"plugin": "sdnbridge", "build": "19041.572"}, IPV4_ONLY),
@@ -92,7 +92,7 @@ LOCAL = "dual-stack-nodeport-local/linux-1/windows-1/.*/ipv6"
         ({"kubernetes": "1.35.1"}, CLAIMED, CLAIMED, CLAIMED),
         ({"kubernetes": "1.26.2"}, CLAIMED, CLAIMED, OPEN),
         ({"kubernetes": "1.20"}, OPEN, OPEN, OPEN),
-        ({"build": "17763.6000"}, OPEN, OPEN, OPEN),
+        ({"build": "17763.6000"}, SOMEHOW, "refused or timed_out", "refused or timed_out"),
         ({"build": "18363.1256"}, SOMEHOW, "refused or timed_out", "refused or timed_out"),
         ({"build": "19041.572"}, SOMEHOW, "refused or timed_out", "refused or timed_out"),
         (
@@ -102,7 +102,7 @@ LOCAL = "dual-stack-nodeport-local/linux-1/windows-1/.*/ipv6"
             "refused or timed_out",
         ),
         ({"plugin": "flannel", "backend": "host-gw"}, CLAIMED, OPEN, CLAIMED),
-        ({"plugin": "antrea", "driver": "transparent", "mode": "none"}, OPEN, OPEN, OPEN),
+        ({"plugin": "antrea", "driver": "transparent", "mode": "none"}, CLAIMED, SOMEHOW, SOMEHOW),
     ],
     ids=str,
 )

@@ -270,6 +270,7 @@ def test_builds_without_patch_level_are_undecided_not_guessed() -> None:
     assert undecided == {
         "etp-local-client-address",
         "etp-local-no-local-backend",
+        "loadbalancer-preserve-destination",
         "node-to-service-clusterip",
         "node-to-service-source-address",
         "nodeport-from-local-node",
@@ -286,7 +287,7 @@ def test_known_bugs_never_show_as_what_a_flow_claims() -> None:
     known_bugs = [(one, bug) for one in open_ones for bug in one.known_bugs]
     assert {bug.id for _, bug in known_bugs} >= {
         "cni-kb5040437",
-        "flow-pod-pod-l2bridge-2022-dsr-bug-by-name",
+        "flow-pod-pod-l2bridge-2022-dsr-bug",
         "icmp-l2bridge-2024-regression",
         "svc-clusterip-missing-etp-local",
     }
@@ -329,7 +330,7 @@ def expected_at(facts: ClusterFacts, check: str) -> str:
             {"mode": "iptables", "localhost_node_ports": None},
             "nodeport-localhost-linux-unread: unspecified",
         ),
-        ({"mode": "none"}, "nodeport-localhost-linux-replaced: unspecified"),
+        ({"mode": "none"}, "svc-without-kube-proxy: unspecified"),
     ],
 )
 def test_the_mode_decides_whether_linux_serves_nodeports_at_loopback(
@@ -345,7 +346,7 @@ def test_the_mode_decides_whether_linux_serves_nodeports_at_loopback(
 @pytest.mark.parametrize(
     ("loopback", "reached", "seen"),
     [
-        (True, "connected", "svc-hairpin-dsr-source: unspecified"),
+        (True, "connected", "connected, source = client-node"),
         (
             False,
             "svc-hairpin-dsr: refused or timed_out or unreachable",
@@ -357,7 +358,7 @@ def test_the_mode_decides_whether_linux_serves_nodeports_at_loopback(
 def test_loopback_dsr_decides_whether_a_pod_reaches_itself(
     loopback: bool | None, reached: str, seen: str
 ) -> None:
-    """Where the option is read or stated a hairpin is judged; whose address it shows stays open."""
+    """Where the option is read or stated a hairpin is judged, and by the address that it shows."""
     facts = cluster_facts("win2022-overlay-dsr")
     facts = replace(facts, cni=replace(facts.cni, loopback_dsr=Fact(loopback, "test")))
     path = "windows-1/windows-1/same-node/tcp"

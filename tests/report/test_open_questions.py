@@ -53,6 +53,24 @@ def test_conditions_are_told_in_their_own_words() -> None:
     assert here[4] == "A page §Limitations"
 
 
+def test_an_entry_of_several_places_is_one_question() -> None:
+    """Each place is told in its row, and so is each way in which the bug shows there."""
+    places = """
+also:
+  - when: {target: {os: windows, dsr: true}}
+    flows: [some-flow]
+  - when: {source: {os: linux}}
+    flows: [some-flow]
+    when_present: {outcome: [nxdomain, servfail]}
+"""
+    bug = read_manifest(text(open_bug=BUG + places.strip()).replace("platform", "bug"), "bug.yaml")
+    page = render_open_questions(bug.limitations)
+    assert "1 open question: 1 for a known bug" in page
+    _, _, shown, where, *_ = row(page, "open-bug")
+    assert shown == "`refused` or `timed_out`<br>`nxdomain` or `servfail`"
+    assert where.endswith("<br>or target: Windows, DSR `on`<br>or source: Linux")
+
+
 def test_a_bug_says_how_it_shows() -> None:
     """Beside the condition, which tells both ends: what is seen where the bug is there."""
     _, _, shown, where, settled, _ = row(render_open_questions(entries()), "open-bug")

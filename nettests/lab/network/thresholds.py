@@ -18,6 +18,12 @@ SESSION_AFFINITY_BUILD = 20348
 DSR_CAPABLE = (17763, 1397)
 """HNS 9.3, in Windows Server 2019 with the update 8B of 2020 (KB4565349, microsoft/Windows-Containers issue 19)."""
 
+EXTERNAL_TRAFFIC_LOCAL = (1, 20)
+"""kube-proxy reads ``externalTrafficPolicy`` on Windows (#93166); before, and where HNS cannot do DSR, Local is Cluster."""
+
+INGRESS_WITHOUT_DSR = (1, 22)
+"""From kube-proxy 1.22 on ``--enable-dsr`` is for ClusterIPs alone; before, for load balancers' addresses too."""
+
 HOST_RULES = (17763, 1432)
 """KB4571748 (August 2020): load-balancing rules on the host's own port, LocalRoutedVIP."""
 
@@ -80,6 +86,8 @@ class SwitchFeatures:
     session_affinity: bool
     affinity_timeout: bool
     """Clients are remembered for the time-out of their Service's affinity, instead of by a hash."""
+    ingress_dsr: bool
+    """Load balancers' addresses are DSR like the ClusterIP."""
     external_traffic_local: bool
     internal_traffic_local: bool
     host_rules: bool
@@ -157,7 +165,12 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         loopback_dsr=has("loopback-dsr", switched or profile.cni.loopback_dsr),
         session_affinity=has("session-affinity", switched or release[0] >= SESSION_AFFINITY_BUILD),
         affinity_timeout=has("affinity-timeout", switched),
-        external_traffic_local=has("external-traffic-local", switched or release >= DSR_CAPABLE),
+        ingress_dsr=not switched
+        and proxy.dsr
+        and _minor(profile.kubernetes_version) < INGRESS_WITHOUT_DSR,
+        external_traffic_local=has(
+            "external-traffic-local", switched or _external_local(release, profile)
+        ),
         internal_traffic_local=has("internal-traffic-local", internal_local),
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
         local_routed_vip=not user_mode
@@ -196,6 +209,11 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
 
 def _switched_on(profile: Profile, name: str, usual: bool) -> bool:  # noqa: FBT001
     return bool(profile.mechanism(name, usual))
+
+
+def _external_local(release: tuple[int, int], profile: Profile) -> bool:
+    minor = _minor(profile.kubernetes_version)
+    return release >= DSR_CAPABLE and minor >= EXTERNAL_TRAFFIC_LOCAL
 
 
 def _maps_for_itself(node: NodeSpec, profile: Profile) -> bool:

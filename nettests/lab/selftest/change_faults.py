@@ -91,7 +91,7 @@ CHANGE_FAULTS = (
         profiles=(BRIDGE, OVERLAY),
         injections=inject("idle-flows-forgotten", node="linux-1"),
         enable=("costly",),
-        # Of Windows nodes that is a known bug (flow-tcp-idle-service), which no check fails for.
+        # Of Windows nodes that is a known bug (flow-tcp-idle-translated), which no check fails for.
         must=(Checks(flow="pod-to-service-idle", source="linux-1"),),
         # One node of each node pool holds connections: a node cannot be told from all of its system.
         names=("pod-to-service-idle", "linux-1|linux nodes"),
@@ -102,7 +102,7 @@ CHANGE_FAULTS = (
         profiles=(BRIDGE, OVERLAY),
         injections=inject("idle-outside-flows-forgotten", node="linux-1"),
         enable=("costly",),
-        # Of Windows nodes that is a known bug (flow-tcp-idle-outside), which no check fails for.
+        # Of Windows nodes that is a known bug (flow-tcp-idle-translated), which no check fails for.
         must=(Checks(flow="pod-to-external-idle", source="linux-1"),),
         names=("pod-to-external-idle|outside", "linux-1|linux nodes"),
     ),

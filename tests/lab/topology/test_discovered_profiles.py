@@ -180,7 +180,7 @@ TABLE = {
         {
             "aff-clientip-hns",
             "node-svc-vip-dsr-host-rules",
-            "plat-pod-os-field-api-alpha",
+            "fields-behind-gates",
             "plat-kernel-image-match-between",
         },
     ),

@@ -296,7 +296,7 @@ class _Planner:
         flags = {Flag.VIP_EXTERNAL_IP}
         if self._preserved:
             flags |= {Flag.USE_MUX, Flag.PRESERVE_DIP}
-        kept = self._preserved or self._outer_local
+        kept = self._preserved or self._outer_local or self._features.ingress_dsr
         source = Source.KEPT if kept else self._rewritten
         allowed = self._service.source_ranges if self._features.source_ranges else ()
         made = self._make(INGRESS, address, flags, source, here=here)

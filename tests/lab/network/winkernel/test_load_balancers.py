@@ -110,6 +110,32 @@ def test_external_traffic_local_is_ignored_without_dsr_capable_hns() -> None:
     assert (policy.backends, policy.source) == ((REMOTE.address,), Source.NODE)
 
 
+def test_external_traffic_local_is_not_read_before_kube_proxy_1_20() -> None:
+    """Its source at release-1.18 has no word of the policy: a NodePort leads to all backends, translated."""
+    for kubernetes, seen in (("v1.19.16", Source.NODE), ("v1.20.0", Source.KEPT)):
+        cluster = profile(release=WS2019_LATE, kubernetes=kubernetes)
+        policy = _policies(cluster, service(LOCAL, REMOTE, external_local=True))["NodePort"]
+        assert policy.source is seen
+        assert (REMOTE.address in policy.backends) is (seen is Source.NODE)
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "dsr", "source"),
+    [
+        ("v1.21.14", True, Source.KEPT),
+        ("v1.21.14", False, Source.NODE),
+        ("v1.22.0", True, Source.NODE),
+    ],
+)
+def test_dsr_is_for_load_balancers_addresses_before_1_22(
+    kubernetes: str, dsr: bool, source: Source
+) -> None:
+    """Up to 1.21 ``--enable-dsr`` makes their policies direct, as those of ClusterIPs."""
+    cluster = profile(release=WS2019_LATE, dsr=dsr, kubernetes=kubernetes)
+    policy = _policies(cluster, service(LOCAL, ingress=("192.0.2.10",)))["LoadBalancer"]
+    assert policy.source is source
+
+
 def test_host_network_backends_of_the_own_node_are_skipped() -> None:
     """No HNS endpoint carries the node's own address, so such a backend is left out."""
     own = backend(NODE_ADDRESS[WIN_A], WIN_A, own=True)
