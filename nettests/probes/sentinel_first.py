@@ -16,8 +16,6 @@ from nettests.probes.convergence import Pair
 
 SENTINEL_SECONDS = 60.0
 """So long a node's other Services wait for its sentinel at most: they may answer where it never will."""
-LOOK_SECONDS = 0.5
-"""Between two looks whether the run was stopped."""
 
 
 @dataclass(slots=True)
@@ -53,10 +51,8 @@ class SentinelFirst:
         """Return when a pair may be polled."""
         if not self._waits(pair):
             return
-        answered = self._answered[pair.probe]
-        while (left := self._until - self.clock()) > 0 and not stopped.is_set():
-            if answered.wait(min(left, LOOK_SECONDS)):
-                return
+        if not stopped.is_set():  # once it is, sentinels are waited for no more, and settled
+            self._answered[pair.probe].wait(max(0.0, self._until - self.clock()))
 
     def settle(self, pair: Pair) -> None:
         """Say that a pair is waited for no more, however that ended."""
