@@ -90,9 +90,14 @@ class Observer:
         )
         waiting = self._waiting
         polls = polling(self.sender)
-        convergence = Convergence(polls, name_forms(self.checks), self._deadlines())
         first = SentinelFirst(
             self._users, self.sender.directory.deployment.sentinel, self._bounds.waiting_services
+        )
+        convergence = Convergence(
+            polls,
+            name_forms(self.checks),
+            self._deadlines(),
+            under_way=1 if first.many else self._bounds.polls_per_service,
         )
         converge = partial(self._converge, polls=polls, convergence=convergence, first=first)
         free = [one for one in interleaved(self.checks) if _calm(one) and not waiting[one.id].pairs]

@@ -16,8 +16,6 @@ from nettests.probes.convergence import Pair
 
 SENTINEL_SECONDS = 60.0
 """So long a node's other Services wait for its sentinel at most: they may answer where it never will."""
-LOOK_SECONDS = 0.5
-"""Between two looks whether the run was stopped."""
 
 
 @dataclass(slots=True)
@@ -34,10 +32,14 @@ class SentinelFirst:
     _until: float = field(init=False)
 
     def __post_init__(self) -> None:
-        many = len(self.pairs) > self.at_once
-        probes = {one.probe for one in self.pairs if many and self._is_sentinel(one)}
+        probes = {one.probe for one in self.pairs if self.many and self._is_sentinel(one)}
         self._answered = {probe: threading.Event() for probe in probes}
         self._until = self.clock() + self.seconds
+
+    @property
+    def many(self) -> bool:
+        """Whether there are more pairs than can be polled at the same time."""
+        return len(self.pairs) > self.at_once
 
     def in_order(self) -> list[Pair]:
         """Return the pairs, those first that wait for no other."""
@@ -49,10 +51,8 @@ class SentinelFirst:
         """Return when a pair may be polled."""
         if not self._waits(pair):
             return
-        answered = self._answered[pair.probe]
-        while (left := self._until - self.clock()) > 0 and not stopped.is_set():
-            if answered.wait(min(left, LOOK_SECONDS)):
-                return
+        if not stopped.is_set():  # once it is, sentinels are waited for no more, and settled
+            self._answered[pair.probe].wait(max(0.0, self._until - self.clock()))
 
     def settle(self, pair: Pair) -> None:
         """Say that a pair is waited for no more, however that ended."""
