@@ -25,7 +25,7 @@ DSR = Source(
 )
 DRIVERS = Source(
     document="Microsoft, Windows container network drivers",
-    section="l2bridge and overlay",
+    section="L2bridge network driver",
     address="https://learn.microsoft.com/virtualization/windowscontainers/container-networking/network-drivers-topologies",
 )
 
