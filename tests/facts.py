@@ -77,6 +77,15 @@ PROFILES = {
         source_vip=True,
         loopback_dsr=True,
     ),
+    "win2022-overlay-services": Shape(
+        kubernetes="1.34.2",
+        backend="vxlan",
+        build="20348.3207",
+        driver="overlay",
+        dsr=True,
+        source_vip=True,
+        loopback_dsr=True,
+    ),
     "azure-l2tunnel": Shape(
         kubernetes="1.33.5",
         plugin="azure-cni",

@@ -182,7 +182,7 @@ _OPTIONS: dict[str, tuple[Decorator, ...]] = {
             "--enable",
             multiple=True,
             metavar="CLASS,…",
-            help="Run checks of these classes too: costly, exposed, disruptive (repeatable).",
+            help="Run checks of these classes too: costly, exposed, disruptive, packets (repeatable).",
         ),
     ),
 }

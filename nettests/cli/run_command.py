@@ -23,8 +23,8 @@ from nettests.cli.options import (
     webhook_option,
 )
 from nettests.judge.exit_status import FailOn
+from nettests.session.captures import require_scapy
 from nettests.session.run_archive import newest
-from nettests.session.tracing import require_scapy
 
 _OWN_PYTEST = (
     # The run must not depend on a configuration file that happens to lie around, nor leave a cache.

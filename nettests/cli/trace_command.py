@@ -12,6 +12,7 @@ from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
 from nettests.model.exit_code import ExitCode
 from nettests.plan import load
+from nettests.report.trace_json import document
 from nettests.report.trace_words import told
 from nettests.session.trace_captures import Given, trace_captures
 from nettests.session.trace_now import trace_now
@@ -52,6 +53,7 @@ from nettests.tracing.result import Trace
     metavar="DIR",
     help="Where page and captures go.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def trace(
     *,
     check: str | None,
@@ -63,6 +65,7 @@ def trace(
     backends: tuple[str, ...],
     vni: int | None,
     directory: Path,
+    as_json: bool,
 ) -> None:
     """Say at which hop a packet is lost, and why.
 
@@ -76,21 +79,24 @@ def trace(
             captures=captures, port=port, token=token, service=service, backends=backends, vni=vni
         )
         found, page = trace_captures(given, directory)
-        _tell(", ".join(captures), found, page)
+        _tell(", ".join(captures), found, page, as_json=as_json)
         return
     flows = load(common.suites).select(common.flows).flows
     with common.cluster() as options:
         done = trace_now(options, flows, check or "", directory, lambda _stage: None)
     for remark in done.remarks:
-        terminal.line(remark)
-    _tell(done.check, done.trace, done.page)
+        terminal.line(remark, err=as_json)
+    _tell(done.check, done.trace, done.page, as_json=as_json)
 
 
-def _tell(title: str, found: Trace, page: Path) -> None:
-    terminal.line(title)
-    for line in told(found):
-        terminal.line(f"  {line}")
-    terminal.line(f"page: {page}")
+def _tell(title: str, found: Trace, page: Path, *, as_json: bool) -> None:
+    if as_json:
+        terminal.document(document(found, title=title, page=str(page)))
+    else:
+        terminal.line(title)
+        for line in told(found):
+            terminal.line(f"  {line}")
+        terminal.line(f"page: {page}")
     if found.finding is Finding.UNSURE:
         raise SystemExit(ExitCode.UNKNOWN)
     if found.finding is not Finding.NOTHING_WRONG:

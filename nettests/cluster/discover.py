@@ -224,6 +224,7 @@ def _node(
         log=snapshot.proxy_logs.get(name, ""),
         config=kubeproxy.config_of(snapshot.config_maps.get("kube-system/kube-proxy")),
         reason=snapshot.reasons.get(f"log/{name}") or _no_pod(name, snapshot),
+        absent=name not in snapshot.proxy_pods and not _unlisted(snapshot),
         replaced=plugin_settings.serves_services(plugin.plugin.value, snapshot.config_maps),
     )
     annotations = node["metadata"].get("annotations") or {}
@@ -264,11 +265,15 @@ def _firewall(os: OS, profile: ClusterProfile) -> Fact[bool]:
     return known(profile.facts.windows_firewall, STATED)
 
 
+def _unlisted(snapshot: Snapshot) -> str:
+    """Return why Pods of system components could not be listed, or nothing."""
+    return snapshot.reasons.get("/api/v1/namespaces/kube-system/pods", "")
+
+
 def _no_pod(node: str, snapshot: Snapshot) -> str:
     if node in snapshot.proxy_pods:
         return ""
-    listing = snapshot.reasons.get("/api/v1/namespaces/kube-system/pods")
-    return listing or (
+    return _unlisted(snapshot) or (
         f"no kube-proxy Pod runs on node {node}: it may be a host service, or replaced; "
         "state facts.kubeProxy in the cluster profile"
     )

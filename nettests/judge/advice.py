@@ -260,6 +260,11 @@ AFTER_PARTING = (
     "look for what that port alone lacks: its rule on the source's node, its entry in the EndpointSlices, "
     "and the process that listens behind it"
 )
+AFTER_CONTRADICTION = (
+    "look for what rewrites packets between the two places (NAT and proxies on the way, policies of the network plugin, "
+    "rules of the nodes' firewalls), and compare the plugin's configuration with what nodes have made of it "
+    "(Get-HnsNetwork, ip -d link); nettests trace on this check shows every hop"
+)
 AFTER_UNKNOWN_RULE = "compare what was found with what the documents demand"
 """A journal of another version may name a rule that this one does not have."""
 AFTER_MISLEADING = (

@@ -149,6 +149,7 @@ def _by_size(observation: Observation, ruling: _Ruling) -> _Ruling:
 def _rule_on_outcome(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
     return (
         _not_judged(expectation, observation)
+        or _contradicted(observation)
         or _open(check, expectation, observation)
         or _stale(check, observation)
         or _ran_out(check, expectation, observation)
@@ -166,6 +167,14 @@ def _not_judged(expectation: Expectation, observation: Observation) -> _Ruling |
     if expectation.undecided:
         return _Ruling(Verdict.UNKNOWN, expectation.undecided, advice.AFTER_UNDECIDED)
     return None
+
+
+def _contradicted(observation: Observation) -> _Ruling | None:
+    """Fail what two witnesses describe differently, whatever documents lead to expect of it, or leave open."""
+    differing = [str(one) for one in observation.witnessed if not one.agree]
+    if not differing:
+        return None
+    return _Ruling(Verdict.FAIL, "; ".join(differing), advice.AFTER_CONTRADICTION)
 
 
 def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:

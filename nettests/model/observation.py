@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from nettests.model.flow_count import FlowCount
 from nettests.model.loss import LossEstimate
 from nettests.model.path_size import PathSize
+from nettests.model.witnessed import Witnessed
 from nettests.model.words import Distribution, Outcome, SourceSeen
 
 
@@ -127,6 +128,8 @@ class Observation:
     """For ``FLOWS``: how many connections were made of so many."""
     figure: str | None = None
     """For ``SCALE``: what was measured, for people."""
+    witnessed: tuple[Witnessed, ...] = ()
+    """For ``WITNESS``: what the capture and the other witnesses say, subject by subject."""
     differing_ports: tuple[PortSeen, ...] = ()
     trusted: bool = True
     distrust: str | None = None

@@ -19,6 +19,8 @@ class Question(StrEnum):
     """Name resolution alone, by one resolver."""
     DISTRIBUTE = "distribute"
     """Many new connections from distinct source ports; which backends answer?"""
+    WITNESS = "witness"
+    """Connect while the nodes on the way capture: is what the server and the facts say what travels on the wire?"""
     PATH_MTU = "path-mtu"
     """Echoes of many sizes; which packets are carried, and above which size do they vanish?"""
     LOSS = "loss"
@@ -50,7 +52,7 @@ class Question(StrEnum):
                 return True
             case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
                 return True
-            case Question.FLOWS | Question.SCALE:
+            case Question.FLOWS | Question.SCALE | Question.WITNESS:
                 return True
             case Question.ADMIT | Question.INSPECT | Question.START:
                 return False
@@ -63,7 +65,7 @@ class Question(StrEnum):
         match self:
             case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
                 return True
-            case Question.SCALE:
+            case Question.SCALE | Question.WITNESS:
                 return True
             case Question.REACH | Question.PING | Question.RESOLVE | Question.FLOWS:
                 return False
@@ -80,7 +82,7 @@ class Question(StrEnum):
                 return True
             case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
                 return False
-            case Question.IDLE | Question.CHURN | Question.INSPECT:
+            case Question.IDLE | Question.CHURN | Question.INSPECT | Question.WITNESS:
                 return False
             case Question.PATH_MTU | Question.LOSS | Question.FLOWS | Question.SCALE:
                 return False
@@ -93,6 +95,8 @@ class Question(StrEnum):
         match self:
             case Question.FLOWS | Question.SCALE:
                 return True
+            case Question.WITNESS:
+                return False
             case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
                 return False
             case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
@@ -103,6 +107,11 @@ class Question(StrEnum):
                 assert_never(self)
 
     @property
+    def alone(self) -> bool:
+        """Whether such a check runs while no other one does: it uses up what others need, or would be lost among their packets."""
+        return self.exhausts or self is Question.WITNESS
+
+    @property
     def timed(self) -> bool:
         """Whether each answer is that to one question alone, so that how long it took can be compared."""
         match self:
@@ -110,7 +119,7 @@ class Question(StrEnum):
                 return True
             case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
                 return False
-            case Question.FLOWS | Question.SCALE:
+            case Question.FLOWS | Question.SCALE | Question.WITNESS:
                 return False
             case Question.ADMIT | Question.INSPECT | Question.START:
                 return False

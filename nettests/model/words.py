@@ -201,6 +201,8 @@ class CheckClass(StrEnum):
     """Objects that outsiders may reach: load balancers, external IPs."""
     DISRUPTIVE = "disruptive"
     """Objects that come and go at scale, which every node's proxy has to follow."""
+    PACKETS = "packets"
+    """Captures of single flows on nodes, by Pods that see the packets of a node."""
 
 
 class Resolver(StrEnum):

@@ -29,6 +29,7 @@ from nettests.parse.read import read_raw, read_resolution
 from nettests.parse.reading import one_line
 from nettests.parse.sources import classify_source, same_address
 from nettests.parse.too_few_tries import too_few_tries
+from nettests.parse.witness import witnessed_in
 
 NO_ENDPOINTS = "nobody"
 """No pod has this name: a selector of it scales a Service to zero."""
@@ -100,6 +101,7 @@ def observe(
         path_size=sizes,
         flows=flows,
         figure=figure_of(own) if check.action.question is Question.SCALE else None,
+        witnessed=witnessed_in(own) if check.action.question is Question.WITNESS else (),
         trusted=distrust is None,
         distrust=distrust,
         channel=own[-1].channel,

@@ -26,6 +26,7 @@ from nettests.parse import (
     resolve_dnsname,
     start,
     train,
+    witness,
 )
 from nettests.parse.reading import Reading, not_understood, probe_failed
 
@@ -46,6 +47,7 @@ PARSERS: Mapping[str, Parser] = {
     "idle": idle.read,
     "train": train.read,
     many_services.SERVICES: many_services.read,
+    witness.WITNESS: witness.read,
     arrival.SERVER_LOG: arrival.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""

@@ -41,7 +41,7 @@ def limit(check: Check) -> float | None:
             return QUERIED_AGAIN
         case Question.PING | Question.DISTRIBUTE | Question.CHURN | Question.IDLE:
             return None
-        case Question.PATH_MTU | Question.FLOWS | Question.SCALE:
+        case Question.PATH_MTU | Question.FLOWS | Question.SCALE | Question.WITNESS:
             return None
         case Question.ADMIT | Question.INSPECT | Question.START:
             return None

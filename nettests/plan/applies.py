@@ -29,7 +29,7 @@ from nettests.plan.ipv6_alone import why_not_on_windows
 from nettests.plan.permits import why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
 from nettests.plan.questions import Candidate
-from nettests.rules.subjects import subject_of, why_not_about
+from nettests.rules.subjects import is_told_later, subject_of, why_not_about
 
 HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
@@ -118,6 +118,7 @@ def _on_hosts(action: Action) -> bool:
     settings = action.target.settings
     return (
         action.source.kind is VantageKind.NODE
+        or action.question is Question.WITNESS
         or action.answered_on_host
         or (settings is not None and settings.behind == "node")
     )
@@ -198,7 +199,7 @@ def _no_external_target(action: Action, facts: ClusterFacts) -> str:
 def _connects(question: Question) -> bool:
     """Whether a question takes a port of the external target."""
     match question:
-        case Question.REACH | Question.IDLE | Question.FLOWS:
+        case Question.REACH | Question.IDLE | Question.FLOWS | Question.WITNESS:
             return True
         case Question.PING | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
             return False
@@ -248,11 +249,16 @@ def _no_external_vantage(action: Action, facts: ClusterFacts) -> str:
 
 
 def _not_about_this(action: Action, facts: ClusterFacts) -> str:
-    """A rule of configuration is about some clusters and nodes only (``Case.when``)."""
+    """A rule of configuration is about some clusters and nodes only (``Case.when``).
+
+    What the node's own vantage tells is decided once it has told (``probes.configuration``).
+    """
     if action.case is None:
         return ""
     node = facts.node(action.source.node) if action.source.node else None
-    subjects = map(subject_of, action.case.when)
+    subjects = [
+        one for one in map(subject_of, action.case.when) if not is_told_later(one, facts, node)
+    ]
     return next(filter(None, (why_not_about(one, facts, node) for one in subjects)), "")
 
 

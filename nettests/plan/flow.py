@@ -243,6 +243,8 @@ def _works(question: Question, protocol: Protocol) -> Outcome:
             return _answers(protocol)
         case Question.PATH_MTU | Question.LOSS | Question.FLOWS | Question.SCALE:
             return _answers(protocol)
+        case Question.WITNESS:
+            return _answers(protocol)
         case Question.RESOLVE:
             return Outcome.RESOLVED
         case Question.ADMIT:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nettests.model.check import Action, Plan
-from nettests.model.cluster_profile import AGNHOST, Images
+from nettests.model.check import Action, Check, Plan
+from nettests.model.cluster_profile import AGNHOST, CAPTURE, Images
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import OS, Question
@@ -41,6 +41,11 @@ def mirrored(reference: str, registry: str | None) -> str:
     first, slash, rest = reference.partition("/")
     hosted = slash and ("." in first or ":" in first or first == "localhost")
     return f"{registry.rstrip('/')}/{rest if hosted else reference}"
+
+
+def capture_image(images: Images) -> str:
+    """Return the image that captures on Linux nodes."""
+    return images.capture or mirrored(CAPTURE, images.registry)
 
 
 def why_not_served(image: str, os: OS, build: WindowsBuild | None) -> str:
@@ -102,6 +107,7 @@ def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
     for node in (facts.node(pod.node) for pod in plan.pods):
         yield _probe_use(images, node, "probes")
     for check in plan.checks:
+        yield from _capturing(check, facts, images)
         for action in started(*check.actions):
             node = facts.node(action.source.node or "")
             for image in _images_of(action):
@@ -110,6 +116,22 @@ def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
                 else:
                     copy = mirrored(image, images.registry)
                     yield _Use(image=copy, origin=image, node=node, purpose=check.flow)
+
+
+def _capturing(check: Check, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
+    """Yield who captures for a check: on Windows nodes the probes' image does."""
+    if check.action.question is not Question.WITNESS:
+        return
+    for name in dict.fromkeys((check.source.node, check.target.node)):
+        node = facts.node(name) if name else None
+        if node is None:
+            continue
+        if node.os is OS.WINDOWS:
+            yield _probe_use(images, node, check.flow)
+            continue
+        image = capture_image(images)
+        origin = image if images.capture else CAPTURE
+        yield _Use(image=image, origin=origin, node=node, purpose=check.flow)
 
 
 def started(*actions: Action) -> Iterator[Action]:

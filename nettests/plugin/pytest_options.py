@@ -60,7 +60,7 @@ def add(parser: pytest.Parser) -> None:
         metavar="CLASS,…",
         action="append",
         default=[],
-        help="run checks of these classes too: costly, exposed, disruptive (repeatable)",
+        help="run checks of these classes too: costly, exposed, disruptive, packets (repeatable)",
     )
     group.addoption(
         "--nodes",

@@ -25,6 +25,7 @@ from nettests.parse.lost_datagram import wants_more
 from nettests.parse.many_services import SERVICES
 from nettests.parse.read import positive, read_answer
 from nettests.parse.slow import limit
+from nettests.parse.witness import WITNESS
 from nettests.probes.arrivals import Arrivals, in_question
 from nettests.probes.beside import (
     Pending,
@@ -59,6 +60,7 @@ ONE_IS_ENOUGH = frozenset(
         "crowd",
         "idle",
         SERVICES,
+        WITNESS,
     }
 )
 """``ping`` sends three echoes itself, a transfer of 1 MiB is hundreds of packets; a resolver's positive answer is complete at once, and so is what
@@ -102,7 +104,7 @@ class Attempts:
                 compare_if_late(sender, check, ladder.raws, ladder.references)
                 if self.arrivals and ladder.proven and in_question(check, ladder.raws):
                     self.arrivals.look(sender, check)
-            case Question.PING | Question.IDLE | Question.SCALE:
+            case Question.PING | Question.IDLE | Question.SCALE | Question.WITNESS:
                 _Ladder(sender, check, self.controls).climb()
             case Question.ADMIT | Question.INSPECT | Question.START:
                 _Ladder(sender, check, self.controls).climb()

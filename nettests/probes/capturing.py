@@ -14,12 +14,20 @@ from dataclasses import dataclass, field
 from typing import Protocol, assert_never
 
 from nettests.errors import NettestsError
-from nettests.model.channel import ChannelError, Conversation, ExecChannel, ProgramMissingError
+from nettests.model.channel import (
+    ChannelError,
+    Conversation,
+    ExecAnswer,
+    ExecChannel,
+    ProgramMissingError,
+)
 from nettests.model.facts import NodeFacts
 from nettests.model.labels import POD_LABEL
 from nettests.model.words import OS
+from nettests.plan.images import capture_image
 from nettests.plan.pod_security import forbidden
 from nettests.probes.objects import Blank, Object, outfitted, read_template
+from nettests.probes.packet_monitor import ROOM, ROOM_MIB, Dialect, free_mib, has_filters
 from nettests.probes.seams import Converses, Executes
 
 CONTAINER = "capture"
@@ -40,6 +48,10 @@ FOLDER = r"C:\Windows\Temp"
 
 class CannotCaptureError(NettestsError):
     """Nothing can be captured on a node, and why."""
+
+
+class RefusedCaptureError(CannotCaptureError):
+    """A node is as it should be, and does not offer a capture: its tool, its space, or its namespace's level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +76,7 @@ def pod_name(node: NodeFacts) -> str:
 def capture_pod(node: NodeFacts, blank: Blank) -> Object:
     """Return the Pod that captures on a node; ``CannotCaptureError`` where it may not stand."""
     if node.os is OS.WINDOWS and node.host_process.value is not True:
-        raise CannotCaptureError(
+        raise RefusedCaptureError(
             f"{node.name} has no HostProcess containers, in which pktmon is run: {node.host_process.origin}"
         )
     item = deepcopy(read_template(f"capture-{node.os.value}"))
@@ -73,10 +85,10 @@ def capture_pod(node: NodeFacts, blank: Blank) -> Object:
     item["metadata"]["labels"] |= {**blank.labels, POD_LABEL: name}
     item["spec"]["os"] = {"name": node.os.value}
     made = outfitted(item, node, blank)
-    if blank.images.capture and node.os is OS.LINUX:
-        made["spec"]["containers"][0]["image"] = blank.images.capture
+    if node.os is OS.LINUX:
+        made["spec"]["containers"][0]["image"] = capture_image(blank.images)
     if what := forbidden(made["spec"], node.os, blank.pod_security):
-        raise CannotCaptureError(
+        raise RefusedCaptureError(
             f"level {blank.pod_security} of Pod Security forbids the Pod that captures on {node.name}: {what}",
             hint="use a namespace of level privileged, or capture by hand: nettests trace --pcap",
         )
@@ -135,6 +147,7 @@ class Capturer:
     _talk: Conversation | None = None
     _filtered: bool = False
     _started: bool = False
+    _dialect: Dialect = Dialect.PRESENT
 
     def begin(self) -> None:
         """Capture from now on; ``CannotCaptureError`` where that cannot be done."""
@@ -147,7 +160,7 @@ class Capturer:
                 case _:
                     assert_never(self.node.os)
         except ProgramMissingError as error:
-            raise CannotCaptureError(
+            raise RefusedCaptureError(
                 f"nothing can be captured on {self.node.name}: {error.message}",
                 hint="images.capture of the cluster profile names an image with tcpdump, timeout and curl",
             ) from error
@@ -202,14 +215,20 @@ class Capturer:
         return talk.stdout
 
     def _begin_pktmon(self) -> None:
-        if "not running" not in self._tool("pktmon", "status"):
-            raise CannotCaptureError(
+        self._require_room()
+        status = self._run("pktmon", "status")
+        if status.exit_code != 0 and "denied" not in status.stdout + status.stderr:
+            self._dialect = Dialect.FIRST  # it has no such command, and refuses to start twice
+        elif status.exit_code != 0:
+            self._tool("pktmon", "status")
+        elif "not running" not in status.stdout:
+            raise RefusedCaptureError(
                 f"pktmon runs on {self.node.name} already, for somebody else",
                 hint="end that capture first: pktmon stop",
             )
         filters = self._tool("pktmon", "filter", "list")
-        if any(line.strip()[:1].isdigit() for line in filters.splitlines()):
-            raise CannotCaptureError(
+        if has_filters(filters):
+            raise RefusedCaptureError(
                 f"somebody else's filters of pktmon are set on {self.node.name}",
                 hint="remove them first: pktmon filter remove",
             )
@@ -218,10 +237,18 @@ class Capturer:
             self._tool(*words)
         log, _ = self._files()
         self._started = True
-        self._tool(
-            *("pktmon", "start", "--capture", "--pkt-size", str(SNAP_BYTES)),
-            *("--file-name", log, "--file-size", str(LOG_MIB)),
-        )
+        self._tool(*self._dialect.start(log, packet_bytes=SNAP_BYTES, log_mib=LOG_MIB))
+
+    def _require_room(self) -> None:
+        """Raise where the node has little room; where it does not say, its tool will."""
+        free = None
+        with suppress(ProgramMissingError):
+            free = free_mib(self._run(*ROOM).stdout)
+        if free is not None and free < ROOM_MIB:
+            raise RefusedCaptureError(
+                f"{self.node.name} has {free} MiB free on C:; a capture takes {ROOM_MIB} MiB at most",
+                hint="make room there",
+            )
 
     def _end_pktmon(self) -> str:
         log, text = self._files()
@@ -229,7 +256,7 @@ class Capturer:
             if not self._started:
                 return ""
             self._tool("pktmon", "stop")
-            self._tool("pktmon", "etl2txt", log, "--out", text, "--hex")
+            self._tool(*self._dialect.to_text(log, text))
             return self._tool("cmd", "/c", "type", text)
         except ChannelError as error:
             self.remarks.append(error.message)
@@ -253,10 +280,13 @@ class Capturer:
         name = rf"{FOLDER}\nettests-{self.flow.base}-{self.namespace}"
         return f"{name}.etl", f"{name}.txt"
 
-    def _tool(self, *words: str) -> str:
+    def _run(self, *words: str) -> ExecAnswer:
         channel = self._exec()
         with channel.slots:
-            answer = channel.run(words, timeout=TOOL_SECONDS)
+            return channel.run(words, timeout=TOOL_SECONDS)
+
+    def _tool(self, *words: str) -> str:
+        answer = self._run(*words)
         if answer.exit_code != 0:
             said = " ".join((answer.stderr or answer.stdout).split())[:200]
             raise ChannelError(f"{' '.join(words[:3])} failed on {self.node.name}: {said}")

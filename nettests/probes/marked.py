@@ -12,10 +12,11 @@ from urllib.parse import quote, urlencode
 
 from nettests.model.channel import ExecAnswer
 from nettests.model.check import Action
+from nettests.model.dns_names import DEFAULT_SEARCH
 from nettests.model.payload import ECHO
 from nettests.model.words import OS, Protocol, VantageKind
 from nettests.probes.commands import host_programs
-from nettests.probes.endpoint import Endpoint
+from nettests.probes.endpoint import CLIENT_IP, Endpoint
 from nettests.probes.objects import PROBE_HTTP
 from nettests.tracing.mark import Mark
 
@@ -25,6 +26,8 @@ BIND_FAILED = 45
 """curl's exit code for a source address or port that it may not use (curl(1), "EXIT CODES")."""
 DATAGRAM_SECONDS = 7.0
 """For one that ``/dial`` sends, which gives up by itself after 5 s."""
+QUERY_SECONDS = 20.0
+"""For one that ``nslookup`` sends: it queries a silent server three times, 5 s each."""
 MOST_FILLED = 4000
 """Bytes by which a request is made larger: more than any usual MTU carries, and less than any command line."""
 ECHO_BYTES = 733
@@ -58,24 +61,47 @@ def marked_flow(
             assert_never(action.protocol)
 
 
+def witnessed_flow(endpoint: Endpoint, host: str, port: int, number: int) -> MarkedFlow:
+    """Return a marked connection of a Pod whose server tells whom it saw; the answer is kept."""
+    path = endpoint.path(CLIENT_IP, Protocol.TCP)
+    return _curl(("curl",), f"http://{_literal(host)}:{port}/{path}", number)
+
+
 def _connection(action: Action, endpoint: Endpoint, to: str, number: int, token: str) -> MarkedFlow:
     requests = endpoint.requests(Protocol.TCP)
     path = endpoint.path(requests[0][0], Protocol.TCP) if requests else "hostname"
     filler = "x" * min(action.size or 0, MOST_FILLED)
     on_host = action.source.kind is VantageKind.NODE
     curl = host_programs(action.source.os or OS.LINUX)[1] if on_host else "curl"
-    words = (
-        *(curl, "-sS", "-o", "NUL" if action.source.os is OS.WINDOWS else "/dev/null"),
-        *("-m", str(FLOW_SECONDS), "--local-port", str(number)),
-        f"http://{to}/{path}?{token}{filler}",
-    )
+    nowhere = "NUL" if action.source.os is OS.WINDOWS else "/dev/null"
+    return _curl((curl, "-o", nowhere), f"http://{to}/{path}?{token}{filler}", number)
+
+
+def _curl(program: tuple[str, ...], url: str, number: int) -> MarkedFlow:
+    bounds = ("-m", str(FLOW_SECONDS), "--local-port", str(number))
     return MarkedFlow(
-        words=words,
+        words=(*program, "-sS", *bounds, url),
         mark=Mark(protocol=Protocol.TCP, port=number),
         answered=lambda answer: answer.exit_code == 0,
         unsent=BIND_FAILED,
         seconds=FLOW_SECONDS + 3,
     )
+
+
+def marked_query(server: str, domain: str, token: str) -> MarkedFlow:
+    """Return a query for a name that nothing has, in the cluster's own domain: that it does not exist is an answer."""
+    return MarkedFlow(
+        words=("nslookup", f"{token}.{DEFAULT_SEARCH.format(domain=domain)}.", server),
+        mark=Mark(protocol=Protocol.UDP, token=token.encode(), query=True),
+        answered=lambda answer: _is_answer(answer.stdout + answer.stderr),
+        seconds=QUERY_SECONDS,
+    )
+
+
+def _is_answer(said: str) -> bool:
+    # samples: ** server can't find nettests28002.default.svc.cluster.local: NXDOMAIN
+    #          *** kube-dns.kube-system.svc.cluster.local can't find nettests28002.default.svc.cluster.local.: Non-existent domain
+    return "NXDOMAIN" in said or "Non-existent domain" in said
 
 
 def _literal(host: str) -> str:

@@ -1,4 +1,5 @@
-"""Short-lived objects of a run: Pods that single checks start, their StatefulSets, Pods that are tried out, many Services.
+"""Short-lived objects of a run: Pods that single checks start, their StatefulSets, Pods that are tried out, many Services,
+Pods that capture.
 
 Pure. ``starting``, ``bulk_services`` and ``examine`` make them; preflight probes here what a quota has to hold beside what stands.
 """
@@ -13,9 +14,10 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.labels import HOSTNAME_LABEL
 from nettests.model.words import Question
 from nettests.probes.bulk_services import service
+from nettests.probes.capturing import capture_pod
 from nettests.probes.examine import case_of, tried
 from nettests.probes.objects import Blank
-from nettests.probes.starting import pod_made, pods_of
+from nettests.probes.start_objects import pod_made, pods_of
 
 Object = dict[str, Any]
 
@@ -47,7 +49,23 @@ def passing(
         *((tuple(items), crowds[where]) for (where, _), items in by_node.items()),
         *([(pods, 1)] if pods else []),
         *_services(plan, blank),
+        *_captures(plan, facts, blank),
     ]
+
+
+def _captures(
+    plan: Plan, facts: ClusterFacts, blank: Blank
+) -> Iterator[tuple[tuple[Object, ...], int]]:
+    """Yield the Pods that capture, which stand at the same time on all nodes that a captured connection touches."""
+    ends = [
+        name
+        for check in plan.checks
+        if check.action.question is Question.WITNESS
+        for name in (check.source.node, check.target.node)
+    ]
+    pods = tuple(capture_pod(facts.node(name), blank) for name in dict.fromkeys(ends) if name)
+    if pods:
+        yield pods, len(pods)
 
 
 def _services(plan: Plan, blank: Blank) -> Iterator[tuple[tuple[Object, ...], int]]:

@@ -198,8 +198,11 @@ def _observed(result: CheckResult, seen: Observation | None) -> dict[str, Any]:
 
 def _measured(seen: Observation | None) -> dict[str, Any]:
     """Return the figures of questions that count or search, where there are any."""
-    found = {"loss": seen.loss, "path_size": seen.path_size, "flows": seen.flows} if seen else {}
-    return {name: to_data(value) for name, value in found.items() if value is not None}
+    if seen is None:
+        return {}
+    found = {"loss": seen.loss, "path_size": seen.path_size, "flows": seen.flows}
+    heard = {"witnessed": to_data(seen.witnessed)} if seen.witnessed else {}
+    return {name: to_data(value) for name, value in found.items() if value is not None} | heard
 
 
 def _limitation(limitation: AppliedLimitation) -> dict[str, Any]:

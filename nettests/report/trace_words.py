@@ -31,6 +31,8 @@ def told(trace: Trace) -> Iterator[str]:
         yield f"          {one_line(trace.detail)}"
     if scene.documented:
         yield f"expected  {one_line(scene.documented)}"
+    for said in trace.confirmed:
+        yield f"objects   {one_line(said, limit=160)}"
     yield f"next      {trace.finding.next_step}"
     for remark in trace.remarks[:2]:
         yield f"note      {one_line(remark, limit=160)}"

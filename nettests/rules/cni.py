@@ -20,11 +20,11 @@ from nettests.rules.evidence import (
     UnreadableError,
     finding,
 )
-from nettests.rules.kube_proxy import PROXY_LOG, network_of
+from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
 from nettests.rules.pods import PODS, pod_addresses
 from nettests.rules.readings import CMD, ToolOutput
 from nettests.rules.rule import rule
-from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY_POD
+from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
 SETTINGS = frozenset(
     {
@@ -151,8 +151,8 @@ def cni_ipam(evidence: Evidence) -> Finding:
 
 @rule(
     "cni-network",
-    about=(FLANNEL, KUBE_PROXY_POD, KERNELSPACE),
-    reads=(PODS, PROXY_LOG, CNI),
+    about=(FLANNEL, KUBE_PROXY, KERNELSPACE),
+    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, CNI),
     remedy="give the CNI configuration and KUBE_NETWORK the same name",
 )
 def cni_network(evidence: Evidence) -> Finding:

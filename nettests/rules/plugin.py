@@ -82,7 +82,7 @@ def calico_kept_addresses(evidence: Evidence) -> Finding:
     remedy="remove kube-proxy from Windows nodes: AntreaProxy serves all Services (proxyAll)",
 )
 def antrea_alone(evidence: Evidence) -> Finding:
-    """No kube-proxy runs beside Antrea."""
+    """No kube-proxy runs beside Antrea as a Pod; ``antrea-alone-on-host`` looks for one on the host."""
     pods = evidence.items(PODS)
     if not pods:
         raise NothingThereError("no Pod runs on the node")
@@ -90,10 +90,15 @@ def antrea_alone(evidence: Evidence) -> Finding:
     demand = f"no kube-proxy on a Windows node with Antrea {ANTREA_ALONE} or later"
     if not proxies:
         return finding(True, "no Pod of kube-proxy", demand, of=len(pods))  # noqa: FBT003
-    version = _release(pods, "antrea")
+    version = antrea_release(pods)
     return finding(
         version < ANTREA_ALONE, f"Pod {proxies[0]} beside Antrea {version}", demand, of=len(pods)
     )
+
+
+def antrea_release(pods: list[Object]) -> KubernetesVersion:
+    """Return the release of Antrea on a node."""
+    return _release(pods, "antrea")
 
 
 def _release(pods: list[Object], plugin: str) -> KubernetesVersion:

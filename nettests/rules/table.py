@@ -12,18 +12,24 @@ from nettests.rules import (
     hns_endpoints,
     hns_networks,
     host,
+    host_proxy,
     kube_proxy,
+    kubelet,
     load_balancers,
     node,
     plugin,
     skew,
     support,
     updates,
+    windows_services,
 )
 from nettests.rules.rule import Rule
 
 _MODULES = (
     kube_proxy,
+    host_proxy,
+    windows_services,
+    kubelet,
     skew,
     support,
     node,

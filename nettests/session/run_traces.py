@@ -6,12 +6,15 @@ traces nothing. It changes no verdict and never fails a run.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nettests.diagnose.names import safe_name
+from nettests.diagnose.subjects import NODE, Subject
 from nettests.errors import NettestsError
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
+from nettests.model.run_folder import DIAGNOSTICS
 from nettests.model.words import Verdict
 from nettests.report.incidents import find_incidents
 from nettests.report.results import CheckResult
@@ -19,6 +22,7 @@ from nettests.session.trace_files import write_trace
 from nettests.session.trace_scene import refusal
 from nettests.session.tracing import Traced, Tracer
 from nettests.session.watch import Watch
+from nettests.tracing.confirming import confirmations
 
 TRACES = "traces"
 """The folder of traces in that of a run."""
@@ -35,7 +39,10 @@ def trace_run(
     try:
         trace_incidents(
             representatives(checks, watch, tracer.directory.facts),
-            lambda check: tracer.trace(check, watch.expectations[check.id], rehearse=False),
+            lambda check: _confirmed(
+                tracer.trace(check, watch.expectations[check.id], rehearse=False),
+                directory / DIAGNOSTICS,
+            ),
             directory,
             tell,
         )
@@ -43,6 +50,19 @@ def trace_run(
         tell(f"no trace: {type(error).__name__}: {error}")
     for remark in tracer.remarks:
         tell(remark)
+
+
+def _confirmed(traced: Traced, diagnostics: Path) -> Traced:
+    """Return the trace with what the diagnostics of its nodes say of it."""
+
+    def read(node: str, file: str) -> str | None:
+        try:
+            return (diagnostics / Subject(NODE, node).folder / file).read_text(encoding="utf-8")
+        except (OSError, UnicodeError):
+            return None
+
+    said = confirmations(traced.trace, read)
+    return replace(traced, trace=replace(traced.trace, confirmed=said))
 
 
 def representatives(checks: Sequence[Check], watch: Watch, facts: ClusterFacts) -> Iterator[Check]:
@@ -92,6 +112,7 @@ def trace_incidents(
         one = found.trace
         where = f" on {one.node}" if one.node else ""
         detail = f": {one.detail}" if one.detail else ""
+        detail += f"; {'; '.join(one.confirmed)}" if one.confirmed else ""
         tell(
             f"trace of {check.id}: {one.finding.words}{where}{detail}; {TRACES}/{folder}/trace.html"
         )

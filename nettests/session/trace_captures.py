@@ -6,9 +6,9 @@ from pathlib import Path
 
 from nettests.errors import PlanError
 from nettests.model.facts import Address
+from nettests.session.captures import require_scapy
 from nettests.session.report_dir import require_writable
 from nettests.session.trace_files import write_trace
-from nettests.session.tracing import require_scapy
 from nettests.tracing.given import Said, protocol_of, scene_of_captures
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace

@@ -11,13 +11,14 @@ from nettests.model.nearest import nearest
 from nettests.plan import Flow
 from nettests.plan.selection import select
 from nettests.session.blueprint import Blueprint
+from nettests.session.captures import require_scapy
 from nettests.session.holding import Holding
 from nettests.session.prepare import Prepared, blank_of, prepare
 from nettests.session.report_dir import require_writable
 from nettests.session.run_options import Keep, RunOptions
 from nettests.session.trace_files import write_trace
 from nettests.session.trace_scene import refusal
-from nettests.session.tracing import Tracer, require_scapy
+from nettests.session.tracing import Tracer
 from nettests.tracing.result import Trace
 
 

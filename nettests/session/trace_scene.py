@@ -4,12 +4,12 @@ For ``tracing``. What sends no packets of its own that can be marked is refused,
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import assert_never
 
 from nettests.errors import PlanError
-from nettests.model.check import Check
+from nettests.model.check import Action, Check
 from nettests.model.expectation import Expectation
 from nettests.model.facts import Address, ClusterFacts
 from nettests.model.target_kinds import Location, Owner, Proxy
@@ -20,6 +20,7 @@ from nettests.probes.deployment import StandingPod
 from nettests.probes.endpoint import Endpoint, of_pod
 from nettests.tracing.scene import End, Scene
 
+DNS = 53
 OUTSIDE = "outside"
 """Where nothing can be captured."""
 TUNNELS = frozenset({"vxlan", "geneve", "hybrid-overlay"})
@@ -42,6 +43,8 @@ def refusal(check: Check) -> str:
         return f"its packets begin at {action.source.kind.value}, where nothing can be captured"
     if not _sends_one_flow(action.question):
         return f"it does not send one flow that can be marked ({action.question.value})"
+    if action.question is Question.RESOLVE and action.protocol is Protocol.TCP:
+        return "queries over TCP bear no mark"
     if action.target.descriptor.loopback:
         return "its packets stay on loopback, where no node shows them"
     if action.protocol is Protocol.UDP and action.source.kind is VantageKind.NODE:
@@ -54,9 +57,13 @@ def _sends_one_flow(question: Question) -> bool:
     match question:
         case Question.REACH | Question.DISTRIBUTE | Question.PING | Question.CHURN:
             return True
+        case Question.WITNESS:
+            return True
         case Question.FLOWS | Question.SCALE:
             return False
-        case Question.RESOLVE | Question.PATH_MTU | Question.LOSS | Question.IDLE:
+        case Question.RESOLVE:
+            return True
+        case Question.PATH_MTU | Question.LOSS | Question.IDLE:
             return False
         case Question.ADMIT | Question.INSPECT | Question.START:
             return False
@@ -69,32 +76,76 @@ def scene_of(check: Check, expectation: Expectation, directory: Directory) -> Se
     why = refusal(check)
     if why:
         raise PlanError(f"{check.id} cannot be traced: {why}")
-    facts, action = directory.facts, check.action
-    endpoint = directory.endpoint(action)
-    requested = _requested(check, endpoint, directory)
-    translator = _translator(check, directory)
-    backends = tuple(_backends(check, requested, directory, translated=bool(translator)))
-    tunnelled = facts.cni.backend.value in TUNNELS
+    made = scene_of_action(check.action, directory)
     documented = _documented(expectation)
+    kept = None if documented else _source_kept(check, expectation, directory.facts)
+    return replace(made, scene=replace(made.scene, source_kept=kept, documented=documented))
+
+
+def scene_of_action(action: Action, directory: Directory, request: str = "") -> Set:
+    """Return the scene of a question, without what documents lead to expect of its answer; ``request`` is what it is about.
+
+    Without one it is what servers are queried for first.
+    """
+    facts = directory.facts
+    endpoint = directory.endpoint(action)
+    if action.question is Question.RESOLVE:
+        return _of_query(action, endpoint, directory)
+    requested = _requested(action, endpoint, directory)
+    translator = _translator(action, directory)
+    backends = tuple(_backends(action, requested, directory, request, translated=bool(translator)))
+    tunnelled = facts.cni.backend.value in TUNNELS
     scene = Scene(
         protocol=action.protocol,
-        source=_source(check, directory),
+        source=_source(action, directory),
         requested=requested,
-        requested_port=_port(endpoint, action.protocol),
+        requested_port=_port(endpoint, action.protocol, request),
         backends=backends,
         translator=translator,
         owners=_owners(directory),
         encapsulated=True if tunnelled and not any(one.on_host for one in backends) else None,
         vni=facts.cni.vni.value if tunnelled else None,
-        source_kept=None if documented else _source_kept(check, expectation, facts),
         size=action.size or 0,
-        documented=documented,
     )
     return Set(scene=scene, endpoint=endpoint)
 
 
-def _source(check: Check, directory: Directory) -> End:
-    source, family = check.source, check.action.family
+def _of_query(action: Action, endpoint: Endpoint, directory: Directory) -> Set:
+    """Return the scene of a query to the cluster's DNS: at its Service's address, or at that of the one Pod in question."""
+    facts = directory.facts
+    service = facts.dns_address.value
+    server = ip_address(endpoint.server) if endpoint.server else service
+    if server is None:
+        raise PlanError(
+            f"nothing can be traced: the address of the cluster's DNS is not known ({facts.dns_address.origin})"
+        )
+    source = _source(action, directory)
+    pods = (facts.dns_pods.value or ()) if server == service else (server,)
+    tunnelled = facts.cni.backend.value in TUNNELS
+    scene = Scene(
+        protocol=Protocol.UDP,
+        source=source,
+        requested=server,
+        requested_port=DNS,
+        backends=tuple(End(address=one, node=_node_of(one, facts), port=DNS) for one in pods),
+        translator=source.node if server == service else "",
+        owners=_owners(directory),
+        encapsulated=True if tunnelled else None,
+        vni=facts.cni.vni.value if tunnelled else None,
+    )
+    return Set(scene=scene, endpoint=endpoint)
+
+
+def _node_of(address: Address, facts: ClusterFacts) -> str:
+    """Return the node whose Pods have such addresses."""
+    for node in facts.nodes:
+        if address in node.addresses or any(address in cidr for cidr in node.pod_cidrs):
+            return node.name
+    return OUTSIDE
+
+
+def _source(action: Action, directory: Directory) -> End:
+    source, family = action.source, action.family
     node = source.node or ""
     if source.kind is VantageKind.NODE:
         address = of_family(directory.facts.node(node).addresses, family)
@@ -103,12 +154,12 @@ def _source(check: Check, directory: Directory) -> End:
     return End(address=of_family(pod.addresses, family), node=node, name=pod.name)
 
 
-def _requested(check: Check, endpoint: Endpoint, directory: Directory) -> Address:
+def _requested(action: Action, endpoint: Endpoint, directory: Directory) -> Address:
     """Return the address that the flow is sent to: a name stands for what facts say that it does."""
     try:
         return ip_address(endpoint.host)
     except ValueError:
-        target, family = check.target, check.action.family
+        target, family = action.target, action.family
         if target.service:
             found = directory.service(target.service)
             return (
@@ -119,7 +170,7 @@ def _requested(check: Check, endpoint: Endpoint, directory: Directory) -> Addres
         if target.pod:
             return of_family(directory.pod(target.pod).addresses, family)
         raise PlanError(
-            f"{check.id} cannot be traced: nobody here knows the address of {endpoint.host}"
+            f"nothing can be traced: no fact tells the address of {endpoint.host}"
         ) from None
 
 
@@ -127,16 +178,16 @@ def _first(names: tuple[str, ...], directory: Directory) -> Address:
     return directory.pod(names[0]).addresses[0]
 
 
-def _translator(check: Check, directory: Directory) -> str:
+def _translator(action: Action, directory: Directory) -> str:
     """Return the node whose Service proxy, or network plugin, has to translate; nothing where nobody has to."""
-    reached, target = check.target.descriptor, check.target
+    reached, target = action.target.descriptor, action.target
     match reached.proxy:
         case Proxy.TARGET:
             return target.node or ""
         case Proxy.SOURCE if target.service:
             settings = directory.service(target.service).settings
             by_name = settings is not None and (settings.headless or bool(settings.external_name))
-            return "" if by_name else check.source.node or ""
+            return "" if by_name else action.source.node or ""
         case Proxy.SOURCE:
             return ""
         case Proxy.NONE:
@@ -146,41 +197,42 @@ def _translator(check: Check, directory: Directory) -> str:
 
 
 def _backends(
-    check: Check, requested: Address, directory: Directory, *, translated: bool
+    action: Action, requested: Address, directory: Directory, request: str, *, translated: bool
 ) -> Iterator[End]:
-    protocol, version = check.action.protocol, requested.version
-    if translated and check.target.service:
-        names: tuple[str, ...] = directory.service(check.target.service).backends
+    protocol, version, target = action.protocol, requested.version, action.target
+    if translated and target.service:
+        names: tuple[str, ...] = directory.service(target.service).backends
     else:
-        names = check.target.backends or ((check.target.pod,) if check.target.pod else ())
+        names = target.backends or ((target.pod,) if target.pod else ())
     standing = [directory.pod(name) for name in names if name in directory.deployment.pods]
     found = False
     for pod in standing:
         for address in (one for one in pod.addresses if one.version == version):
             if translated or address == requested:
                 found = True
-                yield _end(pod, address, protocol)
+                yield _end(pod, address, protocol, request)
     if not found:
         owner = _owners(directory).get(requested, OUTSIDE)
         yield End(address=requested, node=owner, on_host=True)
 
 
-def _end(pod: StandingPod, address: Address, protocol: Protocol) -> End:
+def _end(pod: StandingPod, address: Address, protocol: Protocol, request: str) -> End:
     on_host = address in pod.host_addresses
     return End(
         address=address,
         node=pod.node,
-        port=_port(of_pod(pod, str(address)), protocol),
+        port=_port(of_pod(pod, str(address)), protocol, request),
         on_host=on_host,
         name=pod.name,
     )
 
 
-def _port(endpoint: Endpoint, protocol: Protocol) -> int | None:
+def _port(endpoint: Endpoint, protocol: Protocol, request: str) -> int | None:
     if protocol is Protocol.TCP and endpoint.health_port is not None:
         return endpoint.health_port
     requests = endpoint.requests(protocol)
-    return requests[0][1] if requests else None
+    wanted = [port for name, port in requests if name == request] or [port for _, port in requests]
+    return wanted[0] if wanted else None
 
 
 def _owners(directory: Directory) -> dict[Address, str]:

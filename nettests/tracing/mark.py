@@ -13,6 +13,7 @@ from nettests.tracing.packet import ECHO_REPLIES, ECHO_REQUESTS, Packet
 from nettests.tracing.sighting import Sighting
 
 ECHO_HEADER = 8
+_FLAGS, _QR = 2, 0x80
 IPV4_HEADER, IPV6_HEADER = 20, 40
 
 
@@ -32,6 +33,8 @@ class Mark:
     protocol: Protocol
     port: int | None = None
     token: bytes = b""
+    query: bool = False
+    """Whether the word stands in the name that a DNS query is about."""
     size: int | None = None
     """Bytes of payload of this trace's echo requests, and of no others."""
 
@@ -127,4 +130,13 @@ def _bears(packet: Packet, mark: Mark) -> bool:
         return False
     if mark.port is not None and packet.source_port == mark.port:
         return True
-    return bool(mark.token) and mark.port is None and packet.payload.startswith(mark.token)
+    if not mark.token or mark.port is not None:
+        return False
+    if mark.query:
+        return mark.token in packet.payload and not _answers_query(packet)
+    return packet.payload.startswith(mark.token)
+
+
+def _answers_query(packet: Packet) -> bool:
+    """Whether a DNS message is an answer, which repeats its question (RFC 1035, 4.1.1: QR)."""
+    return len(packet.payload) <= _FLAGS or bool(packet.payload[_FLAGS] & _QR)

@@ -27,3 +27,5 @@ class Trace:
     """The first hop at which the flow was not seen, or not as it should be; none where nothing is wrong."""
     answered: bool | None = None
     remarks: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
+    """What objects of the nodes say of the finding, for or against it, where diagnostics were collected."""

@@ -27,7 +27,10 @@ BY_DRIVER = (
 SELECTED = {
     "win2022-overlay-dsr": f"{BY_DRIVER} or dsr_source_address or session_affinity",
     "azure-l2tunnel": "dsr_source_address or icmp_egress or hostport_from_own_node",
-    "antrea-transparent": f"{BY_DRIVER} or node_to_service_clusterip or icmp_egress",
+    "win2022-overlay-services": f"{BY_DRIVER} or dsr_source_address or session_affinity "
+    "or kube_proxy_on_host or hns_ or closed_port or component_configuration",
+    "antrea-transparent": f"{BY_DRIVER} or node_to_service_clusterip or icmp_egress "
+    "or kube_proxy_on_host",
     "win2022-l2bridge-dualstack": "dual_stack or pod_to_pod_ip or icmp_pod_to_pod "
     "or hostport_from_other_node",
     "calico-overlay-dsr": "dsr_source_address or node_to_pod or windows_plugin or windows_cni",

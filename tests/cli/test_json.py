@@ -36,7 +36,6 @@ WITHOUT = {
     "nettests job fetch": "writes the folder of a run",
     "nettests sonobuoy render": "prints YAML, which Sonobuoy reads",
     "nettests sonobuoy run": "results.json, in the archive that it delivers",
-    "nettests trace": "writes a page and capture files, and its exit code says whether there is a finding",
     "nettests lab": "is a program of its own",
 }
 """Commands without a JSON form, and what programs read instead."""

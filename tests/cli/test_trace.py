@@ -1,5 +1,6 @@
 """``nettests trace --pcap``: captures that somebody took are read, told in ten lines, and end with a code."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,20 @@ def test_a_service_that_was_not_translated_is_found(tmp_path: Path) -> None:
     assert "win-1" in done.output
     assert "was not translated" in (tmp_path / "out/trace.html").read_text("utf-8")
     assert "untranslated" in (tmp_path / "out/trace.txt").read_text("utf-8")
+
+
+def test_programs_are_told_the_same(tmp_path: Path) -> None:
+    """One JSON value and nothing else: finding, where it stopped, each frame; the exit code is that of the finding."""
+    first = written(tmp_path / "a.pcap", SYN, TRANSLATED)
+    arguments = ("--port=51234", f"--service={SERVICE}", "--backend=10.244.1.10", "--json")
+    done = traced(tmp_path, "--pcap", f"win-1={first}", *arguments)
+    assert done.exit_code == ExitCode.TESTS_FAILED
+    told = json.loads(done.output)
+    assert (told["finding"], told["node"]) == ("dead-backend", "win-1")
+    assert told["page"] == str(tmp_path / "out/trace.html")
+    assert [hop["stage"] for hop in told["hops"] if hop["stopped"]] == ["translated"]
+    assert [frame["destination"] for frame in told["frames"]] == [SERVICE, BACKEND]
+    assert told["flow"]["requested"] == {"address": SERVICE, "port": 80}
 
 
 def test_a_stale_backend_is_found(tmp_path: Path) -> None:

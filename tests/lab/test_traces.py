@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import traceback
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import pytest
 
@@ -11,8 +13,9 @@ from nettests.lab.network.alterations import Which, with_stale_endpoint, with_wr
 from nettests.lab.network.isolation import enter_isolated_namespaces
 from nettests.lab.network.packets import Packets
 from nettests.lab.network.wire_faults import Path
-from tests.lab.traces import Broken, Question, Stage, found
+from tests.lab.traces import Broken, Question, Stage, found, witnessed
 
+T = TypeVar("T")
 ALL = Which()
 TO_LINUX = Question(source="win-1", target="linux-1")
 FROM_LINUX = Question(source="linux-1", target="win-1")
@@ -103,35 +106,44 @@ PROFILES = {
 
 def findings(profile: str, names: tuple[str, ...]) -> dict[str, list[str]]:
     """Trace these cases of a profile in a child process, which has namespaces of its own."""
+
+    def child() -> dict[str, list[str]]:
+        cases = {name: PROFILES[profile][name][:2] for name in names}
+        traces = asyncio.run(found(profile, cases))
+        return {
+            name: [one.finding.value, one.node, one.detail, *one.remarks]
+            for name, one in traces.items()
+        }
+
+    return in_namespaces(child)
+
+
+def in_namespaces(work: Callable[[], T]) -> T:
+    """Return what work returns in a child process, which has namespaces of its own; its failure fails the test."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
         try:
             enter_isolated_namespaces()
-            cases = {name: PROFILES[profile][name][:2] for name in names}
-            traces = asyncio.run(found(profile, cases))
-            said = {
-                name: [one.finding.value, one.node, one.detail, *one.remarks]
-                for name, one in traces.items()
-            }
-            text = json.dumps(said)
+            text = json.dumps({"told": work()})
         except BaseException:  # noqa: BLE001  told to the parent, which fails the test
-            text = json.dumps({"failed": [traceback.format_exc()]})
+            text = json.dumps({"failed": traceback.format_exc()})
         with os.fdopen(write, "w") as pipe:
             pipe.write(text)
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
-        told: dict[str, list[str]] = json.loads(pipe.read())
+        told: dict[str, Any] = json.loads(pipe.read())
     os.waitpid(child, 0)
-    return told
+    assert "failed" not in told, told["failed"]
+    result: T = told["told"]
+    return result
 
 
 def wrong(profile: str, names: tuple[str, ...]) -> dict[str, list[str]]:
     """Return what was not found as it should be."""
     told = findings(profile, names)
-    assert "failed" not in told, told["failed"][0]
     right = {name: PROFILES[profile][name][2] for name in names}
     return {name: told[name] for name in names if told[name][0] != right[name]}
 
@@ -139,6 +151,41 @@ def wrong(profile: str, names: tuple[str, ...]) -> dict[str, list[str]]:
 def test_a_healthy_path_and_two_faults_are_told_apart() -> None:
     """On an overlay of Windows and Linux nodes: nothing wrong, no rules of the Service, another network id."""
     assert not wrong("win2019-overlay", ("healthy", "no rules", "other VNI"))
+
+
+def told_twice(profile: str) -> dict[str, list[list[object]]]:
+    """Have connections of a profile witnessed in a child process, healthy and with disguised sources."""
+
+    def child() -> dict[str, list[list[object]]]:
+        cases = {
+            f"{name} {one.source} → {one.target}": (one, broken)
+            for one in (TO_LINUX, FROM_LINUX, DIRECT)
+            for name, broken in (
+                ("healthy", None),
+                ("disguised", node_fault("disguise_sources", one.source)),
+            )
+        }
+        heard = asyncio.run(witnessed(profile, cases))
+        return {
+            name: [[one.subject.value, one.agree, one.shows] for one in each]
+            for name, each in heard.items()
+        }
+
+    return in_namespaces(child)
+
+
+@pytest.mark.parametrize(
+    "profile",
+    ["win2022-l2bridge-dsr", pytest.param("win2019-overlay", marks=pytest.mark.nightly)],
+)
+def test_only_the_wire_tells_of_disguised_sources(profile: str) -> None:
+    """Healthy connections are told alike by servers, configuration and captures; with the fault the source is not."""
+    for name, subjects in told_twice(profile).items():
+        assert {"source address", "way of the reply", "encapsulation"} <= {
+            one[0] for one in subjects
+        }
+        different = {one[0] for one in subjects if not one[1]}
+        assert different == ({"source address"} if "disguised" in name else set()), name
 
 
 @pytest.mark.nightly

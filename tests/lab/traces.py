@@ -4,6 +4,7 @@ A fabric is the lab's network alone, without its API: it stands in a second, in 
 """
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -13,9 +14,15 @@ from nettests import wire
 from nettests.lab.interfaces import Machine, PodNetwork, ResolverConfig
 from nettests.lab.network.fabric import LabFabric, create_fabric
 from nettests.lab.topology import OS, Backend, Profile, ServicePort, profiles
+from nettests.model.channel import ExecAnswer
 from nettests.model.facts import Address
+from nettests.model.witnessed import Witnessed
 from nettests.model.words import Protocol
+from nettests.parse.witness import WITNESS, witnessed_in
 from nettests.probes.capturing import Flow, pktmon_filters, tcpdump_words
+from nettests.probes.endpoint import CLIENT_IP
+from nettests.probes.packet_monitor import Dialect
+from nettests.session.witness_record import record_of
 from nettests.tracing.canary import proven
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
@@ -23,7 +30,9 @@ from nettests.tracing.printed import read_pktmon, read_tcpdump
 from nettests.tracing.result import Trace
 from nettests.tracing.scene import End, Scene
 from nettests.tracing.sighting import Capture
+from tests.facts import cluster_facts
 from tests.lab.programs.worlds import Running, finish, listening, start
+from tests.parse.raws import raw
 
 VIP, SERVED, REQUESTED, BASE = ip_address("10.96.7.7"), 8080, 80, 28000
 LOG, TEXT = r"c:\x.etl", r"c:\x.txt"
@@ -150,9 +159,13 @@ async def _begun(on: Stage, node: str, flow: Flow) -> Running | None:
         return running
     for words in (("pktmon", "filter", "remove"), *pktmon_filters(flow)):
         assert (await finish(host, words)).code == 0
-    begin = ["pktmon", "start", "--capture", "--pkt-size", "256", "--file-name", LOG]
+    begin = _dialect(host).start(LOG, packet_bytes=256, log_mib=4)
     assert (await finish(host, begin)).code == 0
     return None
+
+
+def _dialect(host: Machine) -> Dialect:
+    return Dialect.FIRST if host.build == 17763 else Dialect.PRESENT
 
 
 async def _read(on: Stage, node: str, running: Running | None, base: int) -> Capture:
@@ -161,8 +174,8 @@ async def _read(on: Stage, node: str, running: Running | None, base: int) -> Cap
         await running.kill()
         printed = read_tcpdump(running.stdout.decode())
     else:
-        for words in (["stop"], ["etl2txt", LOG, "--out", TEXT, "--hex"]):
-            assert (await finish(host, ["pktmon", *words])).code == 0
+        for words in (("pktmon", "stop"), _dialect(host).to_text(LOG, TEXT)):
+            assert (await finish(host, words)).code == 0
         printed = read_pktmon((await finish(host, ["cmd", "/c", "type", TEXT])).stdout)
     pairs, unread = wire.dissected(node, printed.frames)
     capture = Capture(
@@ -223,6 +236,52 @@ def _scene(on: Stage, question: Question) -> Scene:
         source_kept=question.source_kept,
         size=question.size,
     )
+
+
+async def heard(on: Stage, question: Question) -> tuple[Witnessed, ...]:
+    """Connect once while both nodes capture, and return what server and captures say of it."""
+    nodes = list(dict.fromkeys((question.source, question.target)))
+    tunnel = on.profile.cni.vxlan_port if on.profile.cni.backend == "vxlan" else None
+    base, on.base = on.base, on.base + 8
+    flow = Flow(base=base, served=(SERVED, REQUESTED), tunnel=tunnel)
+    captures = {node: await _begun(on, node, flow) for node in nodes}
+    await _canaries(on, nodes, base)
+    scene = _scene(on, question)
+    url = f"http://{scene.requested}:{scene.requested_port}/clientip"
+    words = ["curl", "-sS", "-m", "2", "--local-port", str(base + 2), url]
+    done = await finish(on.pod(f"client-{question.source}"), words)
+    await _canaries(on, nodes, base + 1)
+    await asyncio.sleep(0.1)
+    read = [await _read(on, node, captures[node], base) for node in nodes]
+    record = record_of(
+        scene,
+        cluster_facts(on.profile.name),
+        Mark(protocol=Protocol.TCP, port=base + 2),
+        read,
+        ExecAnswer(exit_code=done.code, stdout=done.stdout, stderr=done.stderr),
+        request=CLIENT_IP,
+    )
+    return witnessed_in([raw(WITNESS, stdout=json.dumps(record))])
+
+
+async def witnessed(
+    profile: str, cases: Mapping[str, tuple[Question, Broken | None]]
+) -> dict[str, tuple[Witnessed, ...]]:
+    """Have each case witnessed on a fabric of the profile, with what breaks it in force for its time."""
+    on = await stage(profile)
+    told: dict[str, tuple[Witnessed, ...]] = {}
+    try:
+        for name, (question, broken) in cases.items():
+            await on.program(f"server-{question.target}")
+            undo = await broken(on) if broken is not None else None
+            told[name] = await heard(on, question)
+            if callable(undo):
+                await undo()
+    finally:
+        for one in on.running:
+            await one.kill()
+        await on.fabric.close()
+    return told
 
 
 async def found(

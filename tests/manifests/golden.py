@@ -101,6 +101,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "win2022-l2bridge-dsr": {**BRIDGE_WITH_DSR, **INTERNAL_LOST},
     "win2022-overlay-dsr": {**OVERLAY_WITH_DSR},
+    "win2022-overlay-services": {**OVERLAY_WITH_DSR},
     "azure-l2tunnel": {
         **WITHOUT_DSR,
         **INTERNAL_LOST,
@@ -113,7 +114,7 @@ TABLE: dict[str, dict[str, str]] = {
         **AKS,
         **INTERNAL_LOST,
         **TRANSLATED,
-        r"icmp-pod-to-node/windows-1/linux-1/": "icmp-azure-overlay-node: unspecified",
+        r"icmp-pod-to-node/windows-1/linux-1/": "flow-pod-external-exception-azure: unspecified",
         r"hostport-from-own-node/windows-1/": "hostport-local: unspecified",
         r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused or timed_out",
     },
@@ -173,3 +174,5 @@ TABLE: dict[str, dict[str, str]] = {
         **on_host_pools((1, 2, 3)),
     },
 }
+TABLE["win2022-overlay-services"] = TABLE["win2022-overlay-dsr"]
+"""The same cluster: who tells the settings of its kube-proxy changes nothing of what is documented."""

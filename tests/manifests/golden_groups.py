@@ -52,7 +52,7 @@ OLD = {
     r"fleet-session-affinity/windows/tcp": "aff-clientip-hns: connected, several-backends",
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
-SEEN = r"dsr-source-address/windows-1/"
+SEEN = r"(dsr-source-address|witnessed-service)/windows-1/"
 MANY_SERVICES = {r"many-services/windows/": "svc-many-without-dsr: unspecified"}
 NO_DSR = {
     **MANY_SERVICES,

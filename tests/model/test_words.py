@@ -26,14 +26,19 @@ def test_what_a_protocol_does(about: str, words: set[Protocol]) -> None:
         ("has_path", set(Question) - {Question.ADMIT, Question.INSPECT, Question.START}),
         (
             "examined",
-            {Question.ADMIT, Question.INSPECT, Question.START, Question.IDLE, Question.SCALE},
+            {
+                *(Question.ADMIT, Question.INSPECT, Question.START),
+                *(Question.IDLE, Question.SCALE, Question.WITNESS),
+            },
         ),
+        ("exhausts", {Question.FLOWS, Question.SCALE}),
+        ("alone", {Question.FLOWS, Question.SCALE, Question.WITNESS}),
         ("tries_objects", {Question.ADMIT, Question.START}),
         ("timed", {Question.REACH, Question.PING, Question.RESOLVE, Question.DISTRIBUTE}),
     ],
 )
 def test_what_a_question_is(about: str, words: set[Question]) -> None:
-    """Which questions send packets, take an examiner, hand over an object, and have one answer each."""
+    """Which questions send packets, take an examiner, hand over an object, have one answer each, and run alone."""
     assert {one for one in Question if getattr(one, about)} == words
 
 

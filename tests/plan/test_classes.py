@@ -65,8 +65,8 @@ def test_classes_are_read_from_lists_and_repetitions() -> None:
     ("text", "hint"),
     [
         ("costy", "did you mean 'costly'?"),
-        ("default", "classes: costly, exposed, disruptive"),
-        ("costly,", "classes: costly, exposed, disruptive"),
+        ("default", "classes: costly, exposed, disruptive, packets"),
+        ("costly,", "classes: costly, exposed, disruptive, packets"),
     ],
 )
 def test_a_class_that_there_is_not_is_refused(text: str, hint: str) -> None:

@@ -88,7 +88,11 @@ def test_every_image_of_a_run_is_listed_with_its_nodes() -> None:
     assert probes.purpose.startswith("probes")
     assert probes.platforms == ("linux/amd64", "windows/amd64 10.0.17763")
     assert probes.nodes == tuple(sorted(node.name for node in facts.nodes))
-    own = {check.flow for check in plan.checks if check.action.question is Question.START}
+    own = {
+        check.flow
+        for check in plan.checks
+        if check.action.question in {Question.START, Question.WITNESS}
+    }
     assert others
     for one in others:
         assert set(one.purpose.split(", ")) <= own, one

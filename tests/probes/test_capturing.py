@@ -14,11 +14,12 @@ from nettests.probes.capturing import (
     CannotCaptureError,
     Capturer,
     Flow,
+    RefusedCaptureError,
     capture_pod,
     tcpdump_words,
 )
 from nettests.probes.endpoint import Endpoint
-from nettests.probes.marked import MarkedFlow, marked_flow
+from nettests.probes.marked import MarkedFlow, marked_flow, marked_query
 from nettests.probes.objects import Blank
 from tests.probes.made import FACTS, action
 
@@ -124,6 +125,42 @@ def test_other_peoples_captures_are_left_alone(
     assert not any(changed & set(words) for words in cluster.ran)
 
 
+def test_the_first_release_of_pktmon_has_other_words() -> None:
+    """Windows Server 2019: no ``status``, ``--etw`` and ``format``; all else is the same."""
+    cluster = Cluster(
+        answers={"pktmon status": (1, "Unknown command 'status'"), "cmd /c": (0, "the log")}
+    )
+    one = on(cluster)
+    one.begin()
+    assert one.end(until="") == "the log"
+    log = r"C:\Windows\Temp\nettests-28000-n.etl"
+    words = [" ".join(each) for each in cluster.ran]
+    assert f"pktmon start --etw -p 256 -f {log} -s 4" in words
+    assert f"pktmon format {log} -o {log.replace('.etl', '.txt')} -x" in words
+
+
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [
+        ("Total free bytes        : 104,857,600 (100.0 MB)", "100 MiB free on C:"),
+        ("Total # of free bytes        : 104857600", "100 MiB free on C:"),
+        ("Total free bytes        : 103,079,215,104 ( 96.0 GB)", ""),
+        ("Gesamtzahl der freien Bytes: 12", ""),
+    ],
+)
+def test_a_full_drive_is_left_alone(said: str, refused: str) -> None:
+    """Nothing is begun where there is little room; where that is not told, the tool will say so."""
+    cluster = Cluster(answers={"fsutil volume": (0, said)})
+    one = on(cluster)
+    if refused:
+        with pytest.raises(RefusedCaptureError, match=refused):
+            one.begin()
+        one.end(until="")
+        assert not {"start", "stop", "del"} & {word for words in cluster.ran for word in words}
+    else:
+        one.begin()
+
+
 def test_what_cannot_be_undone_is_said() -> None:
     """Filters that stay on a node are told to people."""
     cluster = Cluster()
@@ -212,3 +249,20 @@ def test_each_protocol_has_its_mark() -> None:
     assert str(icmp.mark.size) in icmp.words
     large = flow(Protocol.TCP, size=2000)
     assert len(large.words[-1]) > 2000
+
+
+@pytest.mark.parametrize(
+    ("said", "answered"),
+    [
+        ("** server can't find nettests28002.default.svc.cluster.local: NXDOMAIN", True),
+        ("*** dns can't find nettests28002.default.svc.cluster.local.: Non-existent domain", True),
+        (";; connection timed out; no servers could be reached", False),
+        ("*** Request to dns timed-out", False),
+        ("", False),
+    ],
+)
+def test_a_query_is_answered_by_a_name_that_does_not_exist(said: str, answered: bool) -> None:
+    """Of a name of the cluster's own domain, whole, at the server itself; either tool says so in its own words."""
+    flow = marked_query("10.96.0.10", "cluster.local", "nettests28002")
+    assert flow.words == ("nslookup", "nettests28002.default.svc.cluster.local.", "10.96.0.10")
+    assert flow.answered(ExecAnswer(exit_code=1, stdout=said, stderr="")) is answered

@@ -13,7 +13,7 @@ from nettests.probes import objects
 from nettests.probes.deploy import refuse_commands
 from nettests.probes.deployment import INSPECTOR
 from nettests.probes.exposure import exposed_ports
-from nettests.probes.starting import pods_of
+from nettests.probes.start_objects import pods_of
 from tests.facts import PROFILES, cluster_facts
 from tests.manifests.shipped import flows
 

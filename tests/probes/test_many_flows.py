@@ -15,7 +15,7 @@ from nettests.model.words import CheckClass, Outcome, Question, TargetKind
 from nettests.parse.late_trains import BESIDE
 from nettests.parse.many_flows import AT_LAST
 from nettests.probes.many_flows import LENGTH, rounds
-from nettests.probes.observer import exhausting
+from nettests.probes.observer import one_after_the_other
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 
@@ -145,7 +145,7 @@ def test_what_looks_for_a_limit_comes_last_one_of_a_probe_at_a_time() -> None:
     elsewhere = replace(
         check(action("probe-linux-1-1", TargetKind.POD_IP, question=Question.FLOWS)), id="f3"
     )
-    groups = exhausting([one, *shared, other, change, elsewhere])
+    groups = one_after_the_other([one, *shared, other, change, elsewhere])
     assert [[one.id for one in group] for group in groups] == [
         ["s0", "s1", "s2"],
         ["f1", "f3"],

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from ipaddress import ip_address
+from typing import Any
 
 import pytest
 
@@ -133,14 +134,65 @@ def test_an_answer_that_nobody_expects_is_said() -> None:
     assert "open" in scene(action("probe-windows-1-1", TargetKind.POD_IP), None).documented
 
 
+def named(**more: Any) -> Action:
+    usual = {"name_form": "{service}.{namespace}", "question": Question.RESOLVE}
+    given = {"protocol": Protocol.UDP, **usual, **more}
+    return action("probe-windows-1-1", TargetKind.SERVICE_PARTIAL_NAME, **given)
+
+
+WITH_DNS = Directory(
+    facts=replace(
+        FACTS,
+        dns_address=known(ip_address("10.96.0.10"), "test"),
+        dns_pods=known((ip_address("10.244.1.2"),), "test"),
+    ),
+    deployment=deployed(),
+)
+
+
+def test_a_name_is_traced_as_a_query_to_the_clusters_dns() -> None:
+    """Over UDP, through its Service, to its Pods on the nodes whose networks they have."""
+    found = scene(named(), directory=WITH_DNS)
+    assert (str(found.requested), found.requested_port, found.translator) == (
+        "10.96.0.10",
+        53,
+        "w1",
+    )
+    assert [(str(one.address), one.node, one.port) for one in found.backends] == [
+        ("10.244.1.2", "n1", 53)
+    ]
+    assert found.protocol is Protocol.UDP
+
+
+def test_a_dns_pod_is_queried_itself() -> None:
+    """Nobody translates what goes to the address of one Pod."""
+    question = action(
+        "probe-windows-1-1",
+        TargetKind.DNS_POD,
+        Protocol.UDP,
+        question=Question.RESOLVE,
+        name_form="kubernetes.default.svc.{domain}",
+    )
+    found = scene(question, directory=WITH_DNS)
+    assert (str(found.requested), found.translator) == ("10.244.1.2", "")
+    assert [one.node for one in found.backends] == ["n1"]
+
+
+def test_a_dns_whose_address_nobody_knows_is_not_traced() -> None:
+    """The reason is the fact's."""
+    with pytest.raises(PlanError, match="the address of the cluster's DNS is not known"):
+        scene(named())
+
+
 @pytest.mark.parametrize(
     ("one", "why"),
     [
+        (check(named(protocol=Protocol.TCP)), "over TCP"),
         (check(action("external", TargetKind.NODEPORT)), "external"),
         (check(action("probe-windows-1-1", TargetKind.POD_IP, question=Question.IDLE)), "idle"),
         (check(action("node-linux-1-1", TargetKind.POD_IP, Protocol.UDP)), "no mark"),
     ],
-    ids=["from outside", "no single flow", "a node's datagram"],
+    ids=["a query over TCP", "from outside", "no single flow", "a node's datagram"],
 )
 def test_what_cannot_be_marked_is_refused_with_the_reason(one: Check, why: str) -> None:
     """A check that sends no flow of its own that captures can know again is not traced."""

@@ -52,6 +52,33 @@ def test_a_word_marks_datagrams_and_their_port_marks_the_replies() -> None:
     assert ways(mark, one, back, other) == [Way.REQUEST, Way.REPLY, None]
 
 
+def test_a_query_is_known_by_its_name_and_its_answer_by_the_port() -> None:
+    """The name stands behind the header of the message, in the answer too, whose flag says that it is one."""
+    mark = Mark(protocol=Protocol.UDP, token=b"nettests28002", query=True)
+    name = b"\x0dnettests28002\x07default\x00"
+    query = packet(
+        protocol=Protocol.UDP,
+        syn=False,
+        sequence=None,
+        source_port=4000,
+        destination_port=53,
+        payload=b"\x12\x34\x01\x00" + name,
+    )
+    translated = replace(query, source_port=61000, destination=BACKEND)
+    back = replace(
+        query,
+        source=BACKEND,
+        destination=POD,
+        source_port=53,
+        destination_port=4000,
+        payload=b"\x12\x34\x81\x83" + name,
+    )
+    other = replace(query, source_port=4001, payload=b"\x12\x35\x01\x00\x0dnettests28003")
+    cut = replace(query, source_port=4002, payload=b"")
+    found = ways(mark, query, translated, back, other, cut)
+    assert found == [Way.REQUEST, Way.REQUEST, Way.REPLY, None, None]
+
+
 def test_a_size_marks_echoes() -> None:
     """Requests and replies of that many bytes, also where the capture cut them; others are not of the flow."""
     mark = Mark(protocol=Protocol.ICMP, size=733)

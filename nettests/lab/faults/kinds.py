@@ -110,6 +110,12 @@ KINDS = (
         ("node",),
     ),
     Kind(
+        "sources-disguised",
+        "a node's pods have other addresses on the wire, and the nodes that they reach put theirs back: no server notices",
+        ("node",),
+        ("node",),
+    ),
+    Kind(
         "hairpin-broken",
         "what a pod sends to itself by way of a Service is lost",
         ("node",),

@@ -46,6 +46,7 @@ class PacketFaults:
             "other-vni": self.other_vni,
             "not-encapsulated": self.plainly,
             "source-rewritten": self.sources,
+            "sources-disguised": self.disguised,
             "hairpin-broken": self.hairpins,
             "idle-flows-forgotten": self.idle_flows,
             "idle-outside-flows-forgotten": self.idle_flows_outwards,
@@ -114,6 +115,10 @@ class PacketFaults:
     async def sources(self, options: Json) -> Undo:
         """``source-rewritten``."""
         return await self._node.rewrite_sources(self._named(options))
+
+    async def disguised(self, options: Json) -> Undo:
+        """``sources-disguised``."""
+        return await self._node.disguise_sources(self._named(options))
 
     async def hairpins(self, options: Json) -> Undo:
         """``hairpin-broken``."""

@@ -21,6 +21,12 @@ CALICO_WINDOWS_IMAGE = "quay.io/calico/node-windows:v3.30.3"
 ANTREA_WINDOWS_IMAGE = "docker.io/antrea/antrea-windows:v2.4.1"
 
 
+def enforces_policies(profile: Profile) -> bool:
+    """Whether the plugin brings an agent that binds pods by NetworkPolicies."""
+    has_agent = profile.cni.plugin in {Plugin.CALICO, Plugin.ANTREA}
+    return bool(profile.mechanism("network-policies", has_agent))
+
+
 def namespaces(profile: Profile) -> tuple[str, ...]:
     """Return the namespaces that the plugin brings along."""
     found = {

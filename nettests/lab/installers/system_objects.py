@@ -239,30 +239,34 @@ def _kube_proxy(name: str, container: Json, os: OS) -> tuple[str, Json]:
 
 def _windows_kube_proxy(profile: Profile) -> Json:
     """Return the container; its start script adds ``--source-vip`` on overlay networks."""
-    dsr = str(profile.kube_proxy.dsr).lower()
-    overlay = profile.cni.driver is Driver.OVERLAY
     calico = profile.cni.plugin is Plugin.CALICO
     made_for = "calico" if calico else "flannel"
     return {
         "name": "kube-proxy",
         "image": f"docker.io/sigwindowstools/kube-proxy:{profile.kubernetes_version}"
         f"-{made_for}-hostprocess",
-        "args": [
-            "--hostname-override=$(NODE_NAME)",
-            "--v=6",
-            *_mode(profile),
-            f"--enable-dsr={dsr}",
-            f"--feature-gates=WinOverlay={str(overlay).lower()},WinDSR={dsr}",
-        ],
+        "args": ["--hostname-override=$(NODE_NAME)", *kube_proxy_flags(profile)],
         "env": [
             _node_name(),
             # The start script for Calico sets the network's name itself.
-            *([] if calico else [{"name": "KUBE_NETWORK", "value": _network(profile)}]),
+            *([] if calico else [{"name": "KUBE_NETWORK", "value": network_name(profile)}]),
         ],
     }
 
 
-def _network(profile: Profile) -> str:
+def kube_proxy_flags(profile: Profile) -> list[str]:
+    """Return the flags of kube-proxy on every Windows node."""
+    dsr = str(profile.kube_proxy.dsr).lower()
+    overlay = str(profile.cni.driver is Driver.OVERLAY).lower()
+    return [
+        "--v=6",
+        *_mode(profile),
+        f"--enable-dsr={dsr}",
+        f"--feature-gates=WinOverlay={overlay},WinDSR={dsr}",
+    ]
+
+
+def network_name(profile: Profile) -> str:
     """Return the name of the HNS network, which an operator has to give to kube-proxy."""
     if profile.cni.plugin is Plugin.AZURE:
         return "azure"

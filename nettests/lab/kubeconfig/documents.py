@@ -123,11 +123,13 @@ def _loopback(profile: Profile) -> Json:
 
 
 def _of_hosts(profile: Profile) -> Json:
-    """Return what is set up on Windows hosts themselves: their firewall is on, as it is by default, and kube-proxy's settings."""
+    """Return what is set up on Windows hosts themselves, unless they have to tell it: their firewall, and kube-proxy's settings."""
     windows = [node for node in profile.nodes if node.os is OS.WINDOWS]
     if not windows:
         return {}
-    return {"windowsFirewall": True, **_of_service(profile, windows)}
+    firewall = {"windowsFirewall": profile.options.windows_firewall}
+    stated = firewall if profile.options.firewall_stated else {}
+    return {**stated, **_of_service(profile, windows)}
 
 
 def _of_service(profile: Profile, windows: Sequence[NodeSpec]) -> Json:

@@ -22,6 +22,7 @@ from nettests.lab.apiserver.troubles import Troubles
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.controllers.endpoint_controller import EndpointController
 from nettests.lab.controllers.load_balancer_controller import LoadBalancerController
+from nettests.lab.controllers.policy_agent import PolicyAgent
 from nettests.lab.controllers.scheduler import Scheduler
 from nettests.lab.controllers.shared_tables import SharedPorts
 from nettests.lab.controllers.workload_controller import WorkloadController
@@ -32,6 +33,7 @@ from nettests.lab.faults.silent_kubelet import Silence
 from nettests.lab.faults.targets import Targets
 from nettests.lab.folders import control
 from nettests.lab.folders.state import LabFolder
+from nettests.lab.installers.plugin_objects import enforces_policies
 from nettests.lab.installers.system_objects import API_PORT, control_plane_address, objects
 from nettests.lab.interfaces import Process
 from nettests.lab.kubeconfig import certificates, documents
@@ -211,6 +213,13 @@ class Lab:
                     lambda c: LoadBalancerController(c, self._profile, fabric.announce).run(),
                 )
             )
+        if enforces_policies(self._profile):
+            nodes = [spec.name for spec in self._profile.nodes]
+            group.create_task(
+                self._component(
+                    "policy-agent", lambda c: PolicyAgent(c, nodes, fabric.policies.enforce).run()
+                )
+            )
         for spec in self._profile.nodes:
             group.create_task(self._node(fabric, spec, issued))
 
@@ -230,7 +239,6 @@ class Lab:
             profile=self._profile,
             network=network,
             clients=self._client,
-            source_vip=network.source_vip,
             programmed=programmed,
             dns_troubles=self._dns_troubles,
             shared=self._shared,

@@ -7,7 +7,7 @@ which the cmdlets of the module HostNetworkingService speak.
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 
 from nettests.lab.installers import flannel
@@ -73,6 +73,8 @@ class NodeHns:
     exceptions: Sequence[Network]
     pods: Callable[[], Mapping[str, tuple[Address, ...]]]
     policies: Callable[[], tuple[LoadBalancer, ...]]
+    dns: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """DNS servers and suffixes of pods' endpoints, by address."""
 
     def networks(self) -> list[Json]:
         """Return the pod network."""
@@ -143,6 +145,7 @@ class NodeHns:
             {
                 **self._endpoint(uid[:8], first),
                 **({"IPv6Address": str(second[0])} if second else {}),
+                **self._dns(first),
                 "GatewayAddress": str(addressing.pod_gateway(self.node, self.profile.cni)),
                 "Policies": self._policies(first),
                 "State": _ATTACHED,
@@ -229,6 +232,10 @@ class NodeHns:
             "VirtualNetwork": self._network,
             "VirtualNetworkName": network_name(self.node, self.profile.cni),
         }
+
+    def _dns(self, address: Address) -> Json:
+        servers, suffixes = self.dns.get(str(address), ("", ""))
+        return {"DNSServerList": servers, "DNSSuffix": suffixes} if servers else {}
 
     def _policies(self, address: Address) -> list[Json]:
         """Return what the plugin gives a Pod's endpoint; the cmdlets spell it as HNS' first schema, whichever made it."""

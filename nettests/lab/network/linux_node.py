@@ -33,7 +33,7 @@ from nettests.lab.topology import (
     of_family,
 )
 
-_DEVICE = "flannel.1"
+VXLAN_DEVICE = "flannel.1"
 
 
 class LinuxServices:
@@ -129,7 +129,7 @@ def _reach_other_pods(links: Netlink, node: NodeSpec, profile: Profile, *, overl
     if not overlay:
         links.routes_through("eth0", ((other.pod_cidr, other.address) for other in others))
         return
-    links.vxlan(vxlan_device(_DEVICE, node, profile))
-    links.address(_DEVICE, addressing.vtep(node))
-    links.up(_DEVICE)
-    connect_pod_networks(links, _DEVICE, others)
+    links.vxlan(vxlan_device(VXLAN_DEVICE, node, profile))
+    links.address(VXLAN_DEVICE, addressing.vtep(node))
+    links.up(VXLAN_DEVICE)
+    connect_pod_networks(links, VXLAN_DEVICE, others)

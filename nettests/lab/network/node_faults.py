@@ -6,23 +6,28 @@ between nodes. Nothing here knows Services, names or checks.
 """
 
 from collections.abc import Callable, Mapping
+from ipaddress import ip_network
 from typing import TypeVar
 
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network.faults import ENTERING, Faults, Undo, put
+from nettests.lab.network.linux_node import VXLAN_DEVICE as LINUX_VXLAN
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.netlink import Netlink, Route, configure
 from nettests.lab.network.packets import Packets, plain, share
 from nettests.lab.network.pods import other_nodes
 from nettests.lab.network.switch_rules import ENCAPSULATE
 from nettests.lab.network.tables import Chain
+from nettests.lab.network.windows_node import VXLAN_DEVICE as WINDOWS_VXLAN
 from nettests.lab.network.windows_node import VXLAN_TABLE
-from nettests.lab.topology import OS, Network, Profile
+from nettests.lab.topology import OS, Address, Network, NodeSpec, Profile
 
 T = TypeVar("T")
 
 _STRUCK = "struck"
+_DISGUISES = ip_network("198.18.0.0/16")
+"""Of the network for benchmarks (RFC 2544), which no cluster has."""
 _BEGINNING = "type filter hook prerouting priority -150"
 """After connection tracking, which knows what begins a connection, and before anything translates."""
 _BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
@@ -96,6 +101,39 @@ class NodeFaults:
         return await self._load(
             self._at(node), {"rewriting": Chain(hook=_REWRITING, rules=(rule,))}
         )
+
+    async def disguise_sources(self, node: str) -> Undo:
+        """Let the node's pods have other addresses on the wire; every other node puts theirs back before it does anything.
+
+        So nobody whom they reach notices. What the network plugin encapsulates is changed inside.
+        """
+        pods: list[Address] = [*self._profile.node(node).pod_cidr.hosts()]
+        masks: list[Address] = [_DISGUISES[number] for number in range(1, len(pods) + 1)]
+        on = _rewriting(dict(zip(pods, masks, strict=True)))
+        off = _rewriting(dict(zip(masks, pods, strict=True)))
+        begun: list[Undo] = []
+        for one in self._profile.nodes:
+            way, rule = ("egress", on) if one.name == node else ("ingress", off)
+            hook = f'type filter hook {way} device "{self._crossing(one)}" priority 0'
+            chains = {"disguise": Chain(hook=hook, rules=(rule,))}
+            begun.append(
+                await put(
+                    self._worker, self._faults, self._at(one.name), family="netdev", chains=chains
+                )
+            )
+
+        async def undo() -> None:
+            for each in begun:
+                await each()
+
+        return undo
+
+    def _crossing(self, node: NodeSpec) -> str:
+        """Return the device through which pods' packets leave a node, before they are encapsulated."""
+        windows = node.os is OS.WINDOWS
+        if self._profile.cni.backend == "vxlan":
+            return WINDOWS_VXLAN if windows else LINUX_VXLAN
+        return "uplink" if windows else "eth0"
 
     async def lose_hairpins(self, node: str) -> Undo:
         """Lose what a pod sends to itself by way of a Service."""
@@ -197,6 +235,13 @@ class NodeFaults:
         return await put(
             self._worker, self._faults, namespace, family="ip", chains=chains, sets=sets
         )
+
+
+def _rewriting(addresses: Mapping[Address, Address]) -> str:
+    """Return the rule that puts the second address of each pair into the place of the first."""
+    pairs = ", ".join(f"{one} : {other}" for one, other in addresses.items())
+    known = ", ".join(map(str, addresses))
+    return f"ip saddr {{ {known} }} ip saddr set ip saddr map {{ {pairs} }}"
 
 
 def _encapsulate(links: Netlink, *, end: bool) -> None:

@@ -8,6 +8,7 @@ switch answers for it with the host's MAC (l2bridge rewrites MACs).
 
 from itertools import chain
 
+from nettests.lab.interfaces import Disk
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.geneve import geneve_table
 from nettests.lab.network.hns import NodeHns
@@ -62,7 +63,7 @@ from nettests.lab.topology import (
 )
 
 _TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}
-_DEVICE = "vxlan"
+VXLAN_DEVICE = "vxlan"
 VXLAN_TABLE = 100
 """Where the routes into the overlay are, for packets that are marked."""
 _SWITCH_TABLE = 101
@@ -208,8 +209,10 @@ def build_windows_node(
         for of_one_family in services:
             of_one_family.program(table)
 
+    disk = Disk()
     return Node(
         spec=node,
+        disk=disk,
         host=machine,
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
@@ -223,6 +226,7 @@ def build_windows_node(
             exceptions=[one for family in families for one in nat_exceptions(family)],
             pods=pods.addresses,
             policies=lambda: tuple(one for each in services for one in each.policies),
+            dns=disk.endpoint_dns,
         ),
         portals=Portals(machine) if features.user_mode else None,
         rewriting=rewriting,
@@ -301,10 +305,12 @@ def _build_overlay(
     node does not reach remote pods over the overlay.
     """
     with configure(machine) as links:
-        links.vxlan(vxlan_device(_DEVICE, node, profile), into=switch)
+        links.vxlan(vxlan_device(VXLAN_DEVICE, node, profile), into=switch)
     with configure(switch) as links:
-        links.up(_DEVICE)
-        connect_pod_networks(links, _DEVICE, other_nodes(profile.nodes, node), table=VXLAN_TABLE)
+        links.up(VXLAN_DEVICE)
+        connect_pod_networks(
+            links, VXLAN_DEVICE, other_nodes(profile.nodes, node), table=VXLAN_TABLE
+        )
         links.route_marked(ENCAPSULATE, VXLAN_TABLE)
 
 

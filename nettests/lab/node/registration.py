@@ -68,6 +68,8 @@ def node_status(spec: NodeSpec, profile: Profile) -> Json:
         "pods": "110",
         "ephemeral-storage": "52428800Ki",
     }
+    if spec.os is OS.WINDOWS and profile.mechanism("huge-pages", 0):
+        resources["hugepages-2Mi"] = "64Mi"
     release = minor(profile.kubernetes_version)
     status: Json = {
         "capacity": resources,

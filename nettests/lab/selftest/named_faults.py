@@ -12,10 +12,12 @@ from nettests.lab.selftest.name_faults import NAME_FAULTS
 from nettests.lab.selftest.node_faults import NODE_FAULTS
 from nettests.lab.selftest.packet_faults import PACKET_FAULTS
 from nettests.lab.selftest.places import PROFILES
+from nettests.lab.selftest.pod_faults import POD_FAULTS
 from nettests.lab.selftest.scale_faults import SCALE_FAULTS
 from nettests.lab.selftest.service_faults import SERVICE_FAULTS
 from nettests.lab.selftest.setting_faults import SETTING_FAULTS
 from nettests.lab.selftest.size_and_time_faults import SIZE_AND_TIME_FAULTS
+from nettests.lab.selftest.witness_faults import WITNESS_FAULTS
 
 FAULTS: tuple[NamedFault, ...] = (
     *PACKET_FAULTS,
@@ -26,8 +28,10 @@ FAULTS: tuple[NamedFault, ...] = (
     *NODE_FAULTS,
     *SETTING_FAULTS,
     *CONFIGURATION_FAULTS,
+    *POD_FAULTS,
     *FLEET_FAULTS,
     *SCALE_FAULTS,
+    *WITNESS_FAULTS,
 )
 """Every named fault, in the order in which they are tried."""
 

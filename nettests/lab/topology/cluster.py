@@ -187,6 +187,10 @@ class Options:
     """Lab options that a user may switch: what the image holds, what the outside answers."""
 
     windows_image_has_ping: bool = True
+    windows_firewall: bool = True
+    """Whether the firewall of Windows nodes is on, as it is by default."""
+    firewall_stated: bool = True
+    """Whether the lab's cluster profile says so; otherwise its nodes have to tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

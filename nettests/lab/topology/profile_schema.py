@@ -83,7 +83,11 @@ SCHEMA: dict[str, Any] = {
         "options": {
             "type": "object",
             "additionalProperties": False,
-            "properties": {"windowsImageHasPing": {"type": "boolean"}},
+            "properties": {
+                "windowsImageHasPing": {"type": "boolean"},
+                "windowsFirewall": {"type": "boolean"},
+                "firewallStated": {"type": "boolean"},
+            },
         },
         "nodes": {"type": "array", "minItems": 1, "maxItems": _MOST_NODES, "items": _NODE_SCHEMA},
     },

@@ -253,7 +253,11 @@ def _build(document: Mapping[str, Any]) -> Profile:
             dsr=bool(proxy.get("dsr", False)),
             service_on=SERVICE_ON[proxy.get("runsAs", "pod")],
         ),
-        options=Options(windows_image_has_ping=bool(options.get("windowsImageHasPing", True))),
+        options=Options(
+            windows_image_has_ping=bool(options.get("windowsImageHasPing", True)),
+            windows_firewall=bool(options.get("windowsFirewall", True)),
+            firewall_stated=bool(options.get("firewallStated", True)),
+        ),
     )
     return _of_ipv6_alone(profile) if families == ["IPv6"] else profile
 

@@ -18,7 +18,7 @@ from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.much import said_of
 from nettests.report.incidents.settings import rules_of
 from nettests.report.incidents.slowness import Slowness
-from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
+from nettests.report.incidents.traits import WITNESSED, Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
 
 _HAPPENED = {
@@ -262,6 +262,7 @@ def _of_property(of: Mapping[Kind, str]) -> str:
     if seen := rest.pop(Kind.SEEN_AS, ""):
         return f"Servers see another source address than {_WHOSE.get(seen, seen)}{_where(rest)}"
     said = {
+        WITNESSED: "Captures show other packets than servers and configurations tell of",
         "source address": "Servers see another source address than documented",
         "session affinity": "Session affinity is not kept",
         "distribution": "Connections are not distributed over backends as documented",

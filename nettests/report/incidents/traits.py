@@ -128,6 +128,8 @@ class Trait:
     value: str
 
 
+WITNESSED = "packets on the wire"
+"""The property of captured connections that they look as servers and configurations tell."""
 DISTRIBUTED = "distribution"
 """The property of new connections that reach all backends."""
 _OWN_SERVERS = {"Default"}
@@ -303,6 +305,8 @@ def _service(check: Check) -> Iterator[tuple[Kind, str]]:
 
 def _asserted(check: Check) -> Iterator[tuple[Kind, str]]:
     claim, settings = check.claim, check.target.settings
+    if check.action.question is Question.WITNESS:
+        yield Kind.PROPERTY, WITNESSED
     if claim.source_seen is not None:
         yield Kind.PROPERTY, "source address"
         yield Kind.SEEN_AS, claim.source_seen.value

@@ -206,3 +206,12 @@ def test_aks_overlay_excepts_pods_alone_and_routes_nothing_with_dsr() -> None:
     assert nat["ExceptionList"] == ["10.244.0.0/16"]
     assert [one["Type"] for one in others] == ["OutBoundNAT"]
     assert endpoint["GatewayAddress"] == "10.244.3.1"
+
+
+def test_an_endpoint_shows_the_dns_that_its_plugin_was_told() -> None:
+    """Of endpoints whose Pod has none there is none."""
+    plain = hns(profile())
+    assert "DNSServerList" not in plain.endpoints()[0]
+    told = replace(plain, dns={"10.244.2.5": ("10.96.0.10", "demo.svc.cluster.local")})
+    shown = told.endpoints()[0]
+    assert (shown["DNSServerList"], shown["DNSSuffix"]) == ("10.96.0.10", "demo.svc.cluster.local")

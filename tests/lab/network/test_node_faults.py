@@ -102,6 +102,18 @@ def test_sources_are_rewritten(start_lab: StartLab, node: str, caller: str, own:
 
 
 @pytest.mark.parametrize(("node", "caller", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
+def test_no_server_notices_disguised_sources(
+    start_lab: StartLab, node: str, caller: str, own: str
+) -> None:
+    """Whatever the wire shows, another node's pod sees the pod's own address, and answers it."""
+    lab = cluster(start_lab)
+    number = lab.fault("node_faults", "disguise_sources", node)
+    assert lab.request(caller, B) == f"b sees {own}"
+    lab.mend(number)
+    assert lab.request(caller, B) == f"b sees {own}"
+
+
+@pytest.mark.parametrize(("node", "caller", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
 def test_hairpins_are_lost(start_lab: StartLab, node: str, caller: str, own: str) -> None:
     """A pod no longer reaches itself through its Service; others do, and it does again in the end."""
     lab = start_lab(profile(release=WS2022))

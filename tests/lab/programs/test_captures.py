@@ -14,6 +14,7 @@ from nettests.lab.programs.packets import Heads
 from nettests.lab.topology import OS
 from nettests.model.words import Protocol
 from nettests.probes.capturing import Flow, expression, pktmon_filters, tcpdump_words
+from nettests.probes.packet_monitor import Dialect
 from nettests.tracing.finding import Finding
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
@@ -131,6 +132,24 @@ async def test_pktmon_shows_the_same_by_its_log(world: World) -> None:
     assert (await finish(node, ["cmd", "/c", "del", "/q", LOG, TEXT])).code == 0
     assert (await finish(node, ["cmd", "/c", "type", TEXT])).code == 1
     assert "not running" in (await finish(node, ["pktmon", "status"])).stdout
+
+
+@in_world()
+async def test_the_first_release_of_pktmon_has_other_words(world: World) -> None:
+    """On Windows Server 2019 the options of today are unknown, and those of then do the same."""
+    node = replace(windows_node(world), build=17763)
+    unknown = (["status"], ["start", "--capture"], ["etl2txt", LOG, "--out", TEXT, "--hex"])
+    for words in unknown:
+        assert (await finish(node, ["pktmon", *words])).code == 1
+    begin = Dialect.FIRST.start(LOG, packet_bytes=256, log_mib=4)
+    assert (await finish(node, begin)).code == 0
+    assert (await finish(node, begin)).code == 1
+    await finish(world.pod, CURL)
+    await asyncio.sleep(0.05)
+    assert (await finish(node, ["pktmon", "stop"])).code == 0
+    assert (await finish(node, Dialect.FIRST.to_text(LOG, TEXT))).code == 0
+    text = (await finish(node, ["cmd", "/c", "type", TEXT])).stdout
+    assert any(one.packet.source_port == 28002 for one in capture(read_pktmon(text)).sightings)
 
 
 @in_world()

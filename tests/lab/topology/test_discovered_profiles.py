@@ -4,6 +4,8 @@ What conditions require of a cluster has to be known for every profile, and to b
 expectations assume of it (``tests.facts``).
 """
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any
@@ -17,11 +19,18 @@ from nettests.lab.kubeconfig import documents
 from nettests.lab.network import addressing
 from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.overlay import pod_mtu
+from nettests.lab.node.components import configuration, kube_proxy_line
 from nettests.lab.node.registration import node_object, node_status
 from nettests.lab.topology import OS, Profile, ProxyMode, profiles
 from nettests.model.facts import ClusterFacts
+from nettests.model.node_reading import NodeReading
 from nettests.model.versions import KubernetesVersion
+from nettests.parse.host_facts import completed
 from nettests.resources import manifests_path
+from nettests.rules import reduced
+from nettests.rules.firewall import PROFILES as FIREWALL
+from nettests.rules.kube_proxy_on_host import CONFIGURATION, VERSION
+from nettests.rules.readings import ToolOutput
 from tests.facts import PROFILES, cluster_facts
 from tests.manifests.shipped import expectations
 
@@ -62,7 +71,35 @@ def discovered(profile: Profile, image: str = "") -> ClusterFacts:
         ),
         "test",
     )
-    return facts_of(snapshot, replace(stated, images=replace(stated.images, probe=image)))
+    found = facts_of(snapshot, replace(stated, images=replace(stated.images, probe=image)))
+    return completed(found, _told(profile))
+
+
+def _told(profile: Profile) -> Iterator[NodeReading]:
+    """Yield what node vantages read of a kube-proxy without a Pod, and of a firewall that nobody states."""
+    proxy = profile.kube_proxy
+    for node in profile.nodes:
+        if node.os is OS.WINDOWS and not profile.options.firewall_stated:
+            rows = [{"Name": name, "Enabled": 1} for name in ("Domain", "Private", "Public")]
+            yield _reading(node.name, FIREWALL, json.dumps(rows))
+        if node.os in proxy.service_on:
+            line = kube_proxy_line(node, profile, addressing.source_vip(node, profile.cni))
+            flags = dict(one[2:].split("=", 1) for one in line.split() if one.startswith("--"))
+            shown = configuration(node.os, proxy.mode.value, flags)
+            yield _reading(node.name, CONFIGURATION, json.dumps(shown))
+            version = f'kubernetes_build_info{{git_version="{profile.kubernetes_version}"}} 1'
+            yield _reading(node.name, VERSION, version)
+
+
+def _reading(node: str, reading: ToolOutput, text: str) -> NodeReading:
+    return NodeReading(
+        node=node,
+        reading=reading.name,
+        probe="test",
+        command=reading.words,
+        exit_code=0,
+        stdout=reduced(reading, text),
+    )
 
 
 def _meta(item: Object, kind: str) -> Object | None:
@@ -87,7 +124,8 @@ def _logs(profile: Profile) -> Any:
     """Yield what kube-proxy's start script adds on overlay nodes, which only its log tells."""
     for node in profile.nodes:
         vip = addressing.source_vip(node, profile.cni)
-        if node.os is OS.WINDOWS and profile.kube_proxy.mode is not ProxyMode.NONE:
+        proxy = profile.kube_proxy
+        if node.os is OS.WINDOWS and not proxy.runs_no_pod(node.os):
             dsr = str(profile.kube_proxy.dsr).lower()
             mode = profile.kube_proxy.mode
             flags = {

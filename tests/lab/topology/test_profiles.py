@@ -42,6 +42,7 @@ NAMES = [
     "win2022-l2bridge-dsr",
     "win2022-l2bridge-dualstack",
     "win2022-overlay-dsr",
+    "win2022-overlay-services",
 ]
 
 
@@ -51,14 +52,25 @@ def test_these_profiles_exist() -> None:
     assert profiles.DEFAULT in NAMES
 
 
-@pytest.mark.parametrize(("words", "as_service"), [("", False), ("service", True), ("pod", False)])
-def test_kube_proxy_may_be_a_service_of_its_hosts(words: str, as_service: bool) -> None:
-    """Then there is neither a DaemonSet nor a ConfigMap of it; unless told otherwise there are both."""
-    text = f"{VALID}kubeProxy: {{runsAs: {words}}}\n" if words else VALID
+@pytest.mark.parametrize(
+    ("words", "there"),
+    [
+        ("", {"kube-proxy", "kube-proxy-windows"}),
+        ("pod", {"kube-proxy", "kube-proxy-windows"}),
+        ("windows-service", {"kube-proxy"}),
+        ("service", set()),
+    ],
+)
+def test_kube_proxy_may_be_a_service_of_its_hosts(words: str, there: set[str]) -> None:
+    """Then there is no DaemonSet of it, on Linux no ConfigMap either; unless told otherwise there are both."""
+    windows = "  - {name: b, os: windows, build: 20348, patch: 3207}\n"
+    text = f"{VALID}{windows}" + (f"kubeProxy: {{runsAs: {words}}}\n" if words else "")
     profile = profiles.read(text, "small.yaml")
-    assert bool(profile.kube_proxy.service_on) is as_service
-    names = {item["metadata"]["name"] for _, item in system_objects.objects(profile)}
-    assert ("kube-proxy" in names) is not as_service
+    made = [item for _, item in system_objects.objects(profile)]
+    names = {item["metadata"]["name"] for item in made if item["kind"] == "DaemonSet"}
+    assert {name for name in names if name.startswith("kube-proxy")} == there
+    maps = {item["metadata"]["name"] for item in made if item["kind"] == "ConfigMap"}
+    assert ("kube-proxy" in maps) is ("kube-proxy" in there)
 
 
 def test_kube_proxy_may_be_a_service_of_windows_hosts_alone() -> None:

@@ -25,6 +25,9 @@ from nettests.lab.programs.packets import (
 from nettests.lab.programs.terminal import err, out
 
 _PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmp": ICMP}
+_FIRST_BUILD = 17763
+"""It has Packet Monitor's first release: ``--etw`` and ``format``, and no ``status``."""
+_TODAY = {"-p": "--pkt-size", "-f": "--file-name", "-s": "--file-size"}
 _VXLAN = 4789
 _USUAL_SIZE = 128
 _MOST_BYTES = 512 * 1024 * 1024
@@ -92,6 +95,8 @@ async def run(process: Process, words: Sequence[str]) -> int:
         await err(process, "Access is denied.\n")
         return 5
     monitor = _monitor(node.disk)
+    if (process.machine.build or 0) == _FIRST_BUILD:
+        words = _translated(words)
     match list(words):
         case ["filter", *rest]:
             return await _filter(process, monitor, rest)
@@ -105,8 +110,21 @@ async def run(process: Process, words: Sequence[str]) -> int:
             return 0
         case ["etl2txt", log, "--out", text, "--hex"]:
             return await _etl2txt(process, monitor, log, text)
-    await err(process, f"Unknown command '{' '.join(words)}'. See pktmon help.\n")
+    said = " ".join(word for word in words if word != "--")
+    await err(process, f"Unknown command '{said}'. See pktmon help.\n")
     return 1
+
+
+def _translated(words: Sequence[str]) -> Sequence[str]:
+    """Return what the options of the first releases are called today; what they have not stays unknown to them."""
+    match list(words):
+        case ["start", "--etw", *rest]:
+            return ["start", "--capture", *(_TODAY.get(one, one) for one in rest)]
+        case ["format", log, "-o", text, "-x"]:
+            return ["etl2txt", log, "--out", text, "--hex"]
+        case ["start" | "status" | "etl2txt", *_]:
+            return ["--", *words]
+    return words
 
 
 def _monitor(disk: Disk) -> Monitor:

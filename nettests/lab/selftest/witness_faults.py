@@ -1,0 +1,24 @@
+"""Named faults that no server notices: what travels is another thing than what is said of it. Values.
+
+Of class ``packets``: only captures show them.
+"""
+
+from nettests.lab.selftest.declared import Checks, NamedFault, inject
+from nettests.lab.selftest.places import BRIDGE, OVERLAY
+
+_PACKETS = ("packets",)
+
+WITNESS_FAULTS = (
+    NamedFault(
+        name="sources-disguised",
+        summary="on the wire win-1's Pods have other addresses, and the nodes that they reach put theirs back",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("sources-disguised", node="win-1"),
+        enable=_PACKETS,
+        must=(
+            Checks(flow="witnessed-pod-to-pod", source="win-1"),
+            Checks(flow="witnessed-service", source="win-1"),
+        ),
+        names=("win-1", "wire|capture"),
+    ),
+)

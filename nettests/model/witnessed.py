@@ -1,0 +1,46 @@
+"""Two witnesses of one thing: what was inferred from an answer or from facts, and what a capture shows. Values.
+
+Made by ``parse.witness`` for checks of ``Question.WITNESS``, judged by ``judge``. Neither witness is believed more than the
+other: that they disagree is what is told.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Subject(StrEnum):
+    """What two witnesses are heard about."""
+
+    SOURCE = "source address"
+    """Whom the server saw, and from whom the packets came that it was handed."""
+    NAT = "OutBoundNAT"
+    """Whom a server outside saw, and with which source the packets left the node."""
+    REPLY = "way of the reply"
+    """With DSR, and wherever the source is kept, the reply goes to whom the server saw."""
+    ENCAPSULATION = "encapsulation"
+    """What the network plugin is configured for, and what crosses between the nodes."""
+    MAC = "MAC address"
+    """l2bridge sends its Pods' packets with the node's own address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witnessed:
+    """What both witnesses say of one subject, each with who it is."""
+
+    subject: Subject
+    witness: str
+    """Who says it without a capture: ``the server``, ``flannel's backend host-gw``."""
+    says: str
+    capture: str
+    """Where it was captured: ``win-1, uplink``."""
+    shows: str
+    agree: bool
+
+    def __str__(self) -> str:
+        """Return both in one sentence."""
+        if self.agree:
+            return f"{self.subject.value}: {self.says}, as {self.witness} says, and the capture on {self.capture} shows"
+        return (
+            f"{self.subject.value}: {self.witness} says {self.says}, "
+            f"the capture on {self.capture} shows {self.shows}"
+        )

@@ -1,0 +1,250 @@
+"""Read a connection that was captured: what its server said, and what the frames of it show beside that. Pure.
+
+``session.witnessing`` writes the record: the server's answer, the frames of the flow on the nodes of its way, and what facts
+say of them. Here both witnesses are heard, subject by subject. Which of them is right is not known, and not decided.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nettests.model.json_text import read_json
+from nettests.model.observation import Raw
+from nettests.model.witnessed import Subject, Witnessed
+from nettests.parse import curl
+from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.sources import same_address
+
+WITNESS = "witness"
+"""The name of the tool."""
+PLAIN = "plain"
+"""The word of the record for a network plugin that encapsulates nothing."""
+REWRITING = "l2bridge"
+"""The driver that sends its Pods' packets with the node's MAC address (Microsoft, "Windows container network drivers")."""
+
+
+def read(raw: Raw) -> Reading:
+    """Read what the server answered; an answer whose packets were not captured whole says nothing here."""
+    record = _record(raw)
+    answer = replace(
+        raw,
+        exit_code=int(record["exit_code"]),
+        stdout=str(record["stdout"]),
+        stderr=str(record["stderr"]),
+        context={**raw.context, "request": str(record["request"])},
+    )
+    reading = curl.read(answer)
+    if not reading.outcome.positive:
+        return reading
+    if record["doubts"]:
+        return probe_failed(f"the capture proves nothing: {record['doubts'][0]}")
+    heard = tuple(_each(_Heard.of(record, reading)))
+    if not heard:
+        return probe_failed("the server answered, and no frame of its connection tells anything")
+    return replace(reading, detail=one_line("; ".join(map(str, heard))))
+
+
+def witnessed_in(raws: Sequence[Raw]) -> tuple[Witnessed, ...]:
+    """Return what both witnesses of the last connection said; none where it cannot be read or was not answered."""
+    try:
+        record = _record(raws[-1])
+        reading = read(raws[-1])
+        if not reading.outcome.positive:
+            return ()
+        return tuple(_each(_Heard.of(record, reading)))
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return ()
+
+
+def _record(raw: Raw) -> Mapping[str, Any]:
+    record = read_json(raw.stdout)
+    if not isinstance(record, dict):
+        raise TypeError("no record of a captured connection")
+    return record
+
+
+Frame = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heard:
+    """The record of one connection, and whom its server saw."""
+
+    saw: str
+    """With its port, where the server told that too."""
+    record: Mapping[str, Any]
+    requests: tuple[Frame, ...]
+    """On their way from the translated destination on."""
+    replies: tuple[Frame, ...]
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], reading: Reading) -> "_Heard":
+        port = f":{reading.source_port}" if reading.source_port is not None else ""
+        frames: Sequence[Frame] = record["frames"]
+        backend = str(record["backend"])
+        return cls(
+            saw=f"{_bracketed(reading.server_saw)}{port}" if reading.server_saw else "",
+            record=record,
+            requests=tuple(
+                one
+                for one in frames
+                if one["way"] == "request" and same_address(str(one["destination"]), backend)
+            ),
+            replies=tuple(one for one in frames if one["way"] == "reply"),
+        )
+
+
+def _each(heard: _Heard) -> Iterator[Witnessed]:
+    found = (_source(heard), _reply(heard), _encapsulation(heard), _mac(heard))
+    return (one for one in found if one is not None)
+
+
+def _source(heard: _Heard) -> Witnessed | None:
+    """Hear whom the server saw, and from whom its packets came from where they left their node on."""
+    if not heard.saw:
+        return None
+    source, node = heard.record["source_node"], heard.record["backend_node"]
+    relevant = [
+        one
+        for one in heard.requests
+        if (one["node"] == node != source) or (one["node"] == source and _leaves(one))
+    ]
+    outside = heard.record["outside"]
+    return _compared(
+        Subject.NAT if outside else Subject.SOURCE,
+        "the server outside" if outside else "the server",
+        heard.saw,
+        relevant,
+        lambda one: _end(one, "source"),
+    )
+
+
+def _reply(heard: _Heard) -> Witnessed | None:
+    """Hear whom the server saw, and whom its node sent the reply to; outside nothing is captured."""
+    if not heard.saw or heard.record["outside"]:
+        return None
+    node = heard.record["backend_node"]
+    back = [one for one in heard.replies if one["node"] == node and _leaves(one)]
+    return _compared(
+        Subject.REPLY, "the server", heard.saw, back, lambda one: _end(one, "destination")
+    )
+
+
+def _encapsulation(heard: _Heard) -> Witnessed | None:
+    """Hear what the plugin is configured for, and what crossed between the nodes."""
+    told = heard.record["encapsulation"]
+    if not told or heard.record["outside"]:
+        return None
+    ends = {"request": heard.record["backend_node"], "reply": heard.record["source_node"]}
+    crossing = [one for one in (*heard.requests, *heard.replies) if one["tunnel"] or _leaves(one)]
+    if not crossing:
+        return None
+
+    def as_told(one: Frame) -> bool:
+        tunnel = one["tunnel"]
+        if told == PLAIN or tunnel is None:
+            return bool(told == PLAIN) is (tunnel is None)
+        vni = heard.record["vni"]
+        towards = ",".join(heard.record["nodes"].get(ends[one["way"]], ()))
+        return (
+            tunnel["kind"].lower() == told
+            and vni in {None, tunnel["vni"]}
+            and same_address(str(tunnel["destination"]), towards)
+        )
+
+    says = "no encapsulation" if told == PLAIN else _tunnel(heard)
+    other = [one for one in crossing if not as_told(one)]
+    shown = (other or crossing)[0]
+    return Witnessed(
+        subject=Subject.ENCAPSULATION,
+        witness=str(heard.record["told_by"]),
+        says=says,
+        capture=_place(shown),
+        shows=_crossing(shown) if other else says,
+        agree=not other,
+    )
+
+
+def _tunnel(heard: _Heard) -> str:
+    vni, kind = heard.record["vni"], str(heard.record["encapsulation"]).upper()
+    number = f" {vni}" if vni is not None else ""
+    return f"{kind}{number} between the nodes of both ends"
+
+
+def _crossing(one: Frame) -> str:
+    tunnel = one["tunnel"]
+    if tunnel is None:
+        return f"{_end(one, 'source')} → {_end(one, 'destination')} without encapsulation"
+    return f"{tunnel['kind']} {tunnel['vni']} to {tunnel['destination']}"
+
+
+def _mac(heard: _Heard) -> Witnessed | None:
+    """Hear the driver, and which MAC address a Pod's packet has where it leaves the node."""
+    if heard.record["driver"] != REWRITING:
+        return None
+    own = [one for one in heard.record["frames"] if _of_pod(one) and one["source_mac"]]
+    out = [one for one in heard.requests if _on_wire(one) and one["source_mac"]]
+    mine = [one for one in out if own and one["node"] == own[0]["node"]]
+    if not own or not mine:
+        return None
+    kept = [one for one in mine if one["source_mac"] == own[0]["source_mac"]]
+    shown = (kept or mine)[0]
+    mac, pod = shown["source_mac"], own[0]["source_mac"]
+    return Witnessed(
+        subject=Subject.MAC,
+        witness=f"the driver {REWRITING}",
+        says=f"the node's own instead of the Pod's ({pod})",
+        capture=_place(shown),
+        shows=f"the Pod's ({mac})" if kept else str(mac),
+        agree=not kept,
+    )
+
+
+def _of_pod(one: Frame) -> bool:
+    return bool(one["way"] == "request" and one["edge"] == "Pod" and one["direction"] == "in")
+
+
+def _on_wire(one: Frame) -> bool:
+    return bool(one["edge"] == "wire" and one["direction"] != "in")
+
+
+def _leaves(one: Frame) -> bool:
+    """Whether a frame is on its way out of its node."""
+    if one["direction"] == "in" or one["edge"] == "Pod":
+        return False
+    return bool(one["edge"] == "wire" or one["tunnel"])
+
+
+def _compared(
+    subject: Subject,
+    witness: str,
+    says: str,
+    frames: Sequence[Frame],
+    shown_by: Callable[[Frame], str],
+) -> Witnessed | None:
+    """Return both witnesses: the first frame that shows something else speaks for the capture."""
+    if not frames:
+        return None
+    other = [one for one in frames if shown_by(one) != says]
+    shown = (other or frames)[0]
+    return Witnessed(
+        subject=subject,
+        witness=witness,
+        says=says,
+        capture=_place(shown),
+        shows=shown_by(shown),
+        agree=not other,
+    )
+
+
+def _place(one: Frame) -> str:
+    return f"{one['node']}, {one['interface']}" if one["interface"] else str(one["node"])
+
+
+def _end(one: Frame, end: str) -> str:
+    port = one[f"{end}_port"]
+    return f"{_bracketed(str(one[end]))}:{port}" if port is not None else str(one[end])
+
+
+def _bracketed(address: str | None) -> str:
+    return f"[{address}]" if address and ":" in address else address or ""

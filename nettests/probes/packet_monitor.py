@@ -1,0 +1,60 @@
+"""Packet Monitor's words: the options of its present releases and of its first ones, and how much room a drive has. Pure.
+
+For ``capturing``. Windows Server 2019 (17763) came with ``pktmon`` before it had ``status``, ``--capture`` and ``etl2txt``; no
+older build is a node of a cluster. What its log says is read by ``trace.printed``.
+
+Sources: Microsoft, "Windows Commands", ``pktmon start``, ``pktmon etl2txt`` (of 2021), ``pktmon start`` with ``--etw``,
+``pktmon format`` (of December 2020); ``fsutil volume``.
+"""
+
+import re
+from enum import Enum
+from typing import assert_never
+
+MIB = 1024 * 1024
+ROOM_MIB = 256
+"""Free on the drive before anything is captured there: a log of some MiB takes a dozen times as much as text."""
+ROOM = ("fsutil", "volume", "diskfree", "C:")
+# samples: Total free bytes                : 103,079,215,104 ( 96.0 GB)
+#          Total # of free bytes        : 103079215104
+_FREE = re.compile(r"(?:Total|#)[^:\n]{0,20}free bytes\s*:\s*(\d[\d,.\u00a0]{0,30})")
+
+
+class Dialect(Enum):
+    """Which options ``pktmon`` takes."""
+
+    PRESENT = "present"
+    FIRST = "first"
+
+    def start(self, log: str, *, packet_bytes: int, log_mib: int) -> tuple[str, ...]:
+        """Return the argv that begins a capture into a log."""
+        size, most = str(packet_bytes), str(log_mib)
+        match self:
+            case Dialect.PRESENT:
+                words = ("--capture", "--pkt-size", size, "--file-name", log, "--file-size", most)
+                return ("pktmon", "start", *words)
+            case Dialect.FIRST:
+                return ("pktmon", "start", "--etw", "-p", size, "-f", log, "-s", most)
+            case _:
+                assert_never(self)
+
+    def to_text(self, log: str, text: str) -> tuple[str, ...]:
+        """Return the argv that makes text of a log, bytes included."""
+        match self:
+            case Dialect.PRESENT:
+                return ("pktmon", "etl2txt", log, "--out", text, "--hex")
+            case Dialect.FIRST:
+                return ("pktmon", "format", log, "-o", text, "-x")
+            case _:
+                assert_never(self)
+
+
+def free_mib(said: str) -> int | None:
+    """Return how much room ``fsutil`` tells of; ``None`` where it says nothing that is understood."""
+    found = _FREE.search(said)
+    return int(re.sub(r"\D", "", found[1])) // MIB if found else None
+
+
+def has_filters(said: str) -> bool:
+    """Whether ``pktmon filter list`` lists any: each begins with its number."""
+    return any(line.strip()[:1].isdigit() for line in said.splitlines())

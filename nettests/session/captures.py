@@ -1,0 +1,201 @@
+"""Captures on the nodes of one marked flow: a Pod on each, canaries around what is sent, and texts that become sightings.
+
+For ``tracing``, which looks where a flow was lost, and for ``witnessing``, which compares what it looked like with what
+others tell. Everything is bounded: nodes, seconds, sizes. What is sent meanwhile, and what frames mean, is not known here.
+"""
+
+import contextlib
+import random
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TypeVar
+
+from nettests import probes
+from nettests.bounds import Bounds
+from nettests.cluster.access import Access
+from nettests.errors import ClusterError, NettestsError
+from nettests.model import ports
+from nettests.model.channel import ChannelError
+from nettests.model.cluster_profile import Timing
+from nettests.model.facts import NodeFacts
+from nettests.model.words import OS, Protocol
+from nettests.probes.capturing import (
+    PORTS,
+    CannotCaptureError,
+    Capturer,
+    Flow,
+    capture_pod,
+    give_up,
+    pod_name,
+)
+from nettests.probes.commands import host_programs
+from nettests.probes.objects import NODE_CLOSED
+from nettests.session.trace_files import NodeCapture
+from nettests.session.trace_scene import OUTSIDE
+from nettests.tracing.canary import proven
+from nettests.tracing.mark import Mark
+from nettests.tracing.printed import read_pktmon, read_tcpdump
+from nettests.tracing.scene import Scene
+from nettests.tracing.sighting import Capture
+
+BASES = range(28000, 29600, PORTS)
+"""Source ports of traces: below the dynamic ports of both systems and below NodePorts."""
+NODES = 4
+"""Nodes on which one trace captures."""
+CANARY_SECONDS = 2
+SETTLE_SECONDS = 0.2
+"""Between the last packet of a flow and the end of its captures."""
+
+T = TypeVar("T")
+
+
+class NoScapyError(NettestsError):
+    """What reads captures is not installed."""
+
+
+def random_base() -> int:
+    """Return the first of the source ports of one flow: another one each time, because a port that was used is not free at once."""
+    return random.choice(BASES)  # noqa: S311 - a port, no secret
+
+
+@dataclass(slots=True, kw_only=True)
+class Captures:
+    """Captures among what stands, on nodes where ``stand`` has put a Pod."""
+
+    access: Access
+    directory: probes.Directory
+    blank: probes.Blank
+    timing: Timing
+    tell: Callable[[str], None] = lambda _stage: None
+    remarks: list[str] = field(default_factory=list)
+    """What captures lack, and what could not be removed."""
+    _standing: list[str] = field(default_factory=list)
+
+    def nodes(self, scene: Scene) -> list[NodeFacts]:
+        """Return the nodes that the flow may touch, its source's first."""
+        names = dict.fromkeys(
+            (scene.source.node, scene.translator, *(one.node for one in scene.backends))
+        )
+        wanted = [name for name in names if name and name != OUTSIDE]
+        return [self.directory.facts.node(name) for name in wanted[:NODES]]
+
+    def stand(self, nodes: Sequence[NodeFacts]) -> None:
+        """Put a Pod that captures on each node that has none yet."""
+        lacking = [node for node in nodes if pod_name(node) not in self._standing]
+        items = [capture_pod(node, self.blank) for node in lacking]
+        if not items:
+            return
+        self.tell("pods")
+        names = [pod_name(node) for node in lacking]
+        for name, item in zip(names, items, strict=True):
+            self._standing.append(name)
+            self.access.create(item)
+        ready, problems = self.access.wait_for_pods(
+            self.blank.namespace,
+            names,
+            ready=self.timing.ready,
+            stuck=self.timing.stuck,
+            on_change=lambda *_: None,
+        )
+        absent = [name for name in names if name not in ready]
+        if absent:
+            raise CannotCaptureError(
+                f"Pod {absent[0]} is not Ready: {problems.get(absent[0], 'nobody says why')}",
+                hint="images.capture of the cluster profile names another image",
+            )
+
+    def remove(self) -> None:
+        """Remove the Pods that capture."""
+        while self._standing:
+            name = self._standing.pop()
+            try:
+                self.access.delete_pod(self.blank.namespace, name)
+            except ClusterError as error:
+                self.remarks.append(f"Pod {name} was not removed: {error.message}")
+
+    def during(
+        self, scene: Scene, nodes: Sequence[NodeFacts], base: int, send: Callable[[], T]
+    ) -> tuple[T, tuple[str, ...]]:
+        """Capture on these nodes while ``send`` sends; return what it brought, and what each node's tool printed."""
+        flow = self._flow(scene, base)
+        capturers = [
+            Capturer(cluster=self.access, namespace=self.blank.namespace, node=node, flow=flow)
+            for node in nodes
+        ]
+        self.tell("capture")
+        with ThreadPoolExecutor(Bounds.of(self.timing).host_readings, "captures") as pool:
+            try:
+                list(pool.map(Capturer.begin, capturers))
+                list(pool.map(lambda one: self._canary(one, nodes, base), capturers))
+                sent = send()
+                list(pool.map(lambda one: self._canary(one, nodes, base + 1), capturers))
+                time.sleep(SETTLE_SECONDS)
+            except BaseException:
+                give_up(capturers)
+                raise
+            self.tell("read")
+            texts = tuple(pool.map(lambda one: one.end(until=f".{base + 1} >"), capturers))
+        self.remarks += [text for one in capturers for text in one.remarks]
+        return sent, texts
+
+    def _flow(self, scene: Scene, base: int) -> Flow:
+        served = {scene.requested_port, *(one.port for one in scene.backends)}
+        icmp = scene.protocol is Protocol.ICMP
+        return Flow(
+            base=base,
+            served=() if icmp else tuple(sorted(port for port in served if port is not None)),
+            tunnel=self._tunnel(scene),
+        )
+
+    def _tunnel(self, scene: Scene) -> int | None:
+        if not scene.encapsulated:
+            return None
+        cni = self.directory.facts.cni
+        usual = ports.GENEVE if cni.backend.value == "geneve" else ports.VXLAN
+        return cni.vxlan_port.value or usual
+
+    def read(self, node: NodeFacts, text: str, base: int, mark: Mark) -> NodeCapture:
+        """Return what a node's tool printed, as far as it is of the flow and its canaries."""
+        from nettests import wire  # noqa: PLC0415 - scapy is an extra, and takes a second to load
+
+        printed = read_pktmon(text) if node.os is OS.WINDOWS else read_tcpdump(text)
+        vxlan = self.directory.facts.cni.vxlan_port.value
+        pairs, unread = wire.dissected(node.name, printed.frames, vxlan_port=vxlan)
+        capture = Capture(
+            node=node.name,
+            sightings=tuple(sighting for _, sighting in pairs),
+            doubt=f"only the first frames of {node.name} were read" if printed.cut else "",
+            unread=(*printed.unread, *unread),
+        )
+        return NodeCapture.of(proven(capture, before=base, after=base + 1), pairs, mark)
+
+    def _canary(self, one: Capturer, nodes: Sequence[NodeFacts], number: int) -> None:
+        """Send something from a node that its own capture has to show; whether it is answered does not matter."""
+        others = [node for node in nodes if node.name != one.node.name]
+        if not others:
+            others = [node for node in self.directory.facts.nodes if node.name != one.node.name]
+        addresses = [
+            address for node in others for address in node.addresses if address.version == 4
+        ]
+        if not addresses:
+            return
+        curl = host_programs(one.node.os)[1]
+        url = f"http://{addresses[0]}:{NODE_CLOSED}/"
+        words = (curl, "-s", "-m", str(CANARY_SECONDS), "--local-port", str(number), url)
+        with contextlib.suppress(ChannelError):  # its absence from the capture says it
+            one.run(words, CANARY_SECONDS + 4)
+
+
+def require_scapy() -> None:
+    """Raise ``NoScapyError`` where captures cannot be read, before anything is created for them.
+
+    It is looked for and not loaded, which takes a second: a run without a capture never needs it.
+    """
+    if find_spec("scapy") is None:
+        raise NoScapyError(
+            "captures are read with scapy, which is not installed",
+            hint='pip install "nettests[packets]"',
+        )

@@ -1,0 +1,115 @@
+"""``--enable=packets``: one marked connection, captured on the nodes of its way, beside what its server and facts say of it.
+
+The examiner of ``Question.WITNESS``: it captures one connection at a time while no other check runs, and writes a record that
+``parse.witness`` reads. What nodes do not offer (their tool, room, a role that may do it) is a skip with the reason. The Pods
+that capture stand from the first such check to the end of observation.
+"""
+
+import json
+import threading
+from dataclasses import dataclass, field
+
+from nettests import probes
+from nettests.cluster.access import Access
+from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
+from nettests.model.check import Action
+from nettests.model.cluster_profile import Timing
+from nettests.model.facts import NodeFacts
+from nettests.parse.witness import WITNESS
+from nettests.probes.addresses import NotOfferedError
+from nettests.probes.capturing import CannotCaptureError, RefusedCaptureError
+from nettests.probes.commands import CannotProbeError
+from nettests.probes.endpoint import CLIENT_IP
+from nettests.probes.examine import Examination
+from nettests.probes.marked import MarkedFlow, witnessed_flow
+from nettests.session.captures import Captures, NoScapyError, random_base, require_scapy
+from nettests.session.trace_scene import Set, scene_of_action
+from nettests.session.witness_record import record_of
+
+PORTS_TRIED = 3
+"""Source ports that are tried, where one is somebody else's."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Witnessing:
+    """Captures connections for the checks of one run, one after the other; ``close`` removes what it made."""
+
+    captures: Captures
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def among(
+        cls, access: Access, directory: probes.Directory, blank: probes.Blank, timing: Timing
+    ) -> "Witnessing":
+        """Return who captures among what stands."""
+        return cls(
+            captures=Captures(access=access, directory=directory, blank=blank, timing=timing)
+        )
+
+    def examine(self, action: Action) -> Examination:
+        """Capture one connection; ``NotOfferedError`` where the cluster does not offer that."""
+        with self._lock:
+            made = scene_of_action(action, self.captures.directory, CLIENT_IP)
+            nodes = self.captures.nodes(made.scene)
+            try:
+                require_scapy()
+                self.captures.stand(nodes)
+                return self._captured(action, made, nodes)
+            except (RefusedCaptureError, NoScapyError) as error:
+                how = f" ({error.hint})" if error.hint else ""
+                why = f"nothing is witnessed on the wire: {error.message}{how}"
+                raise NotOfferedError(why) from error
+            except (ChannelError, CannotCaptureError) as error:
+                return Examination(
+                    tool=WITNESS, words=("curl",), channel="exec", error=error.message
+                )
+
+    def close(self) -> tuple[str, ...]:
+        """Remove the Pods that capture; return what captures lacked, and what could not be removed."""
+        with self._lock:
+            self.captures.remove()
+            return tuple(self.captures.remarks)
+
+    def _captured(self, action: Action, made: Set, nodes: list[NodeFacts]) -> Examination:
+        base, captures = random_base(), self.captures
+        (flow, answer), texts = captures.during(
+            made.scene, nodes, base, lambda: self._sent(action, made, base + 2)
+        )
+        read = [
+            captures.read(node, text, base, flow.mark).capture
+            for node, text in zip(nodes, texts, strict=True)
+        ]
+        record = record_of(
+            made.scene, captures.directory.facts, flow.mark, read, answer, request=CLIENT_IP
+        )
+        return Examination(
+            tool=WITNESS,
+            words=flow.words,
+            channel="exec",
+            exit_code=0,
+            stdout=json.dumps(record),
+            context=captures.directory.context(action),
+        )
+
+    def _sent(self, action: Action, made: Set, first: int) -> tuple[MarkedFlow, ExecAnswer]:
+        """Connect once from the source's Pod."""
+        scene = made.scene
+        if scene.requested_port is None:
+            raise CannotProbeError(f"{scene.requested} does not tell whom it sees")
+        channel = self.captures.access.open_exec(
+            self.captures.blank.namespace,
+            action.source.probe,
+            "probe",
+            node=scene.source.node,
+            os=self.captures.directory.facts.node(scene.source.node).os,
+        )
+        for number in range(first, first + PORTS_TRIED):
+            flow = witnessed_flow(made.endpoint, str(scene.requested), scene.requested_port, number)
+            try:
+                with channel.slots:
+                    answer = channel.run(flow.words, timeout=flow.seconds)
+            except ProgramMissingError as error:
+                raise RefusedCaptureError(error.message) from error
+            if answer.exit_code != flow.unsent:
+                return flow, answer
+        raise CannotCaptureError(f"{action.source.probe} has no source port free")

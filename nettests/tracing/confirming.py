@@ -1,0 +1,128 @@
+"""What diagnostics of nodes say of a trace's finding: the object that confirms it, or that speaks against it. Pure.
+
+``session.run_traces`` reads the files, which ``diagnose`` has written before; a file that is not there says nothing. Addresses
+are looked for as words: a load balancer that has the Service's address, an endpoint that has the Pod's.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import assert_never
+
+from nettests.tracing.finding import Finding
+from nettests.tracing.mark import Way
+from nettests.tracing.result import Trace
+
+BALANCERS, ENDPOINTS, NETWORKS = (
+    "hns-load-balancers.json",
+    "hns-endpoints.json",
+    "hns-networks.json",
+)
+ROUTES, NFTABLES, IPTABLES = "routes.txt", "nftables.txt", "iptables.txt"
+FILES = (BALANCERS, ENDPOINTS, NETWORKS, ROUTES, NFTABLES, IPTABLES)
+"""Of the inventory in ``diagnose``; a test compares."""
+_RULES = {BALANCERS: "HNS load balancer", NFTABLES: "nftables rule", IPTABLES: "iptables rule"}
+
+Read = Callable[[str, str], str | None]
+"""Returns the text of a node's file; ``None`` where it was not collected."""
+
+
+def confirmations(trace: Trace, read: Read) -> tuple[str, ...]:
+    """Return what objects of the nodes say of the finding, each with its file."""
+    return tuple(_said(trace, read))
+
+
+class _About(Enum):
+    """Which object a finding is about."""
+
+    RULE = "the Service's rule where it is translated"
+    STALE = "the rule that leads to a backend that is not there"
+    ROUTE = "the route to the backend"
+    NETWORK = "the overlay's network"
+    TARGET = "the endpoint of the Pod that is reached"
+    SOURCE = "the endpoint of the Pod that sends"
+    NOTHING = "none"
+
+
+def _about(finding: Finding) -> _About:
+    match finding:
+        case Finding.UNTRANSLATED | Finding.REPLY_NOT_TRANSLATED:
+            return _About.RULE
+        case Finding.DEAD_BACKEND:
+            return _About.STALE
+        case Finding.LOST_IN_SOURCE_NODE | Finding.NOT_ENCAPSULATED | Finding.LOST_BETWEEN_NODES:
+            return _About.ROUTE
+        case Finding.WRONG_VNI:
+            return _About.NETWORK
+        case Finding.NOT_DELIVERED | Finding.UNANSWERED | Finding.DROPPED | Finding.REFUSED:
+            return _About.TARGET
+        case Finding.NEVER_LEFT_POD | Finding.REPLY_NOT_DELIVERED | Finding.SOURCE_REWRITTEN:
+            return _About.SOURCE
+        case Finding.NOTHING_WRONG | Finding.REPLY_LOST | Finding.REPLY_OTHER_WAY | Finding.UNSURE:
+            return _About.NOTHING
+        case Finding.TOO_BIG_UNTOLD | Finding.TOO_BIG_TOLD:
+            return _About.NOTHING
+        case _:
+            assert_never(finding)
+
+
+def _said(trace: Trace, read: Read) -> Iterator[str]:
+    scene, node = trace.scene, trace.node
+    sender = scene.source
+    backend = trace.backend or (scene.backends[0] if scene.backends else scene.source)
+    match _about(trace.finding):
+        case _About.RULE:
+            yield from _rules(node, str(scene.requested), read)
+        case _About.STALE:
+            yield from _rules(node, _translated_to(trace), read)
+        case _About.ROUTE:
+            yield from _route(scene.translator or sender.node, str(backend.address), read)
+        case _About.NETWORK:
+            vni = str(scene.vni) if scene.vni is not None else ""
+            yield from _has(node, NETWORKS, "HNS network", vni, read)
+        case _About.TARGET:
+            yield from _has(backend.node, ENDPOINTS, "HNS endpoint", str(backend.address), read)
+        case _About.SOURCE:
+            yield from _has(sender.node, ENDPOINTS, "HNS endpoint", str(sender.address), read)
+        case _About.NOTHING:
+            return
+        case about:
+            assert_never(about)
+
+
+def _translated_to(trace: Trace) -> str:
+    """Return where the flow was sent that is no endpoint."""
+    elsewhere = [
+        one.packet.destination
+        for one in trace.frames
+        if one.way is Way.REQUEST and one.packet.destination != trace.scene.requested
+    ]
+    return str(elsewhere[-1]) if elsewhere else ""
+
+
+def _rules(node: str, address: str, read: Read) -> Iterator[str]:
+    for file, what in _RULES.items():
+        yield from _has(node, file, what, address, read)
+
+
+def _has(node: str, file: str, what: str, word: str, read: Read) -> Iterator[str]:
+    text = read(node, file)
+    if text and word:
+        verb = "has an" if _names(text, word) else "has no"
+        yield f"{node} {verb} {what} with {word} ({file})"
+
+
+def _names(text: str, word: str) -> bool:
+    """Whether a text holds a word that is no part of a longer address or number; a port may follow."""
+    end = r"(?![\da-fA-F:])" if ":" in word else r"(?!\d|\.\d)"
+    return re.search(rf"(?<![\d.:a-fA-F]){re.escape(word)}{end}", text, re.IGNORECASE) is not None
+
+
+def _route(node: str, address: str, read: Read) -> Iterator[str]:
+    """Say whether a route of the node names the network of an address, by its first three octets."""
+    text = read(node, ROUTES)
+    network, dot, _ = address.rpartition(".")
+    if not text or not dot:
+        return
+    named = re.search(rf"(?<![\d.]){re.escape(network)}\.\d", text)
+    yield f"{node} has {'a' if named else 'no'} route to {network}.0 ({ROUTES})"
