@@ -58,7 +58,7 @@ LINES: dict[str, dict[str, str]] = {
         SEEN: "connected, source = client-pod",
         STICKY: IGNORED,
         OF_NODE: "open (node-svc-vip-dsr-host-rules)",
-        FIELD: "open (plat-pod-os-field-api-alpha)",
+        FIELD: "open (fields-behind-gates)",
     },
 }
 
