@@ -206,7 +206,6 @@ TABLE = {
         (None, False, "kernelspace", False),
         {
             "dsr-source-ip-non-dsr",
-            "dsr-nodeport-cluster-never",
             "nodeport-from-pod-own-node",
             "svc-max-64-backends",
             "plat-label-windows-build-old",
@@ -217,7 +216,6 @@ TABLE = {
         (None, False, "userspace", False),
         {
             "svc-userspace-default",
-            "svc-userspace-default-nodeport",
             "svc-userspace-source",
             "svc-userspace-default-mode",
             "pf-introduced",
@@ -226,10 +224,8 @@ TABLE = {
     "k8s-119-1909-overlay": (
         ("10.0.18363", False, "kernelspace", False),
         {
-            "svc-overlay-remote-intermittent",
             "lb-source-vip-without-dsr",
             "svc-max-64-backends-later-builds",
-            "preserve-dest-without-dsr",
             "etp-local-old",
         },
     ),
