@@ -1,18 +1,21 @@
 """What a fleet costs: how a lab and a run on it grow from 4 to 200 nodes.
 
-    python bench/fleet.py [--nodes 4,20,60,200] [--suite FILE]… [--lab-only] [--json]
+    python bench/fleet.py [--nodes 4,20,60,200] [--suite FILE]… [--lab-only] [--limit SECONDS] [--json]
 
 For each number of nodes a lab is made of a quarter Linux nodes and Windows nodes of two builds. Printed are
 the seconds until every node is Ready, the seconds of a run of the suites that are named and how they fall to its
-stages, the API requests that it sent, the peak memory of lab and harness, and what is left when the lab is down;
-then, as ratios to the smallest fleet, how each grew. The budget on two cores: 200 nodes Ready in 30 s, and the
-sweep over them in 3 minutes.
+stages, the API requests that it sent, processor time and peak memory of lab and harness, and what is left when the
+lab is down; then, as ratios to the smallest fleet, how each grew. A row is printed as soon as its fleet is down; a run
+that has not ended after ``--limit`` is stopped, and its row says so. The budget on two cores: 200 nodes Ready in 30 s,
+and the sweep over them in 3 minutes.
 """
 
 import argparse
 import json
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,6 +35,10 @@ SENT = re.compile(r"the API server was sent (\d+) requests")
 # sample: "the API server was sent 531 requests, and 24 for exec and port-forward"
 REACHED = re.compile(r"^probe \S+ is reached over ")
 # sample: "probe probe-linux-1-1 is reached over port-forward"
+LIMIT = 300.0
+STOPPING = 60
+"""Seconds that a run may take to end once it is stopped, before it is killed."""
+HEADINGS = "nodes   Ready      run  exit  checks  requests  lab CPU  harness CPU  lab MiB  harness MiB  left"
 ENDING = 20
 """Seconds that a lab of many namespaces may take to end after ``down``."""
 PEAK = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
@@ -45,10 +52,13 @@ class Cost:
     ready_seconds: float
     lab_mib: float
     run_seconds: float | None = None
+    ended: bool = True
     exit_code: int | None = None
     requests: int | None = None
     checks: int | None = None
     harness_mib: float | None = None
+    harness_cpu: float | None = None
+    lab_cpu: float | None = None
     left: tuple[str, ...] = ()
     phases: dict[str, float]
     stages: dict[str, float] | None = None
@@ -60,14 +70,21 @@ def main() -> None:
     parser.add_argument("--nodes", default=",".join(map(str, NODES)), help="sizes, by commas")
     parser.add_argument("--suite", action="append", help="a file of suites/; repeatable")
     parser.add_argument("--lab-only", action="store_true", help="run nothing on the labs")
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help="seconds after which a run is stopped"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args()
     suites = [] if given.lab_only else given.suite or list(SUITES)
-    costs = [measure(int(count), suites) for count in given.nodes.split(",")]
+    costs: list[Cost] = []
+    if not given.json:
+        print(HEADINGS, flush=True)
+    for count in given.nodes.split(","):
+        costs.append(measure(int(count), suites, given.limit))
+        if not given.json:
+            show(costs[-1], costs[0])
     if given.json:
         print(json.dumps([asdict(one) for one in costs], indent=1))
-    else:
-        show(costs)
 
 
 def profile(count: int) -> str:
@@ -96,8 +113,8 @@ def profile(count: int) -> str:
     )
 
 
-def measure(count: int, suites: list[str]) -> Cost:
-    """Bring a lab of so many nodes up, run on it, take it down."""
+def measure(count: int, suites: list[str], limit: float) -> Cost:
+    """Bring a lab of so many nodes up, run on it for ``limit`` seconds at most, take it down."""
     name = f"bench-{os.getpid()}-{count}"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "fleet.yaml"
@@ -108,22 +125,23 @@ def measure(count: int, suites: list[str]) -> Cost:
         ready = time.monotonic() - began
         try:
             status = json.loads(lab("status", "--name", name, "--json"))
-            ran = run(up, suites, Path(folder)) if suites else {}
-            memory = peak(status["pid"])
+            ran = run(up, suites, Path(folder), limit) if suites else {}
+            memory, spent = peak(status["pid"]), spent_by(status["pid"])
         finally:
             lab("down", "--name", name)
     return Cost(
         nodes=count,
         ready_seconds=round(ready, 1),
         lab_mib=memory,
+        lab_cpu=spent,
         phases=status["phases"],
         left=left(name, status["pid"]),
         **ran,
     )
 
 
-def run(up: dict[str, Any], suites: list[str], folder: Path) -> dict[str, Any]:
-    """Run suites on a lab; return what the run says of itself."""
+def run(up: dict[str, Any], suites: list[str], folder: Path, limit: float) -> dict[str, Any]:
+    """Run suites on a lab, for ``limit`` seconds at most; return what the run says of itself."""
     reports = folder / "reports"
     began = time.monotonic()
     process = subprocess.Popen(
@@ -138,19 +156,35 @@ def run(up: dict[str, Any], suites: list[str], folder: Path) -> dict[str, Any]:
         stderr=subprocess.DEVNULL,
         cwd=Path(__file__).parents[1],
     )
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    ended, used = wait_for(process, limit)
     lines = (reports / "latest" / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
     told = [found[1] for one in records if (found := SENT.search(str(one.get("text", ""))))]
     return {
         "run_seconds": round(time.monotonic() - began, 1),
+        "ended": ended,
         "exit_code": process.returncode,
         "requests": int(told[-1]) if told else None,
         "checks": sum(one["record"] == "planned" for one in records),
         "stages": stages(records),
         "harness_mib": round(used.ru_maxrss / 1024, 1),
+        "harness_cpu": round(used.ru_utime + used.ru_stime, 1),
     }
+
+
+def wait_for(process: subprocess.Popen[bytes], limit: float) -> tuple[bool, resource.struct_rusage]:
+    """Wait for a run, and stop it after ``limit`` seconds; return whether it ended by itself, and what it used."""
+    stops = [(limit, signal.SIGINT), (limit + STOPPING, signal.SIGKILL)]
+    began, ended = time.monotonic(), True
+    while True:
+        pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return ended, used
+        if stops and time.monotonic() - began > stops[0][0]:
+            ended = False
+            process.send_signal(stops.pop(0)[1])
+        time.sleep(0.1)
 
 
 def stages(records: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -178,6 +212,13 @@ def peak(pid: int) -> float:
     return round(int(found[1]) / 1024, 1)
 
 
+def spent_by(pid: int) -> float:
+    """Return the processor time of a process and of the children that it waited for, in seconds."""
+    # sample: "1324 (python) S 1 1324 …": utime, stime, cutime and cstime are the fields 14 to 17 (proc(5))
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return round(sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK"), 1)
+
+
 def left(name: str, pid: int) -> tuple[str, ...]:
     """Return what a lab has left some seconds after it is down: its process, its name among the labs.
 
@@ -203,28 +244,26 @@ def lab(*arguments: str) -> str:
     return done.stdout
 
 
-def show(costs: list[Cost]) -> None:
-    """Print a line for each size, and how each figure grew beside the number of nodes."""
-    print("nodes   Ready     run  exit  checks  requests  lab MiB  harness MiB  left")
-    for one in costs:
-        print(
-            f"{one.nodes:5}  {one.ready_seconds:4} s  {said(one.run_seconds):>4} s  {said(one.exit_code):>4}"
-            f"  {said(one.checks):>6}  {said(one.requests):>8}  {one.lab_mib:7}"
-            f"  {said(one.harness_mib):>11}  {', '.join(one.left) or 'nothing'}"
-        )
-    for one in costs:
-        if one.stages:
-            passed = ", ".join(f"{name} {seconds} s" for name, seconds in one.stages.items())
-            print(f"{one.nodes} nodes, from the run's start: {passed}")
-    first = costs[0]
-    for one in costs[1:]:
-        figures = ("ready_seconds", "run_seconds", "requests", "lab_mib", "harness_mib")
-        grown = (
-            f"{name.replace('_', ' ')} × {getattr(one, name) / getattr(first, name):.1f}"
-            for name in figures
-            if getattr(one, name) and getattr(first, name)
-        )
-        print(f"nodes × {one.nodes / first.nodes:.0f}: {', '.join(grown)}")
+def show(one: Cost, first: Cost) -> None:
+    """Print the line of one size, how its run fell to stages, and how it grew from the ``first`` size."""
+    ran = said(one.run_seconds) if one.ended else f">{one.run_seconds:.0f}"
+    print(
+        f"{one.nodes:5}  {one.ready_seconds:4} s  {ran:>5} s  {said(one.exit_code):>4}"
+        f"  {said(one.checks):>6}  {said(one.requests):>8}  {said(one.lab_cpu):>5} s  {said(one.harness_cpu):>9} s"
+        f"  {one.lab_mib:7}  {said(one.harness_mib):>11}  {', '.join(one.left) or 'nothing'}"
+    )
+    if one.stages:
+        passed = ", ".join(f"{name} {seconds} s" for name, seconds in one.stages.items())
+        print(f"       from the run's start: {passed}")
+    figures = ("ready_seconds", "run_seconds", "requests", "lab_mib", "harness_mib")
+    grown = (
+        f"{name.replace('_', ' ')} × {getattr(one, name) / getattr(first, name):.1f}"
+        for name in figures
+        if getattr(one, name) and getattr(first, name)
+    )
+    if one is not first:
+        print(f"       nodes × {one.nodes / first.nodes:.0f}: {', '.join(grown)}")
+    sys.stdout.flush()
 
 
 def said(value: object) -> str:

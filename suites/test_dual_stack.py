@@ -58,7 +58,12 @@ FAMILIES = (
     question=Question.INSPECT,
     cases=(cases.rule("pod-families"),),
     dual_stack=True,
-    facts=("v6-dualstack-l2bridge", "v6-ws2019", "v6-l2bridge-l2tunnel-old"),
+    facts=(
+        "v6-dualstack-l2bridge",
+        "v6-ws2019",
+        "v6-l2bridge-l2tunnel-old",
+        "v6-azure-overlay",
+    ),
     sources=(WINDOWS,),
 )
 def test_dual_stack_pods() -> None:

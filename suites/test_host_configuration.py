@@ -48,6 +48,31 @@ HYBRID_OVERLAY = Source(
     section="HybridOverlayVNI",
     address="https://github.com/ovn-org/ovn-kubernetes/tree/master/go-controller/hybrid-overlay/pkg/types",
 )
+SERVICES = Source(
+    document="Kubernetes documentation, Intro to Windows support in Kubernetes (release 1.19)",
+    section="Getting Help and Troubleshooting",
+)
+KUBELET_DNS = Source(
+    document="Kubernetes documentation, DNS for Services and Pods",
+    section="DNS resolution on Windows nodes",
+    address="https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/",
+)
+PAUSE = Source(
+    document="kubernetes/kubernetes, build/pause/CHANGELOG.md",
+    section="3.4 to 3.7",
+    address="https://github.com/kubernetes/kubernetes/blob/master/build/pause/CHANGELOG.md",
+)
+DSR = Source(document="KEP-5100, Windows DSR and overlay support", section="Design Details")
+SKEW = Source(
+    document="Kubernetes documentation, Version skew policy",
+    section="Supported version skew",
+    address="https://kubernetes.io/releases/version-skew-policy/",
+)
+ANTREA = Source(
+    document="Antrea documentation, Deploying Antrea on Windows",
+    section="Components that run on Windows",
+    address="https://github.com/antrea-io/antrea/blob/main/docs/windows.md",
+)
 HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
 
 
@@ -65,6 +90,7 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
         cases.rule("outbound-nat"),
         cases.rule("nat-unused"),
         cases.rule("pod-gateway"),
+        cases.rule("pod-dns-settings"),
         cases.rule("overlay-network-id"),
         cases.rule("hybrid-overlay-id"),
     ),
@@ -83,8 +109,11 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
         "cni-flannel-vxlan-vni",
         "cni-ovn-hybrid",
         "kp-wait-network",
+        "cni-azure-overlay",
+        "dns-one-suffix",
+        "diag-dns-plugin",
     ),
-    sources=(DEBUGGING, NETWORKING, PLUGINS, HYBRID_OVERLAY),
+    sources=(DEBUGGING, NETWORKING, PLUGINS, HYBRID_OVERLAY, KUBELET_DNS),
 )
 def test_hns_configuration() -> None:
     """HNS has the network that kube-proxy is given, and on it an endpoint with OutBoundNAT for every pod."""
@@ -145,6 +174,8 @@ def test_windows_host_configuration() -> None:
     cases=(
         cases.rule("processes-running"),
         cases.rule("subnet-file"),
+        cases.rule("source-vip-files"),
+        cases.rule("flannel-network-made"),
         cases.rule("cni-network"),
         cases.rule("cni-exceptions"),
         cases.rule("cni-routes"),
@@ -153,6 +184,8 @@ def test_windows_host_configuration() -> None:
     facts=(
         "diag-three-processes",
         "cni-flannel-subnet-env",
+        "cni-flannel-rejoin",
+        "cni-flannel-waiting",
         "cni-exceptionlist",
         "cni-route-needencap",
         "cni-sdn-loopbackdsr",
@@ -189,3 +222,60 @@ def test_flannel_host_configuration() -> None:
 )
 def test_windows_cni_configuration() -> None:
     """The plugins of a Windows node take version and policies of their configuration; addresses come as documented."""
+
+
+@flow(
+    "kube-proxy-on-host",
+    source=VantageKind.NODE,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("host-proxy-mode"),
+        cases.rule("host-proxy-name"),
+        cases.rule("host-proxy-source-vip"),
+        cases.rule("host-proxy-dsr-gate"),
+        cases.rule("host-proxy-overlay-gate"),
+        cases.rule("host-proxy-skew"),
+        cases.rule("kube-proxy-restarts"),
+        cases.rule("antrea-alone-on-host"),
+    ),
+    facts=(
+        "svc-userspace-default",
+        "kp-hostname-override",
+        "kp-source-vip-overlay",
+        "dsr-enable",
+        "plat-version-skew",
+        "cni-antrea",
+        "node-services-restart",
+    ),
+    sources=(SERVICES, DEBUGGING, DSR, SKEW, ANTREA),
+)
+def test_kube_proxy_on_host() -> None:
+    """kube-proxy that is a service of its Windows node is set up as its Pod would have to be, and starts again."""
+
+
+@flow(
+    "windows-component-configuration",
+    source=VantageKind.NODE,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("kubelet-restarts"),
+        cases.rule("kubelet-cluster-dns"),
+        cases.rule("kubelet-cluster-domain"),
+        cases.rule("kubelet-resolv-conf"),
+        cases.rule("pause-image"),
+        cases.rule("proxy-variables"),
+    ),
+    facts=(
+        "node-services-restart",
+        "dns-kubelet-settings",
+        "plat-pause-image-match",
+        "node-proxy-env",
+    ),
+    sources=(SERVICES, KUBELET_DNS, PAUSE),
+)
+def test_windows_component_configuration() -> None:
+    """Kubelet and runtime of a Windows node are set up as Windows, its build and the cluster demand."""

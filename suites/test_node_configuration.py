@@ -28,6 +28,11 @@ SUPPORT = Source(
     section="Windows OS version compatibility",
     address="https://kubernetes.io/docs/concepts/windows/intro/",
 )
+NODEPORT_ADDRESSES = Source(
+    document="kubernetes/kubernetes, cmd/kube-proxy/app/server_windows.go at release-1.36",
+    address="https://github.com/kubernetes/kubernetes/blob/release-1.36/cmd/kube-proxy/app/server_windows.go",
+    section="NodePortAddresses",
+)
 SKEW = Source(
     document="Kubernetes documentation, Version skew policy",
     section="Supported version skew",
@@ -65,6 +70,7 @@ def test_kube_proxy_mode() -> None:
         cases.rule("dsr-gate"),
         cases.rule("overlay-gate"),
         cases.rule("kube-proxy-skew"),
+        cases.rule("nodeport-addresses"),
     ),
     facts=(
         "kp-hostname-override",
@@ -73,11 +79,12 @@ def test_kube_proxy_mode() -> None:
         "cni-flannel-rejoin",
         "dsr-enable",
         "plat-version-skew",
+        "svc-nodeport-addresses",
     ),
-    sources=(DEBUGGING, DSR, SKEW),
+    sources=(DEBUGGING, DSR, SKEW, NODEPORT_ADDRESSES),
 )
 def test_kube_proxy_configuration() -> None:
-    """kube-proxy on Windows knows its node, its HNS network, its source VIP and its feature gates."""
+    """kube-proxy on Windows knows its node, HNS network, source VIP and feature gates, and restricts no NodePorts."""
 
 
 @flow(

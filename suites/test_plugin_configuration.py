@@ -19,6 +19,15 @@ ANTREA = Source(
     section="Components that run on Windows",
     address="https://github.com/antrea-io/antrea/blob/main/docs/windows.md",
 )
+EKS = Source(
+    document="Amazon EKS user guide, Deploy Windows nodes",
+    address="https://github.com/awsdocs/amazon-eks-user-guide",
+)
+VPC_BRIDGE = Source(
+    document="aws/amazon-vpc-cni-plugins, plugins/vpc-bridge",
+    section="network/bridge_windows.go",
+    address="https://github.com/aws/amazon-vpc-cni-plugins/tree/main/plugins/vpc-bridge",
+)
 HANDBOOK = Source(
     document="Kubernetes handbook, Windows containers (Kubernetes 1.5 to 1.15)",
     section="Other known issues",
@@ -46,9 +55,19 @@ LIMITATIONS = Source(
         cases.rule("calico-build"),
         cases.rule("calico-networking"),
         cases.rule("antrea-alone"),
+        cases.rule("vpc-dns-elsewhere"),
     ),
-    facts=("cni-calico-min-os", "cni-calico-policy-only", "cni-antrea", "cni-cilium", "cni-weave"),
-    sources=(CALICO, ANTREA, HANDBOOK),
+    facts=(
+        "cni-calico-min-os",
+        "cni-calico-policy-only",
+        "cni-antrea",
+        "cni-cilium",
+        "cni-weave",
+        "cni-azure-no-kubenet",
+        "cni-azure-cilium",
+        "cni-eks",
+    ),
+    sources=(CALICO, ANTREA, HANDBOOK, EKS),
 )
 def test_windows_plugin_demands() -> None:
     """A Windows node is what its network plugin demands, which has an agent for Windows."""
@@ -77,9 +96,27 @@ def test_windows_address_families() -> None:
     cases=(
         cases.rule("overlay-pods-ipv4"),
         cases.rule("calico-pods-ipv4"),
+        cases.rule("vpc-pods-ipv4"),
     ),
-    facts=("v6-overlay", "v6-calico-eks"),
-    sources=(LIMITATIONS, CALICO_LIMITS),
+    facts=("v6-overlay", "v6-calico-eks", "cni-eks"),
+    sources=(LIMITATIONS, CALICO_LIMITS, EKS),
 )
 def test_windows_pod_families() -> None:
-    """Pods on Windows have no IPv6 address where an overlay network or Calico carries them."""
+    """Pods on Windows have no IPv6 address where an overlay network, Calico or Amazon's plugin carries them."""
+
+
+@flow(
+    "windows-plugin-networks",
+    source=VantageKind.NODE,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("calico-kept-addresses"),
+        cases.rule("vpc-interface"),
+    ),
+    facts=("cni-calico-limits", "cni-eks"),
+    sources=(CALICO_LIMITS, EKS, VPC_BRIDGE),
+)
+def test_windows_plugin_networks() -> None:
+    """A network that Calico or Amazon's plugin made is as their documents describe it."""

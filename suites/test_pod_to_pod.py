@@ -36,6 +36,7 @@ DNS = Source(document="Kubernetes documentation, DNS for Services and Pods", sec
     each_family=True,
     source_seen=SourceSeen.CLIENT_POD,
     facts=(
+        "cni-antrea-geneve",
         "flow-pod-pod-ip-same-node",
         "flow-pod-pod-ip-cross-node",
         "flow-firewall-defaults",

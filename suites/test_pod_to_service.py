@@ -82,7 +82,7 @@ def test_pod_to_service_partial_name() -> None:
     matrix=Matrix.PAIRS,
     each_family=True,
     names=(NameForm(template=SERVICE_FQDN, resolvers=EXPLICIT),),
-    facts=("flow-pod-svc-fqdn", "dns-fqdn"),
+    facts=("flow-pod-svc-fqdn", "dns-fqdn", "dns-l2bridge-service-discovery"),
     sources=(NETWORKING, DNS),
 )
 def test_pod_to_service_fqdn() -> None:

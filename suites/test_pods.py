@@ -61,6 +61,8 @@ LOCAL = f"127.0.0.1:{pods.HTTP}"
 BASE = "mcr.microsoft.com/windows/nanoserver"
 OTHER_BUILD = ("no match for platform in manifest", "does not match the host operating system")
 USER = {"windowsOptions": {"runAsUserName": "ContainerUser"}}
+NOBODY = {"windowsOptions": {"runAsUserName": "nettests-nobody"}}
+"""An account that a host may have, and no image has."""
 ADMINISTRATOR = {
     "runAsNonRoot": True,
     "windowsOptions": {"runAsUserName": "ContainerAdministrator"},
@@ -143,6 +145,13 @@ NAMED = (
         "whoami",
         says="containeruser",
         os=OS.WINDOWS,
+    ),
+)
+UNKNOWN = (
+    pods.fails(
+        "no-such-account",
+        pods.pod(pods.container(securityContext=NOBODY)),
+        *("user name or password is incorrect", "No mapping between account names"),
     ),
 )
 NON_ROOT = (
@@ -278,7 +287,7 @@ def test_hostprocess_pod_network() -> None:
     question=Question.START,
     cases=BUILDS,
     check_class=CheckClass.COSTLY,
-    facts=("plat-kernel-image-match",),
+    facts=("plat-kernel-image-match", "plat-image-portability"),
     sources=(IMAGES, WINDOWS),
 )
 def test_windows_image_build() -> None:
@@ -297,6 +306,21 @@ def test_windows_image_build() -> None:
 )
 def test_windows_run_as_user_name() -> None:
     """A container runs as the user that runAsUserName names, on the pod or on the container."""
+
+
+@flow(
+    "windows-unknown-account",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.START,
+    cases=UNKNOWN,
+    check_class=CheckClass.COSTLY,
+    facts=("sec-runasusername",),
+    sources=(USERS,),
+)
+def test_windows_unknown_account() -> None:
+    """No container starts as an account that its image does not have: those of the host are none of its own."""
 
 
 @flow(

@@ -70,7 +70,7 @@ def test_many_connections_outside() -> None:
     service=ServiceSettings(label="served", crowd=Crowd.SERVED),
     check_class=CheckClass.COSTLY,
     alike="pod-to-service-clusterip",
-    facts=("svc-max-count-port-exhaustion",),
+    facts=("svc-max-count-port-exhaustion", "dsr-port-exhaustion-fix"),
     sources=(VIRTUAL_IPS, LARGE),
 )
 def test_many_services() -> None:

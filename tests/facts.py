@@ -45,6 +45,18 @@ class Shape:
     loopback_dsr: bool = False
     platform: str = "other"
     families: tuple[Family, ...] = (Family.IPV4,)
+    exceptions: tuple[str, ...] = ()
+    """OutBoundNAT's, where the plugin does not write the usual ones."""
+
+    @property
+    def tunnels(self) -> bool:
+        """Whether Pods' packets are encapsulated between nodes."""
+        return self.backend in {"vxlan", "geneve", "hybrid-overlay"}
+
+    @property
+    def vni(self) -> int | None:
+        """The network id that objects tell."""
+        return {"vxlan": 4096, "hybrid-overlay": 4097}.get(self.backend)
 
 
 PROFILES = {
@@ -57,6 +69,15 @@ PROFILES = {
         kubernetes="1.24.17", backend="vxlan", build="17763.1217", driver="overlay", source_vip=True
     ),
     "win2022-overlay-dsr": Shape(
+        kubernetes="1.34.2",
+        backend="vxlan",
+        build="20348.3207",
+        driver="overlay",
+        dsr=True,
+        source_vip=True,
+        loopback_dsr=True,
+    ),
+    "win2022-overlay-services": Shape(
         kubernetes="1.34.2",
         backend="vxlan",
         build="20348.3207",
@@ -89,6 +110,52 @@ PROFILES = {
         dsr=True,
         source_vip=True,
         loopback_dsr=True,
+    ),
+    "antrea-geneve": Shape(
+        kubernetes="1.34.2",
+        plugin="antrea",
+        backend="geneve",
+        build="20348.3207",
+        driver="transparent",
+        mode="none",
+    ),
+    "azure-overlay-23h2": Shape(
+        kubernetes="1.33.5",
+        plugin="azure-cni",
+        backend="overlay",
+        build="25398.1486",
+        dsr=True,
+        loopback_dsr=True,
+        platform="aks",
+        exceptions=("10.244.0.0/16",),
+    ),
+    "calico-bgp-l2bridge": Shape(
+        kubernetes="1.34.2",
+        plugin="calico",
+        backend="windows-bgp",
+        build="20348.3207",
+        dsr=True,
+        loopback_dsr=True,
+    ),
+    "eks-vpc-bridge": Shape(
+        kubernetes="1.33.5",
+        plugin="aws-vpc-cni",
+        backend="vpc",
+        build="20348.3207",
+        platform="eks",
+    ),
+    "hns-ipam-l2bridge": Shape(
+        kubernetes="1.33.5", plugin="sdnbridge", backend="routes", build="20348.3207"
+    ),
+    "ovn-hybrid-overlay": Shape(
+        kubernetes="1.33.5",
+        plugin="ovn-kubernetes",
+        backend="hybrid-overlay",
+        build="20348.3207",
+        driver="overlay",
+        dsr=True,
+        source_vip=True,
+        exceptions=("10.96.0.0/16",),
     ),
     "userspace-l2bridge": Shape(
         kubernetes="1.25.16", backend="host-gw", build="20348.1607", mode="userspace"
@@ -135,9 +202,9 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
         cni=CniFacts(
             plugin=known(shape.plugin, ORIGIN),
             backend=known(shape.backend, ORIGIN),
-            vni=unknown("host-gw") if shape.backend != "vxlan" else known(4096, ORIGIN),
-            vxlan_port=unknown("host-gw") if shape.backend != "vxlan" else known(4789, ORIGIN),
-            mtu=known(1450 if shape.backend == "vxlan" else 1500, ORIGIN),
+            vni=unknown("host-gw") if shape.vni is None else known(shape.vni, ORIGIN),
+            vxlan_port=unknown("host-gw") if shape.vni is None else known(4789, ORIGIN),
+            mtu=known(1450 if shape.tunnels else 1500, ORIGIN),
             nat_exceptions=_exceptions(shape),
             loopback_dsr=unknown("Antrea has no such option")
             if shape.driver == "transparent"
@@ -165,8 +232,8 @@ def _exceptions(shape: Shape) -> Fact[tuple[Network, ...]]:
     """Return OutBoundNAT's exceptions as plugins write them: no route leads back to overlays."""
     if shape.driver == "transparent":
         return unknown("Antrea has no OutBoundNAT")
-    nodes = () if shape.backend == "vxlan" else ("172.30.0.0/24",)
-    texts = ("10.244.0.0/16", "10.96.0.0/16", *nodes)
+    nodes = () if shape.tunnels else ("172.30.0.0/24",)
+    texts = shape.exceptions or ("10.244.0.0/16", "10.96.0.0/16", *nodes)
     return known(tuple(ip_network(text) for text in texts), ORIGIN)
 
 

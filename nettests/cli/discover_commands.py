@@ -54,12 +54,8 @@ def plan(*, common: CommonOptions, as_json: bool) -> None:
     if as_json:
         terminal.document(_as_data(made))
         return
-    for check in made.plan.checks:
-        swept = f", {len(check.members)} members" if check.members else ""
-        terminal.line(f"{check.id}  {_expected(made.expectations[check.id])}{swept}")
-    for skip in made.plan.skips:
-        terminal.line(f"{skip.id}  skipped: {skip.reason}")
-    terminal.line(_totals(made.plan))
+    for line in planned_lines(made):
+        terminal.line(line)
 
 
 def read_facts(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
@@ -86,6 +82,16 @@ def planned_on(
 def read_blueprint(common: CommonOptions) -> Blueprint:
     """Read suites, manifests and the cluster, in this order, and plan."""
     return planned_on(common)[1]
+
+
+def planned_lines(made: Blueprint) -> Iterator[str]:
+    """Yield what a run would do: each check with what is expected of it, each skip with its reason, and how many they are."""
+    for check in made.plan.checks:
+        swept = f", {len(check.members)} members" if check.members else ""
+        yield f"{check.id}  {_expected(made.expectations[check.id])}{swept}"
+    for skip in made.plan.skips:
+        yield f"{skip.id}  skipped: {skip.reason}"
+    yield _totals(made.plan)
 
 
 def _as_data(made: Blueprint) -> dict[str, object]:

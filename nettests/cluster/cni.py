@@ -8,7 +8,7 @@ unknown unless the cluster profile states it.
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from nettests.cluster import plugin_settings
+from nettests.cluster import hybrid_overlay, plugin_settings
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import CniFacts, Fact, known, unknown
@@ -32,6 +32,12 @@ DAEMON_SETS = {
     "azure-ip-masq-agent": "azure-cni",
 }
 """Beginnings of DaemonSet names, and the plugin that they belong to."""
+OTHERS = ("aws-node-termination-handler",)
+"""DaemonSets that are called like a plugin's and are none."""
+POWERED_BY_CILIUM = {"azure-cni", "cilium"}
+"""Azure CNI with Cilium's data plane: Azure's service gives the addresses, and what carries Pods has no agent for Windows."""
+AZURE_NETWORK = "kubernetes.azure.com/podnetwork-type"
+"""The label by which AKS tells its nodes' kind of Pod network: ``overlay``, ``vnet`` …"""
 
 BACKEND_ANNOTATION = "flannel.alpha.coreos.com/backend-type"
 HYBRID_OVERLAY = "k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac"
@@ -55,10 +61,12 @@ def facts_of(
     flannel_origin: str,
     stated: StatedFacts,
     config_maps: Mapping[str, Object] | None = None,
+    *,
+    nodes: Sequence[Object] = (),
 ) -> CniFacts:
     """Return the plugin's facts; what the profile states overrides what was read.
 
-    ``config_maps`` are other plugins', by namespace and name.
+    ``config_maps`` are other plugins', by namespace and name; ``nodes`` bear the labels of a cloud's plugin.
     """
     named = flannel_network(flannel).get("Backend")
     network = named if isinstance(named, dict) else {}
@@ -68,23 +76,53 @@ def facts_of(
         backend = known(stated.cni_backend, STATED)
     elif network.get("Type"):
         backend = known(str(network["Type"]), flannel_origin)
+    elif plugin.value == "azure-cni":
+        backend = _azure_backend(nodes)
+    elif plugin.value == hybrid_overlay.PLUGIN:
+        backend = hybrid_overlay.backend_of(config_maps or {})
     elif plugin.value in plugin_settings.CONFIG_MAPS:
         backend = plugin_settings.backend_of(plugin.value, config_maps or {}, daemon_sets)
     else:
-        backend = unknown(f"{flannel_origin} does not name a backend")
+        of_flannel = plugin.value in {None, "flannel"}
+        where = flannel_origin if of_flannel else f"no object of {plugin.value}"
+        backend = unknown(f"{where} {'does not name' if of_flannel else 'names'} a backend")
     return CniFacts(
         plugin=plugin,
         backend=backend,
-        vni=_number(network, "VNI", flannel_origin)
-        if plugin.value != "calico"
-        else plugin_settings.network_id_of(plugin.value, daemon_sets),
-        vxlan_port=_number(network, "Port", flannel_origin),
+        vni=_network_id(plugin.value, network, flannel_origin, daemon_sets, config_maps or {}),
+        vxlan_port=hybrid_overlay.port_of(config_maps or {})
+        if plugin.value == hybrid_overlay.PLUGIN
+        else _number(network, "Port", flannel_origin),
         mtu=_stated(stated.cni_mtu, "facts.cni.mtu"),
         nat_exceptions=_stated(stated.cni_nat_exceptions, "facts.cni.natExceptions"),
         loopback_dsr=known(stated.cni_loopback_dsr, STATED)
         if stated.cni_loopback_dsr is not None
         else plugin_settings.loopback_dsr_of(plugin.value, config_maps or {}),
     )
+
+
+def _azure_backend(nodes: Sequence[Object]) -> Fact[str]:
+    """Return the kind of Pod network that AKS writes on its nodes; on a cluster of one's own nobody does."""
+    for node in nodes:
+        kind = (node["metadata"].get("labels") or {}).get(AZURE_NETWORK)
+        if kind:
+            return known(str(kind), f"label {AZURE_NETWORK} of node {node['metadata']['name']}")
+    return unknown(f"no node has the label {AZURE_NETWORK}")
+
+
+def _network_id(
+    plugin: str | None,
+    flannel: Object,
+    flannel_origin: str,
+    daemon_sets: Sequence[Object],
+    config_maps: Mapping[str, Object],
+) -> Fact[int]:
+    """Return the network id of the plugin's VXLAN."""
+    if plugin == "calico":
+        return plugin_settings.network_id_of(plugin, daemon_sets)
+    if plugin == hybrid_overlay.PLUGIN:
+        return hybrid_overlay.network_id_of(config_maps)
+    return _number(flannel, "VNI", flannel_origin)
 
 
 def _stated(value: T | None, key: str) -> Fact[T]:
@@ -121,12 +159,17 @@ def plugin_of(daemon_sets: Sequence[Object]) -> Fact[str]:
     found: dict[str, str] = {}
     for item in daemon_sets:
         name = item["metadata"]["name"]
+        if name.startswith(OTHERS):
+            continue
         for beginning, plugin in DAEMON_SETS.items():
             if name.startswith(beginning):
                 found.setdefault(plugin, f"DaemonSet {item['metadata']['namespace']}/{name}")
     if len(found) == 1:
         ((plugin, origin),) = found.items()
         return known(plugin, origin)
+    if found.keys() == POWERED_BY_CILIUM:
+        both = " and ".join(sorted(found.values()))
+        return known("cilium", f"{both}: Azure CNI powered by Cilium")
     if found:
         return unknown(f"several network plugins run: {', '.join(sorted(found.values()))}")
     return unknown("no DaemonSet of a known network plugin was found")

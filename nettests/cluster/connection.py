@@ -30,6 +30,7 @@ from nettests.cluster.failures import (
     failure,
 )
 from nettests.cluster.kubeconfig import Chosen
+from nettests.cluster.sent import Sent, kind_of
 from nettests.cluster.tries import UNAUTHORIZED, Credentials, Tries
 from nettests.deadlines import came_too_slowly
 from nettests.errors import ClusterError
@@ -80,8 +81,8 @@ class Connection:
         """The API server's ``gitVersion``, once it was read."""
         self.server = chosen.configuration.host
         self._configuration = chosen.configuration
-        self.requests = self.streams = 0
-        """How many requests were sent, tries and watches included, and how many handshakes of streams."""
+        self.sent = Sent()
+        """Requests and handshakes of streams, tries and watches included."""
         self._idle: list[Client] = []
         self._closed = False
         self._lock = threading.Lock()
@@ -320,8 +321,7 @@ class Connection:
             body=body,
             auth_settings=["BearerToken"],
         )
-        with self._lock:
-            self.requests += 1
+        self.sent.count(kind_of(method, path, watched=bool((query or {}).get("watch"))))
         try:
             opened: urllib3.BaseHTTPResponse = lent.call_api(
                 *request, _request_timeout=timeout
@@ -341,8 +341,7 @@ class Connection:
         Made of the client's own parts: its generated API classes, which would do the same, import all
         models of Kubernetes, and that costs every command of ours two seconds.
         """
-        with self._lock:
-            self.streams += 1
+        self.sent.count(kind_of("GET", path))
         with self.borrowed() as lent:
             _, url, headers, *_ = lent.param_serialize(
                 "GET", path, query_params=list(query), auth_settings=["BearerToken"]

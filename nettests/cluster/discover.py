@@ -122,6 +122,23 @@ def _platform(known_nodes: Sequence[Object], profile: ClusterProfile) -> Fact[st
     return known(stated, STATED) if stated else nodes.platform_of(known_nodes)
 
 
+def _plugin(
+    snapshot: Snapshot, known_nodes: Sequence[Object], profile: ClusterProfile
+) -> tuple[Object | None, CniFacts]:
+    """Flannel's ConfigMap, and what the cluster's objects say of its network plugin."""
+    name = _flannel_config_map(snapshot)
+    flannel = snapshot.config_maps.get(name)
+    plugin = cni.facts_of(
+        snapshot.daemon_sets,
+        flannel,
+        f"ConfigMap {name}",
+        profile.facts,
+        snapshot.config_maps,
+        nodes=known_nodes,
+    )
+    return flannel, plugin
+
+
 def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     """Read the facts from what was fetched; what the profile states overrides it."""
     known_nodes = [node for node in snapshot.nodes if nodes.os_of(node) is not None]
@@ -129,15 +146,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         raise ClusterError("the cluster has no Linux or Windows node", hint="add a node first")
     places = nodes.places(known_nodes, profile.pools)
     kubeadm = networks.kubeadm_networking(snapshot.config_maps.get("kube-system/kubeadm-config"))
-    flannel_name = _flannel_config_map(snapshot)
-    flannel = snapshot.config_maps.get(flannel_name)
-    plugin = cni.facts_of(
-        snapshot.daemon_sets,
-        flannel,
-        f"ConfigMap {flannel_name}",
-        profile.facts,
-        snapshot.config_maps,
-    )
+    flannel, plugin = _plugin(snapshot, known_nodes, profile)
     of_nodes = [network for node in known_nodes for network in nodes.pod_cidrs_of(node)]
     pod_cidrs = networks.pod_cidrs(kubeadm, cni.flannel_network(flannel), of_nodes, profile.facts)
     read = [
@@ -215,6 +224,7 @@ def _node(
         log=snapshot.proxy_logs.get(name, ""),
         config=kubeproxy.config_of(snapshot.config_maps.get("kube-system/kube-proxy")),
         reason=snapshot.reasons.get(f"log/{name}") or _no_pod(name, snapshot),
+        absent=name not in snapshot.proxy_pods and not _unlisted(snapshot),
         replaced=plugin_settings.serves_services(plugin.plugin.value, snapshot.config_maps),
     )
     annotations = node["metadata"].get("annotations") or {}
@@ -255,11 +265,15 @@ def _firewall(os: OS, profile: ClusterProfile) -> Fact[bool]:
     return known(profile.facts.windows_firewall, STATED)
 
 
+def _unlisted(snapshot: Snapshot) -> str:
+    """Return why Pods of system components could not be listed, or nothing."""
+    return snapshot.reasons.get("/api/v1/namespaces/kube-system/pods", "")
+
+
 def _no_pod(node: str, snapshot: Snapshot) -> str:
     if node in snapshot.proxy_pods:
         return ""
-    listing = snapshot.reasons.get("/api/v1/namespaces/kube-system/pods")
-    return listing or (
+    return _unlisted(snapshot) or (
         f"no kube-proxy Pod runs on node {node}: it may be a host service, or replaced; "
         "state facts.kubeProxy in the cluster profile"
     )

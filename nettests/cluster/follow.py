@@ -32,7 +32,8 @@ def follow_pod(
     """
     stuck_since: float | None = None
     last: Object | None = None
-    for pod in _one(connection, namespace, name, seconds=seconds, look=max(1.0, stuck)):
+    found = _one(connection, namespace, name, seconds=seconds, look=max(1.0, stuck), listed=False)
+    for pod in found:
         if pod is None:
             if last is None:
                 continue
@@ -74,6 +75,7 @@ def _one(
     *,
     seconds: float,
     look: float = LOOK_SECONDS,
+    listed: bool = True,
 ) -> Iterator[Object | None]:
     """Yield the states of one pod; ``None`` where it is not there."""
     found = states(
@@ -81,6 +83,7 @@ def _one(
         f"/api/v1/namespaces/{namespace}/pods",
         seconds=seconds,
         look=min(LOOK_SECONDS, look),
+        listed=listed,
         fieldSelector=f"metadata.name={name}",
     )
     return (pods.get(name) for pods in found)

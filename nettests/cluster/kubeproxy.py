@@ -2,13 +2,14 @@
 
 Pure. What kube-proxy says of itself comes first (the ``FLAG:`` lines with which its log begins), then
 the arguments of its Pod, then the ConfigMap. Flags do not count where ``--config`` is given: kube-proxy
-then ignores them (cmd/kube-proxy, Options.Complete).
+then ignores them (cmd/kube-proxy, Options.Complete). A kube-proxy that is no Pod of a Windows node reads no
+ConfigMap: what it is given stands on the node (``probes.host_facts``).
 """
 
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nettests.errors import ManifestError
@@ -34,6 +35,8 @@ class ProxySources:
     config: Object | None = None
     reason: str = ""
     """Why something of the above is missing, for people."""
+    absent: bool = False
+    """Whether the Pods of the node were listed and none of them is kube-proxy."""
     replaced: str = ""
     """Where it stands that the network plugin serves Services itself; empty if it does not."""
 
@@ -52,8 +55,8 @@ def config_of(config_map: Object | None) -> Object | None:
 
 def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) -> KubeProxyFacts:
     """Return kube-proxy's settings on one node; what the profile states overrides what was read."""
-    settings = _settings(sources)
     windows = os is OS.WINDOWS
+    settings = _settings(replace(sources, config=None) if windows and sources.absent else sources)
     if windows and sources.pod is None and sources.replaced and not stated.mode:
         return _replaced(sources.replaced)
     version = known(stated.version, STATED) if stated.version else _version(sources.pod)
@@ -73,7 +76,14 @@ def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) 
             if windows
             else _localhost_node_ports(stated, settings, sources)
         ),
+        as_pod=_as_pod(sources),
     )
+
+
+def _as_pod(sources: ProxySources) -> Fact[bool]:
+    if sources.pod is not None:
+        return known(value=True, origin=f"Pod {sources.pod['metadata']['name']}")
+    return known(value=False, origin=sources.reason) if sources.absent else unknown(sources.reason)
 
 
 def _replaced(where: str) -> KubeProxyFacts:
@@ -84,6 +94,7 @@ def _replaced(where: str) -> KubeProxyFacts:
         mode=known("none", where),
         dsr=unknown(reason),
         source_vip=unknown(reason),
+        as_pod=known(value=False, origin=reason),
     )
 
 

@@ -29,9 +29,13 @@ def states(
     *,
     seconds: float,
     look: float = LOOK_SECONDS,
+    listed: bool = True,
     **query: str,
 ) -> Iterator[Mapping[str, Object]]:
     """Yield the collection by name: as listed, after each change, and at least every ``look`` seconds.
+
+    Where it need not be ``listed``, a watch without a version begins with what is there, one object after another:
+    a request less for who follows one object that was just made.
 
     Ends after ``seconds``, whatever the API does in between; ``ApiError`` for an answer in ``FINAL``.
     A watch that ended in order is resumed where it was. After one that was cut, was refused or has
@@ -45,9 +49,11 @@ def states(
         told = False
         try:
             if not version:
-                held, version = _listed(connection, path, query)
-            yield held
-            options = {**query, "resourceVersion": version}
+                held, version = _listed(connection, path, query) if listed else ({}, "")
+            if listed:
+                yield held
+            listed = True  # from now on it is known what was there
+            options = {**query, **({"resourceVersion": version} if version else {})}
             with closing(connection.watch(path, seconds=min(look, left), **options)) as events:
                 for event in events:
                     if event["type"] == "ERROR":

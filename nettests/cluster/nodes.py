@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nettests.cluster import hybrid_overlay
 from nettests.cluster.fleet import LEAVING
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import ClusterProfile
@@ -144,10 +145,10 @@ def addresses_of(node: Object) -> tuple[Address, ...]:
 
 
 def pod_cidrs_of(node: Object) -> tuple[Network, ...]:
-    """Return the node's pod CIDRs; empty where the network plugin keeps its own."""
+    """Return the node's pod CIDRs; empty where the network plugin keeps its own and writes it nowhere."""
     spec = node.get("spec", {})
     texts = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
-    return tuple(ipaddress.ip_network(text) for text in texts)
+    return tuple(ipaddress.ip_network(text) for text in texts or hybrid_overlay.subnets_of(node))
 
 
 def kubelet_port_of(node: Object) -> int:

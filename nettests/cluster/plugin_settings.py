@@ -7,6 +7,7 @@ those. What they do not say is unknown with the reason.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from nettests.cluster import hybrid_overlay
 from nettests.errors import ManifestError
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.json_text import read_json
@@ -17,6 +18,7 @@ Object = dict[str, Any]
 CONFIG_MAPS = {
     "antrea": ("kube-system/antrea-windows-config", "kube-system/antrea-config"),
     "calico": ("kube-system/calico-windows-config", "calico-system/calico-windows-config"),
+    hybrid_overlay.PLUGIN: hybrid_overlay.CONFIG_MAPS,
 }
 """ConfigMaps by plugin, that of Windows nodes first."""
 FLANNEL_ON_WINDOWS = (

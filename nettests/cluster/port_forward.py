@@ -1,7 +1,7 @@
 """Port-forwards to a pod's server: HTTP over forwardings that stay open, and what a server says by itself.
 
-The first choice among the control channels (``channels``). One WebSocket carries any number of questions, one
-after the other. Which questions they are is not known here.
+The first choice among the control channels (``channels``). One WebSocket carries several connections (``lanes``), and
+each of them any number of questions, one after the other. Which questions they are is not known here.
 """
 
 import http.client
@@ -16,13 +16,16 @@ from nettests.cluster.connection import Connection
 from nettests.cluster.failures import HandshakeError
 from nettests.cluster.frames import RefusedError
 from nettests.cluster.handshake import open_stream
-from nettests.cluster.streams import LostError, Stream
+from nettests.cluster.lanes import Lane, lanes_of
+from nettests.cluster.streams import LostError
 from nettests.deadlines import Patience
 from nettests.model import limits
 from nettests.model.channel import ChannelError, HttpAnswer, SpentError
 from nettests.model.limits import TooBigError
 
 CONNECT_SECONDS = 5.0
+LANES = 8
+"""So many connections are opened with one handshake: as many as a probe's questions about one path need at a time."""
 DATA, ERROR = 0, 1
 """The channels of the one port; each begins with the port itself, in two bytes."""
 
@@ -39,17 +42,25 @@ class _FailedError(OSError):
 class _Forwarding:
     """A forwarding to one port, as the socket of an HTTP connection."""
 
-    stream: Stream
+    stream: Lane
     port: int
     patience: Patience = field(default_factory=Patience)
     lost: bool = False
     """Whether its stream broke off; what is read ends there."""
+    said: bool = False
+    """Whether anything of an answer has come since the question."""
     _announced: set[int] = field(default_factory=set)
 
     def begin(self, seconds: float) -> None:
         """Allow one answer: so long, and no larger than a body may be."""
         self.stream.allow(limits.BODY_BYTES + limits.HEAD_BYTES)
+        self.said = False
         self.patience.begin(seconds)
+
+    @property
+    def stands(self) -> bool:
+        """Whether the other end has said that it serves this connection; looked at by who finds it idle."""
+        return self._announced == {DATA, ERROR}
 
     def is_idle(self) -> bool:
         """Whether it is still open, and has brought nothing but answers to requests."""
@@ -78,12 +89,20 @@ class _Forwarding:
             elif channel == ERROR:
                 raise _FailedError(said.decode(errors="replace"))
             elif said:
+                self.said = True
                 return said
 
     def _announce(self, channel: int, said: bytes) -> None:
         if channel not in {DATA, ERROR} or said != self.port.to_bytes(2, "little"):
             raise RefusedError(f"its channel {channel} did not begin with port {self.port}")
         self._announced.add(channel)
+
+    def give_up(self) -> None:
+        """Let go of a connection whose answer did not come; where it came in part, of all that share its stream."""
+        if self.said:
+            self.stream.hang_up()
+        else:
+            self.stream.close()
 
     def sendall(self, data: bytes) -> None:
         """Send what the HTTP connection writes."""
@@ -140,15 +159,23 @@ class PortForward:
                     raise ChannelError(error.message) from error
 
     def _take(self) -> _Forwarding | None:
-        """Return a forwarding that nobody uses, if there is one."""
-        while True:
-            with self._lock:
-                if not self._idle:
-                    return None
-                idle = self._idle.pop()
-            if idle.is_idle():
-                return idle
-            idle.stream.close()
+        """Return a forwarding that nobody uses, if there is one that stands."""
+        early: list[_Forwarding] = []
+        try:
+            while True:
+                with self._lock:
+                    if not self._idle:
+                        return None
+                    idle = self._idle.pop()
+                if not idle.is_idle():
+                    idle.stream.hang_up()
+                elif idle.stands:
+                    return idle
+                else:
+                    early.append(idle)
+        finally:
+            for one in early:
+                self._keep(one)
 
     def _send(self, over: _Forwarding, path: str, timeout: float) -> HttpAnswer:
         kept = False
@@ -171,12 +198,13 @@ class PortForward:
             raise _LostError(f"port-forward to {self.pod}: {error}") from error
         finally:
             if not kept:
-                over.stream.close()
+                over.give_up()
         self._keep(over)
         return HttpAnswer(status=response.status, body=body, seconds=time.monotonic() - began)
 
     def _keep(self, over: _Forwarding) -> None:
         """Keep a forwarding for the next question; an answer that comes after the end leaves nothing open."""
+        over.stream.rest()
         with self._lock:
             if not self._closed:
                 self._idle.append(over)
@@ -185,7 +213,7 @@ class PortForward:
 
     def read(self, *, timeout: float) -> str:
         """Return what a server says by itself over a forwarding of its own, until it closes."""
-        over = self._open()
+        (over,) = self._opened(1)
         try:
             over.begin(timeout)
             said = whole(_Reading(over).read, limits.BODY_BYTES, "what it says")
@@ -208,19 +236,27 @@ class PortForward:
             over.stream.close()
 
     def _open(self) -> _Forwarding:
+        """Open forwardings, keep all but one for other questions, and return that one."""
+        first, *others = self._opened(LANES)
+        for one in others:
+            self._keep(one)
+        return first
+
+    def _opened(self, count: int) -> list[_Forwarding]:
+        """Open so many forwardings with one handshake."""
         if self._closed:
             raise ChannelError(f"port-forward to {self.pod} was closed")
         try:
             stream = open_stream(
                 self.connection,
                 f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}/portforward",
-                [("ports", str(self.port))],
+                [("ports", str(self.port))] * count,
                 most=limits.BODY_BYTES + limits.HEAD_BYTES,
                 seconds=CONNECT_SECONDS,
             )
         except (HandshakeError, OSError) as error:
             raise ChannelError(f"port-forward to {self.pod} was not opened: {error}") from error
-        return _Forwarding(stream, self.port)
+        return [_Forwarding(lane, self.port) for lane in lanes_of(stream, count)]
 
     def _failed(self, why: object) -> ChannelError:
         return ChannelError(f"port-forward to {self.pod}: {why}")

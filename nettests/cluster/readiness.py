@@ -15,7 +15,9 @@ Object = dict[str, Any]
 
 NODES = "/api/v1/nodes"
 MANY = 32
-"""Nodes of a cluster beyond which those in question are requested one by one."""
+"""Nodes of a cluster beyond which few of them are requested one by one."""
+SHARE = 4
+"""Where one of so many nodes or more is in question, all are listed: a request for each would bring as much, and cost more."""
 PATIENCE_SECONDS = 5.0
 """To connect, and to answer: a look that hangs must not hold up a run."""
 
@@ -53,7 +55,7 @@ def read_readiness(
 
 
 def _queries(names: Collection[str], nodes: int) -> Iterator[dict[str, str]]:
-    if nodes <= MANY:
+    if nodes <= MANY or len(names) * SHARE >= nodes:
         yield {}
         return
     for name in sorted(names):

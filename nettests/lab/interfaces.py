@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 
+from nettests.lab.mounted import Files
 from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable
 
 Json = dict[str, Any]
@@ -89,6 +90,14 @@ class Disk:
     files: dict[str, str] = field(default_factory=dict)
     programs: dict[str, str] = field(default_factory=dict)
     processes: list[str] = field(default_factory=list)
+    command_lines: dict[str, str] = field(default_factory=dict)
+    """Of those processes whose command line somebody may look for, by name."""
+    registry: dict[str, tuple[tuple[str, str, str], ...]] = field(default_factory=dict)
+    """Values below each key: name (empty for the one without), kind, data as ``reg.exe`` prints it."""
+    endpoint_dns: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """DNS servers and suffixes that the plugin gave the endpoint of each pod, by its address, as HNS shows them."""
+    firewall: bool = True
+    """Whether all profiles of the firewall are on."""
     background: dict[str, object] = field(default_factory=dict)
     """What goes on after the command that began it, by the command's name."""
     images: set[str] = field(default_factory=set)
@@ -108,6 +117,8 @@ class NodeNetwork(Protocol):
     disk: Disk
     hns: Hns | None
     """``None`` on Linux."""
+    source_vip: Address | None
+    """What kube-proxy's start script reserves on Windows overlay nodes."""
     host: Namespace
     """The node's own namespace: its address, its kubelet, hostNetwork and HostProcess pods."""
     switch: Namespace | None
@@ -164,6 +175,8 @@ class Machine:
     mac: str = ""
     node: NodeNetwork | None = None
     """The node itself, which tools of HostProcess containers look at."""
+    files: Files = field(default_factory=Files)
+    """What is mounted."""
 
 
 async def _no_input() -> bytes:

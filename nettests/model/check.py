@@ -78,6 +78,12 @@ class Target:
 
 FIRST_PACKETS = "first"
 """The word of ``Afterwards.how`` for what a Pod's own log tells of its first packets."""
+EXIT_CODE, MESSAGE = "exit-code", "message"
+"""The words for what the status of a Pod tells of how its first container ended."""
+UNTIL_DENIED = "until-denied"
+"""The word for a command that is run again until it fails, a few times at most."""
+RESTARTS = "restarts"
+"""The word for a first container that its kubelet has to restart by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +98,20 @@ class Afterwards:
     to have its name, as host name and in DNS; ``end`` deletes the Pod, which has to take as many seconds
     as ``says``, and no longer than its grace period. ``first`` (``FIRST_PACKETS``) waits until all containers have
     ended and reads in their logs when each first reached something: a container for each kind of path.
+    ``exit-code`` and ``message`` (``EXIT_CODE``, ``MESSAGE``) wait until all containers have ended: the first one's code
+    has to be ``says``, or its termination message hold it. ``restarts`` (``RESTARTS``) waits until the kubelet has
+    restarted the first container, with an event that holds ``says``. ``until-denied`` (``UNTIL_DENIED``) runs ``words`` like
+    ``exec``, again as long as they succeed.
     """
 
     how: str
     words: tuple[str, ...] = ()
     says: str = ""
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether nothing is done: what comes of the Pod by itself is read, whether it got Ready or not."""
+        return self.how in {FIRST_PACKETS, EXIT_CODE, MESSAGE, RESTARTS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,8 @@ class KubeProxyFacts:
     source_vip: Fact[Address]
     localhost_node_ports: Fact[bool] = Fact(None, "it was not read")
     """Whether it serves NodePorts at the node's loopback address, as in iptables mode on Linux."""
+    as_pod: Fact[bool] = Fact(None, "it was not read")
+    """Whether a Pod of the node is kube-proxy; one without a Pod is a service of its host, or is not there."""
 
     @property
     def replaced(self) -> bool:

@@ -295,6 +295,10 @@ class End:
     finished: str = ""
     exit_code: int | None = None
     counts: dict[str, int] = field(default_factory=dict)
+    requests: dict[str, int] = field(default_factory=dict)
+    """What the API server was sent, by verb and resource."""
+    stages: dict[str, float] = field(default_factory=dict)
+    """How many seconds each stage took, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,8 @@ HOSTNAME_LABEL = "kubernetes.io/hostname"
 WINDOWS_BUILD_LABEL = "node.kubernetes.io/windows-build"
 SERVICE_NAME_LABEL = "kubernetes.io/service-name"
 """On an EndpointSlice: the Service that it belongs to."""
+POLICY_LABEL = f"{DOMAIN}/policy"
+"""On Pods of single checks that a NetworkPolicy binds: ``denied`` or ``allowed``."""
 ENFORCED_LEVEL_LABEL = "pod-security.kubernetes.io/enforce"
 """On a namespace: the level of Pod Security that its Pods must keep."""
 

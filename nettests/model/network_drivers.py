@@ -11,7 +11,17 @@ FLANNEL_DRIVERS = {"host-gw": "l2bridge", "vxlan": "overlay"}
 """Flannel's backends on Windows and the HNS network that they make (flannel, pkg/backend)."""
 CALICO_DRIVERS = {"vxlan": "overlay", "windows-bgp": "l2bridge"}
 """Calico's own networks on Windows; as a policy engine alone it has none."""
-BACKEND_DRIVERS = {"flannel": FLANNEL_DRIVERS, "calico": CALICO_DRIVERS}
+AZURE_DRIVERS = {"overlay": "l2bridge"}
+"""Azure CNI's overlay is one of routes in the fabric: azure-vnet's mode is ``bridge`` (Azure/azure-container-networking,
+azure-windows-swift-overlay-consolidated.conflist). Of its other forms no object tells the driver."""
+OVN_DRIVERS = {"hybrid-overlay": "overlay"}
+"""OVN-Kubernetes reaches Windows nodes by its hybrid overlay alone (go-controller/hybrid-overlay)."""
+BACKEND_DRIVERS = {
+    "flannel": FLANNEL_DRIVERS,
+    "calico": CALICO_DRIVERS,
+    "azure-cni": AZURE_DRIVERS,
+    "ovn-kubernetes": OVN_DRIVERS,
+}
 
 
 def by_backend(plugin: Fact[str], backend: Fact[str]) -> Fact[str] | None:

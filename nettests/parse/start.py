@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nettests.model.check import FIRST_PACKETS
+from nettests.model.check import EXIT_CODE, FIRST_PACKETS, MESSAGE, RESTARTS, Case
 from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse import curl, first_packets, nslookup
+from nettests.parse import connect, curl, first_packets, nslookup
 from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.sources import same_address
 from nettests.parse.taxonomy import classify
@@ -30,6 +30,8 @@ NOT_ITS_OWN = (
 """Reasons of the surroundings, not of the Pod."""
 SANDBOX = "FailedCreatePodSandBox"
 """The event of a Pod that waits for its network and says nothing of it in its status."""
+_OF_ERRORS = ("denied", "error")
+"""Words of what a case wants of mounttest where it wants it to fail."""
 QUIET = frozenset({"ContainerCreating", "PodInitializing", "Completed"})
 
 
@@ -52,6 +54,16 @@ def ended(pod: Json) -> bool:
     return pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
 
 
+def come(pod: Json, case: Case, container: str) -> bool:
+    """Whether nothing more is to be learnt by waiting: ``settled``.
+
+    Where the case looks at what comes of the Pod by itself, that it came: its end, or a restart of ``container``.
+    """
+    if case.then is None or not case.then.by_itself:
+        return settled(pod, case.reasons)
+    return restarts(pod, container) > 0 if case.then.how == RESTARTS else ended(pod)
+
+
 def settled(pod: Json, reasons: Sequence[str]) -> bool:
     """Whether nothing more is to be learnt by waiting: started, failed, or failing as the case requires."""
     status = pod.get("status", {})
@@ -67,6 +79,13 @@ def read(raw: Raw) -> Reading:
         return probe_failed(f"no record of a Pod: {raw.stdout}")
     if raw.context.get("then") == FIRST_PACKETS:
         return read_first_packets(record, raw)
+    if raw.context.get("then") == RESTARTS:
+        return _restarted_by_itself(record, raw)
+    waits = raw.context.get("then") in {EXIT_CODE, MESSAGE}
+    if waits and ended(record):
+        return _of_its_end(status, raw)
+    if waits and started(record):
+        return probe_failed("its container did not end in time")
     if not started(record):
         return _not_started(status, record.get("events") or [], raw)
     if raw.context.get("then"):
@@ -79,6 +98,45 @@ def read_first_packets(record: Mapping[str, Any], raw: Raw) -> Reading:
     if first_packets.told(logs := (record.get("then") or {}).get("logs") or {}):
         return first_packets.read(logs)
     return _not_started(record["status"], record.get("events") or [], raw)
+
+
+def _of_its_end(status: Json, raw: Raw) -> Reading:
+    """Read how the first container ended: its code, or what it wrote for its Pod's status."""
+    # sample: {"terminated": {"exitCode": 7, "reason": "Error", "message": "…", "startedAt": …, "finishedAt": …}}
+    listed = status.get("containerStatuses") or [{}]
+    end = (listed[0].get("state") or {}).get("terminated") or {}
+    if end.get("reason") not in {"Completed", "Error"}:
+        return probe_failed(f"its container did not end by itself: {end.get('reason', 'unknown')}")
+    code, message, says = str(end["exitCode"]), str(end.get("message", "")), raw.context["says"]
+    if raw.context["then"] == EXIT_CODE:
+        return _compared(code == says, f"its container ended with exit code {code}", says)
+    if message and says not in message:
+        return not_understood(f"its termination message is {message.strip()!r} instead of {says!r}")
+    told = f"with the message {message.strip()!r}" if message else "without a message"
+    return _compared(bool(message), f"it ended with exit code {code}, {told}", repr(says))
+
+
+def _compared(good: bool, told: str, wanted: str) -> Reading:  # noqa: FBT001 - what was compared
+    """Return that something is as it should be, or what should be instead."""
+    outcome = Outcome.CONFORMS if good else Outcome.DEVIATES
+    return Reading(
+        outcome=outcome, detail=one_line(told if good else f"{told} instead of {wanted}")
+    )
+
+
+def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
+    """Read whether the kubelet restarted a container: for the reason of the case, as far as events are told."""
+    status, says = record["status"], raw.context["says"]
+    events = [f"{one['reason']}: {one['message']}" for one in record.get("events") or ()]
+    restarted = [one for one in status.get("containerStatuses") or () if one.get("restartCount")]
+    ran = any("running" in one["state"] for one in status.get("containerStatuses") or ())
+    if restarted and events and not _shows(events, [says]):
+        return probe_failed(f"its container was restarted, but not for {says!r}: {events[-1]}")
+    if restarted:
+        return _compared(good=True, told=f"its container was restarted: {says}", wanted=says)
+    if ran:
+        return _compared(good=False, told="its container was never restarted", wanted=repr(says))
+    return _not_started(status, record.get("events") or [], raw)
 
 
 def _not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
@@ -144,6 +202,11 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         return curl.read(
             replace(raw, exit_code=code, stdout=output, stderr=str(then.get("stderr", "")))
         )
+    if "connect" in raw.command:
+        stderr = str(then.get("stderr", ""))
+        return connect.read(replace(raw, exit_code=code, stdout=output, stderr=stderr))
+    if "mounttest" in raw.command and output:
+        return _of_a_file(output, says)
     said = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
     if code:  # the tool failed: what it would have said nobody knows
         return probe_failed(f"{how}: it ended with exit code {code} and said {said}")
@@ -153,6 +216,18 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,
         detail=one_line(f"{how}: it said {said}{wanted}"),
     )
+
+
+def _of_a_file(output: str, says: str) -> Reading:
+    """Read what mounttest met of a file: that one is not there, or is denied, is no failure of the tool.
+
+    Where an error is wanted, another error is none that is understood.
+    """
+    # samples: content of file "/a": text    error reading file content for "/a": open /a: permission denied
+    good, denied = says.lower() in output.lower(), "error" in output
+    if denied and not good and any(word in says for word in _OF_ERRORS):
+        return not_understood(f"mounttest: it said {output.strip()} instead of {says!r}")
+    return _compared(good, f"mounttest: it said {output.strip()}", repr(says))
 
 
 def _renewed(then: Json, raw: Raw) -> Reading:

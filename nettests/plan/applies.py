@@ -25,10 +25,11 @@ from nettests.model.words import (
 from nettests.plan import pod_security
 from nettests.plan.classes import not_enabled
 from nettests.plan.flow import Flow
+from nettests.plan.ipv6_alone import why_not_on_windows
 from nettests.plan.permits import why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
 from nettests.plan.questions import Candidate
-from nettests.rules.subjects import subject_of, why_not_about
+from nettests.rules.subjects import is_told_later, subject_of, why_not_about
 
 HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
@@ -57,7 +58,8 @@ def sift(
 def why_not(action: Action, facts: ClusterFacts) -> str:
     """Return why ``action`` cannot be run here, or nothing."""
     return (
-        why_denied(action, facts)
+        why_not_on_windows(action, facts)
+        or why_denied(action, facts)
         or _no_namespace_of_level(action, facts)
         or _forbidden_by_level(action, facts)
         or why_not_privileged(action, facts)
@@ -247,11 +249,16 @@ def _no_external_vantage(action: Action, facts: ClusterFacts) -> str:
 
 
 def _not_about_this(action: Action, facts: ClusterFacts) -> str:
-    """A rule of configuration is about some clusters and nodes only (``Case.when``)."""
+    """A rule of configuration is about some clusters and nodes only (``Case.when``).
+
+    What the node's own vantage tells is decided once it has told (``probes.configuration``).
+    """
     if action.case is None:
         return ""
     node = facts.node(action.source.node) if action.source.node else None
-    subjects = map(subject_of, action.case.when)
+    subjects = [
+        one for one in map(subject_of, action.case.when) if not is_told_later(one, facts, node)
+    ]
     return next(filter(None, (why_not_about(one, facts, node) for one in subjects)), "")
 
 

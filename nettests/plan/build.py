@@ -18,6 +18,7 @@ from nettests.plan.applies import sift
 from nettests.plan.checks import check, swept
 from nettests.plan.controls import Topology
 from nettests.plan.flow import Flow
+from nettests.plan.ipv6_alone import of_use
 from nettests.plan.node_pools import choose_pools
 from nettests.plan.places import places
 from nettests.plan.questions import Candidate, questions
@@ -41,7 +42,7 @@ def build(
         (candidate, action(candidate, node_pools, facts)) for candidate in questions(placed, facts)
     ]
     possible, left_out = _separated(sift(probed, facts, enabled))
-    topology = Topology(node_pools=node_pools, facts=facts)
+    topology = Topology(node_pools=of_use(node_pools, facts), facts=facts)
     checks = _checks(possible, topology)
     left_out = _said_once(left_out, {one.id for one in checks})
     pods, services = objects_of(checks, node_pools, facts)

@@ -18,6 +18,8 @@ from nettests.model.words import OS, Question
 SINCE = {17763: (2, 0), 20348: (2, 33), 26100: (2, 62)}
 """The first agnhost of each Windows build. Sources: kubernetes/k8s.io #2642 (2022), kubernetes/kubernetes
 #136727 and kubernetes/k8s.io #9057 (2025); builds of the Semi-Annual Channel were taken out (#112924)."""
+RUNS_IMAGES_OF = {25398: 20348}
+"""Builds without images of their own, which run those of another (Microsoft, Portability for containers)."""
 
 # registry.k8s.io/e2e-test-images/agnhost:2.63.0, mirror:5000/agnhost:2.52
 _AGNHOST = re.compile(r"(?:.*/)?agnhost:(\d+)\.(\d+)(?:\.\d+)?(?:@.*)?")
@@ -51,7 +53,7 @@ def why_not_served(image: str, os: OS, build: WindowsBuild | None) -> str:
     found = _AGNHOST.fullmatch(image)
     if os is not OS.WINDOWS or build is None or found is None:
         return ""
-    since = SINCE.get(build.build)
+    since = SINCE.get(RUNS_IMAGES_OF.get(build.build, build.build))
     if since is None:
         served = ", ".join(map(str, SINCE))
         return f"{image} has no build for Windows {build.build}; agnhost has {served}"
@@ -157,5 +159,6 @@ def _probe_use(images: Images, node: NodeFacts, purpose: str) -> _Use:
 def _platform(node: NodeFacts) -> str:
     """Return a platform as a manifest list names it: ``linux/amd64``, ``windows/amd64 10.0.20348``."""
     build = node.build.value
-    release = f" 10.0.{build.build}" if node.os is OS.WINDOWS and build else ""
+    own = RUNS_IMAGES_OF.get(build.build, build.build) if build else None
+    release = f" 10.0.{own}" if node.os is OS.WINDOWS and own else ""
     return f"{node.os.value}/{node.architecture or 'amd64'}{release}"

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts
+from nettests.model.labels import POLICY_LABEL
 from nettests.model.permission import (
     CREATE_NAMESPACE,
     CREATE_POD,
@@ -27,6 +28,7 @@ from nettests.model.permission import (
     STATEFUL,
     UPDATE_SERVICE,
     Permission,
+    isolating,
     opening,
     serving,
     standing,
@@ -63,7 +65,11 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
         case Question.INSPECT:
             return _to_inspect(action, facts)
         case Question.START:
-            return (*_to_reach(action, facts), *_to_start(action), *_by_way(action, facts))
+            return (
+                *_to_reach(action, facts),
+                *_to_start(action, own=not facts.namespace),
+                *_by_way(action, facts),
+            )
         case Question.CHURN:
             return (*_to_reach(action, facts), *_to_change(action), *_by_way(action, facts))
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
@@ -111,10 +117,13 @@ def _to_inspect(action: Action, facts: ClusterFacts) -> Needs:
     return (*read, *stands, *opening(EXEC, facts.server_version))
 
 
-def _to_start(action: Action) -> Needs:
+def _to_start(action: Action, *, own: bool) -> Needs:
     """Return what it takes to make a Pod of the check's own, and to remove it."""
-    if action.case is not None and json.loads(action.case.object)["kind"] == STATEFUL_SET:
+    item = json.loads(action.case.object) if action.case is not None else {}
+    if item.get("kind") == STATEFUL_SET:
         return (DELETE_POD, *STATEFUL)
+    if POLICY_LABEL in (item.get("metadata", {}).get("labels") or {}):
+        return (DELETE_POD, *isolating(own_namespace=own))
     return (DELETE_POD,)
 
 
@@ -156,7 +165,7 @@ def _by_way(action: Action, facts: ClusterFacts) -> Needs:
         return opening(EXEC, facts.server_version)
     then = action.case.then if action.case else None
     match then.how if then else "":
-        case "exec" | "renew":
+        case "exec" | "renew" | "until-denied":
             return opening(EXEC, facts.server_version)
         case "log" | "first":
             return (POD_LOG,)

@@ -7,8 +7,16 @@ image, is decided when it is made.
 import json
 from typing import Any
 
-from nettests.model.check import FIRST_PACKETS, Afterwards, Case
-from nettests.model.labels import DOMAIN
+from nettests.model.check import (
+    EXIT_CODE,
+    FIRST_PACKETS,
+    MESSAGE,
+    RESTARTS,
+    UNTIL_DENIED,
+    Afterwards,
+    Case,
+)
+from nettests.model.labels import DOMAIN, POLICY_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.words import OS, Outcome
 
 Json = dict[str, Any]
@@ -22,8 +30,13 @@ SERVED = 18080
 """Where that server answers HTTP requests."""
 SERVICE_ADDRESS = "address-of-its-service"
 """Stands in a case's Pod for the ClusterIP of the Service before that server."""
+BUILD_LABEL = WINDOWS_BUILD_LABEL
+BUILD = "build-of-its-node"
+"""Stands in a case's Pod for the Windows build of the node that it is to start on, as its label gives it."""
 SERVICE_NAME = "name-of-its-service"
 """The same for that Service's fully qualified name."""
+DENIED, ALLOWED = "denied", "allowed"
+"""Values of the label by which a case's Pod is bound: it may begin nothing, or send to servers of the run alone."""
 ATTEMPTS = 15
 """So often a new Pod requests each kind of path, a second apart as long as nobody answers."""
 CONNECT_SECONDS = 1
@@ -33,6 +46,8 @@ FIGURES = r"\nfirst-packets %{http_code} %{time_total}\n"
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a Pod of the run's own
 SENT = "x" * 8
 """What ``agnhost port-forward-tester`` sends."""
+NOTE = "written-by-nettests"
+"""The content of the file in a volume that a case mounts."""
 SERVER = ("netexec", f"--http-port={HTTP}", "--udp-port=-1")
 """agnhost's arguments for a Pod that answers HTTP requests."""
 
@@ -111,8 +126,29 @@ def pod(*containers: Json, **spec: Any) -> Json:
     }
 
 
+def reads(path: str) -> tuple[str, ...]:
+    """Return what is done afterwards so that a Pod's first container prints one of its files."""
+    return ("exec", "/agnhost", "mounttest", f"--file_content={path}")
+
+
+def noting(place: str, *, mode: int = 0o644, sub_path: str = "", user: Json | None = None) -> Json:
+    """Return a Pod that mounts a volume with one file, ``note``, or that file alone, at ``place``.
+
+    The file holds ``NOTE`` and has ``mode``; the Pod's security context is ``user``, if any.
+    """
+    reference = {"fieldPath": f"metadata.annotations['{annotation('note')}']"}
+    source = {"items": [{"path": "note", "fieldRef": reference}], "defaultMode": mode}
+    mount = {"name": "noted", "mountPath": place, **({"subPath": sub_path} if sub_path else {})}
+    made = pod(
+        container(volumeMounts=[mount]),
+        volumes=[{"name": "noted", "downwardAPI": source}],
+        **({"securityContext": user} if user else {}),
+    )
+    return annotated(made, note=NOTE)
+
+
 def annotation(name: str) -> str:
-    """Return the key of an annotation that ``annotated`` gives."""
+    """Return the key of an annotation that ``annotated`` gives, and of a label that no node has."""
     return f"{DOMAIN}/{name}"
 
 
@@ -154,15 +190,54 @@ def after(
     says: str = "",
     os: OS | None = None,
     counter: Json | None = None,
+    when: tuple[str, ...] = (),
 ) -> Case:
-    """Return a case whose Pod starts, and then does as it should: see ``Afterwards``."""
+    """Return a case whose Pod starts, and then does as it should: see ``Afterwards``.
+
+    ``when`` are words of ``rules.subjects``: elsewhere it is not run.
+    """
     return Case(
         label=label,
         object=_text(item),
         counter=_text(counter or pod()),
         outcome=Outcome.CONFORMS,
         os=os,
+        when=when,
         then=Afterwards(how=how, words=words, says=says),
+    )
+
+
+def restarts(label: str, container: Json, *, says: str) -> Case:
+    """Return a case whose Pod's only container is restarted by the kubelet, with an event that holds ``says``."""
+    return after(label, pod(container, restartPolicy="Always"), RESTARTS, says=says)
+
+
+def ends_with_code(label: str, *command: str, code: str, os: OS | None = None) -> Case:
+    """Return a case whose Pod runs ``command``, which ends with ``code``."""
+    item = pod({"name": "first", "command": list(command)})
+    return after(label, item, EXIT_CODE, says=code, os=os)
+
+
+def ends_with_message(label: str, *words: str, says: str) -> Case:
+    """Return a case whose Pod runs the probe image's ``words``, after which its status holds what they wrote."""
+    return after(label, pod(container("first", *words)), MESSAGE, says=says)
+
+
+def bound(label: str, policy: str, outcome: Outcome) -> Case:
+    """Return a case whose Pod, bound by a NetworkPolicy of its own (``DENIED`` or ``ALLOWED``), connects to the server that its target names.
+
+    A policy may be in force a moment after the Pod has started: where it is to deny, the Pod connects again.
+    """
+    item = pod()
+    item["metadata"] = {"labels": {POLICY_LABEL: policy}}
+    words = ("/agnhost", "connect", "--timeout=3s", f"{OTHER}:{SERVED}")
+    how = "exec" if outcome.positive else UNTIL_DENIED
+    return Case(
+        label=label,
+        object=_text(item),
+        counter=_text(pod()),
+        outcome=outcome,
+        then=Afterwards(how=how, words=words),
     )
 
 

@@ -15,7 +15,13 @@ from nettests.model.words import Verdict
 from nettests.plugin.reporter import STYLE, Reporter
 from nettests.report import Results
 from nettests.report.denied import missing_permissions
-from nettests.report.headline import convergence_line, exercised_line, headline, unread_line
+from nettests.report.headline import (
+    convergence_line,
+    cost_line,
+    exercised_line,
+    headline,
+    unread_line,
+)
 from nettests.report.results import CheckResult, Incident
 from nettests.report.summary import (
     cluster_line,
@@ -102,6 +108,8 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
         yield f"{coverage_line(results)}, in {spent}" if spent else coverage_line(results), ""
         if converged := convergence_line(results):
             yield converged, ""
+        if cost := cost_line(results):
+            yield cost, ""
         if results.rounds:
             yield str(results.rounds), ""
     if results.pulls:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from nettests.model.facts import NodeFacts
 from nettests.model.versions import KubernetesVersion, minors_behind
 from nettests.model.words import OS
+from nettests.plan.ipv6_alone import SOURCE, ipv6_alone
 from nettests.preflight.evidence import Evidence
 from nettests.preflight.finding import Finding, Level, note, ok, worst
 from nettests.rules.support import WITHOUT_AGENT
@@ -56,10 +57,37 @@ def network_plugin(evidence: Evidence) -> Finding:
         topic=topic,
         level=Level.BLOCKER,
         summary=f"{plugin.value} has no agent for Windows, and is documented as unsupported there",
-        details=(f"without a network of another plugin no Pod starts on {', '.join(windows)}",),
-        next_step="give Windows nodes another plugin and name it in the cluster profile (facts.cni.plugin); "
-        "`nettests catalogue` has the sources, cni-cilium and cni-weave",
+        details=(
+            f"without a network of another plugin no Pod starts on {', '.join(windows)}",
+            f"documented in: {WITHOUT_AGENT[plugin.value]}",
+        ),
+        next_step="give Windows nodes another plugin and name it in the cluster profile (facts.cni.plugin)",
     )
+
+
+def address_families(evidence: Evidence) -> Finding:
+    """Say whether Windows nodes have a family that they can use."""
+    topic = "address families"
+    windows = [node for node in evidence.facts.nodes if node.os is OS.WINDOWS]
+    without = sorted(node.name for node in windows if not _has_ipv4(node))
+    if ipv6_alone(evidence.facts):
+        without = sorted(node.name for node in windows)
+    if not without:
+        return ok(topic, "every Windows node has IPv4" if windows else "there is no Windows node")
+    return Finding(
+        topic=topic,
+        level=Level.BLOCKER,
+        summary="IPv6 alone is documented as unsupported on Windows",
+        details=(
+            f"without IPv4: {', '.join(without)}; what needs a Windows node is skipped",
+            f"documented in: {SOURCE}",
+        ),
+        next_step="give the cluster IPv4 or both families, or take its Windows nodes out",
+    )
+
+
+def _has_ipv4(node: NodeFacts) -> bool:
+    return any(address.version == 4 for address in node.addresses)
 
 
 def skews(node: NodeFacts, server: KubernetesVersion) -> Iterator[tuple[Level, str]]:

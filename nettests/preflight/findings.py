@@ -1,6 +1,11 @@
 """All findings of one preflight, in the order in which people should read them."""
 
-from nettests.preflight.cluster import network_plugin, reachability, versions
+from nettests.preflight.cluster import (
+    address_families,
+    network_plugin,
+    reachability,
+    versions,
+)
 from nettests.preflight.evidence import Evidence
 from nettests.preflight.finding import Finding
 from nettests.preflight.machines import host_process, images, node_vantages, nodes, taints
@@ -11,6 +16,7 @@ TOPICS = (
     reachability,
     versions,
     network_plugin,
+    address_families,
     permissions,
     pod_security,
     privileged,

@@ -29,9 +29,11 @@ from nettests.rules.readings import (
     Reading,
     Request,
     ToolOutput,
+    is_taken,
     log_of,
     reduced,
 )
+from nettests.rules.subjects import KUBE_PROXY_ON_HOST, why_not_about
 
 OK = 200
 
@@ -63,7 +65,9 @@ class Inspection:
         name = case_of(action).label
         node = self.facts.node(action.source.node) if action.source.node else None
         context = {RULE: name, **known_facts(self.facts, node)}
-        wanted = RULES[name].reads if name in RULES else ()
+        _skip_if_not_about(name, self.facts, node)
+        reads = RULES[name].reads if name in RULES else ()
+        wanted = tuple(one for one in reads if is_taken(one, self.facts, node))
         try:
             taken = {one.name: self._take(one, node, action.source.probe) for one in wanted}
         except ChannelError as error:
@@ -133,6 +137,15 @@ class Inspection:
                 container = pod["spec"]["containers"][0]["name"]
                 return self._probed(log_of(metadata["namespace"], metadata["name"], container))
         return Taken(words=("GET", "log"), problem=f"no {reading.component} Pod runs on this node")
+
+
+def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -> None:
+    """Say that a check is skipped where what was unknown of the node when it was planned speaks against its rule."""
+    told = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
+    for subject in RULES[name].about if name in RULES and told else ():
+        reason = why_not_about(subject, facts, node) if subject.told_by_node else ""
+        if reason:
+            raise NotOfferedError(reason)
 
 
 def _skip_if_nothing_is_there(name: str, evidence: Evidence) -> None:

@@ -171,13 +171,15 @@ class Waited:
 class Convergence:
     """Waits for pairs, for as long as ``deadlines`` allow; safe for threads.
 
-    ``names`` holds the name templates of pods that are waited for by name.
+    ``names`` holds the name templates of pods that are waited for by name; ``under_way`` is how many polls of one pair
+    wait at the same time.
     """
 
     sender: Sender
     names: Mapping[str, str]
     deadlines: Deadlines
     clock: Callable[[], float] = time.monotonic
+    under_way: int = UNDER_WAY
 
     def wait_for(self, pair: Pair, on_stalled: Callable[[], None] = lambda: None) -> Waited:
         """Poll one pair until it answers, and record how long it took.
@@ -214,6 +216,7 @@ class _Polls:
         self._deadlines, self._clock = waits.deadlines, waits.clock
         self._overslept = self._answering = 0.0
         self._on_stalled, self._stalled = on_stalled, False
+        self._most = waits.under_way
         self._began = self._clock()
         self._probed: defaultdict[tuple[Protocol, int], list[Pending[bool]]] = defaultdict(list)
 
@@ -236,7 +239,7 @@ class _Polls:
         mine: Pending[bool] | None = None
         began = self.waited
         while not self.over() and not any(one.over and one.result() for one in kept):
-            if mine is None and len(self._under_way) < UNDER_WAY:
+            if mine is None and len(self._under_way) < self._most:
                 mine = begin(lambda _: _answers(sender, pair, names, protocol, turn))
                 kept.append(mine)
             if mine is not None and (mine.over or self._left_to_itself(mine)):
@@ -253,7 +256,7 @@ class _Polls:
     def _left_to_itself(self, one: Pending[bool]) -> bool:
         by_name = descriptor(self._pair.kind).by_name  # a lost query is sent again after that time
         silent = time.monotonic() - one.began >= (QUERY_SECONDS if by_name else DIAL_PATIENCE)
-        return silent and len(self._under_way) < UNDER_WAY
+        return silent and len(self._under_way) < self._most
 
     def _wait_a_moment(self) -> None:
         """Wait until a question is answered, but no longer than until something may be due."""

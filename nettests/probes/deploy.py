@@ -31,7 +31,7 @@ from nettests.probes.pulling import pulling_pods
 from nettests.probes.seams import Cluster
 from nettests.probes.slices import planned as planned_slices
 from nettests.probes.slices import slices, zones_of
-from nettests.probes.starting import pods_of
+from nettests.probes.start_objects import pods_of
 
 Object = dict[str, Any]
 

@@ -14,6 +14,9 @@ from nettests.model.service import ServiceSettings
 
 Object = dict[str, Any]
 
+INSPECTOR = "inspector"
+"""The container that looks at a Windows node's configuration, as SYSTEM."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingPod:
@@ -27,6 +30,8 @@ class StandingPod:
     uid: str = ""
     containers: tuple[str, ...] = ()
     """Ids of its containers: other ones after it was started again."""
+    inspector: bool = False
+    """It has the container whom HNS answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +84,7 @@ def standing_pod(pod: Object, purpose: str) -> StandingPod:
         containers=tuple(
             sorted(one.get("containerID") or "" for one in status.get("containerStatuses") or ())
         ),
+        inspector=any(one["name"] == INSPECTOR for one in pod["spec"].get("containers") or ()),
     )
 
 

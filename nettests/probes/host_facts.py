@@ -1,41 +1,56 @@
-"""Read settings from nodes that no object of the API tells: the mode of a kube-proxy that is a service of its host.
+"""Read settings from nodes that no object of the API tells: those of a kube-proxy without a Pod, and the firewall's.
 
 Between opening the probes and observing, over node vantages that stand for checks anyway; none is made for it.
-kube-proxy serves its mode, as text, where its metrics are: at the node's loopback address by default
-(cmd/kube-proxy/app/server.go, ``serveMetrics``). It changes nothing and judges nothing.
+What is read, and what is kept of it, says ``rules``: the same readings that rules of configuration take there. It changes
+nothing and judges nothing.
 """
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from nettests.bounds import Bounds
-from nettests.model import ports
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.cluster_profile import Timing
-from nettests.model.facts import ClusterFacts
+from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.node_reading import NodeReading
 from nettests.model.words import OS, Family
-from nettests.parse.host_facts import PROXY_MODE
 from nettests.probes.commands import host_programs
 from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.rerun import Rerunning
 from nettests.probes.sending import Probe
-
-SECONDS = 5
-"""curl's own bound: a process of the same host answers at once, or does not run."""
+from nettests.rules import reduced
+from nettests.rules.firewall import PROFILES
+from nettests.rules.kube_proxy_on_host import SECONDS, readings_of
+from nettests.rules.readings import ToolOutput
 
 
 def read_host_facts(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts, timing: Timing
 ) -> tuple[NodeReading, ...]:
-    """Return what nodes say whose kube-proxy's mode is not known, by name; one that says nothing says why.
+    """Return what nodes say of which something is not known, by name; one that says nothing says why.
 
     A process on a node may take ``timing.execute`` beyond its own bound.
     """
     bounds = Bounds.of(timing)
-    probed = list(_probed(probes, deployment, facts))
+    probed = [
+        (pod, execute, reading)
+        for pod, execute in _probed(probes, deployment, facts)
+        for reading in lacking(facts.node(pod.node), facts.families[0])
+    ]
     with ThreadPoolExecutor(bounds.host_readings, "host-facts") as pool:
-        return tuple(pool.map(lambda one: _read(one[0], one[1], facts, timing.execute), probed))
+        return tuple(pool.map(lambda one: _read(one[0], one[1], one[2], timing.execute), probed))
+
+
+def lacking(node: NodeFacts, family: Family) -> tuple[ToolOutput, ...]:
+    """Return what a node is to tell of itself: settings of a kube-proxy that are not known, and its firewall's."""
+    proxy, windows = node.kube_proxy, node.os is OS.WINDOWS
+    _, curl = host_programs(node.os)
+    of_proxy = not proxy.mode.known or (windows and not proxy.replaced and not proxy.dsr.known)
+    of_firewall = windows and not node.firewall.known
+    return (
+        *(readings_of(node.os, curl, family) if of_proxy else ()),
+        *((PROFILES,) if of_firewall else ()),
+    )
 
 
 def _probed(
@@ -47,16 +62,16 @@ def _probed(
         probe = probes.get(pod.name) if pod.purpose == "node" else None
         if probe is None or probe.execute is None or pod.node in seen:
             continue
-        if not facts.node(pod.node).kube_proxy.mode.known:
+        if lacking(facts.node(pod.node), facts.families[0]):
             seen.add(pod.node)
             yield pod, probe.execute
 
 
 def _read(
-    pod: StandingPod, execute: ExecChannel, facts: ClusterFacts, seconds: float
+    pod: StandingPod, execute: ExecChannel, reading: ToolOutput, seconds: float
 ) -> NodeReading:
-    words = command(facts.node(pod.node).os, facts.families[0])
-    told = NodeReading(node=pod.node, reading=PROXY_MODE, probe=pod.name, command=words)
+    words = reading.words
+    told = NodeReading(node=pod.node, reading=reading.name, probe=pod.name, command=words)
     if not set(pod.addresses) & set(pod.host_addresses):
         own = ", ".join(map(str, pod.addresses))
         return _failed(told, f"{pod.name} runs in the pod network ({own}), not on the node")
@@ -71,7 +86,7 @@ def _read(
         probe=told.probe,
         command=told.command,
         exit_code=got.exit_code,
-        stdout=got.stdout,
+        stdout=reduced(reading, got.stdout),
         stderr=got.stderr,
     )
 
@@ -80,10 +95,3 @@ def _failed(told: NodeReading, why: str) -> NodeReading:
     return NodeReading(
         node=told.node, reading=told.reading, probe=told.probe, command=told.command, error=why
     )
-
-
-def command(os: OS, family: Family) -> tuple[str, ...]:
-    """Return the argv that reads kube-proxy's mode, in the family that it binds its metrics in."""
-    host = "[::1]" if family is Family.IPV6 else "127.0.0.1"
-    _, curl = host_programs(os)
-    return (curl, "-sS", "-m", str(SECONDS), f"http://{host}:{ports.KUBE_PROXY_METRICS}/proxyMode")

@@ -1,19 +1,20 @@
-"""The NetworkPolicy of a run: who may reach the Pods that run commands for any client.
+"""The NetworkPolicy of a run, who may reach the Pods that run commands for any client, and those of single checks.
 
 Pure. ``deploy`` makes it before any Pod, where it may; nothing depends on it, and many clusters enforce none. Servers,
 which clients from everywhere are meant to reach, serve nothing else and are not selected (decision 0028).
 """
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
 from nettests.model.check import Plan
 from nettests.model.facts import Address, ClusterFacts, Network, NodeFacts
-from nettests.model.labels import PURPOSE_LABEL, RUN_LABEL
+from nettests.model.labels import POLICY_LABEL, PURPOSE_LABEL, RUN_LABEL
 from nettests.model.permission import isolating
 from nettests.model.words import OS
+from nettests.plan.pods import ALLOWED
 from nettests.probes.objects import Blank
 
 Object = dict[str, Any]
@@ -50,6 +51,38 @@ def network_policies(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Obje
             },
         }
     ]
+
+
+def policy_of(pod: Object) -> Object | None:
+    """Return the NetworkPolicy that is to bind a Pod of a single check, and no other, if one is."""
+    metadata = pod["metadata"]
+    labels: Mapping[str, str] = metadata.get("labels") or {}
+    wanted = labels.get(POLICY_LABEL)
+    if wanted is None:
+        return None
+    run = {RUN_LABEL: labels.get(RUN_LABEL, "")}
+    servers = {"podSelector": {"matchLabels": {**run, PURPOSE_LABEL: "server"}}}
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {
+            "name": metadata["name"],
+            "namespace": metadata["namespace"],
+            "labels": {key: text for key, text in labels.items() if key != POLICY_LABEL},
+        },
+        "spec": {
+            "podSelector": {"matchLabels": {**run, POLICY_LABEL: wanted}},
+            "policyTypes": ["Egress"],
+            "egress": [{"to": [servers]}] if wanted == ALLOWED else [],
+        },
+    }
+
+
+def path_of(policy: Object) -> str:
+    """Return where a NetworkPolicy is found."""
+    metadata = policy["metadata"]
+    folder = f"/apis/networking.k8s.io/v1/namespaces/{metadata['namespace']}/networkpolicies"
+    return f"{folder}/{metadata['name']}"
 
 
 def why_not_isolated(facts: ClusterFacts) -> str:

@@ -234,11 +234,11 @@ class _Node:
         return sorted({one.address for one in self.many.made} & known), ""
 
     def _inspectors(self) -> Iterator[ExecChannel]:
-        """Yield the channels to Pods of the run that see all of the node."""
+        """Yield the channels to Pods of the run whom the node's HNS answers: not every HostProcess Pod has that container."""
         for pod in self.of.standing.values():
             probe = self.of.probes.get(pod.name)
-            channel = (probe.inspector or probe.execute) if probe else None
-            if channel and pod.purpose == "node" and pod.node == self.action.source.node:
+            channel = probe.inspector if probe else None
+            if channel and pod.node == self.action.source.node:
                 yield channel
 
     def _own(self) -> str:

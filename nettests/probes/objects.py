@@ -31,15 +31,16 @@ from nettests.model.yaml_text import read_yaml
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
 from nettests.plan.least import limited, pinging_pods
-from nettests.probes.deployment import StandingPod
+from nettests.plan.node_pools import MANY_BACKENDS
+from nettests.probes.deployment import INSPECTOR, StandingPod
 from nettests.resources import manifests_path
 
 Object = dict[str, Any]
 
-INSPECTOR = "inspector"
-"""The container that looks at a Windows node's configuration, as SYSTEM."""
 PULL_SECRET = "nettests-pull"  # noqa: S105 - its name
 SENTINEL = "sentinel"
+OF_MANY = "backend"
+"""The purpose on servers that stand behind Services of many backends: who selects all servers means none of these."""
 WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
 """The annotation in which a Pod requests an address of Calico; no other plugin looks at it, nor has one of its own."""
 
@@ -230,6 +231,8 @@ def _pod(
     item["metadata"]["name"] = pod.name
     item["metadata"]["namespace"] = blank.namespace
     item["metadata"]["labels"] |= labels
+    if pod.name.startswith(f"{MANY_BACKENDS}-"):
+        item["metadata"]["labels"][PURPOSE_LABEL] = OF_MANY
     spec = item["spec"]
     spec["os"] = {"name": pod.os.value}
     if pod.name not in inspected:
@@ -252,6 +255,7 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
     spec = limited(item["spec"], node.os)
     spec = pod_security.secured(spec, node.os, blank.pod_security)
     spec["nodeSelector"] = {
+        **spec.get("nodeSelector", {}),
         **settings.node_selector,
         HOSTNAME_LABEL: node.hostname or node.name,
         OS_LABEL: node.os.value,
@@ -263,7 +267,8 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
         ),
         *(dict(toleration) for toleration in settings.tolerations),
     ]
-    spec |= {"automountServiceAccountToken": False, "enableServiceLinks": False}
+    spec["automountServiceAccountToken"] = False
+    spec.setdefault("enableServiceLinks", False)
     if settings.priority_class:
         spec["priorityClassName"] = settings.priority_class
     if secrets := pull_secrets(blank):

@@ -35,6 +35,7 @@ from nettests.probes.phases import Phases
 from nettests.probes.polling import Polling, polling
 from nettests.probes.seams import Recorder
 from nettests.probes.sending import Sender
+from nettests.probes.sentinel_first import SentinelFirst
 
 LATE_SECONDS = 20
 """What has not converged by then holds up no disruptive check, which is run before it, and no member of the fleet."""
@@ -89,8 +90,16 @@ class Observer:
         )
         waiting = self._waiting
         polls = polling(self.sender)
-        convergence = Convergence(polls, name_forms(self.checks), self._deadlines())
-        converge = partial(self._converge, polls=polls, convergence=convergence)
+        first = SentinelFirst(
+            self._users, self.sender.directory.deployment.sentinel, self._bounds.waiting_services
+        )
+        convergence = Convergence(
+            polls,
+            name_forms(self.checks),
+            self._deadlines(),
+            under_way=1 if first.many else self._bounds.polls_per_service,
+        )
+        converge = partial(self._converge, polls=polls, convergence=convergence, first=first)
         free = [one for one in interleaved(self.checks) if _calm(one) and not waiting[one.id].pairs]
         disruptive = [check for check in self.checks if not _calm(check)]
         before = {pair for check in disruptive for pair in waiting[check.id].pairs}
@@ -100,8 +109,7 @@ class Observer:
             ThreadPoolExecutor(self._bounds.waiting_services, "converge") as pollers,
         ):
             gates = {
-                pair: pollers.submit(converge, pair, senders=senders)
-                for pair in sorted(self._users)
+                pair: pollers.submit(converge, pair, senders=senders) for pair in first.in_order()
             }
             for check in free:
                 self._queue(self._pool(check, senders), partial(self._observe, check))
@@ -170,12 +178,20 @@ class Observer:
         return Deadlines(self.sender.timing, systems)
 
     def _converge(
-        self, pair: Pair, *, polls: Polling, convergence: Convergence, senders: Executor
+        self,
+        pair: Pair,
+        *,
+        polls: Polling,
+        convergence: Convergence,
+        first: SentinelFirst,
+        senders: Executor,
     ) -> None:
         """Wait for one pair, and have those run that waited for it."""
         stopped = self.sender.stopped
         stalled = partial(self._begin_early, pair, senders)
+        first.wait(pair, stopped)
         waited = None if stopped.is_set() else convergence.wait_for(pair, stalled)
+        first.settle(pair)
         converged = waited is not None and not waited.silent
         if converged:
             self._lateness.answered(pair)

@@ -11,9 +11,8 @@ from nettests.bounds import Bounds, for_questions, room_for_questions
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
-from nettests.model.words import OS
-from nettests.probes.deployment import Deployment, StandingPod
-from nettests.probes.objects import INSPECTOR, PROBE_HTTP
+from nettests.probes.deployment import INSPECTOR, Deployment, StandingPod
+from nettests.probes.objects import PROBE_HTTP
 from nettests.probes.seams import Cluster, Recorder
 from nettests.probes.sending import Probe
 
@@ -39,8 +38,7 @@ def open_probes(
     def open_one(pod: StandingPod) -> None:
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
         if pod.purpose == "node":
-            windows = facts.node(pod.node).os is OS.WINDOWS
-            inspector = processes(pod, INSPECTOR) if windows else None
+            inspector = processes(pod, INSPECTOR) if pod.inspector else None
             probes[pod.name] = Probe(name=pod.name, execute=execute, inspector=inspector)
             return
         try:

@@ -17,7 +17,7 @@ from nettests.probes.bulk_services import service
 from nettests.probes.capturing import capture_pod
 from nettests.probes.examine import case_of, tried
 from nettests.probes.objects import Blank
-from nettests.probes.starting import pod_made, pods_of
+from nettests.probes.start_objects import pod_made, pods_of
 
 Object = dict[str, Any]
 

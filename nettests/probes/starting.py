@@ -7,9 +7,8 @@ afterwards) and read by ``parse.start``.
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -18,21 +17,28 @@ from typing import Any
 from nettests.bounds import Bounds, Slots, ahead, for_starts
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
-from nettests.model.check import FIRST_PACKETS, Action, Afterwards, Case, Plan
+from nettests.model.check import (
+    FIRST_PACKETS,
+    RESTARTS,
+    UNTIL_DENIED,
+    Action,
+    Afterwards,
+    Case,
+)
 from nettests.model.cluster_profile import Timing
-from nettests.model.dns_names import SERVICE_FQDN, absolute
-from nettests.model.facts import Address, ClusterFacts, NodeFacts
-from nettests.model.labels import PURPOSE_LABEL
+from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.parse import start
-from nettests.plan.images import started
-from nettests.plan.pods import OTHER, SERVICE_ADDRESS, SERVICE_NAME, STATEFUL_SET
+from nettests.plan.pods import BUILD, STATEFUL_SET
 from nettests.probes import pods_at_once, stateful
 from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
-from nettests.probes.examine import Examination, case_of, in_namespace
-from nettests.probes.objects import Blank, outfitted
+from nettests.probes.examine import Examination, case_of
+from nettests.probes.isolation import path_of, policy_of
+from nettests.probes.objects import Blank
+from nettests.probes.placeholders import Placeholders
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Pods
+from nettests.probes.start_objects import made_for, names_of_many, pod_made
 
 Object = dict[str, Any]
 
@@ -40,6 +46,12 @@ LONG = frozenset({"renew", "restart", "end"})
 """What takes several steps afterwards is begun first: begun last, it would be all that a run still waits for."""
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
+EVENT_TRIES = 15
+"""So often events are read for the reason of a restart: kubelets send them aside, one after the other."""
+EVENT_PAUSE_SECONDS = 1.0
+DENIED_TRIES = 5
+"""So often what is to be denied is tried: agents bind a new Pod within a moment."""
+DENIED_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,17 +86,25 @@ class Starting:
 
     def _examine(self, action: Action) -> Examination:
         """Make the Pod once; ``SpentError`` where what it said was lost."""
-        case, node = case_of(action), self.facts.node(action.source.node or "")
-        made = self._addressed(
-            made_for(action, node, self.blank, f"start-{next(self._numbers)}"), action
-        )
+        node = self.facts.node(action.source.node or "")
+        known = self._placeholders(action)
+        action = known.then(action)
+        case = case_of(action)
+        made = known.filled(made_for(action, node, self.blank, f"start-{next(self._numbers)}"))
         words = ("create", json.dumps(made), *_words(case.then))
         context = _context(case, node)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
         probed = partial(Examination, tool="start", words=words, context=context)
+        if BUILD in words[1]:
+            return probed(
+                error=f"the Windows build of {node.name} is not known: {node.build.origin}"
+            )
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
         with ExitStack() as afterwards, turn, ExitStack() as inside:
             try:
+                if policy := policy_of(pod_made(made)):
+                    self.pods.create(policy)
+                    afterwards.callback(self._remove_policy, policy)
                 self.pods.create(made)
             except ClusterError as error:
                 return probed(error=error.message)
@@ -105,9 +125,10 @@ class Starting:
             self.facts.node(action.source.node or ""),
             next(self._numbers),
         )
+        known = self._placeholders(action)
         made = [
-            self._addressed(made_for(action, node, self.blank, name), action)
-            for name in _names_of_many(number, action.connections)
+            known.filled(made_for(action, node, self.blank, name))
+            for name in names_of_many(number, action.connections)
         ]
         words = ("create", json.dumps(made[0]), *_words(case.then), str(len(made)))
         records = pods_at_once.followed(
@@ -121,21 +142,11 @@ class Starting:
         record = json.dumps({"node": node.name, "pods": records})
         return Examination(tool="crowd", words=words, stdout=record, context=_context(case, node))
 
-    def _addressed(self, made: Object, action: Action) -> Object:
-        """Put address and name of the server and the Service that the Pod probes where the case names them."""
-        texts: dict[str, str] = {}
-        if other := self.standing.get(action.target.pod or ""):
-            texts[OTHER] = _host(other.addresses, action)
-        if service := self.services.get(action.target.service or ""):
-            names = {"namespace": self.blank.namespace, "domain": self.facts.dns_domain}
-            texts[SERVICE_NAME] = absolute(SERVICE_FQDN).format(service=service.name, **names)
-            if service.addresses:
-                texts[SERVICE_ADDRESS] = _host(service.addresses, action)
-        text = json.dumps(made)
-        for placeholder, known in texts.items():
-            text = text.replace(placeholder, known)
-        addressed: Object = json.loads(text)
-        return addressed
+    def _placeholders(self, action: Action) -> Placeholders:
+        """Return address and name of the server and the Service that the Pod probes, and what else a case may name."""
+        return Placeholders.of(
+            action, self.facts, self.blank.namespace, self.standing, self.services
+        )
 
     def _remove(self, made: Object) -> None:
         """Remove what the check made; what stays is left to the end of the run.
@@ -152,35 +163,42 @@ class Starting:
             with suppress(ChannelError):
                 self.pods.wait_gone(namespace, name, seconds=self.timing.clean_up)
 
+    def _remove_policy(self, policy: Object) -> None:
+        with suppress(ClusterError):
+            self.pods.delete(path_of(policy))
+
     def _watch(self, item: Object, action: Action, node: NodeFacts) -> Object:
         case, namespace, name = case_of(action), self.blank.namespace, item["metadata"]["name"]
         speaks = case.then is not None and case.then.how == FIRST_PACKETS
         found = self.pods.follow_pod(
             namespace,
             name,
-            settled=start.ended if speaks else lambda now: start.settled(now, case.reasons),
+            settled=lambda now: start.come(now, case, _first(item)),
             seconds=self.timing.ready,
             stuck=self.timing.stuck,
         )
         record: Object = {"status": found.get("status", {})}
         if speaks and start.ended(found):
             record["then"] = {"logs": self._logs(item)}
-        if not start.started(found):
-            record["events"] = [
-                {
-                    "type": event.get("type"),
-                    "reason": event.get("reason"),
-                    "message": event["message"],
-                }
-                for event in self.pods.events_of(namespace, name)
-                if event.get("message")
-            ]
-        elif case.then is not None and not speaks:
+        if not start.started(found) or (case.then and case.then.how == RESTARTS):
+            record["events"] = self._events(item, case.then)
+        elif case.then is not None and not case.then.by_itself:
             if case.then.how == "renew":
                 record["then"] = self._renew(action, item, node, found)
             else:
                 record["then"] = self._then(case.then, item, node, found)
         return record
+
+    def _events(self, item: Object, then: Afterwards | None) -> list[Object]:
+        """Return what events say of a Pod; a restart's reason may be told a moment after it."""
+        namespace, name, _ = _names(item)
+        awaited = then.says if then and then.how == RESTARTS else ""
+        for left in reversed(range(EVENT_TRIES if awaited else 1)):
+            told = [one for one in self.pods.events_of(namespace, name) if one.get("message")]
+            if not left or not told or any(awaited in one["message"] for one in told):
+                break
+            time.sleep(EVENT_PAUSE_SECONDS)
+        return [{key: one.get(key) for key in ("type", "reason", "message")} for one in told]
 
     def _logs(self, item: Object) -> dict[str, str]:
         """Return what each container of a Pod wrote; one that never ran wrote nothing."""
@@ -208,8 +226,8 @@ class Starting:
 
     def _done(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
         match then.how:
-            case "exec":
-                ran = self._run(then.words, item, node)
+            case "exec" | "until-denied":
+                ran = self._run_until(then, item, node)
                 return {"exit_code": ran.exit_code, "stdout": ran.stdout, "stderr": ran.stderr}
             case "log":
                 namespace, name, container = _names(item)
@@ -233,6 +251,16 @@ class Starting:
             run=lambda words: self._run(words, item, node),
         )
         return renewal.look(item, found, action.target.service or "")
+
+    def _run_until(self, then: Afterwards, item: Object, node: NodeFacts) -> ExecAnswer:
+        """Run a command, again as long as it succeeds where it is to be denied."""
+        ran = self._run(then.words, item, node)
+        for _ in range(DENIED_TRIES - 1 if then.how == UNTIL_DENIED else 0):
+            if ran.exit_code != 0:
+                break
+            time.sleep(DENIED_PAUSE_SECONDS)
+            ran = self._run(then.words, item, node)
+        return ran
 
     def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
         namespace, name, container = _names(item)
@@ -300,50 +328,6 @@ class Starting:
         return {"seconds": round(time.monotonic() - began, 1), "gone": gone, "grace": grace}
 
 
-def made_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object:
-    """Return what is created for a question: the case's Pod, or the StatefulSet that makes it."""
-    case = case_of(action)
-    item = pod(case, node, blank, name)
-    if json.loads(case.object)["kind"] != STATEFUL_SET:
-        return item
-    return stateful.around(item, action.target.service or "")
-
-
-def pod_made(made: Object) -> Object:
-    """Return the Pod that comes of what is created for a question."""
-    return stateful.member(made) if made["kind"] == STATEFUL_SET else made
-
-
-def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
-    """Return the case's Pod for ``node``, with what every Pod of a run has."""
-    item = deepcopy(in_namespace(case, blank.namespace))
-    item["metadata"]["name"] = name
-    item["metadata"]["labels"] = {**blank.labels, PURPOSE_LABEL: "start"}
-    spec = item["spec"]
-    if spec.setdefault("os", {"name": node.os.value}) is None:
-        del spec["os"]
-    spec.setdefault("restartPolicy", "Never")
-    spec.setdefault("terminationGracePeriodSeconds", 1)
-    return outfitted(item, node, blank)
-
-
-def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return what single checks make, each gone with its check, in the plan's order: Pods and StatefulSets.
-
-    A run numbers them as it comes to them.
-    """
-    return [
-        made_for(action, facts.node(action.source.node or ""), blank, name)
-        for number, action in enumerate(_actions(plan), 1)
-        for name in _names_of_many(number, action.connections)
-    ]
-
-
-def _actions(plan: Plan) -> Iterator[Action]:
-    for check in plan.checks:
-        yield from started(*check.actions)
-
-
 def _context(case: Case, node: NodeFacts) -> dict[str, str]:
     """Return what the parser has to know of a case and of the node of its Pods."""
     return {
@@ -353,21 +337,14 @@ def _context(case: Case, node: NodeFacts) -> dict[str, str]:
     }
 
 
-def _names_of_many(number: int, pods: int) -> list[str]:
-    """Return the names of the Pods of one question."""
-    if pods == 1:
-        return [f"start-{number}"]
-    return [f"start-{number}-{one:02}" for one in range(1, pods + 1)]
-
-
-def _host(addresses: Iterable[Address], action: Action) -> str:
-    return str(next(one for one in addresses if one.version == action.family.version))
-
-
 def _names(item: Object) -> tuple[str, str, str]:
     """Return namespace, name and first container of a Pod."""
     metadata = item["metadata"]
-    return metadata["namespace"], metadata["name"], item["spec"]["containers"][0]["name"]
+    return metadata["namespace"], metadata["name"], _first(item)
+
+
+def _first(item: Object) -> str:
+    return str(item["spec"]["containers"][0]["name"])
 
 
 def _words(then: Afterwards | None) -> tuple[str, ...]:

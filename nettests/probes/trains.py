@@ -26,7 +26,12 @@ from nettests.probes.reference import beside_trains, compare_if_late
 from nettests.probes.sending import Sender
 
 LENGTHS = (1, 4, 12)
-"""Tries of each train, round by round; the last length again and again."""
+"""Tries of each train, round by round, then the longest (``longest_train``) again and again."""
+LENGTHS_OF_ECHOES = (1, 4, 12, 24, 48)
+"""The same of datagrams: as many are sent in fewer requests, and of those that are lost few stand in one train."""
+FEW, BESIDE_OF_ECHOES = 4, 2
+"""So many trains of datagrams are sent side by side in the first round, which shows a dead path, and later. Connections need
+others beside them, because a lost SYN shows by time alone (``late_trains``)."""
 SLOW_SECONDS = 0.5
 """Where a try takes so long, no more than ``SLOW_TRIES`` are sent: hundreds of them would take minutes."""
 UNCLEAR_TRIES = 3
@@ -130,7 +135,7 @@ def longest_train(protocol: Protocol) -> int:
         case Protocol.TCP:
             return 12
         case Protocol.UDP | Protocol.ICMP:
-            return 48
+            return 96
         case _:
             assert_never(protocol)
 
@@ -138,11 +143,14 @@ def longest_train(protocol: Protocol) -> int:
 def rounds(tries: int, protocol: Protocol) -> Iterator[tuple[int, ...]]:
     """Yield the lengths of the trains that are sent side by side, until there are ``tries`` in all."""
     longest = longest_train(protocol)
-    lengths = [min(length, longest) for length in LENGTHS]
+    retransmitted = protocol.retransmitted
+    lengths = list(LENGTHS if retransmitted else LENGTHS_OF_ECHOES)
+    beside = BESIDE if retransmitted else FEW
     left = tries
     while left > 0:
         length = lengths.pop(0) if lengths else longest
-        whole, rest = divmod(min(left, BESIDE * length), length)
+        whole, rest = divmod(min(left, beside * length), length)
         trains = (length,) * whole + ((rest,) if rest else ())
         yield trains
         left -= sum(trains)
+        beside = BESIDE if retransmitted else BESIDE_OF_ECHOES

@@ -227,6 +227,8 @@ def _run_info(history: History) -> RunInfo:
         exit_code=end.exit_code if end else None,
         complete=end is not None,
         error=_start_error(history),
+        requests=end.requests if end else {},
+        stages=end.stages if end else {},
     )
 
 

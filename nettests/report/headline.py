@@ -166,6 +166,18 @@ def convergence_line(results: Results) -> str:
     return "; ".join(parts)
 
 
+def cost_line(results: Results) -> str:
+    """Return what the seconds and the API requests of a run were spent on; empty where its journal does not say."""
+    run, parts = results.run, []
+    if run.stages:
+        spent = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in run.stages.items())
+        parts.append(f"Spent: {spent}")
+    if run.requests:
+        most = [f"{many} {kind}" for kind, many in run.requests.items()]
+        parts.append(f"{sum(run.requests.values())} API requests ({', '.join(_some(most))})")
+    return "; ".join(parts)
+
+
 def _late(results: Results) -> Iterator[Convergence]:
     """Yield what did not converge, without those Services that are documented to stay silent there."""
     for convergence in results.convergence:

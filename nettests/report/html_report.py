@@ -25,6 +25,7 @@ from nettests.report import harmless, summary
 from nettests.report.headline import (
     EXPORT_REQUEST,
     convergence_line,
+    cost_line,
     exercised_line,
     headline,
     leading,
@@ -105,6 +106,7 @@ def _environment() -> Environment:
         Verdict=Verdict,
         exchanges=exchanges,
         convergence_line=convergence_line,
+        cost_line=cost_line,
         member_line=member_line,
         exercised_line=exercised_line,
         headline=headline,

@@ -11,6 +11,7 @@ from nettests.model.verdict import SUMMARY_ORDER
 from nettests.report.headline import (
     EXPORT_REQUEST,
     convergence_line,
+    cost_line,
     exercised_line,
     headline,
     leading,
@@ -54,7 +55,9 @@ def _head(results: Results) -> str:
     if results.facts:
         lines += ["", inert(cluster_line(results.facts))]
     lines += [
-        f"\n{inert(line)}." for line in (exercised_line(results), convergence_line(results)) if line
+        f"\n{inert(line)}."
+        for line in (exercised_line(results), convergence_line(results), cost_line(results))
+        if line
     ]
     if results.rounds:
         lines.append(f"\n{inert(str(results.rounds))}.")

@@ -53,6 +53,10 @@ class RunInfo:
     exit_code: int | None = None
     complete: bool = False
     error: str | None = None
+    requests: Mapping[str, int] = field(default_factory=dict)
+    """What the API server was sent, by verb and resource, the most frequent first."""
+    stages: Mapping[str, float] = field(default_factory=dict)
+    """How many seconds each stage took, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from nettests.rules import kept
+from nettests.rules.cni_spelling import spelled
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -19,11 +20,11 @@ from nettests.rules.evidence import (
     UnreadableError,
     finding,
 )
-from nettests.rules.kube_proxy import PROXY_LOG, network_of
+from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
 from nettests.rules.pods import PODS, pod_addresses
 from nettests.rules.readings import CMD, ToolOutput
 from nettests.rules.rule import rule
-from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY_POD
+from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
 SETTINGS = frozenset(
     {
@@ -40,7 +41,10 @@ EVERY_RELEASE = frozenset({"0.1.0", "0.2.0", "0.3.0"})
 SDN = frozenset({"sdnbridge", "sdnoverlay"})
 SDN_VERSIONS = frozenset({"0.2.0", "0.3.0", "0.4.0", "1.0.0"})
 WINDOWS_IPAM = "Windows' own"
+VPC_PLUGINS = frozenset({"vpc-bridge", "vpc-shared-eni"})
+"""Amazon's, under its name of today and its former one: Pods' addresses are annotations (plugins/vpc-bridge/config)."""
 HOST_LOCAL = "host-local"
+VPC_ADDRESSES = "the VPC resource controller"
 IPAM_OF = {"azure-vnet-ipam": "azure-vnet", "azure-cns": "azure-vnet", "calico-ipam": "calico"}
 """Address management that one plugin alone has."""
 
@@ -54,7 +58,7 @@ def _keep(text: str) -> str:
         except ValueError:
             found.append(f"(no JSON: {len(text) - start.start()} characters)")
             break
-        found.append(json.dumps(kept.named(value, SETTINGS)))
+        found.append(json.dumps(kept.named(spelled(value), SETTINGS)))
     return "\n".join(found)
 
 
@@ -130,7 +134,7 @@ def cni_ipam(evidence: Evidence) -> Finding:
         if plugins == {"loopback"}:
             continue
         for kind in sorted(_managers(configuration, plugins)):
-            fits = kind in {HOST_LOCAL, WINDOWS_IPAM} or IPAM_OF.get(kind) in plugins
+            fits = kind in {HOST_LOCAL, WINDOWS_IPAM, VPC_ADDRESSES} or IPAM_OF.get(kind) in plugins
             (found if fits else wrong).append(f"{kind} with {', '.join(sorted(plugins))}")
     if not found and not wrong:
         raise NothingThereError("the CNI configuration calls no plugin that gives addresses")
@@ -140,15 +144,15 @@ def cni_ipam(evidence: Evidence) -> Finding:
         not wrong,
         "; ".join(wrong or found),
         "host-local within the node's range, azure-vnet-ipam or azure-cns with Azure CNI alone, "
-        "calico-ipam with Calico alone, or none, which is Windows' own",
+        "calico-ipam with Calico alone, or none, which is Windows' own or, with vpc-bridge, Amazon's",
         of=len(found) + len(wrong),
     )
 
 
 @rule(
     "cni-network",
-    about=(FLANNEL, KUBE_PROXY_POD, KERNELSPACE),
-    reads=(PODS, PROXY_LOG, CNI),
+    about=(FLANNEL, KUBE_PROXY, KERNELSPACE),
+    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, CNI),
     remedy="give the CNI configuration and KUBE_NETWORK the same name",
 )
 def cni_network(evidence: Evidence) -> Finding:
@@ -177,7 +181,7 @@ def configurations(evidence: Evidence) -> list[Object]:
             value, position = decoder.raw_decode(text, start.start())
         except ValueError as error:
             raise UnreadableError("a CNI configuration on the node is no JSON") from error
-        found += [value] if isinstance(value, dict) else []
+        found += [spelled(value)] if isinstance(value, dict) else []
     if not found:
         raise UnreadableError("there is no CNI configuration in the folders that were read")
     return found
@@ -199,10 +203,12 @@ def plugins_of(one: Object) -> set[str]:
 
 
 def _managers(one: Object, plugins: set[str]) -> set[str]:
-    """Return who gives the addresses; Flannel's plugin writes host-local into what it delegates."""
+    """Return who gives the addresses; Flannel's plugin writes host-local into what it delegates, Amazon's names nobody."""
     named = {str((part.get("ipam") or {}).get("type") or "") for part in parts_of(one)} - {""}
     if named:
         return {name.removesuffix(".exe") for name in named}
+    if plugins & VPC_PLUGINS:
+        return {VPC_ADDRESSES}
     return {HOST_LOCAL if "flannel" in plugins else WINDOWS_IPAM}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nettests.rules.cni import CNI, SDN, configurations, parts_of
+from nettests.rules.cni_spelling import LISTS
 from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
 from nettests.rules.nat import excepted, exceptions_of, extra, management_of, uncovered
 from nettests.rules.node import NODE
@@ -22,8 +23,6 @@ OWN = "management-address"
 REFERENCE = frozenset({"win-bridge", "win-overlay"})
 """containernetworking's plugins, which speak either schema: the second where ``apiVersion`` is 2."""
 SECOND = 2
-LISTS = ("AdditionalArgs", "policies", "HcnPolicyArgs")
-"""Where plugins look for policies: Microsoft's in the first, containernetworking's in the others."""
 
 
 @rule(
@@ -158,7 +157,7 @@ def _called_with(part: Object) -> Iterator[Object]:
     #          {"Name": "EndpointPolicy", "Value": {"Type": "OutBoundNAT", "Settings": {...}}} (second)
     for key in LISTS:
         for one in part.get(key) or []:
-            value = one.get("Value", one.get("value", one))
+            value = one.get("Value", one)
             if isinstance(value, dict) and value.get("Type"):
                 yield value
 

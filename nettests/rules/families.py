@@ -88,7 +88,7 @@ def pod_families(evidence: Evidence) -> Finding:
 )
 def overlay_pods_ipv4(evidence: Evidence) -> Finding:
     """Pods on overlay networks have IPv4 addresses only."""
-    return _pods_ipv4(evidence)
+    return pods_ipv4(evidence)
 
 
 @rule(
@@ -101,7 +101,7 @@ def overlay_pods_ipv4(evidence: Evidence) -> Finding:
 )
 def calico_pods_ipv4(evidence: Evidence) -> Finding:
     """Pods that Calico carries on Windows have IPv4 addresses only."""
-    return _pods_ipv4(evidence)
+    return pods_ipv4(evidence)
 
 
 @rule(
@@ -172,8 +172,8 @@ def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
     )
 
 
-def _pods_ipv4(evidence: Evidence) -> Finding:
-    """Pods have IPv4 addresses only, as overlay networks and Calico leave it on Windows."""
+def pods_ipv4(evidence: Evidence) -> Finding:
+    """Find whether Pods have IPv4 addresses only, as overlay networks, Calico and Amazon's plugin leave it on Windows."""
     addresses = list(pod_addresses(evidence.items(PODS)))
     if not addresses:
         raise NothingThereError("no Pod on the node has an address of the Pod network")

@@ -1,6 +1,7 @@
 """Rules about Flannel: its VXLAN as Windows needs it, its processes and its lease on a node.
 
-Sources: Flannel's ``backends.md``, "Windows debugging tips", microsoft/SDN ``Kubernetes/flannel``.
+SourceVip.json and SourceVipRequest.json are what start scripts of kube-proxy on overlay keep of the address that they
+reserved. Sources: Flannel's ``backends.md``, "Windows debugging tips", microsoft/SDN ``Kubernetes/flannel``.
 """
 
 import ipaddress
@@ -10,12 +11,20 @@ import re
 from nettests.model import ports
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
+from nettests.model.powershell import POWERSHELL
 from nettests.rules import kept
-from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
 from nettests.rules.kept import KEEP, Kept
 from nettests.rules.readings import CMD, ApiObjects, Request, ToolOutput
 from nettests.rules.rule import rule
-from nettests.rules.subjects import FLANNEL, KERNELSPACE, VXLAN, WINDOWS
+from nettests.rules.subjects import FLANNEL, KERNELSPACE, OVERLAY, VXLAN, WINDOWS
 
 NEEDED = ("kubelet.exe", "kube-proxy.exe", "flanneld.exe")
 LEASE = ("FLANNEL_SUBNET", "FLANNEL_NETWORK", "FLANNEL_MTU", "FLANNEL_IPMASQ")
@@ -59,6 +68,21 @@ FLANNEL_CONFIG = ApiObjects(
 )
 PROCESSES = ToolOutput(
     name="processes", words=("tasklist.exe", "/FO", "CSV", "/NH"), keep=_keep_processes
+)
+WAITING = r"Waiting (?:to get (?:ManagementIP|net interface)|for the Network to be created)"
+"""flanneld's own words (``pkg/backend``), and those of start.ps1."""
+DONE = r"Wrote subnet file to|Running backend|Found HNSNetwork|Created HNSNetwork"
+MILESTONE = re.compile(f"{WAITING}|{DONE}")
+FLANNEL_LOG = ToolOutput(
+    name="flannel-log",
+    words=(*POWERSHELL, r"Get-Content -Path C:\var\log\pods\*flannel*\*\*.log -Tail 200"),
+    keep=kept.lines(MILESTONE.pattern),
+)
+"""Where the kubelet of a Windows node keeps the log of a flanneld that is a Pod."""
+SOURCE_VIP_FILES = ToolOutput(
+    name="source-vip-files",
+    words=(*CMD, "type", r"C:\k\SourceVip.json", r"C:\k\SourceVipRequest.json"),
+    keep=kept.lines(r"\"(?:ip|subnet)\"\s*:\s*\"[0-9a-fA-F.:/]+\""),
 )
 SUBNET_FILE = ToolOutput(
     name="flannel-subnet-file",
@@ -146,6 +170,47 @@ def subnet_file(evidence: Evidence) -> Finding:
     subnet = ipaddress.ip_interface(match[1]).network
     own = evidence.networks("node-pod-cidrs")
     return finding(subnet in own, f"FLANNEL_SUBNET={match[1]}", f"{', '.join(map(str, own))}", of=1)
+
+
+@rule(
+    "source-vip-files",
+    about=(FLANNEL, OVERLAY),
+    reads=(SOURCE_VIP_FILES,),
+    remedy="the node has rejoined with another subnet: remove C:\\k\\SourceVip.json and C:\\k\\SourceVipRequest.json, and "
+    "start kube-proxy again",
+)
+def source_vip_files(evidence: Evidence) -> Finding:
+    """What start scripts keep of the source VIP is of the node's pod CIDR of today."""
+    # samples: {"ip4": {"ip": "10.244.2.2/24", …}}, {"ipam": {"ranges": [[{"subnet": "10.244.2.0/24"}]]}}
+    if SOURCE_VIP_FILES.name in evidence.problems:
+        raise NothingThereError("no start script has kept a source VIP in C:\\k")
+    texts = re.findall(r"\"(?:ip|subnet)\"\s*:\s*\"([^\"]+)\"", evidence.text(SOURCE_VIP_FILES))
+    kept_networks = [ipaddress.ip_interface(text).network for text in texts]
+    own = evidence.networks("node-pod-cidrs")
+    return finding(
+        all(network in own for network in kept_networks),
+        f"{', '.join(map(str, kept_networks)) or 'no network'} in SourceVip.json",
+        f"the node's own, {', '.join(map(str, own))}",
+        of=len(kept_networks),
+    )
+
+
+@rule(
+    "flannel-network-made",
+    about=(FLANNEL,),
+    reads=(FLANNEL_LOG,),
+    remedy="start flanneld again (delete its Pod, or relaunch start.ps1): it waits for its HNS network and goes on no more",
+)
+def flannel_network_made(evidence: Evidence) -> Finding:
+    """flanneld does not hang waiting for its network."""
+    if FLANNEL_LOG.name in evidence.problems:
+        raise NothingThereError("flanneld is no Pod of the node: its log is not read")
+    lines = [line for line in evidence.text(FLANNEL_LOG).splitlines() if MILESTONE.search(line)]
+    if not lines:
+        raise NothingThereError("the log of flanneld does not show how it started")
+    waiting = re.search(WAITING, lines[-1])
+    found = waiting[0] if waiting else "a network that was made"
+    return finding(waiting is None, found, "flanneld going on after its network", of=len(lines))
 
 
 def _backend(evidence: Evidence) -> Object:

@@ -18,6 +18,7 @@ PROPERTIES = frozenset(
         *("Name", "Type", "Subnets", "AddressPrefix", "Policies", "Settings", "VSID", "Port"),
         *("IPAddress", "VirtualNetworkName", "GatewayAddress", "IsRemoteEndpoint"),
         *("ExceptionList", "Exceptions", "ExternalPort", "InternalPort", "Protocol", "SourceVIP"),
+        *("DNSServerList", "DNSSuffix"),
         *("VIPs", "IsDSR", "ID", "References", "IPv6Address", "IPv6"),
     }
 )

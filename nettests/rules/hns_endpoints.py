@@ -5,6 +5,7 @@ Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, container
 
 from collections.abc import Iterable, Iterator
 
+from nettests.model.dns_names import NAMESPACE_DOMAIN
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -15,11 +16,11 @@ from nettests.rules.evidence import (
 )
 from nettests.rules.hns import policies_of, shown, shown_by
 from nettests.rules.hns_networks import NETWORKS
-from nettests.rules.kube_proxy import PROXY_LOG, network_of
+from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
 from nettests.rules.nat import excepted, exceptions_of, extra, uncovered
 from nettests.rules.pods import PODS, PODS_AFTER, running_pods
 from nettests.rules.rule import rule
-from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY_POD
+from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
 GATEWAYS = {"l2bridge": 2, "overlay": 1}
 """Which address of the node's range is its Pods' gateway: win-bridge has an endpoint of the host there."""
@@ -28,8 +29,8 @@ ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
 
 @rule(
     "pod-endpoints",
-    about=(KUBE_PROXY_POD, KERNELSPACE),
-    reads=(PODS, PROXY_LOG, ENDPOINTS, PODS_AFTER),
+    about=(KUBE_PROXY, KERNELSPACE),
+    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, ENDPOINTS, PODS_AFTER),
     remedy="check KUBE_NETWORK and --hostname-override of kube-proxy, and the network's name in the "
     "CNI configuration; on virtual machines allow MAC spoofing",
 )
@@ -151,6 +152,55 @@ def pod_gateway(evidence: Evidence) -> Finding:
         f"{' or '.join(sorted(wanted_balancers))} as the gateway on {driver}",
         of=len(found),
     )
+
+
+@rule(
+    "pod-dns-settings",
+    about=(HNS,),
+    reads=(PODS, ENDPOINTS),
+    remedy="give the plugin the capability dns in its CNI configuration, or the DNS settings themselves; compare clusterDNS "
+    "and clusterDomain of the kubelet, and recreate the pods",
+)
+def pod_dns_settings(evidence: Evidence) -> Finding:
+    """The plugin gives Pods the cluster's DNS, and the suffix of their own namespace before others."""
+    if not {"dns-address", "cluster-domain"} <= evidence.facts.keys():
+        raise NothingThereError("the address or the domain of the cluster's DNS is not known")
+    server, domain = evidence.fact("dns-address"), evidence.fact("cluster-domain")
+    spaces = _namespaces_of_cluster_dns(evidence)
+    shown_by_hns = [
+        one
+        for one in _local(evidence.rows(ENDPOINTS))
+        if str(one.get("IPAddress")) in spaces and one.get("DNSServerList")
+    ]
+    if not shown_by_hns:
+        raise NothingThereError("HNS shows DNS settings of no pod with the policy ClusterFirst")
+    wrong = []
+    for endpoint in shown_by_hns:
+        name, space = spaces[str(endpoint["IPAddress"])]
+        # samples: "DNSServerList":  "10.96.0.10", "DNSSuffix":  "demo.svc.cluster.local,svc.cluster.local"
+        servers = str(endpoint["DNSServerList"]).split(",")
+        suffix = str(endpoint.get("DNSSuffix") or "").split(",")[0]
+        if server not in servers:
+            wrong.append(f"{name} with {', '.join(servers)}")
+        elif suffix != NAMESPACE_DOMAIN.format(namespace=space, domain=domain):
+            wrong.append(f"{name} with the suffix {suffix or '(none)'}")
+    return finding(
+        not wrong,
+        shown(wrong) or f"{len(shown_by_hns)} endpoints with both",
+        f"{server} as the DNS of pods, and as the first suffix their namespace's domain below {domain}",
+        of=len(shown_by_hns),
+    )
+
+
+def _namespaces_of_cluster_dns(evidence: Evidence) -> dict[str, tuple[str, str]]:
+    """Return name and namespace of the Pods that get the cluster's DNS, by their addresses."""
+    running = dict(running_pods(evidence))
+    return {
+        address: (running[address], str(pod["metadata"]["namespace"]))
+        for pod in evidence.items(PODS)
+        if (address := str(pod.get("status", {}).get("podIP", ""))) in running
+        and pod["spec"].get("dnsPolicy") == "ClusterFirst"
+    }
 
 
 def _local(endpoints: Iterable[Object]) -> Iterator[Object]:

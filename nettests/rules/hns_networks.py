@@ -7,14 +7,14 @@ hybrid overlay.
 from nettests.model import ports
 from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
 from nettests.rules.hns import listed, policies_of, shown_by
-from nettests.rules.kube_proxy import PROXY_LOG, network_of
+from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
 from nettests.rules.pods import PODS, of_pod_families
 from nettests.rules.rule import rule
 from nettests.rules.subjects import (
     FLANNEL,
     HNS,
     KERNELSPACE,
-    KUBE_PROXY_POD,
+    KUBE_PROXY,
     OVERLAY,
     OVN_KUBERNETES,
     VXLAN,
@@ -26,8 +26,8 @@ NETWORKS = shown_by("Get-HnsNetwork", "hns-networks")
 
 @rule(
     "hns-network",
-    about=(KUBE_PROXY_POD, KERNELSPACE),
-    reads=(PODS, PROXY_LOG, NETWORKS),
+    about=(KUBE_PROXY, KERNELSPACE),
+    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS),
     remedy="compare Get-HnsNetwork with KUBE_NETWORK; where no network was made, check the name of "
     "the physical adapter (InterfaceName of start.ps1) and restart flanneld",
 )
@@ -46,8 +46,8 @@ def hns_network(evidence: Evidence) -> Finding:
 
 @rule(
     "hns-network-type",
-    about=(KUBE_PROXY_POD, KERNELSPACE, HNS),
-    reads=(PODS, PROXY_LOG, NETWORKS),
+    about=(KUBE_PROXY, KERNELSPACE, HNS),
+    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS),
     remedy="remove the HNS network of another type and let the plugin make its own "
     "(Get-HnsNetwork, Remove-HnsNetwork)",
 )
@@ -60,8 +60,8 @@ def hns_network_type(evidence: Evidence) -> Finding:
 
 @rule(
     "hns-network-subnet",
-    about=(KUBE_PROXY_POD, KERNELSPACE, FLANNEL),
-    reads=(PODS, PROXY_LOG, NETWORKS),
+    about=(KUBE_PROXY, KERNELSPACE, FLANNEL),
+    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS),
     remedy="the node has rejoined with another subnet: remove the old HNS network and "
     "C:\\k\\SourceVip.json, C:\\k\\SourceVipRequest.json, then restart flanneld",
 )

@@ -6,7 +6,7 @@ variables, arguments and annotations are nobody's business here.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from nettests.model.json_text import read_json
@@ -77,3 +77,11 @@ def _plain(value: Any) -> bool:
     if isinstance(value, list):
         return not any(isinstance(item, dict | list) for item in value)
     return not isinstance(value, dict)
+
+
+def flags(command: str, names: Iterable[str]) -> list[str]:
+    """Return these flags of a command line or a script, each with its value."""
+    # samples: --proxy-mode=kernelspace, --source-vip 10.244.2.2, --resolv-conf=""
+    value = r"(?:\"[^\"]*\"|'[^']*'|[^\s;\"']+)"
+    pattern = rf"--(?:{'|'.join(names)})(?![\w-])(?:[= ](?!-){value}?)?[\"',;]?"
+    return [word.strip() for word in re.findall(pattern, command)]

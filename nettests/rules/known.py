@@ -17,6 +17,8 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
         "service-cidrs": _joined(facts.service_cidrs.value),
         "backend": facts.cni.backend.value or "",
         "plugin": facts.cni.plugin.value or "",
+        "dns-address": str(facts.dns_address.value or ""),
+        "cluster-domain": str(facts.cluster_domain.value or ""),
         "management-addresses": _joined(_blocks(facts.nodes)),
     }
     if node is not None:

@@ -2,7 +2,7 @@
 
 Read from the Pods of the node and from the flags with which kube-proxy's log begins, which are those in
 effect. Where a configuration file is given its settings are on the node, and flags say nothing of them.
-Sources: kube-proxy ``pkg/proxy/winkernel``, KEP-5100, "Windows debugging tips".
+A kube-proxy that is no Pod is read on its host, by rules that read there (``kube_proxy_on_host``). Sources: kube-proxy ``pkg/proxy/winkernel``, KEP-5100, "Windows debugging tips".
 """
 
 import ipaddress
@@ -14,15 +14,36 @@ from nettests.model.flags import flags_in_arguments, flags_in_log
 from nettests.model.permission import SYSTEM_LOGS
 from nettests.model.versions import KubernetesVersion
 from nettests.rules import kept
-from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
-from nettests.rules.pods import FLAG, PODS
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
+from nettests.rules.kube_proxy_on_host import (
+    COMMAND_LINE,
+    CONFIGURATION,
+    PROCESS,
+    VERSION,
+    flags_of,
+    served_settings,
+    version_of,
+)
+from nettests.rules.pods import FLAG, NETWORK_VARIABLE, PODS
 from nettests.rules.readings import PodLog
 from nettests.rules.rule import rule
 from nettests.rules.subjects import DSR, KERNELSPACE, KUBE_PROXY_POD, OVERLAY
+from nettests.rules.windows_services import KUBE_PROXY_SERVICE, settings_of
 
+NETWORK_GIVEN = (COMMAND_LINE, CONFIGURATION, KUBE_PROXY_SERVICE)
+"""What tells its network beside Pods and log, where it is no Pod."""
 KERNELSPACE_DEFAULT = KubernetesVersion(1, 26)
 DSR_DEFAULT = KubernetesVersion(1, 33)
 OVERLAY_DEFAULT = KubernetesVersion(1, 20)
+_EVERY_ADDRESS = frozenset({"", "[]"})
+"""What kube-proxy's log shows where nothing restricts NodePorts."""
 CALICO_IMAGE, CALICO_NETWORK = "-calico-hostprocess", "Calico"
 """The start script in sig-windows-tools' image for Calico sets KUBE_NETWORK itself, to this name."""
 PROXY_LOG = PodLog(
@@ -42,6 +63,8 @@ class Proxy:
     container: Object
     flags: Mapping[str, str]
     origin: str
+    release: str = ""
+    """What its metrics name, of one that has no image."""
 
     def flag(self, name: str) -> str:
         """Return a flag, empty if others are given; not readable beside a configuration file or a script."""
@@ -59,7 +82,11 @@ class Proxy:
 
     @property
     def version(self) -> KubernetesVersion:
-        """The version that the image's tag names."""
+        """The version that the image's tag names, or that it tells itself."""
+        if self.release:
+            return KubernetesVersion.parse(self.release)
+        if "image" not in self.container:
+            raise NothingThereError(f"kube-proxy tells no version at {VERSION.words[-1]}")
         image = str(self.container.get("image", ""))
         # sample: docker.io/sigwindowstools/kube-proxy:v1.29.4-flannel-hostprocess
         match = re.search(r"kube-proxy[^:/@]*:(v?\d[^@]*)", image)
@@ -69,7 +96,10 @@ class Proxy:
 
 
 def proxy_of(evidence: Evidence) -> Proxy:
-    """Return the node's kube-proxy."""
+    """Return the node's kube-proxy: a process of its host where it is known to be no Pod, else its Pod."""
+    on_host = proxy_on_host(evidence)
+    if on_host is not None:
+        return on_host
     for pod in evidence.items(PODS):
         name = pod["metadata"]["name"]
         if not name.startswith("kube-proxy"):
@@ -84,6 +114,27 @@ def proxy_of(evidence: Evidence) -> Proxy:
     raise UnreadableError(f"no kube-proxy Pod runs on {evidence.fact('node')}")
 
 
+def proxy_on_host(evidence: Evidence) -> Proxy | None:
+    """Return the kube-proxy that is a process of its host; ``None`` where nobody looked for one.
+
+    ``NothingThereError`` where none runs; where it does, what it serves counts before its command line.
+    """
+    if COMMAND_LINE.name not in {*evidence.texts, *evidence.problems}:
+        return None
+    line, told = evidence.texts.get(COMMAND_LINE.name, ""), evidence.texts.get(CONFIGURATION.name)
+    served = served_settings(told) if told else None
+    if served is None and not line.strip():
+        why = evidence.problems.get(COMMAND_LINE.name) or "no process of that name runs"
+        raise NothingThereError(f"kube-proxy is neither a Pod nor a process of its host: {why}")
+    settings = settings_of(evidence, KUBE_PROXY_SERVICE)
+    network = settings.get(NETWORK_VARIABLE)
+    container = {"env": [{"name": NETWORK_VARIABLE, "value": network}]} if network else {}
+    release = version_of(evidence.texts.get(VERSION.name, ""))
+    if served is None:
+        return Proxy(container, flags_of(line), f"command line of {PROCESS}", release)
+    return Proxy(container, served, CONFIGURATION.words[-1], release)
+
+
 def network_of(evidence: Evidence) -> str:
     """Return the name of the HNS network that kube-proxy is given; empty if there is none.
 
@@ -94,15 +145,20 @@ def network_of(evidence: Evidence) -> str:
     if given and not proxy.flags.get("config"):
         return given
     for entry in proxy.container.get("env") or []:
-        if entry.get("name") == "KUBE_NETWORK" and entry.get("value"):
+        if entry.get("name") == NETWORK_VARIABLE and entry.get("value"):
             return str(entry["value"])
     words = " ".join(
         [*(proxy.container.get("command") or []), *(proxy.container.get("args") or [])]
     )
     # sample of a start script: $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
-    match = re.search(r"KUBE_NETWORK\s*=\s*['\"]?([\w.-]+)", words)
+    match = re.search(rf"{NETWORK_VARIABLE}\s*=\s*['\"]?([\w.-]+)", words)
     if match is None and CALICO_IMAGE in str(proxy.container.get("image", "")):
         return CALICO_NETWORK
+    if match is None and "image" not in proxy.container:
+        raise NothingThereError(
+            f"neither kube-proxy's configuration nor its service names a network: the script that starts it may set "
+            f"{NETWORK_VARIABLE}"
+        )
     return match[1] if match else proxy.flag("network-name")
 
 
@@ -199,6 +255,21 @@ def dsr_gate(evidence: Evidence) -> Finding:
 def overlay_gate(evidence: Evidence) -> Finding:
     """An overlay network needs the gate WinOverlay, which is on by default since 1.20."""
     return _gate(evidence, "WinOverlay", OVERLAY_DEFAULT, "an overlay network")
+
+
+@rule(
+    "nodeport-addresses",
+    about=(KERNELSPACE, KUBE_PROXY_POD),
+    reads=(PODS, PROXY_LOG),
+    remedy="take --nodeport-addresses from kube-proxy on Windows, and restrict NodePorts by a firewall: every address of "
+    "the node answers there",
+)
+def nodeport_addresses(evidence: Evidence) -> Finding:
+    """kube-proxy on Windows restricts NodePorts to no addresses: it warns of the setting and ignores it."""
+    proxy = proxy_of(evidence)
+    given = proxy.flag("nodeport-addresses")
+    shown = f"--nodeport-addresses={given or '[]'} ({proxy.origin})"
+    return finding(given in _EVERY_ADDRESS, shown, "no such setting, which Windows ignores", of=1)
 
 
 def _gate(evidence: Evidence, name: str, default_on: KubernetesVersion, what: str) -> Finding:

@@ -15,6 +15,11 @@ from nettests.rules.pods import of_pod_families
 MANAGEMENT = "management-addresses"
 EXCEPTING_NODES = frozenset({"flannel", "sdnbridge"})
 """Plugins whose documented l2bridge configuration excepts the nodes' subnet; Calico's leaves it out by intent."""
+SERVICES_ALONE = frozenset({"ovn-kubernetes"})
+"""Plugins whose operator excepts Services, and leaves Pods to HNS (openshift/windows-machine-config-operator,
+pkg/nodeconfig/payload)."""
+PODS_ALONE = frozenset({"azure-cni"})
+"""Plugins whose operator excepts Pods, and leaves Services to load balancers (Azure/AgentBaker, azurecnifunc.ps1)."""
 WIDEST = {4: 8, 6: 20}
 """Prefix lengths of the widest networks that one holder has: what is wider is no network of a cluster."""
 INTERNAL = tuple(
@@ -37,12 +42,12 @@ INTERNAL = tuple(
 
 
 def excepted(evidence: Evidence) -> tuple[Network, ...]:
-    """Return what has to be excepted: Pods and Services, and on l2bridge the nodes where documents say so."""
-    needed = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
-    nodes = (
-        evidence.facts.get("driver") == "l2bridge"
-        and evidence.facts.get("plugin") in EXCEPTING_NODES
-    )
+    """Return what has to be excepted: Pods and Services, as far as the plugin's own installer does, and on l2bridge nodes."""
+    plugin = evidence.facts.get("plugin")
+    pods = () if plugin in SERVICES_ALONE else evidence.networks("pod-cidrs")
+    services = () if plugin in PODS_ALONE else evidence.networks("service-cidrs")
+    needed = pods + services
+    nodes = evidence.facts.get("driver") == "l2bridge" and plugin in EXCEPTING_NODES
     return of_pod_families(
         evidence, needed + management_of(evidence, MANAGEMENT) if nodes else needed
     )

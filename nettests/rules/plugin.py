@@ -3,6 +3,7 @@
 Sources: Calico's requirements and limitations for Windows, Antrea's ``windows.md``.
 """
 
+import ipaddress
 import re
 
 from nettests.model.versions import KubernetesVersion
@@ -14,7 +15,9 @@ from nettests.rules.evidence import (
     UnreadableError,
     finding,
 )
-from nettests.rules.pods import PODS
+from nettests.rules.hns import listed
+from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.pods import PODS, pod_addresses
 from nettests.rules.rule import rule
 from nettests.rules.subjects import ANTREA, CALICO
 
@@ -44,13 +47,42 @@ def calico_networking(evidence: Evidence) -> Finding:
 
 
 @rule(
+    "calico-kept-addresses",
+    about=(CALICO,),
+    reads=(PODS, NETWORKS),
+    remedy="see which Pod was given an address by hand (annotation cni.projectcalico.org/ipAddrs) and take it back: Windows, "
+    "the host's endpoint and the network use the first three of each block and its last",
+)
+def calico_kept_addresses(evidence: Evidence) -> Finding:
+    """No Pod has one of the four addresses of its block that Calico keeps on Windows."""
+    blocks = [
+        ipaddress.ip_network(str(subnet.get("AddressPrefix")))
+        for row in evidence.rows(NETWORKS)
+        if str(row.get("Name")).lower().startswith("calico")
+        for subnet in listed(row.get("Subnets") or [])
+    ]
+    if not blocks:
+        raise NothingThereError("HNS shows no network of Calico's own on the node")
+    kept = {str(block[place]) for block in blocks for place in (0, 1, 2, -1)}
+    addresses = [str(address) for address in pod_addresses(evidence.items(PODS))]
+    wrong = sorted(kept.intersection(addresses))
+    told = ", ".join(map(str, blocks))
+    return finding(
+        not wrong,
+        f"Pods at {', '.join(wrong)}" if wrong else f"{len(addresses)} addresses of {told}",
+        f"none of the first three addresses and the last of {told}",
+        of=len(addresses),
+    )
+
+
+@rule(
     "antrea-alone",
     about=(ANTREA,),
     reads=(PODS,),
     remedy="remove kube-proxy from Windows nodes: AntreaProxy serves all Services (proxyAll)",
 )
 def antrea_alone(evidence: Evidence) -> Finding:
-    """No kube-proxy runs beside Antrea."""
+    """No kube-proxy runs beside Antrea as a Pod; ``antrea-alone-on-host`` looks for one on the host."""
     pods = evidence.items(PODS)
     if not pods:
         raise NothingThereError("no Pod runs on the node")
@@ -58,10 +90,15 @@ def antrea_alone(evidence: Evidence) -> Finding:
     demand = f"no kube-proxy on a Windows node with Antrea {ANTREA_ALONE} or later"
     if not proxies:
         return finding(True, "no Pod of kube-proxy", demand, of=len(pods))  # noqa: FBT003
-    version = _release(pods, "antrea")
+    version = antrea_release(pods)
     return finding(
         version < ANTREA_ALONE, f"Pod {proxies[0]} beside Antrea {version}", demand, of=len(pods)
     )
+
+
+def antrea_release(pods: list[Object]) -> KubernetesVersion:
+    """Return the release of Antrea on a node."""
+    return _release(pods, "antrea")
 
 
 def _release(pods: list[Object], plugin: str) -> KubernetesVersion:

@@ -23,6 +23,7 @@ FLAGS = (
     "feature-gates",
     "hostname-override",
     "network-name",
+    "nodeport-addresses",
     "proxy-mode",
     "source-vip",
 )
@@ -31,7 +32,7 @@ FLAG = "|".join(FLAGS)
 NETWORK_VARIABLE = "KUBE_NETWORK"
 POD: Kept = {
     "metadata": {**NAMED, "deletionTimestamp": KEEP},
-    "spec": {"hostNetwork": KEEP, "containers": {"name": KEEP, "image": KEEP}},
+    "spec": {"hostNetwork": KEEP, "dnsPolicy": KEEP, "containers": {"name": KEEP, "image": KEEP}},
     "status": {"phase": KEEP, "podIP": KEEP, "podIPs": {"ip": KEEP}},
 }
 VARIABLE: Kept = {
@@ -53,20 +54,18 @@ def _pod(pod: Object) -> Object:
         return found
     full, container = pod["spec"]["containers"][0], found["spec"]["containers"][0]
     words = [*(full.get("command") or []), *(full.get("args") or [])]
-    container["args"] = _started(" ".join(map(str, words)))
+    container["args"] = started(" ".join(map(str, words)))
     wanted = {NETWORK_VARIABLE, *re.findall(r"\$\(([\w.-]+)\)", " ".join(container["args"]))}
     env = [one for one in full.get("env") or [] if one.get("name") in wanted]
     container["env"] = [kept.fields(one, VARIABLE) for one in env]
     return found
 
 
-def _started(command: str) -> list[str]:
-    """Return the flags and the variable that rules look for in a command or a script."""
+def started(command: str) -> list[str]:
+    """Return the flags and the variable that rules look for in a command or a script of kube-proxy."""
     # samples: --proxy-mode=kernelspace, --source-vip 10.244.2.2, $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
-    value = r"(?:\"[^\"]*\"|'[^']*'|[^\s;\"']+)"
-    flags = rf"--(?:{FLAG})(?![\w-])(?:[= ](?!-){value}?)?[\"',;]?"
     variables = re.findall(rf"{NETWORK_VARIABLE}\s*=\s*['\"]?[\w.-]+['\"]?", command)
-    return [*variables, *(word.strip() for word in re.findall(flags, command))]
+    return [*variables, *kept.flags(command, FLAGS)]
 
 
 def _of_node(_facts: ClusterFacts, node: NodeFacts | None) -> Request:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.permission import Permission
 from nettests.rules.kept import Keep
+from nettests.rules.subjects import Subject, why_not_about
 
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
@@ -44,11 +45,15 @@ class ApiObjects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
-    """What a tool that every Windows Server has prints in a HostProcess container."""
+    """What a tool that every Windows Server has prints in a HostProcess container.
+
+    ``only_where`` spares other nodes the command: rules that read it find their evidence elsewhere there.
+    """
 
     name: str
     words: tuple[str, ...]
     keep: Keep
+    only_where: Subject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +77,15 @@ def permission_of(reading: Reading) -> Permission | None:
             return reading.permission
         case ToolOutput():
             return None
+
+
+def is_taken(reading: Reading, facts: ClusterFacts, node: NodeFacts | None) -> bool:
+    """Whether a reading is taken of this node or cluster."""
+    match reading:
+        case ApiObjects() | PodLog():
+            return True
+        case ToolOutput():
+            return reading.only_where is None or not why_not_about(reading.only_where, facts, node)
 
 
 def log_of(namespace: str, pod: str, container: str) -> Request:

@@ -6,11 +6,15 @@ is unknown, never taken for good.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nettests.errors import PlanError
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
+
+ROOT_CA = KubernetesVersion.parse("1.20")
+"""RootCAConfigMap is on by default from here on: each namespace has a ConfigMap with the API server's CA."""
 
 Reader = Callable[[ClusterFacts, NodeFacts | None], Fact[str]]
 
@@ -25,10 +29,16 @@ class Subject:
     wanted: frozenset[str]
     of_node: bool
     """Whether nodes may differ in it."""
+    told_by_node: bool = False
+    """Whether a node's own vantage tells it where kube-proxy is no Pod (``probes.host_facts``)."""
 
 
 def _of_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
     return Subject(word=word, what=what, read=read, wanted=frozenset(wanted), of_node=True)
+
+
+def _told_by_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
+    return replace(_of_node(word, what, read, *wanted), told_by_node=True)
 
 
 def _of_cluster(word: str, what: str, read: Reader, *wanted: str) -> Subject:
@@ -50,12 +60,35 @@ def _dsr(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
     return Fact(None if dsr.value is None else ("on" if dsr.value else "off"), dsr.origin)
 
 
+STATED = "cluster profile"
+"""The origin of facts that a user states (``cluster``)."""
+
+
 def _proxy_pod(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
-    """Return whether kube-proxy runs as a Pod: only then its image names a version."""
+    """Return whether kube-proxy runs as a Pod: only then its image names a version, which nobody has to state."""
     if node is None:
         return Fact(None, "kube-proxy's Pod is a matter of nodes")
     version = node.kube_proxy.version
-    return Fact("pod" if version.known else None, version.origin)
+    by_image = version.known and version.origin != STATED
+    return Fact("pod" if by_image else None, version.origin)
+
+
+def _proxy_on_host(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
+    """Return whether kube-proxy, if it runs, is a process of the host: the Pods were listed, and none is kube-proxy."""
+    if node is None:
+        return Fact(None, "kube-proxy's process is a matter of nodes")
+    proxy = node.kube_proxy
+    if proxy.replaced:
+        return Fact("none", proxy.mode.origin)
+    if proxy.as_pod.value is None:
+        return Fact(None, proxy.as_pod.origin)
+    return Fact("pod" if proxy.as_pod.value else "host", proxy.as_pod.origin)
+
+
+def _proxy(facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
+    """Return where kube-proxy is read: in its Pod, or on its host."""
+    in_pod = _proxy_pod(facts, node)
+    return in_pod if in_pod.known else _proxy_on_host(facts, node)
 
 
 def _plugin(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
@@ -78,20 +111,31 @@ def _classes(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
     return Fact("some" if classes.value else "none", classes.origin)
 
 
+def _published(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
+    version = facts.server_version
+    return Fact("some" if version >= ROOT_CA else "none", f"Kubernetes {version}")
+
+
 OVERLAY = _of_node("overlay", "the driver", _driver, "overlay")
 L2BRIDGE = _of_node("l2bridge", "the driver", _driver, "l2bridge")
 HNS = _of_node("hns", "the driver", _driver, "l2bridge", "l2tunnel", "overlay")
-KERNELSPACE = _of_node("kernelspace", "kube-proxy's mode", _mode, "kernelspace")
-DSR = _of_node("dsr", "DSR", _dsr, "on")
+KERNELSPACE = _told_by_node("kernelspace", "kube-proxy's mode", _mode, "kernelspace")
+DSR = _told_by_node("dsr", "DSR", _dsr, "on")
+KUBE_PROXY = _of_node("kube-proxy", "kube-proxy", _proxy, "pod", "host")
 KUBE_PROXY_POD = _of_node("kube-proxy-pod", "kube-proxy", _proxy_pod, "pod")
+KUBE_PROXY_ON_HOST = _of_node("kube-proxy-on-host", "kube-proxy", _proxy_on_host, "host")
 ANTREA = _of_cluster("antrea", "the network plugin", _plugin, "antrea")
 CALICO = _of_cluster("calico", "the network plugin", _plugin, "calico")
 OVN_KUBERNETES = _of_cluster("ovn-kubernetes", "the network plugin", _plugin, "ovn-kubernetes")
+VPC = _of_cluster("aws-vpc-cni", "the network plugin", _plugin, "aws-vpc-cni")
 SDNBRIDGE = _of_cluster("sdnbridge", "the network plugin", _plugin, "sdnbridge")
 FLANNEL = _of_cluster("flannel", "the network plugin", _plugin, "flannel")
 WINDOWS = _of_cluster("windows", "the number of Windows nodes", _windows, "some")
 RUNTIME_CLASSES = _of_cluster(
     "runtime-classes", "the number of RuntimeClasses that steer Pods", _classes, "some"
+)
+PUBLISHED_CA = _of_cluster(
+    "root-ca", "the number of ConfigMaps that every namespace has", _published, "some"
 )
 VXLAN = _of_cluster("vxlan", "the plugin's backend", _backend, "vxlan")
 
@@ -118,3 +162,9 @@ def why_not_about(subject: Subject, facts: ClusterFacts, node: NodeFacts | None)
         return ""
     wanted = " or ".join(sorted(subject.wanted))
     return f"{subject.what}{where} is {fact.value}; the rule is about {wanted}"
+
+
+def is_told_later(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> bool:
+    """Whether a subject that is unknown is one that the node itself is to tell, once its vantage stands."""
+    unknown = node is not None and not subject.read(facts, node).known
+    return subject.told_by_node and unknown and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)

@@ -23,8 +23,13 @@ SUPPORTED = {
 """The first and the last minor release of Kubernetes 1 whose documents name a build; none where those of today do."""
 RUNTIMES = {"containerd": KubernetesVersion(1, 4), "docker": KubernetesVersion(19, 3)}
 """The first release that the documents take for Windows nodes: they demand that of containerd, and recommend Docker's."""
-WITHOUT_AGENT = ("cilium", "weave")
-"""Plugins that were never made for Windows."""
+WITHOUT_AGENT = {
+    "cilium": "cilium/cilium issues 31873 and 34929; Microsoft, Azure CNI powered by Cilium, Limitations",
+    "weave": "weaveworks/weave issues 976 and 3194",
+    "kube-router": "cloudnativelabs/kube-router issue 231",
+    "kubenet": "Microsoft, Networking concepts for applications in AKS, Compare network models",
+}
+"""Plugins that were never made for Windows, each with the documents that say so. Nothing tells kubenet but the profile."""
 
 
 @rule(
@@ -90,6 +95,6 @@ def plugin_for_windows(evidence: Evidence) -> Finding:
     return finding(
         plugin not in WITHOUT_AGENT,
         f"the plugin {plugin}",
-        f"one that has an agent for Windows, which {' and '.join(WITHOUT_AGENT)} have not",
+        f"one that has an agent for Windows, which {', '.join(WITHOUT_AGENT)} have not",
         of=1,
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
 from nettests.rules import (
+    clouds,
     cni,
     cni_policies,
     families,
@@ -11,23 +12,30 @@ from nettests.rules import (
     hns_endpoints,
     hns_networks,
     host,
+    host_proxy,
     kube_proxy,
+    kubelet,
     load_balancers,
     node,
     plugin,
     skew,
     support,
     updates,
+    windows_services,
 )
 from nettests.rules.rule import Rule
 
 _MODULES = (
     kube_proxy,
+    host_proxy,
+    windows_services,
+    kubelet,
     skew,
     support,
     node,
     updates,
     plugin,
+    clouds,
     families,
     flannel,
     hns_networks,

@@ -21,7 +21,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Diagnostics, DiagnosticsItem
 from nettests.model.run_folder import DIAGNOSTICS, DIAGNOSTICS_INDEX
 from nettests.model.words import OS, Verdict
-from nettests.probes.objects import INSPECTOR
+from nettests.probes.deployment import INSPECTOR
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.redaction import Redactor
 from nettests.session.journal import Journal

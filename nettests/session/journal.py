@@ -11,12 +11,12 @@ import fcntl
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, BinaryIO, Self
 
 from nettests.errors import NettestsError
@@ -48,6 +48,7 @@ NAMES = frozenset(
     }
 )
 """Fields whose values other records and parsers refer to: names that the harness has made."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 PATIENCE = 3600.0
 """Seconds that a test waits at most; a writer that died is noticed at once."""
 POLL_SECONDS = 0.02
@@ -148,10 +149,24 @@ class Journal:
         took = round(seconds, 3)
         self.write(Convergence(service=service, probe=probe, seconds=took, converged=converged))
 
-    def end(self, *, exit_code: int, counts: dict[str, int]) -> None:
-        """Append the end of the run."""
-        finished = datetime.now(UTC).isoformat()
-        self.write(End(finished=finished, exit_code=exit_code, counts=counts))
+    def end(
+        self,
+        *,
+        exit_code: int,
+        counts: dict[str, int],
+        requests: Mapping[str, int] = NOTHING,
+        stages: Mapping[str, float] = NOTHING,
+    ) -> None:
+        """Append the end of the run, with what it cost."""
+        self.write(
+            End(
+                finished=datetime.now(UTC).isoformat(),
+                exit_code=exit_code,
+                counts=counts,
+                requests=dict(requests),
+                stages=dict(stages),
+            )
+        )
 
     def close(self) -> None:
         """Close the file and release its lock; may be called twice."""

@@ -20,7 +20,7 @@ from nettests.model.nearest import nearest
 from nettests.model.words import OS
 from nettests.plan import Flow
 from nettests.plan.node_pools import host_probe, unusable
-from nettests.probes.objects import INSPECTOR
+from nettests.probes.deployment import INSPECTOR
 from nettests.session.diagnosis import Diagnosis, host_pods
 from nettests.session.holding import Holding
 from nettests.session.prepare import Prepared, blank_of, prepare

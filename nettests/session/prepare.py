@@ -6,7 +6,7 @@ no file.
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nettests import probes
@@ -19,6 +19,7 @@ from nettests.session.cluster_under_test import facts_of, profile_of
 from nettests.session.head import new_run_id
 from nettests.session.known import Known
 from nettests.session.run_options import RunOptions
+from nettests.session.stage_clock import StageClock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,8 @@ class Prepared:
     connection: Connection
     profile: ClusterProfile
     blueprint: Blueprint
+    stages: StageClock = field(default_factory=StageClock)
+    """What the time was spent on so far."""
 
 
 def prepare(options: RunOptions, flows: Iterable[Flow], known: Known | None = None) -> Prepared:
@@ -39,6 +42,8 @@ def prepare(options: RunOptions, flows: Iterable[Flow], known: Known | None = No
     Nothing is written: the run directory is made by ``Run``. ``known`` learns secrets as they are met.
     """
     known = known or Known()
+    stages = StageClock()
+    stages.begin("discover")
     read = read_manifests(
         options.manifests
     )  # what is broken is said before any cluster is contacted
@@ -50,13 +55,17 @@ def prepare(options: RunOptions, flows: Iterable[Flow], known: Known | None = No
     # Another part of a large fleet's pairs every run; whoever has the facts finds the same part.
     fleet = replace(facts.fleet, seed=zlib.crc32(run_id.encode()))
     facts = replace(facts, fleet=fleet)
+    stages.begin("plan")
+    planned = blueprint(facts, flows, read, options.enabled)
+    stages.end()
     return Prepared(
         options=options,
         run_id=run_id,
         directory=options.report_dir / run_id,
         connection=connection,
         profile=profile,
-        blueprint=blueprint(facts, flows, read, options.enabled),
+        blueprint=planned,
+        stages=stages,
     )
 
 

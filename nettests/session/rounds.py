@@ -22,8 +22,9 @@ from nettests.session.blueprint import Blueprint
 from nettests.session.prepare import Prepared
 from nettests.session.round_sheet import RoundSheet
 from nettests.session.round_tally import RoundTally
-from nettests.session.run import STOP_SECONDS, Run, Standing
+from nettests.session.run import STOP_SECONDS, Run
 from nettests.session.run_options import Progress
+from nettests.session.standing import Standing
 from nettests.session.watch import Watch
 
 

@@ -7,19 +7,15 @@ the only one). Tests, in whatever process, take their verdicts from the journal 
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from nettests import probes
-from nettests.cluster import Connection
 from nettests.cluster.access import Access
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
-from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.exit_code import ExitCode
 from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped, others
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
-from nettests.model.words import Question
 from nettests.plan.node_pools import swept, unusable
 from nettests.plan.selection import select
 from nettests.probes.objects import inspected_pods
@@ -44,21 +40,12 @@ from nettests.session.prepare import Prepared, blank_of
 from nettests.session.report_dir import link_latest
 from nettests.session.run_options import Progress
 from nettests.session.run_traces import trace_run
+from nettests.session.standing import Standing
 from nettests.session.tracing import Tracer
 from nettests.session.watch import Watch
-from nettests.session.witnessing import Witnessing
 
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for questions under way; what comes later is dropped."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """What a run has created: the door by which it did, what its objects have in common, and what stands."""
-
-    access: Access
-    blank: probes.Blank
-    deployment: probes.Deployment
 
 
 class Run:
@@ -87,6 +74,7 @@ class Run:
             keep=prepared.options.keep,
             shared=bool(prepared.blueprint.facts.namespace),
         )
+        self.stages = prepared.stages
         self._broken_off = threading.Event()
         """The run is not only to stop, but to end at once: without diagnostics."""
         self._lock = threading.Lock()
@@ -94,6 +82,7 @@ class Run:
         self._nodes: NodeWatch | None = None
         self._standing: Standing | None = None
         blueprint = prepared.blueprint
+        self._facts = blueprint.facts  # and what nodes tell of themselves once probes stand
         self.watch = Watch(
             journal=self.journal, plan=blueprint.plan, expectations=blueprint.expectations
         )
@@ -160,9 +149,16 @@ class Run:
                 self._let_end(STOP_SECONDS + self.prepared.profile.diagnostics.seconds)
             self.stop(exit_code)
         finally:  # also when somebody is too impatient for the clean-up
+            self.stages.end()
+            sent = self.prepared.connection.sent
             if any(counts.values()):  # else the last event says why nothing was judged
-                self.journal.event(_sent(self.prepared.connection))
-            self.journal.end(exit_code=exit_code, counts=counts)
+                self.journal.event(str(sent))
+            self.journal.end(
+                exit_code=exit_code,
+                counts=counts,
+                requests=sent.counts(),
+                stages=self.stages.seconds(),
+            )
             self.journal.close()
             self.prepared.connection.close()
             self._tell("done")
@@ -196,6 +192,7 @@ class Run:
     def _observe(self, plan: Plan) -> None:
         if self._nodes is not None:
             self._nodes.start()
+        self.stages.begin("deploy")
         standing = self._standing = self._deploy(plan)
         self.watch.pods = self._pods(standing)
         self._observe_once(plan, standing, self.watch)
@@ -231,47 +228,27 @@ class Run:
 
     def _observe_once(self, plan: Plan, standing: Standing, watch: Watch) -> None:
         """Open the probes, run every check of the plan to its end, and close them."""
-        profile, facts = self.prepared.profile, self.prepared.blueprint.facts
-        access, blank, deployment = standing.access, standing.blank, standing.deployment
-        opened, problems = probes.open_probes(access, deployment, facts, profile.timing, watch)
+        profile, deployment = self.prepared.profile, standing.deployment
+        self.stages.begin("open channels")
+        opened, problems = probes.open_probes(
+            standing.access, deployment, self._facts, profile.timing, watch
+        )
         blueprint = self._learn(plan, opened, deployment, watch)
-        directory = probes.Directory(facts=facts, deployment=deployment)
-        witnessing = Witnessing.among(access, directory, blank, profile.timing)
-        sender = probes.Sender(
-            directory=directory,
-            probes=opened,
-            external=_external(profile),
-            recorder=watch,
-            carried=watch.carried,
-            timing=profile.timing,
-            began=self._began,
-            stopped=self._stopped,
-            examiners=probes.examiners(
-                access,
-                blank,
-                facts,
-                opened,
-                profile.timing,
-                standing=deployment.pods,
-                services=deployment.services,
-                stopped=self._stopped,
-            )
-            | {Question.WITNESS: witnessing},
+        self.stages.begin("observe")
+        facts = self._facts = blueprint.facts
+        witnessing = standing.witnessing(facts, profile)
+        sender = standing.sender(
+            facts, profile, opened, witnessing, watch, began=self._began, stopped=self._stopped
         )
         try:
-            replacing = probes.Replacing(
-                pods=access,
-                blank=blank,
-                facts=facts,
-                standing=deployment.pods,
-                timing=profile.timing,
-            )
-            churn = probes.Churn(services=access, namespace=blank.namespace, replacing=replacing)
-            each = [one for check in plan.checks for one in check.each]
-            arrivals = probes.Arrivals(logs=access, namespace=blank.namespace)
-            single = _single_stack(blueprint)
             probes.Observer(
-                sender, each, problems, self._tell, churn, single, arrivals=arrivals
+                sender,
+                [one for check in plan.checks for one in check.each],
+                problems,
+                self._tell,
+                standing.churn(facts, profile),
+                documented(blueprint.plan.checks, blueprint.expectations),
+                arrivals=standing.arrivals(),
             ).run()
         finally:
             for remark in witnessing.close():
@@ -312,11 +289,12 @@ class Run:
         """Collect what lies around failing checks as long as the objects stand; it never fails a run."""
         if self._broken_off.is_set():
             return
+        self.stages.begin("diagnose")
         failing = self.watch.failing() if failing is None else failing
         prepared = self.prepared
         diagnosis = Diagnosis(
             connection=prepared.connection,
-            facts=prepared.blueprint.facts,
+            facts=self._facts,
             plan=plan,
             namespace=self.holding.namespace,
             profile=prepared.profile,
@@ -334,14 +312,15 @@ class Run:
 
     def _trace(self, plan: Plan) -> None:
         """Trace the leading incidents as long as the objects stand, if that is wished; it never fails a run."""
-        standing, facts = self._standing, self.prepared.blueprint.facts
+        standing = self._standing
         wanted = self.prepared.options.trace and not self._broken_off.is_set()
         if standing is None or not wanted or not self.watch.failing():
             return
+        self.stages.begin("trace")
         self._tell("trace")
         tracer = Tracer(
             access=standing.access,
-            directory=probes.Directory(facts=facts, deployment=standing.deployment),
+            directory=standing.directory(self._facts),
             blank=standing.blank,
             timing=self.prepared.profile.timing,
         )
@@ -365,8 +344,10 @@ class Run:
         """Remove or keep what was created; before the exit code is known only what goes in any case."""
         holding = self.holding
         if holding.touched and not holding.gone and not holding.kept:
+            self.stages.begin("clean up")
             self._tell("clean up")
         holding.end(exit_code)
+        self.stages.end()
         if holding.left_behind:
             self.journal.event(f"clean-up: {holding.left_behind}")
         elif holding.kept:
@@ -376,23 +357,3 @@ class Run:
         self._progress = Progress(stage=stage, done=done, total=total)
         if self._on_progress is not None:
             self._on_progress(self._progress)
-
-
-def _sent(connection: Connection) -> str:
-    """Say what the API server had to answer."""
-    requests, streams = connection.requests, connection.streams
-    return f"the API server was sent {requests} requests, and {streams} for exec and port-forward"
-
-
-def _single_stack(blueprint: Blueprint) -> Mapping[str, str]:
-    return documented(blueprint.plan.checks, blueprint.expectations)
-
-
-def _external(profile: ClusterProfile) -> probes.External | None:
-    match profile.external_vantage:
-        case "proxy":
-            return probes.External(proxy=profile.external_proxy)
-        case "direct":
-            return probes.External(proxy=None)
-        case _:
-            return None

@@ -23,7 +23,7 @@ from nettests.tracing.scene import End, Scene
 DNS = 53
 OUTSIDE = "outside"
 """Where nothing can be captured."""
-TUNNELS = frozenset({"vxlan", "geneve"})
+TUNNELS = frozenset({"vxlan", "geneve", "hybrid-overlay"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

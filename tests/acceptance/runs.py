@@ -27,10 +27,19 @@ BY_DRIVER = (
 SELECTED = {
     "win2022-overlay-dsr": f"{BY_DRIVER} or dsr_source_address or session_affinity",
     "azure-l2tunnel": "dsr_source_address or icmp_egress or hostport_from_own_node",
-    "antrea-transparent": f"{BY_DRIVER} or node_to_service_clusterip or icmp_egress",
+    "win2022-overlay-services": f"{BY_DRIVER} or dsr_source_address or session_affinity "
+    "or kube_proxy_on_host or hns_ or closed_port or component_configuration",
+    "antrea-transparent": f"{BY_DRIVER} or node_to_service_clusterip or icmp_egress "
+    "or kube_proxy_on_host",
     "win2022-l2bridge-dualstack": "dual_stack or pod_to_pod_ip or icmp_pod_to_pod "
     "or hostport_from_other_node",
     "calico-overlay-dsr": "dsr_source_address or node_to_pod or windows_plugin or windows_cni",
+    "antrea-geneve": "pod_to_pod_ip or node_to_pod or icmp_egress or path_mtu",
+    "azure-overlay-23h2": "windows_image_build or dsr_source_address or icmp_pod_to_node or windows_cni",
+    "calico-bgp-l2bridge": "windows_plugin or windows_cni or dsr_source_address or node_to_pod",
+    "eks-vpc-bridge": "windows_plugin or windows_cni or hns or dsr_source_address",
+    "hns-ipam-l2bridge": "windows_cni or pod_to_pod_ip",
+    "ovn-hybrid-overlay": "hns or windows_cni or service_hairpin or node_to_pod or dsr_source_address",
     "userspace-l2bridge": "dsr_source_address or service_no_endpoints or nodeport_no_endpoints",
     "mixed-builds": "session_affinity or nodeport_from_local_node",
 }

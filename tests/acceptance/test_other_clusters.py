@@ -117,6 +117,11 @@ def test_a_node_tells_the_mode_of_its_kube_proxy(host_proxies: UpLab, tmp_path: 
     assert modes["win-1"] == {"value": "kernelspace", "origin": probed}
     assert modes["linux-1"] == {"value": "nftables", "origin": probed}
     assert modes["win-2"]["value"] is None  # no check needs a vantage there
+    proxies = {one["name"]: one["kube_proxy"] for one in run.results["facts"]["nodes"]}
+    served = "http://127.0.0.1:10249/configz, read on the node itself"
+    assert proxies["win-1"]["dsr"] == {"value": False, "origin": served}
+    assert proxies["win-1"]["version"]["value"] == "1.24.17"
+    assert proxies["linux-1"]["localhost_node_ports"] == {"value": True, "origin": served}
     affinity = run.flow("session-affinity").items()
     of_windows = [one for name, one in affinity if name.split("/")[1] == "windows-1"]
     assert {one["verdict"] for one in of_windows} == {"limited"}

@@ -114,3 +114,20 @@ def test_conditions_hold_for_each_node_by_itself(
         for number in verdicts
     }
     assert found == {number: {verdict} for number, verdict in verdicts.items()}
+
+
+@pytest.mark.nightly
+def test_a_kube_proxy_without_a_pod_is_expected_to_do_what_a_pod_does(finished_runs: Runs) -> None:
+    """What its nodes tell settles the same expectations, and the same checks pass, as where Pods tell it."""
+    services, pods = (
+        finished_runs[name] for name in ("win2022-overlay-services", "win2022-overlay-dsr")
+    )
+    flows = ("session-affinity", "dsr-source-address", "service-no-endpoints", "node-to-pod")
+    both = {check for check in services.verdicts if check.split("/")[0] in flows}
+    assert both
+    for check in both:
+        assert services.verdicts[check] == pods.verdicts[check], check
+    on_host = services.flow("kube-proxy-on-host")
+    judged = {name: one["verdict"] for name, one in on_host.items() if one["verdict"] != "skipped"}
+    assert len(judged) == 7
+    assert set(judged.values()) == {"pass"}

@@ -171,3 +171,24 @@ def test_nodeports_at_loopback_are_no_matter_of_windows() -> None:
     stated = StatedKubeProxy(localhost_node_ports=False)
     assert not facts_of(OS.WINDOWS, "w1", ProxySources(), stated).localhost_node_ports.known
     assert facts_of(OS.LINUX, "n1", ProxySources(), stated).localhost_node_ports.value is False
+
+
+def test_a_config_map_is_not_that_of_a_windows_node_without_a_pod() -> None:
+    """kubeadm writes one for its Linux nodes, DSR and all; a service of a Windows node reads files of its own."""
+    config = {"mode": "iptables", "winkernel": {"enableDSR": False, "sourceVip": "10.244.2.2"}}
+    there = ProxySources(config=config, reason="no kube-proxy Pod runs on node w1", absent=True)
+    facts = facts_of(OS.WINDOWS, "w1", there, NOTHING)
+    assert (facts.dsr.value, facts.source_vip.value, facts.mode.value) == (None, None, None)
+    assert facts.as_pod == known(False, "no kube-proxy Pod runs on node w1")
+    assert facts_of(OS.LINUX, "n1", there, NOTHING).mode.value == "iptables"
+
+
+def test_whether_it_is_a_pod_is_known_where_pods_were_listed() -> None:
+    """One that replaces kube-proxy is no Pod of it; without a list nothing is known."""
+    assert (
+        facts_of(OS.WINDOWS, "w1", ProxySources(reason="forbidden"), NOTHING).as_pod.value is None
+    )
+    replaced = ProxySources(replaced="ConfigMap x", absent=True)
+    assert facts_of(OS.WINDOWS, "w1", replaced, NOTHING).as_pod.value is False
+    pod = {"metadata": {"name": "kube-proxy-x"}, "spec": {"containers": []}}
+    assert facts_of(OS.WINDOWS, "w1", ProxySources(pod=pod), NOTHING).as_pod.value is True

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.permissions import denied
+from nettests.cluster.permissions import NOWHERE, covered, denied
 from nettests.model.permission import (
     CONFIG_MAPS,
     CREATE_POD,
@@ -26,11 +26,13 @@ V134, V135 = KubernetesVersion(1, 34), KubernetesVersion(1, 35)
 def review(
     tmp_path: Path, wanted: tuple[Permission, ...], namespace: str, *, refused: str = "none"
 ) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
-    """Review ``wanted`` at a server that denies one resource; return denials and what was tested."""
+    """Review ``wanted`` at a server that denies one resource and tells no rules; return denials and what was tested."""
 
     def answer(request: Request) -> Reply:
         if request.body is None:
             return Reply(body={"gitVersion": "v1.34.1"})
+        if request.body["kind"] == "SelfSubjectRulesReview":
+            return Reply(status=403, body={"kind": "Status", "message": "forbidden"})
         probed = request.body["spec"]["resourceAttributes"]
         whole = "/".join(filter(None, (probed["resource"], probed["subresource"])))
         return Reply(status=201, body={"status": {"allowed": whole != refused}})
@@ -38,7 +40,8 @@ def review(
     with serving(answer) as api:
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
         found = denied(connection, wanted, namespace)
-        probed = [r.body["spec"]["resourceAttributes"] for r in api.requests if r.body]
+        specs = [request.body["spec"] for request in api.requests if request.body]
+        probed = [one["resourceAttributes"] for one in specs if "resourceAttributes" in one]
     return tuple(map(str, found)), probed
 
 
@@ -95,3 +98,88 @@ def test_a_permission_is_told_with_its_place() -> None:
     assert "get configmaps coredns in namespace kube-system" in words
     assert "list pods in all namespaces" in words
     assert "list pods" in words
+
+
+ALL: dict[str, Any] = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+
+
+def told(
+    tmp_path: Path, rules: dict[str, list[dict[str, Any]]], namespace: str = ""
+) -> tuple[tuple[str, ...], int, set[str]]:
+    """Review all permissions at a server with these rules, and no others; return denials, reviews, and places."""
+    places: set[str] = set()
+
+    def answer(request: Request) -> Reply:
+        if request.body is None:
+            return Reply(body={"gitVersion": "v1.34.1"})
+        if request.body["kind"] == "SelfSubjectRulesReview":
+            places.add(place := request.body["spec"]["namespace"])
+            status = {"resourceRules": rules.get(place, []), "incomplete": True}
+            return Reply(status=201, body={"status": status})
+        return Reply(status=201, body={"status": {"allowed": False}})
+
+    wanted = reviewed(V134, CONFIG_MAPS, own_namespace=not namespace)
+    with serving(answer) as api:
+        found = denied(connect(write_kubeconfig(tmp_path / "k", api.url), None), wanted, namespace)
+        probed = [r for r in api.requests if r.body and r.body["kind"] == "SelfSubjectAccessReview"]
+    return tuple(map(str, found)), len(probed), places
+
+
+def test_what_rules_allow_takes_no_review_of_its_own(tmp_path: Path) -> None:
+    """An administrator's rules answer for all permissions in all places, in one request."""
+    assert told(tmp_path, {NOWHERE: [ALL]}) == ((), 0, {NOWHERE})
+
+
+def test_what_no_rule_allows_is_reviewed(tmp_path: Path) -> None:
+    """Rules may be incomplete: what they do not allow is denied by a review, and by nothing else."""
+    rule = {"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods", "pods/log"]}
+    found, probed, _ = told(tmp_path, {NOWHERE: [rule]})
+    assert probed == len(found) > 0
+    assert "create pods" in found
+    assert "list pods" not in found
+    assert "get pods/exec" in found
+
+
+def test_rules_of_one_namespace_hold_nowhere_else(tmp_path: Path) -> None:
+    """What a RoleBinding allows in the namespace of a run is denied in all namespaces."""
+    found, _, places = told(tmp_path, {"staging": [ALL]}, namespace="staging")
+    assert places == {NOWHERE, "kube-system", "default", "staging"}
+    assert "create pods" not in found
+    assert "list pods in all namespaces" in found
+
+
+RULE: dict[str, Any] = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}
+WANTED = Permission(verb="get", resource="pods", namespace="staging", name="one")
+
+
+@pytest.mark.parametrize(
+    ("rule", "allows"),
+    [
+        ({}, True),
+        ({"verbs": ["*"]}, True),
+        ({"verbs": ["list"]}, False),
+        ({"apiGroups": ["apps"]}, False),
+        ({"apiGroups": ["*"]}, True),
+        ({"resources": ["pods/exec"]}, False),
+        ({"resources": ["*/exec"]}, False),
+        ({"resourceNames": ["one"]}, True),
+        ({"resourceNames": ["two"]}, False),
+        ({"verbs": None}, False),
+    ],
+)
+def test_a_rule_allows_what_it_names(rule: dict[str, Any], allows: bool) -> None:
+    """Verb, group, resource and name have to be stated, or a star in their place."""
+    assert covered(WANTED, {"staging": [{**RULE, **rule}]}) is allows
+
+
+def test_a_star_before_a_subresource_stands_for_every_resource() -> None:
+    """As in ``rbac.authorization.k8s.io``: ``*/exec`` is the exec of anything, and no Pod itself."""
+    exec_ = Permission(verb="get", resource="pods/exec", namespace="staging")
+    assert covered(exec_, {"staging": [{**RULE, "resources": ["*/exec"]}]})
+    assert not covered(exec_, {"staging": [RULE]})
+
+
+def test_a_rule_for_one_name_allows_no_list() -> None:
+    """What is not narrowed to an object needs a rule that is not either."""
+    listing = Permission(verb="get", resource="pods", namespace="staging")
+    assert not covered(listing, {"staging": [{**RULE, "resourceNames": ["one"]}]})

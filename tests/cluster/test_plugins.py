@@ -8,7 +8,7 @@ from nettests.cluster import cni, plugin_settings
 from nettests.cluster.kubeproxy import ProxySources, facts_of
 from nettests.model.cluster_profile import StatedFacts, StatedKubeProxy
 from nettests.model.words import OS
-from tests.cluster.recorded import config_map, daemon_set, proxy_pod
+from tests.cluster.recorded import config_map, daemon_set, linux_node, proxy_pod
 
 NOTHING = StatedFacts()
 ANTREA = "kube-system/antrea-windows-config"
@@ -141,3 +141,36 @@ def test_a_kube_proxy_that_runs_decides_its_mode() -> None:
     pod = proxy_pod("w1", "--proxy-mode=kernelspace")
     sources = ProxySources(pod=pod, replaced="ConfigMap x: antreaProxy.proxyAll")
     assert facts_of(OS.WINDOWS, "w1", sources, StatedKubeProxy()).mode.value == "kernelspace"
+
+
+@pytest.mark.parametrize(
+    ("labels", "backend", "driver"),
+    [
+        ({"kubernetes.azure.com/podnetwork-type": "overlay"}, "overlay", "l2bridge"),
+        ({"kubernetes.azure.com/podnetwork-type": "vnet"}, "vnet", None),
+        ({"kubernetes.azure.com/agentpool": "npwin"}, None, None),
+    ],
+)
+def test_aks_tells_its_kind_of_pod_network_by_a_label(
+    labels: dict[str, str], backend: str | None, driver: str | None
+) -> None:
+    """Its overlay is l2bridge on Windows; of its other networks no object tells the driver."""
+    nodes = [linux_node("n1", **labels)]
+    facts = cni.facts_of([daemon_set("azure-cns")], None, "x", NOTHING, nodes=nodes)
+    found = cni.driver_of(OS.WINDOWS, {}, facts, NOTHING)
+    assert (facts.backend.value, found.value) == (backend, driver)
+    assert "node n1" in facts.backend.origin or not backend
+
+
+def test_azure_cni_powered_by_cilium_is_cilium() -> None:
+    """Azure's service gives the addresses there, and what carries Pods has no agent for Windows."""
+    found = cni.plugin_of([daemon_set("azure-cns"), daemon_set("cilium")])
+    assert found.value == "cilium"
+    assert found.origin.endswith("Azure CNI powered by Cilium")
+
+
+def test_amazon_s_termination_handler_is_no_plugin() -> None:
+    """It is called like the VPC's daemon and may run beside any plugin."""
+    others = [daemon_set("aws-node-termination-handler"), daemon_set("calico-node")]
+    assert cni.plugin_of(others).value == "calico"
+    assert cni.plugin_of(others[:1]).value is None

@@ -59,6 +59,13 @@ def test_those_in_question_are_found_by_few_requests(
     assert set(looked(tmp_path, ["a", "gone"], nodes=nodes)[0]) == {"a"}
 
 
+@pytest.mark.parametrize(("names", "requests"), [(9, 9), (10, 1), (40, 1)])
+def test_a_fleet_is_listed_at_once(tmp_path: Path, names: int, requests: int) -> None:
+    """Where a quarter of a large cluster's nodes is in question, they are not requested one by one."""
+    _, paths = looked(tmp_path, [f"node-{n}" for n in range(names)], nodes=40)
+    assert len(paths) == requests
+
+
 @pytest.mark.parametrize("reply", [Reply(status=403, body={}), Reply(body={"kind": "Status"})])
 def test_an_answer_that_is_no_list_is_an_error(tmp_path: Path, reply: Reply) -> None:
     """The caller then knows as much as before."""

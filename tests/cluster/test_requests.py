@@ -99,6 +99,6 @@ def test_what_was_sent_is_counted(tmp_path: Path) -> None:
     """Requests, and what opens a stream, each by itself."""
     with slow_server(tmp_path, QUICK) as (connection, _, api):
         connection.get("/api/v1/nodes")
-        assert connection.requests == len(api.requests) == 2
+        assert connection.sent.requests == len(api.requests) == 2
         connection.handshake("/api/v1/namespaces/ns/pods/one/exec", [("command", "hostname")])
-        assert (connection.requests, connection.streams) == (2, 1)
+        assert (connection.sent.requests, connection.sent.streams) == (2, 1)

@@ -14,7 +14,7 @@ from tests.manifests.shipped import entries
 
 PAGE = "docs/reference/drivers.md"
 HEADER = "| {} | recognised by | limitations | lab profile, or why none |"
-KINDS = ("drivers", "plugins", "ipam", "kube-proxy", "runtimes", "windows")
+KINDS = ("drivers", "plugins", "ipam", "kube-proxy", "runtimes", "windows", "families")
 LAB = manifests_path() / "lab"
 
 

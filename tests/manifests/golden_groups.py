@@ -219,3 +219,67 @@ WITHOUT_DSR = {
     **HOST_BACKEND,
     **STICKY,
 }
+
+
+BRIDGE_WITH_DSR = {
+    **IDLE,
+    **BALANCED,
+    **PRESERVED,
+    **DNS,
+    **TAINT,
+    **ICMP,
+    **NODES,
+    **HOST_PORTS,
+    **ONE_NUMBER,
+    **OWN_HOST_PORTS,
+    **VIP,
+    **NEW_WITH_DSR,
+    **NO_ENDPOINTS,
+    **HOST_BACKEND,
+    **STICKY,
+}
+OVERLAY_WITH_DSR = {
+    **IDLE,
+    **BALANCED,
+    **PRESERVED,
+    **BALANCED_VIP,
+    **DNS,
+    **TAINT,
+    **ICMP,
+    **NODES,
+    **HOST_PORTS,
+    **ONE_NUMBER,
+    **OWN_HOST_PORTS,
+    **VIP,
+    **NEW_WITH_DSR,
+    **REMOTE_PODS,
+    **TRANSLATED,
+    **NO_ENDPOINTS,
+    **HOST_BACKEND,
+    **STICKY,
+    **VIP_SEEN,
+}
+ANTREA = {
+    **DNS,
+    **TAINT,
+    **NODES,
+    **HOST_PORTS,
+    **OWN_HOST_PORTS,
+    **OTHER_VIP,
+    r"hostport-from-(other-node/[a-z]+-[0-9]|external/external)/windows-1/": (
+        "hostport-antrea: refused or timed_out"
+    ),
+    r"icmp-egress/windows-1/": "icmp-antrea-external: unspecified",
+    r"loadbalancer-source-ranges/windows-1/": "svc-without-kube-proxy: unspecified",
+    r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-unstated: unspecified",
+    r"service-topology-hints/windows-1/": "svc-without-kube-proxy: unspecified",
+}
+NO_LOOPBACK = {
+    r"service-hairpin(-source)?/windows-1/": "svc-hairpin-dsr: refused or timed_out or unreachable",
+}
+OUTBOUND_PORTS = {r"many-connections-outside/": "aks-outbound-ports: unspecified"}
+AKS = {
+    **BRIDGE_WITH_DSR,
+    **OUTBOUND_PORTS,
+    r"etp-local-client-address/external/windows-1/": "client-ip-aks: unspecified",
+}

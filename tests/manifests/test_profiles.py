@@ -17,6 +17,7 @@ from tests.manifests.golden_groups import (
     HOST_PORTS,
     LEAVING_LINUX,
     NODES,
+    OUTBOUND_PORTS,
     USER_MODE_FROM_ELSEWHERE,
     VIP,
 )
@@ -48,7 +49,7 @@ def test_nothing_is_undecided_where_every_fact_is_known(profile: str) -> None:
 
 
 def test_linux_sources_are_expected_to_work() -> None:
-    """Limitations speak of Linux for Windows nodes as targets, pinged and old Services alone."""
+    """Limitations speak of Linux for Windows nodes as targets, pinged and old Services, and policies alone."""
     elsewhere = "|".join(
         (
             *NODES,
@@ -56,8 +57,10 @@ def test_linux_sources_are_expected_to_work() -> None:
             *VIP,
             *USER_MODE_FROM_ELSEWHERE,
             *LEAVING_LINUX,
+            *OUTBOUND_PORTS,
             "hostport-from-other-node/.*windows",
             "nodeport-from-pod-source-address/.*windows",
+            "network-policy/.*/denied$",  # the plugin enforces none on either system
         )
     )
     for profile in PROFILES:

@@ -1,12 +1,18 @@
 """What a node says of itself completes what discovery could not read, and overrides nothing."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from nettests.model.facts import ClusterFacts, Fact, known, unknown
+from nettests.model.facts import ClusterFacts, Fact, KubeProxyFacts, known, unknown
 from nettests.model.node_reading import NodeReading
-from nettests.parse.host_facts import MODES, PROXY_MODE, completed
+from nettests.model.versions import KubernetesVersion
+from nettests.parse.host_facts import MODES, ON_NODE, PROXY_MODE, completed
+from nettests.rules import reduced
+from nettests.rules.firewall import PROFILES
+from nettests.rules.kube_proxy_on_host import COMMAND_LINE, CONFIGURATION, VERSION
+from nettests.rules.readings import ToolOutput
 from tests.facts import cluster_facts
 
 WHY = "no kube-proxy Pod runs on node win-1: it may be a host service"
@@ -88,3 +94,159 @@ def test_the_address_is_the_last_word_that_was_probed() -> None:
     """Options stand before it."""
     probed = replace(told("ipvs"), command=("curl.exe", "-sS", ADDRESS))
     assert mode_of(without_mode(), probed) == known("ipvs", f"{ADDRESS}, read on the node itself")
+
+
+SERVED = """{"kubeproxy.config.k8s.io": {"FeatureGates": {"WinDSR": true}, "Mode": "kernelspace",
+ "HostnameOverride": "win-1", "Winkernel": {"NetworkName": "", "SourceVip": "10.244.3.2", "EnableDSR": true}}}"""
+LINE = (
+    '{"CommandLine":  "C:\\\\k\\\\kube-proxy.exe --kubeconfig=C:\\\\k\\\\config --proxy-mode=kernelspace '
+    '--enable-dsr=false --source-vip 10.244.3.9"}'
+)
+BUILD = 'kubernetes_build_info{build_date="2025",git_version="v1.29.4",minor="29"} 1\n'
+CONFIGURED = (
+    '{"CommandLine":  "C:\\\\k\\\\kube-proxy.exe --config=C:\\\\k\\\\c.yaml --enable-dsr=false"}'
+)
+
+
+def reads(reading: ToolOutput, text: str, code: int = 0, node: str = "win-1") -> NodeReading:
+    """Return a reading as it is written down: what is kept of it."""
+    return NodeReading(
+        node=node,
+        reading=reading.name,
+        probe="node-windows-1-1",
+        command=reading.words,
+        exit_code=code,
+        stdout=reduced(reading, text),
+    )
+
+
+def on_host(node: str = "win-1") -> ClusterFacts:
+    """Return a cluster on whose node no object of the API tells of kube-proxy."""
+    facts = cluster_facts("win2022-overlay-dsr")
+    why: Fact[Any] = unknown(WHY)
+    nothing = dict.fromkeys(("mode", "version", "dsr", "source_vip", "localhost_node_ports"), why)
+    nodes = tuple(
+        replace(one, kube_proxy=replace(one.kube_proxy, **nothing)) if one.name == node else one
+        for one in facts.nodes
+    )
+    return replace(facts, nodes=nodes)
+
+
+def proxy(*readings: NodeReading, node: str = "win-1") -> KubeProxyFacts:
+    return completed(on_host(node), readings).node(node).kube_proxy
+
+
+def test_what_kube_proxy_serves_is_known() -> None:
+    """Mode, DSR and source VIP are in effect as ``/configz`` shows them, the version as the metrics name it."""
+    found = proxy(reads(CONFIGURATION, SERVED), reads(VERSION, BUILD))
+    where = f"http://127.0.0.1:10249/configz, {ON_NODE}"
+    assert found.mode == known("kernelspace", where)
+    assert found.dsr == known(True, where)
+    assert (str(found.source_vip.value), found.source_vip.origin) == ("10.244.3.2", where)
+    assert found.version.value == KubernetesVersion(1, 29, 4)
+    assert not found.localhost_node_ports.known  # a matter of Linux
+
+
+def test_the_command_line_tells_where_nothing_is_served() -> None:
+    """It is that of the running process, whoever started it."""
+    found = proxy(reads(CONFIGURATION, "404 page not found"), reads(COMMAND_LINE, LINE))
+    assert (found.mode.value, found.dsr.value) == ("kernelspace", False)
+    assert str(found.source_vip.value) == "10.244.3.9"
+    assert found.dsr.origin == f"command line of kube-proxy on win-1, {ON_NODE}"
+
+
+def test_what_is_served_comes_before_the_command_line() -> None:
+    """A default, or a file, may have decided otherwise."""
+    assert proxy(reads(COMMAND_LINE, LINE), reads(CONFIGURATION, SERVED)).dsr.value is True
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        reads(COMMAND_LINE, CONFIGURED),
+        reads(COMMAND_LINE, '{"CommandLine":  null}'),
+        reads(COMMAND_LINE, ""),
+        reads(CONFIGURATION, '{"kubelet.config.k8s.io": {"EnableDSR": true}}'),
+        reads(CONFIGURATION, "[]"),
+        reads(CONFIGURATION, SERVED, code=28),
+        reads(VERSION, "process_cpu_seconds_total 1"),
+        reads(VERSION, 'kubernetes_build_info{git_version="none"} 1'),
+    ],
+)
+def test_what_does_not_tell_leaves_everything_unknown(reading: NodeReading) -> None:
+    """Flags say nothing beside a configuration file; another component's configuration is none of kube-proxy's."""
+    found = proxy(reading)
+    assert (found.mode.value, found.dsr.value, found.source_vip.value) == (None, None, None)
+    assert (found.version.value, found.dsr.origin) == (None, WHY)
+
+
+def test_a_switch_that_no_line_names_is_not_taken_for_its_default() -> None:
+    """Which default holds depends on a release that the line does not name."""
+    line = LINE.replace("--enable-dsr=false ", "")
+    assert proxy(reads(COMMAND_LINE, line)).dsr == unknown(WHY)
+
+
+@pytest.mark.parametrize(("vip", "why"), [("", "is empty"), ("here", "is no address")])
+def test_a_source_vip_that_is_no_address_is_unknown(vip: str, why: str) -> None:
+    """An empty one means the node's own address."""
+    found = proxy(reads(CONFIGURATION, SERVED.replace("10.244.3.2", vip)))
+    assert not found.source_vip.known
+    assert why in found.source_vip.origin
+
+
+def test_a_linux_node_tells_of_its_loopback_and_not_of_dsr() -> None:
+    """What decides on Windows alone stays a matter of Windows."""
+    served = (
+        '{"kubeproxy.config.k8s.io": {"Mode": "iptables", "IPTables": {"LocalhostNodePorts": false}, '
+        '"Winkernel": {"EnableDSR": true}}}'
+    )
+    found = proxy(reads(CONFIGURATION, served, node="linux-1"), node="linux-1")
+    assert (found.mode.value, found.localhost_node_ports.value) == ("iptables", False)
+    assert not found.dsr.known
+
+
+def firewall(text: str, code: int = 0) -> Fact[bool]:
+    facts = cluster_facts("win2019-l2bridge")
+    nodes = tuple(replace(one, firewall=unknown("the API does not tell it")) for one in facts.nodes)
+    told = reads(PROFILES, text, code)
+    return completed(replace(facts, nodes=nodes), [told]).node("win-1").firewall
+
+
+def states(*each: object) -> str:
+    names = ("Domain", "Private", "Public")
+    rows = [
+        f'{{"Name": "{name}", "Enabled": {state}}}' for name, state in zip(names, each, strict=True)
+    ]
+    return f"[{', '.join(rows)}]"
+
+
+@pytest.mark.parametrize(
+    ("text", "on"),
+    [
+        (states(1, 1, 1), True),
+        (states(0, 0, 0), False),
+        (states('"True"', '"True"', '"True"'), True),
+        (states("true", "true", "true"), True),
+        (states("false", "false", "false"), False),
+        (states(1, 1, 0), None),
+        (states(2, 2, 2), None),
+        ("[]", None),
+        ("", None),
+        ("Get-NetFirewallProfile : Access is denied.", None),
+    ],
+)
+def test_a_firewall_is_on_in_all_profiles_or_in_none(text: str, on: bool | None) -> None:
+    """Which profile applies is not read: where they differ it is unknown, and says how."""
+    assert firewall(text).value is on
+
+
+def test_a_firewall_that_is_not_known_says_why() -> None:
+    """The states of profiles that differ, or what came instead."""
+    assert "Public off" in firewall(states(1, 1, 0)).origin
+    assert "the API does not tell it; its profiles were not read" in firewall("", 1).origin
+
+
+def test_a_firewall_that_is_stated_stays() -> None:
+    """The cluster profile comes first."""
+    facts = cluster_facts("win2019-l2bridge")
+    assert completed(facts, [reads(PROFILES, states(0, 0, 0))]) == facts

@@ -3,11 +3,13 @@
 import pytest
 
 from nettests.model.cluster_profile import AGNHOST, Images
+from nettests.model.facts import known
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import OS, CheckClass, Question
 from nettests.plan import build, load
 from nettests.plan.images import mirrored, needed_images, probe_image, started, why_not_served
 from nettests.resources import suites_path
+from tests.facts import with_windows
 from tests.plan.clusters import mixed
 
 WS2022 = WindowsBuild(20348, 1)
@@ -125,3 +127,15 @@ def test_only_pods_of_single_checks_are_started() -> None:
     assert found
     assert {action.question for action in found} == {Question.START}
     assert all(action.case for action in found)
+
+
+def test_the_annual_channel_is_served_by_the_image_of_windows_server_2022() -> None:
+    """23H2 has no images of its own (Microsoft, Portability for containers), so a mirror holds those of 20348."""
+    annual = WindowsBuild(25398, 1486)
+    assert why_not_served(AGNHOST, OS.WINDOWS, annual) == ""
+    old = AGNHOST.rpartition(":")[0] + ":2.32"
+    assert "agnhost has one since 2.33" in why_not_served(old, OS.WINDOWS, annual)
+    facts = with_windows(mixed(), build=known(annual, "test"))
+    needed = needed_images(build(facts, load([suites_path()]).flows), facts, Images())
+    assert {one for image in needed for one in image.platforms} >= {"windows/amd64 10.0.20348"}
+    assert not [one for image in needed for one in image.platforms if "25398" in one]

@@ -141,3 +141,21 @@ def test_a_rule_whose_readings_are_denied_is_left_out() -> None:
     assert gone
     assert {check_id.rpartition("/")[2] for check_id in gone} <= rules
     assert not [c for c in plan.checks if c.action.case and c.action.case.label in rules]
+
+
+@pytest.mark.parametrize(
+    ("namespace", "verb", "left_out"),
+    [("", "create", True), ("staging", "delete", True), ("", "delete", False)],
+)
+def test_who_may_make_no_network_policy_tests_none(
+    namespace: str, verb: str, *, left_out: bool
+) -> None:
+    """In a namespace of others it has to go again; the run's own takes it along."""
+    reviews = map(str, reviewed(KubernetesVersion(1, 33), (), own_namespace=not namespace))
+    denied = tuple(one for one in reviews if one.startswith(verb) and "networkpolicies" in one)
+    facts = replace(mixed(), namespace=namespace, denied=denied)
+    flows = [flow for flow in FLOWS if flow.name == "network-policy"]
+    whole = build(facts, flows, frozenset(CheckClass))
+    assert (not whole.checks) is left_out
+    if left_out:
+        assert "networkpolicies" in " ".join(one.reason for one in whole.skips)

@@ -13,6 +13,7 @@ from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node
 
 REQUEST_A_SERVER = {
+    "network-policy",
     "pod-hook-other-node",
     "new-pod-first-packets",
     "fleet-new-pod",

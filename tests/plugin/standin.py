@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from nettests.cluster.sent import Sent
 from nettests.errors import ClusterError
 from nettests.model.check import Action, Check, Plan
 from nettests.model.cluster_profile import ClusterProfile
@@ -55,7 +56,7 @@ class StatedConnection:
 
     context = "stated"
     server = "https://127.0.0.1"
-    requests = streams = 0
+    sent = Sent()
 
     def secrets(self) -> tuple[str, ...]:
         """Return credentials of no shape."""

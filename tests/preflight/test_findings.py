@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from ipaddress import ip_address
 
 import pytest
 
@@ -10,6 +11,7 @@ from nettests.errors import ClusterError
 from nettests.model.facts import ClusterFacts, Fact, Taint, known
 from nettests.model.permission import LIST_NODES
 from nettests.model.versions import KubernetesVersion
+from nettests.model.words import Family
 from nettests.preflight import Evidence, Finding, Level, findings, unreachable
 from nettests.preflight.evidence import Remains
 from nettests.preflight.rights import without_nodes
@@ -54,6 +56,14 @@ def with_plugin(plugin: str | None, facts: ClusterFacts | None = None) -> Eviden
     return evidence(replace(facts, cni=replace(facts.cni, plugin=Fact(plugin, "test"))))
 
 
+def of_ipv6_alone(way: int) -> Evidence:
+    """Return the evidence of a cluster of IPv6 alone (1), or of one whose nodes have no other family (2)."""
+    facts = mixed()
+    if way == 1:
+        return evidence(replace(facts, families=(Family.IPV6,)), flows=NEEDING_NODES)
+    return evidence(with_nodes(facts, addresses=(ip_address("fd00::1"),)), flows=NEEDING_NODES)
+
+
 Case = tuple[str, Callable[[], Evidence], Level, str]
 CASES: tuple[Case, ...] = (
     ("version skew", lambda: HEALTHY, Level.OK, "go with Kubernetes"),
@@ -79,6 +89,10 @@ CASES: tuple[Case, ...] = (
         Level.OK,
         "no Windows node",
     ),
+    ("network plugin", lambda: with_plugin("kubenet"), Level.BLOCKER, "kubenet has no agent"),
+    ("address families", lambda: HEALTHY, Level.OK, "every Windows node has IPv4"),
+    ("address families", lambda: of_ipv6_alone(1), Level.BLOCKER, "documented as unsupported"),
+    ("address families", lambda: of_ipv6_alone(2), Level.BLOCKER, "documented as unsupported"),
     ("permissions", lambda: HEALTHY, Level.OK, "is allowed"),
     (
         "permissions",

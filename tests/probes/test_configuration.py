@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.check import Action, Case, Target
+from nettests.model.facts import ClusterFacts, Fact, known, unknown
 from nettests.model.words import Protocol, Question, TargetKind
+from nettests.probes.addresses import NotOfferedError
 from nettests.probes.configuration import Inspection
 from nettests.probes.sending import Probe
 from nettests.rules.kube_proxy import PROXY_LOG
@@ -146,3 +148,40 @@ def test_a_channel_that_fails_makes_the_whole_untrusted(error: ChannelError) -> 
     got = inspection(Server(), Shell({"tasklist.exe": error})).examine(action("processes-running"))
     assert got.error == error.message
     assert got.stdout == ""
+
+
+def of_proxy(*, as_pod: bool, mode: Fact[str]) -> ClusterFacts:
+    """Return the small cluster with another kube-proxy on its Windows node."""
+    linux, windows = FACTS.nodes
+    proxy = replace(windows.kube_proxy, as_pod=known(as_pod, "test"), mode=mode)
+    driver = known("l2bridge", "test")
+    return replace(FACTS, nodes=(linux, replace(windows, kube_proxy=proxy, cni_driver=driver)))
+
+
+def test_a_host_is_read_only_where_kube_proxy_is_no_pod() -> None:
+    """Elsewhere the Pod tells, and the node is spared the commands."""
+    there = {"powershell.exe": said(""), "curl.exe": said(""), "reg.exe": said("", 1, "ERROR")}
+    for as_pod, ran in ((True, {"powershell.exe"}), (False, set(there))):
+        shell = Shell(there)
+        server = Server({"/api/v1/pods": (200, PODS)})
+        facts = of_proxy(as_pod=as_pod, mode=known("kernelspace", "test"))
+        one = replace(inspection(server, shell), facts=facts)
+        with suppress(NotOfferedError):  # there is no process to be read
+            one.examine(action("hns-network-type"))
+        assert set(shell.ran) == ran
+
+
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [
+        (known("userspace", "read on the node"), "kube-proxy's mode of w1 is userspace"),
+        (unknown("it answers 'x', which is no mode"), "is not known: it answers 'x'"),
+    ],
+)
+def test_what_the_node_told_meanwhile_may_speak_against_a_rule(mode: Fact[str], why: str) -> None:
+    """It was planned when nobody knew; nothing is read for it then."""
+    shell = Shell({})
+    one = replace(inspection(Server(), shell), facts=of_proxy(as_pod=False, mode=mode))
+    with pytest.raises(NotOfferedError, match=why):
+        one.examine(action("hns-network-type"))
+    assert shell.ran == []

@@ -11,8 +11,9 @@ from nettests.model.words import CheckClass
 from nettests.plan import build
 from nettests.probes import objects
 from nettests.probes.deploy import refuse_commands
+from nettests.probes.deployment import INSPECTOR
 from nettests.probes.exposure import exposed_ports
-from nettests.probes.starting import pods_of
+from nettests.probes.start_objects import pods_of
 from tests.facts import PROFILES, cluster_facts
 from tests.manifests.shipped import flows
 
@@ -106,7 +107,7 @@ def test_only_what_nobody_reaches_runs_as_system(profile: str) -> None:
             user = own.get("runAsUserName", options["runAsUserName"])
             users.add(user)
             if user == "NT AUTHORITY\\SYSTEM":
-                assert (one["name"], one["args"]) == (objects.INSPECTOR, ["pause"])
+                assert (one["name"], one["args"]) == (INSPECTOR, ["pause"])
     assert users == {"NT AUTHORITY\\SYSTEM", "NT AUTHORITY\\Local service"}
 
 
@@ -121,4 +122,4 @@ def test_a_run_that_looks_at_no_configuration_has_no_system_container() -> None:
         for one in item["spec"]["containers"]
     ]
     assert "node" in names
-    assert objects.INSPECTOR not in names
+    assert INSPECTOR not in names

@@ -1,22 +1,25 @@
-"""Which nodes are requested their kube-proxy's mode, from where, and what is written down of it."""
+"""Which nodes are to tell of their kube-proxy and their firewall, from where, and what is written down of it."""
 
 import ipaddress
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
 from nettests.model.channel import ChannelError, ExecAnswer
 from nettests.model.cluster_profile import Timing
-from nettests.model.facts import ClusterFacts, known
-from nettests.model.words import OS, Family
+from nettests.model.facts import ClusterFacts, NodeFacts, known, unknown
+from nettests.model.words import Family
 from nettests.probes.deployment import Deployment
-from nettests.probes.host_facts import command, read_host_facts
+from nettests.probes.host_facts import lacking, read_host_facts
 from nettests.probes.sending import Probe
+from nettests.rules.kube_proxy_on_host import MODE
 from tests.probes.made import FACTS, deployed
 
 NODES = ("node-linux-1-1", "node-windows-1-1")
+OF_PROXY = ("kube-proxy-mode", "kube-proxy-configz", "kube-proxy-version")
 
 
 @dataclass
@@ -46,25 +49,73 @@ def nodes() -> dict[str, Node]:
 def read(
     nodes: dict[str, Node], facts: ClusterFacts = FACTS, deployment: Deployment | None = None
 ) -> dict[str, tuple[str, str | None]]:
-    """Return by node what it said, and what went wrong."""
+    """Return by node what it said of its mode, and what went wrong."""
     probes = {name: Probe(name=name, execute=node) for name, node in nodes.items()}
     found = read_host_facts(probes, deployment or deployed(), facts, Timing())
-    return {one.node: (one.stdout, one.error) for one in found}
+    return {one.node: (one.stdout, one.error) for one in found if one.reading == MODE.name}
+
+
+def names(node: NodeFacts, family: Family = Family.IPV4) -> tuple[str, ...]:
+    """Return what a node is to tell."""
+    return tuple(one.name for one in lacking(node, family))
+
+
+def with_proxy(node: NodeFacts, **facts: Any) -> NodeFacts:
+    """Return a node of whose kube-proxy other facts hold."""
+    return replace(node, kube_proxy=replace(node.kube_proxy, **facts))
 
 
 def test_each_node_whose_mode_is_unknown_is_run_once(nodes: dict[str, Node]) -> None:
     """By its own curl, at its own loopback address."""
     assert read(nodes) == {"n1": ("ipvs", None), "w1": ("ipvs", None)}
-    assert nodes["node-linux-1-1"].probed == [command(OS.LINUX, Family.IPV4)]
-    assert nodes["node-windows-1-1"].probed == [command(OS.WINDOWS, Family.IPV4)]
+    (first, *_) = nodes["node-linux-1-1"].probed
+    assert first == ("curl", "-sS", "-m", "5", "http://127.0.0.1:10249/proxyMode")
+    assert MODE.words in nodes["node-windows-1-1"].probed
+    assert len(nodes["node-windows-1-1"].probed) == len(lacking(FACTS.nodes[1], Family.IPV4))
 
 
 def test_a_node_whose_mode_is_known_is_not_run(nodes: dict[str, Node]) -> None:
     """Discovery has read it already."""
-    knows = replace(FACTS.nodes[0].kube_proxy, mode=known("iptables", "test"))
-    facts = replace(FACTS, nodes=(replace(FACTS.nodes[0], kube_proxy=knows), FACTS.nodes[1]))
+    knows = with_proxy(FACTS.nodes[0], mode=known("iptables", "test"))
+    facts = replace(FACTS, nodes=(knows, FACTS.nodes[1]))
     assert set(read(nodes, facts)) == {"w1"}
     assert nodes["node-linux-1-1"].probed == []
+
+
+def test_a_windows_node_tells_what_a_linux_node_has_not() -> None:
+    """Its kube-proxy's command line, and whether its firewall is on."""
+    linux, windows = FACTS.nodes
+    assert names(linux) == OF_PROXY
+    assert names(windows) == (*OF_PROXY, "kube-proxy-command-line", "firewall-profiles")
+
+
+def test_settings_are_read_where_only_the_mode_is_stated() -> None:
+    """DSR decides as much as the mode; where no kube-proxy runs there is nothing to read."""
+    stated = with_proxy(
+        FACTS.nodes[1], mode=known("kernelspace", "cluster profile"), dsr=unknown("no Pod")
+    )
+    assert OF_PROXY[0] in names(stated)
+    assert names(with_proxy(stated, dsr=known(True, "test"))) == ("firewall-profiles",)
+    assert names(with_proxy(stated, mode=known("none", "test"))) == ("firewall-profiles",)
+
+
+def test_a_firewall_that_is_stated_is_not_read() -> None:
+    """The cluster profile says it."""
+    assert "firewall-profiles" not in names(
+        replace(FACTS.nodes[1], firewall=known(False, "cluster profile"))
+    )
+
+
+def test_what_is_no_setting_is_not_written_down(nodes: dict[str, Node]) -> None:
+    """Of configuration and command line that is kept which rules use: the rest is the node's own business."""
+    secret = (
+        '{"kubeproxy.config.k8s.io": {"Mode": "ipvs", "ClientConnection": {"Kubeconfig": "hush"}}}'
+    )
+    nodes["node-linux-1-1"].answer = ExecAnswer(exit_code=0, stdout=secret, stderr="")
+    probes = {"node-linux-1-1": Probe(name="node-linux-1-1", execute=nodes["node-linux-1-1"])}
+    told = {one.reading: one for one in read_host_facts(probes, deployed(), FACTS, Timing())}
+    assert "hush" not in told["kube-proxy-configz"].stdout
+    assert "ipvs" in told["kube-proxy-configz"].stdout
 
 
 def test_nodes_without_a_vantage_are_left_alone(nodes: dict[str, Node]) -> None:
@@ -92,4 +143,5 @@ def test_a_channel_that_fails_is_written_down(nodes: dict[str, Node]) -> None:
 
 def test_a_cluster_of_ipv6_binds_metrics_there() -> None:
     """The default of ``metricsBindAddress`` follows the family of ``bindAddress``."""
-    assert command(OS.LINUX, Family.IPV6)[-1] == "http://[::1]:10249/proxyMode"
+    mode = lacking(FACTS.nodes[0], Family.IPV6)[0]
+    assert mode.words[-1] == "http://[::1]:10249/proxyMode"

@@ -333,3 +333,12 @@ def test_the_annotation_that_keeps_destinations() -> None:
     item = made(type="LoadBalancer", preserve_destination=True)
     assert item["metadata"]["annotations"] == {"preserve-destination": "true"}
     assert "annotations" not in made()["metadata"]
+
+
+def test_servers_of_many_backends_are_none_of_all_servers() -> None:
+    """A Service that is led to all servers would have more backends than HNS on Windows Server 2019 takes."""
+    one = next(pod for pod in PODS if pod.purpose == "server")
+    many = replace(one, name="backends-001")
+    made = objects.pods(replace(PLAN, pods=(one, many)), FACTS, BLANK)
+    purposes = [item["metadata"]["labels"]["nettests.dev/purpose"] for item in made]
+    assert purposes == ["server", "backend"]

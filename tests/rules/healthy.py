@@ -3,6 +3,9 @@
 import json
 from typing import Any
 
+from nettests.rules import RULES
+from nettests.rules.readings import ToolOutput
+from nettests.rules.subjects import KUBE_PROXY_ON_HOST
 from tests.rules.made import Object, log
 
 NETWORK = "flannel.4096"
@@ -16,7 +19,10 @@ def _items(*items: Object) -> str:
 def _pod(name: str, **more: Any) -> Object:
     return {
         "metadata": {"name": name, "namespace": more.get("namespace", "demo")},
-        "spec": {"containers": [{"name": name, "image": more.get("image", "agnhost:2.53")}]},
+        "spec": {
+            "dnsPolicy": "ClusterFirst",
+            "containers": [{"name": name, "image": more.get("image", "agnhost:2.53")}],
+        },
         "status": {
             "phase": "Running",
             "podIP": more.get("address", "10.244.3.5"),
@@ -82,6 +88,8 @@ _ENDPOINTS: list[Object] = [
         "IPAddress": "10.244.3.5",
         "VirtualNetworkName": NETWORK,
         "GatewayAddress": "10.244.3.1",
+        "DNSServerList": "10.96.0.10",
+        "DNSSuffix": "demo.svc.cluster.local,svc.cluster.local,cluster.local",
         "Policies": [_NAT],
     },
     {"ID": "b2", "IPAddress": "10.244.1.7", "IsRemoteEndpoint": True, "Policies": []},
@@ -133,7 +141,70 @@ _FLANNEL = {
     "Network": "10.244.0.0/16",
     "Backend": {"Type": "vxlan", "VNI": 4096, "Port": 4789},
 }
+SERVICE = r"""
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\{name}
+    Type    REG_DWORD    0x10
+    Start    REG_DWORD    0x2
+    ImagePath    REG_EXPAND_SZ    {program}
+    FailureActions    REG_BINARY    {actions}
+"""
+RESTART = "80510100000000000000000001000000140000000100000010270000"
+BY_NSSM = r"""
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy
+    Start    REG_DWORD    0x2
+    ImagePath    REG_EXPAND_SZ    C:\k\nssm.exe
+
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters
+    Application    REG_EXPAND_SZ    C:\k\kube-proxy.exe
+    AppParameters    REG_EXPAND_SZ    --v=4 --proxy-mode=kernelspace
+    AppEnvironmentExtra    REG_MULTI_SZ    NODE_NAME=win-1\0KUBE_NETWORK=flannel.4096
+
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters\AppExit
+    (Default)    REG_SZ    Restart
+"""
+KUBELET = r"""C:\k\kubelet.exe --config=C:\var\lib\kubelet\config.yaml --node-ip=172.30.0.13
+apiVersion: kubelet.config.k8s.io/v1beta1
+clusterDNS:
+- 10.96.0.10
+clusterDomain: cluster.local
+resolvConf: ""
+"""
+MACHINE = r"""
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Control\Session Manager\Environment
+    OS    REG_SZ    Windows_NT
+    HTTP_PROXY    REG_SZ    http://proxy.example:3128
+    HTTPS_PROXY    REG_SZ    http://proxy.example:3128
+"""
 HEALTHY = {
+    "kube-proxy-mode": "kernelspace",
+    "kube-proxy-configz": json.dumps(
+        {
+            "kubeproxy.config.k8s.io": {
+                "FeatureGates": {"WinOverlay": True, "WinDSR": True},
+                "HostnameOverride": "win-1",
+                "Mode": "kernelspace",
+                "Winkernel": {"NetworkName": "", "SourceVip": "10.244.3.2", "EnableDSR": True},
+            }
+        }
+    ),
+    "kube-proxy-version": 'kubernetes_build_info{build_date="2024",git_version="v1.29.4"} 1\n',
+    "kube-proxy-command-line": json.dumps(
+        {
+            "CommandLine": r"C:\k\kube-proxy.exe --proxy-mode=kernelspace --hostname-override=win-1 "
+            "--source-vip=10.244.3.2 --enable-dsr=true --feature-gates=WinOverlay=true,WinDSR=true"
+        }
+    ),
+    "kube-proxy-service": BY_NSSM,
+    "kube-proxy-service-left": BY_NSSM,
+    "kubelet-service": SERVICE.format(
+        name="kubelet", program=r"C:\k\kubelet.exe --windows-service", actions=RESTART
+    ),
+    "kubelet-settings": KUBELET,
+    "containerd-configuration": '  sandbox_image = "registry.k8s.io/pause:3.10"\n',
+    "machine-variables": MACHINE,
+    "source-vip-files": '{"cniVersion": "0.2.0", "ip4": {"ip": "10.244.3.2/24", "gateway": "10.244.3.1"}}\n',
+    "flannel-log": "F I1121 1 x.go:1] Waiting to get ManagementIP from HNSNetwork cbr0\n"
+    "F I1121 1 x.go:2] Wrote subnet file to /run/flannel/subnet.env\n",
     "node": json.dumps(_NODE),
     "nodes": _items(_NODE, _CONTROL_PLANE),
     "node-pods": _PODS,
@@ -183,6 +254,11 @@ HEALTHY = {
 }
 """Each reading, of a node of a cluster with Flannel's overlay."""
 OTHERWISE = {
+    "antrea-alone-on-host": {
+        "kube-proxy-service-left": "",
+        "node-pods": _items(_pod("antrea-agent-5", image="antrea/antrea-windows:v2.4.1")),
+        "processes": '"kubelet.exe","1","Services","0","4 K"\n',
+    },
     "antrea-alone": {"node-pods": _items(_pod("web"))},
     "calico-networking": {
         "node-pods": _items(_pod("calico-node-windows-5", image="calico/node-windows:v3.27.0"))
@@ -206,6 +282,20 @@ OTHERWISE = {
             ]
         )
     },
+    "vpc-interface": {
+        "hns-networks": json.dumps([{"Name": "vpcbr0a1b2c3d4e5f", "Type": "L2Bridge"}])
+    },
+    "calico-kept-addresses": {
+        "hns-networks": json.dumps(
+            [
+                {
+                    "Name": "Calico",
+                    "Type": "L2Bridge",
+                    "Subnets": [{"AddressPrefix": "10.244.3.0/26"}],
+                }
+            ]
+        )
+    },
     "sdnbridge-dual-stack": {
         "cni-configuration": json.dumps(
             {
@@ -219,3 +309,15 @@ OTHERWISE = {
     },
 }
 """Readings of other clusters, for rules about those alone."""
+
+
+def taken(rule: str) -> dict[str, str]:
+    """Return the readings that a rule is given of such a node, whose kube-proxy is a Pod unless the rule is about others."""
+    one = RULES[rule]
+    anywhere = KUBE_PROXY_ON_HOST in one.about
+    texts = {**HEALTHY, **OTHERWISE.get(rule, {})}
+    return {
+        reading.name: texts[reading.name]
+        for reading in one.reads
+        if anywhere or not (isinstance(reading, ToolOutput) and reading.only_where)
+    }

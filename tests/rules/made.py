@@ -11,6 +11,8 @@ READINGS = {reading.name: reading for rule in RULES.values() for reading in rule
 """Every reading that some rule takes, by its name."""
 FACTS = {
     "server": "1.29.4",
+    "dns-address": "10.96.0.10",
+    "cluster-domain": "cluster.local",
     "node": "win-1",
     "kubelet": "1.29.4",
     "driver": "overlay",

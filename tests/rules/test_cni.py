@@ -94,12 +94,20 @@ def running(*addresses: str) -> str:
         (listed(type="calico", ipam={"type": "calico-ipam"}), True),
         (listed(type="sdnbridge"), True),
         (listed(type="sdnbridge", ipam={"type": "dhcp"}), False),
+        (listed(type="vpc-bridge"), True),
+        (listed(type="vpc-shared-eni.exe"), True),
     ],
 )
 def test_addresses_come_from_documented_managers(text: str, conforms: bool) -> None:
     """A manager that belongs to one plugin is good with that one alone; none at all is Windows' own."""
     texts = {"cni-configuration": text, "node-pods": running("10.244.3.4")}
     assert found("cni-ipam", texts).conforms is conforms
+
+
+def test_amazons_plugin_has_its_addresses_from_the_vpc() -> None:
+    """Its configuration names no manager, and they are not Windows' own."""
+    texts = {"cni-configuration": listed(type="vpc-bridge"), "node-pods": running("10.244.3.4")}
+    assert "the VPC resource controller with vpc-bridge" in found("cni-ipam", texts).detail
 
 
 def test_host_local_stays_in_the_nodes_range() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from nettests.rules import RULES, Finding, NothingThereError, UnreadableError
 from nettests.rules.evidence import finding
-from tests.rules.healthy import HEALTHY, OTHERWISE
+from tests.rules.healthy import taken
 from tests.rules.made import found, log
 
 MODULES = sorted((Path(__file__).parents[2] / "nettests" / "rules").glob("*.py"))
@@ -21,12 +21,23 @@ FACTS = {
     "build": "20348.3207",
     "dsr": "off",
 }
+ON_HOST = [name for name in RULES if name.startswith("host-proxy-")]
 BESIDE = {
     ("cni-exceptions", "node-pods"): "Pods tell the families only; the list is compared anyway",
     ("cni-ipam", "node-pods"): "the manager is compared anyway",
     ("cni-routes", "node-pods"): "Pods tell the families only; the routes are compared anyway",
     ("cni-version", "win-bridge-about"): "required of what the configuration calls alone",
     ("cni-version", "win-overlay-about"): "required of later versions of CNI alone",
+    ("antrea-alone-on-host", "kube-proxy-service-left"): "there is to be none",
+    **{
+        (rule, reading): "either tells the settings"
+        for rule in ON_HOST
+        for reading in ("kube-proxy-configz", "kube-proxy-command-line")
+    },
+    ("pause-image", "kubelet-settings"): "containerd has its own",
+    ("host-proxy-mode", "kube-proxy-version"): "the mode is stated",
+    ("host-proxy-dsr-gate", "kube-proxy-version"): "the gate is given",
+    ("host-proxy-overlay-gate", "kube-proxy-version"): "the gate is given",
     ("kube-proxy-skew", "kube-proxy-log"): "the image tells the version",
     ("local-policy-load-balancers", "hns-endpoints-beside-policies"): "fronts are compared alone",
     ("stale-load-balancers", "services"): "read twice; what either names is not stale",
@@ -34,6 +45,12 @@ BESIDE = {
 }
 """Readings that may be empty where the rest of them is not, each with the reason."""
 ONE_THING = {
+    "antrea_alone_on_host",
+    "_restarts",
+    "kubelet_cluster_dns",
+    "kubelet_cluster_domain",
+    "kubelet_resolv_conf",
+    "pause_image",
     "build_supported",
     "plugin_for_windows",
     "runtime_version",
@@ -44,6 +61,7 @@ ONE_THING = {
     "hns_network",
     "hns_network_type",
     "hostname_override",
+    "nodeport_addresses",
     "kube_proxy_skew",
     "loopback_dsr_update",
     "network_name",
@@ -55,6 +73,7 @@ ONE_THING = {
     "source_vip",
     "subnet_file",
     "update_not_broken",
+    "vpc_interface",
     "vxlan_network_id",
     "vxlan_options",
     "vxlan_port",
@@ -80,21 +99,17 @@ def _judged(rule: str, readings: dict[str, str]) -> Finding | None:
         return None
 
 
-def _healthy(rule: str) -> dict[str, str]:
-    return {**HEALTHY, **OTHERWISE.get(rule, {})}
-
-
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_nothing_to_look_at_never_conforms(rule: str) -> None:
     """Empty lists, empty output: the rule says that it deviates, or that there is nothing."""
-    said = _judged(rule, {one.name: _empty(one.name) for one in RULES[rule].reads})
+    said = _judged(rule, {name: _empty(name) for name in taken(rule)})
     assert said is None or not said.conforms, said
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_every_rule_conforms_on_a_healthy_node(rule: str) -> None:
     """What follows would show nothing of a rule that never conforms."""
-    said = _judged(rule, {one.name: _healthy(rule)[one.name] for one in RULES[rule].reads})
+    said = _judged(rule, taken(rule))
     assert said is not None
     assert said.conforms, said.detail
 
@@ -102,7 +117,7 @@ def test_every_rule_conforms_on_a_healthy_node(rule: str) -> None:
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_no_list_that_is_empty_is_conform(rule: str) -> None:
     """One reading after the other has nothing in it: what it is compared with does not replace it."""
-    readings = {one.name: _healthy(rule)[one.name] for one in RULES[rule].reads}
+    readings = taken(rule)
     for reading in readings:
         said = _judged(rule, {**readings, reading: _empty(reading)})
         passes = said is not None and said.conforms

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nettests.rules import UnreadableError
+from nettests.rules import NothingThereError, UnreadableError
 from tests.rules.made import Object, found, log, pods
 
 NAT = {"Type": "OutBoundNAT", "ExceptionList": ["10.244.0.0/16", "10.96.0.0/12"]}
@@ -121,6 +121,25 @@ def test_outbound_nat_excepts_nodes_on_l2bridge_and_no_outside_address(
     assert not told or f"demo/web {told};" in finding.detail
 
 
+@pytest.mark.parametrize(
+    ("plugin", "entry", "conforms"),
+    [
+        ("ovn-kubernetes", "10.96.0.0/16", True),
+        ("ovn-kubernetes", "10.244.0.0/16", False),
+        ("azure-cni", "10.244.0.0/16", True),
+        ("azure-cni", "10.96.0.0/16", False),
+        ("aws-vpc-cni", "10.244.0.0/16", False),
+    ],
+)
+def test_outbound_nat_excepts_what_a_plugins_own_installer_does(
+    plugin: str, entry: str, conforms: bool
+) -> None:
+    """OpenShift's operator excepts Services alone, AKS Pods alone; of all others both are demanded."""
+    policy = {"Type": "OutBoundNAT", "ExceptionList": [entry]}
+    readings = node([pod("web", "10.244.3.5")], [endpoint("10.244.3.5", Policies=[policy])])
+    assert found("outbound-nat", readings, plugin=plugin).conforms is conforms
+
+
 @pytest.mark.parametrize(("network", "conforms"), [("cbr0", True), ("nat", False)])
 def test_no_pod_is_on_a_nat_network(network: str, conforms: bool) -> None:
     """The runtime's default network is there, but for nobody."""
@@ -153,3 +172,43 @@ def test_no_documented_gateway_is_no_finding(driver: str, running: list[Object])
     texts = node(running, [endpoint("10.244.3.4", GatewayAddress="10.244.3.1")])
     with pytest.raises(UnreadableError):
         found("pod-gateway", texts, driver=driver)
+
+
+OWN = "demo.svc.cluster.local,svc.cluster.local,cluster.local"
+
+
+@pytest.mark.parametrize(
+    ("servers", "suffixes", "told"),
+    [
+        ("10.96.0.10", OWN, ""),
+        ("10.96.0.10", "demo.svc.cluster.local", ""),
+        ("198.51.100.1,10.96.0.10", OWN, ""),
+        ("198.51.100.1", OWN, "demo/web with 198.51.100.1"),
+        ("10.96.0.10", "svc.cluster.local", "demo/web with the suffix svc.cluster.local"),
+        ("10.96.0.10", "demo.svc.corp", "demo/web with the suffix demo.svc.corp"),
+        ("10.96.0.10", "", "demo/web with the suffix (none)"),
+    ],
+)
+def test_pods_have_the_clusters_dns_and_their_namespaces_suffix(
+    servers: str, suffixes: str, told: str
+) -> None:
+    """One suffix or several: the namespace's is the first."""
+    texts = node(
+        [pod("web", "10.244.3.5", dnsPolicy="ClusterFirst")],
+        [endpoint("10.244.3.5", DNSServerList=servers, DNSSuffix=suffixes)],
+    )
+    finding = found("pod-dns-settings", texts)
+    assert finding.conforms is (not told)
+    assert told in finding.detail
+
+
+@pytest.mark.parametrize(
+    ("policy", "shown"), [("Default", {"DNSServerList": "198.51.100.1"}), ("ClusterFirst", {})]
+)
+def test_pods_of_another_policy_and_settings_that_hns_does_not_show_are_left_out(
+    policy: str, shown: dict[str, str]
+) -> None:
+    """They were not to get the cluster's DNS, or got it where HNS does not say."""
+    texts = node([pod("web", "10.244.3.5", dnsPolicy=policy)], [endpoint("10.244.3.5", **shown)])
+    with pytest.raises(NothingThereError):
+        found("pod-dns-settings", texts)

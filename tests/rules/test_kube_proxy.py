@@ -43,6 +43,22 @@ def test_kube_proxy_knows_its_node_by_name(flags: dict[str, str], conforms: bool
     assert found("hostname-override", settings(**flags)).conforms is conforms
 
 
+@pytest.mark.parametrize(
+    ("given", "conforms"), [("[]", True), ("", True), ("[10.0.0.0/8]", False), ("primary", False)]
+)
+def test_node_ports_are_restricted_to_no_addresses(given: str, conforms: bool) -> None:
+    """Windows ignores the setting: who gave it counts on what is not so."""
+    told = found("nodeport-addresses", settings(nodeport_addresses=given))
+    assert told.conforms is conforms
+    assert (given or "[]") in told.detail
+
+
+def test_a_setting_of_node_ports_in_a_file_cannot_be_read() -> None:
+    """The file is on the node; its flags say nothing of it."""
+    with pytest.raises(UnreadableError):
+        found("nodeport-addresses", settings(config="C:/k/config.conf"))
+
+
 def test_a_name_from_the_environment_is_the_nodes() -> None:
     """Where no log can be read, $(NODE_NAME) of the arguments stands for spec.nodeName."""
     variable = {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}

@@ -76,13 +76,35 @@ OBJECTS = {
         "metadata": META,
         "data": {"net-conf.json": NETWORK, "cni-conf.json": "plainwords-cni-end"},
     },
+    "kube-proxy-configz": {"kubeproxy.config.k8s.io": {"Mode": "ipvs", "Winkernel": {}}},
     "hns-networks": HNS,
     "hns-endpoints": HNS,
     "hns-endpoints-beside-policies": HNS,
     "hns-policies": HNS,
     "cni-configuration": CNI,
 }
+SERVICE = r"""
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy
+    ImagePath    REG_EXPAND_SZ    "C:\plainwords-1-end\nssm.exe" --token=plainwords-2-end
+    Description    REG_SZ    plainwords-3-end
+
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters
+    Application    REG_EXPAND_SZ    C:\plainwords-4-end\kube-proxy.exe
+    AppParameters    REG_EXPAND_SZ    --token=plainwords-5-end
+    AppEnvironmentExtra    REG_MULTI_SZ    KUBE_NETWORK=cbr0\0TOKEN=plainwords-6-end
+"""
 TEXTS = {
+    "kubelet-settings": "C:\\k\\kubelet.exe --cluster-dns=10.96.0.10 --token=plainwords-1-end\n"
+    "clusterDomain: a.b\nnote: plainwords-2-end\n",
+    "containerd-configuration": 'sandbox_image = "a/pause:3.6"\npassword = "plainwords-end"\n',
+    "machine-variables": "    HTTP_PROXY    REG_SZ    http://u:plainwords-end@x\n    A    REG_SZ    plainwords-2-end\n",
+    "source-vip-files": '{"ip4": {"ip": "10.244.2.2/24"}, "note": "plainwords-end"}',
+    "flannel-log": "F I1 plainwords-1-end Waiting to get ManagementIP from plainwords-2-end\nplainwords-3-end\n",
+    "kubelet-service": SERVICE,
+    "kube-proxy-service": SERVICE,
+    "kube-proxy-service-left": SERVICE,
+    "kube-proxy-version": 'kubernetes_build_info{git_version="v1.29.4"} 1\nnote{of="plainwords-end"} 1\n',
+    "kube-proxy-command-line": '{"CommandLine": "kube-proxy.exe --v=4 --note=plainwords-end --proxy-mode=ipvs"}',
     "kube-proxy-log": 'FLAG: --proxy-mode="kernelspace"\nFLAG: --note="plainwords-1-end"\nE1 plainwords-2-end\n',
     "windows-version": "Microsoft Windows [Version 10.0.17763.1339] plainwords-end",
     "ipconfig": "Ethernet adapter a:\n   DNS Suffix  . : plainwords-end\n   IPv4 Address. : 10.0.0.1\n",

@@ -1,12 +1,24 @@
 """What rules of configuration are about: which nodes and clusters are tested, and why others are not."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from nettests.errors import PlanError
-from nettests.model.facts import ClusterFacts, NodeFacts, known, unknown
-from nettests.rules.subjects import L2BRIDGE, OVERLAY, subject_of, why_not_about
+from nettests.model.facts import ClusterFacts, Fact, NodeFacts, known, unknown
+from nettests.rules.subjects import (
+    DSR,
+    KERNELSPACE,
+    KUBE_PROXY,
+    KUBE_PROXY_ON_HOST,
+    KUBE_PROXY_POD,
+    L2BRIDGE,
+    OVERLAY,
+    is_told_later,
+    subject_of,
+    why_not_about,
+)
 from tests.plan.clusters import mixed
 
 
@@ -46,3 +58,41 @@ def test_a_misspelt_subject_is_an_error() -> None:
     """A case that would never be run is not declared silently."""
     with pytest.raises(PlanError, match="overly"):
         subject_of("overly")
+
+
+def without_pod(**facts: Fact[Any]) -> NodeFacts:
+    """Return a Windows node whose kube-proxy is no Pod, and of which no object tells more."""
+    node = windows(mixed())
+    why: Fact[Any] = unknown("no kube-proxy Pod runs")
+    told: dict[str, Any] = {"mode": why, "dsr": why, "version": why, "as_pod": known(False, "test")}
+    return replace(node, kube_proxy=replace(node.kube_proxy, **{**told, **facts}))
+
+
+def test_what_a_node_is_to_tell_of_its_kube_proxy_is_waited_for() -> None:
+    """Mode and DSR of one without a Pod; what nobody tells, and what is known, is not."""
+    facts = mixed()
+    assert is_told_later(KERNELSPACE, facts, without_pod())
+    assert is_told_later(DSR, facts, without_pod())
+    assert not is_told_later(KUBE_PROXY_POD, facts, without_pod())
+    assert not is_told_later(KERNELSPACE, facts, without_pod(mode=known("userspace", "test")))
+    assert not is_told_later(KERNELSPACE, facts, without_pod(as_pod=known(True, "test")))
+    assert not is_told_later(KERNELSPACE, facts, without_pod(as_pod=unknown("not listed")))
+    assert not is_told_later(KERNELSPACE, facts, None)
+
+
+@pytest.mark.parametrize(
+    ("told", "anywhere", "on_host"),
+    [
+        ({}, True, True),
+        ({"as_pod": known(True, "test"), "version": known("1.29", "test")}, True, False),
+        ({"as_pod": unknown("not listed")}, False, False),
+        ({"mode": known("none", "test")}, False, False),
+    ],
+)
+def test_kube_proxy_is_read_in_its_pod_or_on_its_host(
+    told: dict[str, Fact[Any]], anywhere: bool, on_host: bool
+) -> None:
+    """Where Antrea serves Services, or nobody may list Pods, in neither."""
+    facts, node = mixed(), without_pod(**told)
+    assert (why_not_about(KUBE_PROXY, facts, node) == "") is anywhere
+    assert (why_not_about(KUBE_PROXY_ON_HOST, facts, node) == "") is on_host

@@ -80,7 +80,14 @@ def test_a_runtime_that_no_document_names_is_not_judged(runtime: str) -> None:
 
 @pytest.mark.parametrize(
     ("plugin", "conforms"),
-    [("cilium", False), ("weave", False), ("flannel", True), ("azure-cni", True)],
+    [
+        ("cilium", False),
+        ("weave", False),
+        ("kube-router", False),
+        ("kubenet", False),
+        ("flannel", True),
+        ("azure-cni", True),
+    ],
 )
 def test_a_plugin_without_an_agent_for_windows_deviates(plugin: str, conforms: bool) -> None:
     """The finding names it, and what lacks an agent."""

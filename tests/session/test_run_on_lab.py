@@ -23,8 +23,9 @@ from nettests.model.words import Outcome, Verdict
 from nettests.session.cleanup import clean_up, ownership
 from nettests.session.journal import Follower
 from nettests.session.pod_watch import PodWatch
-from nettests.session.run import Run, Standing
+from nettests.session.run import Run
 from nettests.session.run_options import Progress
+from nettests.session.standing import Standing
 from tests.session.labs import Lab, eventually, namespaces
 
 pytestmark = [
@@ -41,7 +42,8 @@ from nettests.resources import suites_path
 from nettests.session.run_options import RunOptions
 from nettests.session.prepare import prepare
 from nettests.session.pod_watch import PodWatch
-from nettests.session.run import Run, Standing
+from nettests.session.run import Run
+from nettests.session.standing import Standing
 profile = Path(sys.argv[3]) if sys.argv[3:] else None
 prepared = prepare(RunOptions(kubeconfig=Path(sys.argv[1]), report_dir=Path(sys.argv[2]),
                               cluster_profile=profile),

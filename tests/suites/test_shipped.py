@@ -11,6 +11,19 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    "pod-volumes",
+    "network-policy",
+    "windows-unknown-account",
+    "pod-single-file",
+    "pod-file-modes",
+    "pod-memory-volume",
+    "pod-restarting-probes",
+    "pod-pre-stop-hook",
+    "pod-termination-message",
+    "pod-exit-code",
+    "pod-service-links",
+    "pod-node-selector",
+    "windows-huge-pages",
     "many-connections",
     "many-connections-outside",
     "many-services",

@@ -35,6 +35,8 @@ class Server:
     started: float = field(default_factory=time.monotonic)
     requests: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """How often each verb, resource and subresource was requested."""
+    watches: set[int] = field(default_factory=set)
+    """The watches that are open, each by its identity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

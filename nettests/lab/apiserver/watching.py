@@ -8,14 +8,15 @@ store wakes it, so that any number of watches cost nothing while nothing changes
 import asyncio
 import json
 import random
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
 from nettests.lab.apiserver import views
-from nettests.lab.apiserver.call import Call
+from nettests.lab.apiserver.call import Call, Server
 from nettests.lab.apiserver.channels import not_accepted
 from nettests.lab.apiserver.forms import Form, negotiate, render_event
 from nettests.lab.apiserver.object_selectors import (
@@ -37,6 +38,9 @@ _GATHER_A_WATCH = 0.00025
 _GATHER_FROM = 40
 """Seconds in which writes are gathered for each watch of a collection, where there are so many of them: hundreds of nodes
 are told of Services in a tenth of a second, once for all that came meanwhile."""
+_BOOKMARKS_A_SECOND = 50.0
+"""So many bookmarks are sent in a second at most: hundreds of nodes have thousands of watches, and nothing to tell most of
+them. kube-apiserver sends each watch one a minute or so."""
 
 
 def selection(call: Call) -> Selects:
@@ -150,8 +154,8 @@ def _error_line(error: ApiError) -> str:
 
 async def _follow(wanted: _Watch, send: Send) -> None:
     store, key = wanted.call.server.store, wanted.call.resource.key
-    every = wanted.call.server.settings.bookmark_seconds
-    with store.subscribe(key, wanted.selects, wanted.pinned) as subscription:
+    subscribed = store.subscribe(key, wanted.selects, wanted.pinned)
+    with _counted(wanted) as server, subscribed as subscription:
         cursor = store.version if wanted.since is None else wanted.since
         if wanted.since is None and (lines := _initial(wanted)):
             await send(lines)
@@ -162,7 +166,8 @@ async def _follow(wanted: _Watch, send: Send) -> None:
                 if lines := _lines(wanted, changes):
                     await send(lines)
                 continue
-            woken = await subscription.wait(every)
+            every = len(server.watches) / _BOOKMARKS_A_SECOND
+            woken = await subscription.wait(max(server.settings.bookmark_seconds, every))
             if woken:
                 # What was written before is nothing of this watch, and may be no history any more.
                 cursor = max(cursor, subscription.first - 1)
@@ -173,6 +178,17 @@ async def _follow(wanted: _Watch, send: Send) -> None:
                 cursor = max(cursor, store.version)
                 if wanted.bookmarks:
                     await send([_bookmark(wanted, cursor, initial_end=False)])
+
+
+@contextmanager
+def _counted(wanted: _Watch) -> Iterator[Server]:
+    """Count a watch among those that are open, and yield whose it is."""
+    server = wanted.call.server
+    server.watches.add(id(wanted))
+    try:
+        yield server
+    finally:
+        server.watches.discard(id(wanted))
 
 
 def _changes(wanted: _Watch, since: int) -> list[Change]:

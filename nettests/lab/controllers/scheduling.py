@@ -1,9 +1,9 @@
 """Decide which node a pod goes to, and what the scheduler says when none fits.
 
 Pure: pods and nodes in, a node name or the scheduler's own message out. Filters run in
-kube-scheduler's order (unschedulable, taints, affinity and selector, host ports), and a node is counted
-under the first that refuses it. Nodes that fit are scored by the number of pods they hold. Resources,
-topology spread, inter-pod affinity and volumes are not considered. ``spec.os.name`` is not either: the
+kube-scheduler's order (unschedulable, taints, affinity and selector, host ports, huge pages, required
+anti-affinity of the pod), and a node is counted under the first that refuses it. Nodes that fit are scored by
+the number of pods they hold. Other resources, topology spread, other inter-pod affinity and volumes are not considered. ``spec.os.name`` is not either: the
 scheduler does not use it (KEP-2802).
 """
 
@@ -17,6 +17,8 @@ UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
 
 _SELECTOR = "node(s) didn't match Pod's node affinity/selector"
 _PORTS = "node(s) didn't have free ports for the requested pod ports"
+_APART = "node(s) didn't match pod anti-affinity rules"
+_HUGE_PAGES = "hugepages-"
 _CORDONED = "node(s) were unschedulable"
 
 
@@ -35,7 +37,7 @@ def place(pod: Json, nodes: Sequence[Json], pods: Iterable[Json], minor: int) ->
     refused: Counter[str] = Counter()
     fitting = []
     for node in nodes:
-        reason = _refusal(pod, node, placed)
+        reason = _refusal(pod, node, placed, nodes)
         if reason is None:
             fitting.append(str(node["metadata"]["name"]))
         else:
@@ -57,7 +59,7 @@ def _message(total: int, refused: Mapping[str, int], minor: int) -> str:
     return f"0/{total} nodes are available: {reasons}.{claims} {preemption}"
 
 
-def _refusal(pod: Json, node: Json, placed: Sequence[Json]) -> str | None:
+def _refusal(pod: Json, node: Json, placed: Sequence[Json], nodes: Sequence[Json]) -> str | None:
     if node["spec"].get("unschedulable") and not _tolerates(
         pod, {"key": UNSCHEDULABLE_TAINT, "effect": "NoSchedule"}
     ):
@@ -69,7 +71,9 @@ def _refusal(pod: Json, node: Json, placed: Sequence[Json]) -> str | None:
         return _SELECTOR
     if _ports_taken(pod, str(node["metadata"]["name"]), placed):
         return _PORTS
-    return None
+    if lacking := _lacking_pages(pod, node):
+        return f"Insufficient {lacking}"
+    return _APART if _meets_whom_it_avoids(pod, node, placed, nodes) else None
 
 
 def selects(pod: Json, node: Json) -> bool:
@@ -143,6 +147,45 @@ def _host_ports(pod: Json) -> set[tuple[str, int]]:
         for port in container.get("ports") or ()
         if port.get("hostPort")
     }
+
+
+def _lacking_pages(pod: Json, node: Json) -> str:
+    """Return a kind of huge pages that the pod requests and the node has none of, or nothing."""
+    offered = node.get("status", {}).get("allocatable") or {}
+    for container in pod["spec"]["containers"]:
+        requested = (container.get("resources") or {}).get("requests") or {}
+        for name in requested:
+            if name.startswith(_HUGE_PAGES) and offered.get(name, "0") == "0":
+                return str(name)
+    return ""
+
+
+def _meets_whom_it_avoids(
+    pod: Json, node: Json, placed: Sequence[Json], nodes: Sequence[Json]
+) -> bool:
+    """Whether a pod of its namespace, which a required term of its anti-affinity selects, is where the node is."""
+    avoided = (pod["spec"].get("affinity") or {}).get("podAntiAffinity") or {}
+    labels = {one["metadata"]["name"]: one["metadata"].get("labels", {}) for one in nodes}
+    here = node["metadata"].get("labels", {})
+    for term in avoided.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
+        key = term["topologyKey"]
+        for other in placed:
+            there = labels.get(other["spec"]["nodeName"], {})
+            same_place = key in here and there.get(key) == here[key]
+            same_namespace = other["metadata"]["namespace"] == pod["metadata"]["namespace"]
+            if same_place and same_namespace and selected(term["labelSelector"], other):
+                return True
+    return False
+
+
+def selected(selector: Json, pod: Json) -> bool:
+    """Whether a selector of labels selects a pod; an empty one selects all."""
+    labels = pod["metadata"].get("labels") or {}
+    exact = (selector.get("matchLabels") or {}).items()
+    rules = selector.get("matchExpressions") or ()
+    return all(labels.get(key) == value for key, value in exact) and all(
+        _rule_matches(labels, rule) for rule in rules
+    )
 
 
 def _finished(pod: Json) -> bool:

@@ -12,6 +12,7 @@ from nettests.lab.errors import LabError
 from nettests.lab.faults.targets import Inject, Targets, Undo, number, text, together
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network.packets import Packets
+from nettests.lab.node.components import KUBELET_FILE
 
 _DEPLOYMENT = "/apis/apps/v1/namespaces/kube-system/deployments/coredns"
 _PODS = "/api/v1/namespaces/kube-system/pods"
@@ -90,12 +91,16 @@ class NameFaults:
 
     async def _wrong_domain(self, options: Json) -> Undo:
         disks = [self._targets.fabric.nodes[name].disk for name in self._targets.nodes(options)]
-        for disk in disks:
+        before = [disk.files.get(KUBELET_FILE, "") for disk in disks]
+        own = f"clusterDomain: {self._targets.fabric.profile.cluster_domain}"
+        for disk, written in zip(disks, before, strict=True):
             disk.cluster_domain = _OTHER_DOMAIN
+            disk.files[KUBELET_FILE] = written.replace(own, f"clusterDomain: {_OTHER_DOMAIN}")
 
         async def undo() -> None:
-            for disk in disks:
+            for disk, written in zip(disks, before, strict=True):
                 disk.cluster_domain = ""
+                disk.files[KUBELET_FILE] = written
 
         return undo
 

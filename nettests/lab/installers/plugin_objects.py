@@ -7,44 +7,33 @@ projects ship (flannel's and sig-windows-tools' manifests, Azure CNI's on a Clus
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from nettests.lab.client import Json
-from nettests.lab.installers import flannel
+from nettests.lab.installers import clouds, flannel, ovn
+from nettests.lab.installers.daemons import Daemon, Settings, in_kube_system, node_name
 from nettests.lab.topology import OS, NodeSpec, Plugin, Profile
 
 FLANNEL_IMAGE = "ghcr.io/flannel-io/flannel:v0.25.6"
 FLANNEL_WINDOWS_IMAGE = "docker.io/sigwindowstools/flannel:v0.21.5-hostprocess"
-AZURE_CNS_IMAGE = "mcr.microsoft.com/containernetworking/azure-cns:v1.6.21"
 ANTREA_IMAGE = "docker.io/antrea/antrea-agent-ubuntu:v2.4.1"
 CALICO_IMAGE = "quay.io/calico/node:v3.30.3"
 CALICO_WINDOWS_IMAGE = "quay.io/calico/node-windows:v3.30.3"
 ANTREA_WINDOWS_IMAGE = "docker.io/antrea/antrea-windows:v2.4.1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Daemon:
-    """One DaemonSet: a hostNetwork (on Windows HostProcess) container on every node of an OS."""
-
-    namespace: str
-    name: str
-    labels: dict[str, str]
-    container: Json
-    os: OS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """One ConfigMap."""
-
-    namespace: str
-    name: str
-    data: dict[str, str]
+def enforces_policies(profile: Profile) -> bool:
+    """Whether the plugin brings an agent that binds pods by NetworkPolicies."""
+    has_agent = profile.cni.plugin in {Plugin.CALICO, Plugin.ANTREA}
+    return bool(profile.mechanism("network-policies", has_agent))
 
 
 def namespaces(profile: Profile) -> tuple[str, ...]:
     """Return the namespaces that the plugin brings along."""
-    found = {Plugin.FLANNEL: ("kube-flannel",), Plugin.CALICO: ("calico-system",)}
+    found = {
+        Plugin.FLANNEL: ("kube-flannel",),
+        Plugin.CALICO: ("calico-system",),
+        Plugin.OVN_KUBERNETES: (ovn.NAMESPACE,),
+    }
     return found.get(profile.cni.plugin, ())
 
 
@@ -64,12 +53,9 @@ def settings(profile: Profile) -> Iterator[Settings]:
                     data={flannel.TEMPLATE: text},
                 )
         case Plugin.AZURE:
-            config = {"NonMasqueradeCIDRs": [str(profile.cluster_cidr), str(profile.service_cidr)]}
-            yield Settings(
-                namespace="kube-system",
-                name="azure-ip-masq-agent-config",
-                data={"ip-masq-agent": json.dumps(config)},
-            )
+            yield clouds.azure_settings(profile)
+        case Plugin.OVN_KUBERNETES:
+            yield ovn.settings(profile)
         case Plugin.ANTREA:
             text = _antrea_agent_conf(profile)
             for name in ("antrea-config", "antrea-windows-config"):
@@ -80,9 +66,11 @@ def daemons(profile: Profile) -> Iterator[Daemon]:
     """Return the plugin's DaemonSets, those of Windows only where a node runs it."""
     makers: dict[Plugin, Callable[[], Iterator[Daemon]]] = {
         Plugin.FLANNEL: _flannels,
-        Plugin.AZURE: _azure,
+        Plugin.AZURE: clouds.azures,
         Plugin.ANTREA: _antreas,
         Plugin.CALICO: lambda: _calicos(profile),
+        Plugin.OVN_KUBERNETES: ovn.daemons,
+        Plugin.VPC: clouds.amazons,
         Plugin.SDNBRIDGE: lambda: iter(()),  # programs on the nodes' disks, and nothing else
     }
     systems = {node.os for node in profile.nodes}
@@ -91,6 +79,8 @@ def daemons(profile: Profile) -> Iterator[Daemon]:
 
 def annotations(spec: NodeSpec, profile: Profile) -> dict[str, str]:
     """Return what the plugin's daemon writes on its node."""
+    if profile.cni.plugin is Plugin.OVN_KUBERNETES:
+        return ovn.annotations(spec)
     if profile.cni.plugin is not Plugin.FLANNEL:
         return {}
     vxlan = profile.cni.backend == "vxlan"
@@ -102,6 +92,16 @@ def annotations(spec: NodeSpec, profile: Profile) -> dict[str, str]:
         "flannel.alpha.coreos.com/kube-subnet-manager": "true",
         "flannel.alpha.coreos.com/public-ip": str(spec.address),
     }
+
+
+def labels(spec: NodeSpec, profile: Profile) -> dict[str, str]:
+    """Return the labels that the plugin's cloud gives its nodes."""
+    match profile.cni.plugin:
+        case Plugin.AZURE:
+            return clouds.azure_labels(spec, profile)
+        case Plugin.VPC:
+            return clouds.amazon_labels(spec)
+    return {}
 
 
 def _net_conf(profile: Profile) -> Json:
@@ -133,7 +133,7 @@ def _flannels() -> Iterator[Daemon]:
         "name": "kube-flannel",
         "image": FLANNEL_IMAGE,
         "command": ["/opt/bin/flanneld", "--ip-masq", "--kube-subnet-mgr"],
-        "env": [_node_name()],
+        "env": [node_name()],
     }
     windows = {
         **linux,
@@ -148,17 +148,6 @@ def _flannels() -> Iterator[Daemon]:
         yield Daemon(namespace="kube-flannel", name=name, labels=labels, container=container, os=os)
 
 
-def _azure() -> Iterator[Daemon]:
-    for name, os in (("azure-cns", OS.LINUX), ("azure-cns-win", OS.WINDOWS)):
-        container = {
-            "name": "cns-container",
-            "image": AZURE_CNS_IMAGE,
-            "command": ["azure-cns"],
-            "env": [_node_name()],
-        }
-        yield _in_kube_system(name, container, os)
-
-
 def _antreas() -> Iterator[Daemon]:
     for name, image, os in (
         ("antrea-agent", ANTREA_IMAGE, OS.LINUX),
@@ -168,33 +157,25 @@ def _antreas() -> Iterator[Daemon]:
             "name": "antrea-agent",
             "image": image,
             "command": ["antrea-agent", "--config=/etc/antrea/antrea-agent.conf"],
-            "env": [_node_name()],
+            "env": [node_name()],
         }
-        yield _in_kube_system(name, container, os)
+        yield in_kube_system(name, container, os)
 
 
 def _calicos(profile: Profile) -> Iterator[Daemon]:
     """Calico's operator writes the settings of Windows nodes into their DaemonSet, and no ConfigMap."""
+    encapsulated = [{"name": "VXLAN_VNI", "value": str(profile.cni.vni)}]
     windows_only = [
         {"name": "CALICO_NETWORKING_BACKEND", "value": profile.cni.backend},
-        {"name": "VXLAN_VNI", "value": str(profile.cni.vni)},
+        *(encapsulated if profile.cni.encapsulates else []),
         {"name": "KUBE_NETWORK", "value": "Calico.*"},
     ]
     for name, image, os, env in (
         ("calico-node", CALICO_IMAGE, OS.LINUX, []),
         ("calico-node-windows", CALICO_WINDOWS_IMAGE, OS.WINDOWS, windows_only),
     ):
-        container = {"name": name, "image": image, "env": [_node_name(), *env]}
+        container = {"name": name, "image": image, "env": [node_name(), *env]}
         labels = {"k8s-app": name, "app.kubernetes.io/name": name}
         yield Daemon(
             namespace="calico-system", name=name, labels=labels, container=container, os=os
         )
-
-
-def _in_kube_system(name: str, container: Json, os: OS) -> Daemon:
-    labels = {"app": name, "k8s-app": name}
-    return Daemon(namespace="kube-system", name=name, labels=labels, container=container, os=os)
-
-
-def _node_name() -> Json:
-    return {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}

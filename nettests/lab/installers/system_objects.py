@@ -64,7 +64,7 @@ def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
         yield f"{_CORE}/namespaces", namespace
     yield from _kubernetes_endpoints(profile)
     yield _config_map("kube-system", "kubeadm-config", _kubeadm_config(profile))
-    if not profile.kube_proxy.as_service:
+    if OS.LINUX not in profile.kube_proxy.service_on:
         yield _config_map("kube-system", "kube-proxy", {"config.conf": _kube_proxy_config(profile)})
     corefile = _COREFILE.format(domain=profile.cluster_domain)
     yield _config_map("kube-system", "coredns", {"Corefile": corefile})
@@ -73,8 +73,7 @@ def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
     yield from runtime_classes(profile)
     yield _dns_service(profile)
     yield _coredns()
-    if not profile.kube_proxy.as_service:
-        yield from _kube_proxies(profile)
+    yield from _kube_proxies(profile)
     for one in plugin_objects.daemons(profile):
         yield _daemon(one.namespace, one.name, one.labels, one.container, one.os)
 
@@ -226,9 +225,11 @@ def _kube_proxies(profile: Profile) -> Iterator[tuple[str, Json]]:
         ],
         "env": [_node_name()],
     }
-    yield _kube_proxy("kube-proxy", linux, OS.LINUX)
+    if OS.LINUX not in profile.kube_proxy.service_on:
+        yield _kube_proxy("kube-proxy", linux, OS.LINUX)
     windows = any(node.os is OS.WINDOWS for node in profile.nodes)
-    if windows and profile.kube_proxy.mode is not ProxyMode.NONE:
+    replaced = profile.kube_proxy.mode is ProxyMode.NONE
+    if windows and not replaced and OS.WINDOWS not in profile.kube_proxy.service_on:
         yield _kube_proxy("kube-proxy-windows", _windows_kube_proxy(profile), OS.WINDOWS)
 
 
@@ -238,30 +239,34 @@ def _kube_proxy(name: str, container: Json, os: OS) -> tuple[str, Json]:
 
 def _windows_kube_proxy(profile: Profile) -> Json:
     """Return the container; its start script adds ``--source-vip`` on overlay networks."""
-    dsr = str(profile.kube_proxy.dsr).lower()
-    overlay = profile.cni.driver is Driver.OVERLAY
     calico = profile.cni.plugin is Plugin.CALICO
     made_for = "calico" if calico else "flannel"
     return {
         "name": "kube-proxy",
         "image": f"docker.io/sigwindowstools/kube-proxy:{profile.kubernetes_version}"
         f"-{made_for}-hostprocess",
-        "args": [
-            "--hostname-override=$(NODE_NAME)",
-            "--v=6",
-            *_mode(profile),
-            f"--enable-dsr={dsr}",
-            f"--feature-gates=WinOverlay={str(overlay).lower()},WinDSR={dsr}",
-        ],
+        "args": ["--hostname-override=$(NODE_NAME)", *kube_proxy_flags(profile)],
         "env": [
             _node_name(),
             # The start script for Calico sets the network's name itself.
-            *([] if calico else [{"name": "KUBE_NETWORK", "value": _network(profile)}]),
+            *([] if calico else [{"name": "KUBE_NETWORK", "value": network_name(profile)}]),
         ],
     }
 
 
-def _network(profile: Profile) -> str:
+def kube_proxy_flags(profile: Profile) -> list[str]:
+    """Return the flags of kube-proxy on every Windows node."""
+    dsr = str(profile.kube_proxy.dsr).lower()
+    overlay = str(profile.cni.driver is Driver.OVERLAY).lower()
+    return [
+        "--v=6",
+        *_mode(profile),
+        f"--enable-dsr={dsr}",
+        f"--feature-gates=WinOverlay={overlay},WinDSR={dsr}",
+    ]
+
+
+def network_name(profile: Profile) -> str:
     """Return the name of the HNS network, which an operator has to give to kube-proxy."""
     if profile.cni.plugin is Plugin.AZURE:
         return "azure"

@@ -10,8 +10,9 @@ from ruamel.yaml import YAML
 
 from nettests.lab.client import Json
 from nettests.lab.kubeconfig import exec_plugin
+from nettests.lab.network import addressing
 from nettests.lab.network.switch_rules import IDLE_SECONDS
-from nettests.lab.topology import OS, Network, Plugin, Profile
+from nettests.lab.topology import OS, Network, NodeSpec, Plugin, Profile
 
 TOKEN_SECONDS = 60
 """How long the tokens live that the exec plugin fetches."""
@@ -55,6 +56,11 @@ def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
     )
 
 
+SERVED_BUILDS = frozenset({17763, 20348, 25398, 26100})
+"""Builds of Windows that today's probe image is for."""
+OWN_IMAGE = "mirror.lab.test/historic/probe:1"
+"""What the owner of an older cluster would have to build; nobody has it, so that such a lab is planned on and never run."""
+
 SILENCE_SECONDS = 1.5 * IDLE_SECONDS
 """How long a connection is to be silent here: longer than the switch remembers it, which is scaled down too."""
 
@@ -67,6 +73,7 @@ def cluster_profile(
         {
             "apiVersion": "nettests.dev/v1alpha1",
             "kind": "ClusterProfile",
+            **_image(profile),
             "externalTarget": {
                 "address": str(profile.outside_server),
                 "name": profile.outside_name,
@@ -85,16 +92,23 @@ def cluster_profile(
     )
 
 
+def _image(profile: Profile) -> Json:
+    """Return the probe image, where there is none for the builds of some nodes."""
+    builds = {node.build for node in profile.nodes if node.os is OS.WINDOWS}
+    return {} if builds <= SERVED_BUILDS else {"image": OWN_IMAGE}
+
+
 def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
     """Return what no object of the cluster tells of Windows nodes, because it stands in their files.
 
-    Azure CNI makes its HNS network on the node; sdnbridge has no DaemonSet, and uses one made by hand; Antrea's has no OutBoundNAT.
+    Azure CNI makes its HNS network on the node, and only AKS' overlay tells which; sdnbridge has no DaemonSet, and uses one
+    made by hand; Antrea's has no OutBoundNAT.
     """
     windows = any(node.os is OS.WINDOWS for node in profile.nodes)
     if not windows or profile.cni.plugin is Plugin.ANTREA:
         return {}
     sdnbridge = profile.cni.plugin is Plugin.SDNBRIDGE
-    made_there = profile.cni.plugin is Plugin.AZURE or sdnbridge
+    made_there = sdnbridge or (profile.cni.plugin is Plugin.AZURE and profile.cni.native)
     return {
         **({"plugin": profile.cni.plugin.value} if sdnbridge else {}),
         **({"driver": profile.cni.driver.value} if made_there else {}),
@@ -109,8 +123,28 @@ def _loopback(profile: Profile) -> Json:
 
 
 def _of_hosts(profile: Profile) -> Json:
-    """Return what is set up on Windows hosts themselves: their firewall is on, as it is by default."""
-    return {"windowsFirewall": True} if any(node.os is OS.WINDOWS for node in profile.nodes) else {}
+    """Return what is set up on Windows hosts themselves, unless they have to tell it: their firewall, and kube-proxy's settings."""
+    windows = [node for node in profile.nodes if node.os is OS.WINDOWS]
+    if not windows:
+        return {}
+    firewall = {"windowsFirewall": profile.options.windows_firewall}
+    stated = firewall if profile.options.firewall_stated else {}
+    return {**stated, **_of_service(profile, windows)}
+
+
+def _of_service(profile: Profile, windows: Sequence[NodeSpec]) -> Json:
+    """Return what a kube-proxy is given that managed clusters and OpenShift have as a service of their Windows hosts."""
+    if profile.cni.plugin not in {Plugin.OVN_KUBERNETES, Plugin.VPC}:
+        return {}
+    vips = {node.name: addressing.source_vip(node, profile.cni) for node in windows}
+    known = {name: str(vip) for name, vip in vips.items() if vip is not None}
+    settings: Json = {
+        "version": profile.kubernetes_version,
+        "mode": profile.kube_proxy.mode.value,
+        "dsr": profile.kube_proxy.dsr,
+        **({"sourceVIP": known} if known else {}),
+    }
+    return {"kubeProxy": {"windows": settings}}
 
 
 def _yaml(document: Json) -> str:

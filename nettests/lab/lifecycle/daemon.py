@@ -27,13 +27,16 @@ from nettests.lab.folders import control, processes
 from nettests.lab.folders.processes import Identity
 from nettests.lab.folders.state import LabFolder
 from nettests.lab.lifecycle.supervisor import Lab, Sockets
-from nettests.lab.network import enter_isolated_namespaces, kernel
+from nettests.lab.network import enter_isolated_namespaces, kernel, nft
 from nettests.lab.network.rights import give_up
 from nettests.lab.topology import Profile, profiles
 
 _COLLECTED = (10_000, 50, 200)
 """Rarer than by default: a lab of hundreds of nodes holds millions of objects, all of which a full collection looks at
 for a second and more, while nothing else runs."""
+_SWITCHED = 0.0005
+"""Seconds after which the thread that programs nodes lets the event loop have the interpreter: by default it is ten times as
+long, and the loop waits for it after every system call."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -63,6 +66,7 @@ class Report:
 def main(arguments: list[str]) -> int:
     """Run a lab as ``FOLDER PROFILE OPTIONS DESCRIPTOR`` say; return the exit code."""
     gc.set_threshold(*_COLLECTED)
+    sys.setswitchinterval(_SWITCHED)
     folder, name, options, descriptor = arguments
     report = Report(int(descriptor))
     logging.basicConfig(
@@ -112,6 +116,7 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
         told = f"the lab keeps the rights of who started it: {reason}"
         _LOG.warning(told)
         report.send({"remark": told})
+    nft.keep_helper()
     kernel.raise_loopback()  # over it the lab's components talk
     report.send({"phase": "namespaces"})
     os.chdir("/")

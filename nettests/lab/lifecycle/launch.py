@@ -55,7 +55,7 @@ def up(name: str, profile: str, options: Options, tell: Callable[[Phase], None])
     """
     from nettests.lab.network import find_nft  # noqa: PLC0415  # slow; other commands do without
 
-    profiles.load(profile, changes=options.settings)
+    profiles.load_to_run(profile, changes=options.settings)
     find_nft()
     folder = state.folder(name)
     with folder.starting():

@@ -10,14 +10,13 @@ from nettests.lab.client import Client, Json
 from nettests.lab.client.informer import Informer
 from nettests.lab.errors import StartError
 from nettests.lab.installers import plugin_objects
-from nettests.lab.topology import OS, Profile, ProxyMode, ServiceTable
+from nettests.lab.topology import Profile, ServiceTable
 
 _SECONDS = 60
 _SECONDS_A_NODE = 0.5
 """So that a lab of hundreds of nodes may take longer on a machine that has other work."""
 _GATHER = 0.02
 """Seconds in which changes are gathered: after each of them all Pods are looked at."""
-_SYSTEM = ("kube-system", "kube-flannel", "calico-system")
 _DNS = "kube-system/kube-dns:dns"
 
 
@@ -85,14 +84,14 @@ class Readiness:
 
     def _missing_pods(self) -> list[str]:
         """Return system pods that are not ready: the plugin's, kube-proxy's where it runs, and DNS."""
-        own = [p for p in self._pods.values() if p["metadata"]["namespace"] in _SYSTEM]
+        system = {"kube-system", *plugin_objects.namespaces(self._profile)}
+        own = [p for p in self._pods.values() if p["metadata"]["namespace"] in system]
         unready = [p["metadata"]["name"] for p in own if not _is(p, "Ready")]
-        alone = self._profile.kube_proxy.mode is ProxyMode.NONE
-        without = [n for n in self._profile.nodes if alone and n.os is OS.WINDOWS]
+        proxy = self._profile.kube_proxy
+        without = [n for n in self._profile.nodes if proxy.runs_no_pod(n.os)]
         daemons = [daemon.os for daemon in plugin_objects.daemons(self._profile)]
         plugins = sum(daemons.count(node.os) for node in self._profile.nodes)
-        proxies = len(self._profile.nodes) - len(without)
-        expected = plugins + (0 if self._profile.kube_proxy.as_service else proxies) + 1
+        expected = plugins + len(self._profile.nodes) - len(without) + 1
         return unready or (["system pods"] if len(own) < expected else [])
 
     def _missing_dns(self) -> list[str]:

@@ -22,6 +22,7 @@ from nettests.lab.apiserver.troubles import Troubles
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.controllers.endpoint_controller import EndpointController
 from nettests.lab.controllers.load_balancer_controller import LoadBalancerController
+from nettests.lab.controllers.policy_agent import PolicyAgent
 from nettests.lab.controllers.scheduler import Scheduler
 from nettests.lab.controllers.shared_tables import SharedPorts
 from nettests.lab.controllers.workload_controller import WorkloadController
@@ -32,14 +33,15 @@ from nettests.lab.faults.silent_kubelet import Silence
 from nettests.lab.faults.targets import Targets
 from nettests.lab.folders import control
 from nettests.lab.folders.state import LabFolder
+from nettests.lab.installers.plugin_objects import enforces_policies
 from nettests.lab.installers.system_objects import API_PORT, control_plane_address, objects
 from nettests.lab.interfaces import Process
 from nettests.lab.kubeconfig import certificates, documents
 from nettests.lab.lifecycle.readiness import Readiness
 from nettests.lab.network import create_fabric
 from nettests.lab.network.fabric import LabFabric
+from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.overlay import pod_mtu
-from nettests.lab.network.windows_node import nat_exceptions
 from nettests.lab.node.agent import NodeAgent
 from nettests.lab.node.dial import NodeDialer, listen
 from nettests.lab.node.gated import GatedClient
@@ -50,7 +52,7 @@ from nettests.lab.node.system import SystemPrograms
 from nettests.lab.outside.forward_proxy import USER, OutsideProxy
 from nettests.lab.outside.host import OutsideServer
 from nettests.lab.programs import run as run_program
-from nettests.lab.topology import OS, NodeSpec, Profile, ProxyMode, ServiceTable
+from nettests.lab.topology import NodeSpec, Profile, ServiceTable
 
 _LOG = logging.getLogger(__name__)
 
@@ -211,6 +213,13 @@ class Lab:
                     lambda c: LoadBalancerController(c, self._profile, fabric.announce).run(),
                 )
             )
+        if enforces_policies(self._profile):
+            nodes = [spec.name for spec in self._profile.nodes]
+            group.create_task(
+                self._component(
+                    "policy-agent", lambda c: PolicyAgent(c, nodes, fabric.policies.enforce).run()
+                )
+            )
         for spec in self._profile.nodes:
             group.create_task(self._node(fabric, spec, issued))
 
@@ -230,7 +239,6 @@ class Lab:
             profile=self._profile,
             network=network,
             clients=self._client,
-            source_vip=network.source_vip,
             programmed=programmed,
             dns_troubles=self._dns_troubles,
             shared=self._shared,
@@ -253,13 +261,10 @@ class Lab:
             self._registry.kubelets[spec.name] = agent.kubelet
             self._agents[spec.name] = agent
             async with asyncio.TaskGroup() as group:
-                if self._profile.kube_proxy.as_service and not self._replaced(spec):
+                proxy = self._profile.kube_proxy
+                if spec.os in proxy.service_on and not proxy.is_replaced(spec.os):
                     group.create_task(system.kube_proxy_service())
                 await agent.run()
-
-    def _replaced(self, spec: NodeSpec) -> bool:
-        """Whether the network plugin serves Services on a node, so that no kube-proxy runs there."""
-        return spec.os is OS.WINDOWS and self._profile.kube_proxy.mode is ProxyMode.NONE
 
     async def _create_objects(self) -> None:
         async with self._client("kubeadm") as client:

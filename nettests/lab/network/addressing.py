@@ -9,7 +9,17 @@ overlay ``.1`` is the gateway and ``.2`` is reserved for kube-proxy's ``--source
 from ipaddress import IPv4Address, IPv6Address
 
 from nettests.lab.errors import LabError
-from nettests.lab.topology import OS, Address, Cni, Driver, Network, NodeSpec, Plugin, Profile
+from nettests.lab.topology import (
+    OS,
+    Address,
+    Cni,
+    Driver,
+    Ipam,
+    Network,
+    NodeSpec,
+    Plugin,
+    Profile,
+)
 
 HYPER_V_PREFIX = b"\x00\x15\x5d"
 """Microsoft's OUI for dynamic MACs of virtual NICs."""
@@ -38,10 +48,15 @@ def point_to_point(like: Address) -> Address:
 
 def pod_gateway(node: NodeSpec, cni: Cni) -> Address:
     """Return the address that pods of ``node`` use as their default gateway."""
-    if cni.plugin is Plugin.AZURE and node.os is OS.LINUX:
+    if node.os is OS.LINUX and points_to_node(cni):
         return POINT_TO_POINT
-    bridge_endpoint = node.os is OS.WINDOWS and cni.driver is Driver.L2BRIDGE
-    return node.pod_cidr[2 if bridge_endpoint else 1]
+    bridge_endpoint = cni.driver is Driver.L2BRIDGE and not points_to_node(cni)
+    return node.pod_cidr[2 if node.os is OS.WINDOWS and bridge_endpoint else 1]
+
+
+def points_to_node(cni: Cni) -> bool:
+    """Whether a cloud's plugin connects pods: its Linux pods have no gateway but their node, on Windows no endpoint is the bridge's."""
+    return cni.plugin in {Plugin.AZURE, Plugin.VPC}
 
 
 def source_vip(node: NodeSpec, cni: Cni) -> Address | None:
@@ -98,12 +113,13 @@ class AddressPool:
     """Hands out a node's pod addresses, the least recently used first, or one that is wanted.
 
     host-local IPAM also goes on from the last address: a new pod does not inherit the
-    connection-tracking entries of the one before.
+    connection-tracking entries of the one before. ``stride`` steps through the range instead of going along it.
     """
 
-    def __init__(self, network: Network, first: int) -> None:
+    def __init__(self, network: Network, first: int, stride: int = 1) -> None:
         self._network = network
-        self._offsets = range(first, network.num_addresses - 1)
+        along = range(first, network.num_addresses - 1)
+        self._offsets = [along[step * stride % len(along)] for step in range(len(along))]
         self._next = 0
         self._used: set[Address] = set()
 
@@ -140,6 +156,12 @@ class AddressPool:
         self._used.discard(address)
 
 
-def pod_addresses(node: NodeSpec) -> AddressPool:
-    """Return the pool of addresses that pods of ``node`` get."""
-    return AddressPool(node.pod_cidr, 3 if node.os is OS.WINDOWS else 2)
+_SCATTERED = 97
+"""A prime: no address comes twice before all others came."""
+
+
+def pod_addresses(node: NodeSpec, ipam: Ipam = Ipam.HOST_LOCAL) -> AddressPool:
+    """Return the pool of addresses that pods of ``node`` get; Windows gives its own in no order."""
+    if node.os is OS.LINUX:
+        return AddressPool(node.pod_cidr, 2)
+    return AddressPool(node.pod_cidr, 3, _SCATTERED if ipam is Ipam.HNS else 1)

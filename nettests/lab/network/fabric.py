@@ -14,6 +14,7 @@ from nettests.lab.network.linux_node import build_linux_node
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.node import Node
 from nettests.lab.network.node_faults import NodeFaults
+from nettests.lab.network.policies import Policies
 from nettests.lab.network.underlay import Underlay, build_underlay, deliver
 from nettests.lab.network.windows_node import build_windows_node
 from nettests.lab.network.wire_faults import WireFaults
@@ -37,6 +38,7 @@ class LabFabric:
         self.node_faults = NodeFaults(
             profile, {name: node.forwarding for name, node in nodes.items()}, worker, self._faults
         )
+        self.policies = Policies({name: node.forwarding for name, node in nodes.items()}, worker)
         self._announced: dict[Address, Address] = {}
 
     async def announce(self, addresses: Mapping[Address, Address]) -> None:

@@ -7,7 +7,8 @@ which the cmdlets of the module HostNetworkingService speak.
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
 
 from nettests.lab.installers import flannel
 from nettests.lab.interfaces import Json
@@ -42,17 +43,22 @@ _TYPES = {
     Driver.OVERLAY: "Overlay",
     Driver.TRANSPARENT: "Transparent",
 }
+_HYBRID = "OVNKubernetesHybridOverlayNetwork"
+_FIRST_PREFIX = IPv4Network("100.64.0.0/30")
+"""The subnet of the hybrid overlay's base network, which nobody uses (ho_node_windows.go, ensureBaseNetwork)."""
 _OBJECTS = frozenset({CLUSTER_IP, NODE_PORT, *OUTER})
 _PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 _ATTACHED, _CREATED, _APPLIED = 3, 1, 2
 
 
-def network_name(cni: Cni) -> str:
-    """Return the name that the plugin's daemon gives the HNS network."""
+def network_name(node: NodeSpec, cni: Cni) -> str:
+    """Return the name that the plugin's daemon gives the HNS network of a node."""
     names = {
         Plugin.AZURE: "azure",
         Plugin.ANTREA: "antrea-hnsnetwork",
         Plugin.CALICO: "Calico",
+        Plugin.OVN_KUBERNETES: _HYBRID,
+        Plugin.VPC: f"vpcbr{addressing.mac(node.os, node.address).replace(':', '')}",
     }
     usual = f"flannel.{cni.vni}" if cni.driver is Driver.OVERLAY else "cbr0"
     return names.get(cni.plugin, usual)
@@ -67,16 +73,18 @@ class NodeHns:
     exceptions: Sequence[Network]
     pods: Callable[[], Mapping[str, tuple[Address, ...]]]
     policies: Callable[[], tuple[LoadBalancer, ...]]
+    dns: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """DNS servers and suffixes of pods' endpoints, by address."""
 
     def networks(self) -> list[Json]:
         """Return the pod network."""
         cni, subnet = self.profile.cni, self.node.pod_cidr
-        if cni.driver is Driver.L2TUNNEL:
-            subnet = self.profile.cluster_cidr  # pods have addresses of the virtual network
+        if cni.native:
+            subnet = self.profile.cluster_cidr  # pods have addresses of the nodes' network
         overlay = cni.driver is Driver.OVERLAY
         policies: list[Json] = []
         if overlay:
-            policies = [{"Type": "VxlanPort", "Port": cni.vxlan_port}, *self._remote_subnets()]
+            policies = [*self._vxlan_port(), *self._remote_subnets()]
         described: Json = {
             "AddressPrefix": str(subnet),
             "GatewayAddress": str(subnet[1]),
@@ -84,17 +92,49 @@ class NodeHns:
         }
         endpoints = len(self.pods())
         return [
+            *self._base_network(),
             {
                 "CurrentEndpointCount": endpoints,
                 "ID": self._network,
                 "IPv6": self._dual_stack,
                 "ManagementIP": str(self.node.address),
-                "Name": network_name(cni),
+                "Name": network_name(self.node, cni),
                 "Policies": policies,
                 "State": _CREATED,
                 "Subnets": [described, *self._second_subnet()],
                 "TotalEndpoints": endpoints,
                 "Type": _TYPES[cni.driver],
+            },
+        ]
+
+    def _vxlan_port(self) -> list[Json]:
+        """Return the policy that states the UDP port; OVN-Kubernetes writes none for the usual one (overlay_windows.go)."""
+        cni = self.profile.cni
+        if cni.plugin is Plugin.OVN_KUBERNETES:
+            return []
+        return [{"Type": "VxlanPort", "Port": cni.vxlan_port}]
+
+    def _base_network(self) -> list[Json]:
+        """Return the network that OVN-Kubernetes keeps over restarts, beside its own and with the next network id."""
+        if self.profile.cni.plugin is not Plugin.OVN_KUBERNETES:
+            return []
+        subnet = {
+            "AddressPrefix": str(_FIRST_PREFIX),
+            "GatewayAddress": str(_FIRST_PREFIX[2]),
+            "Policies": [{"Type": "VSID", "VSID": self.profile.cni.vni + 1}],
+        }
+        return [
+            {
+                "CurrentEndpointCount": 0,
+                "ID": _identity(self.node.name, "base-network"),
+                "IPv6": False,
+                "ManagementIP": str(self.node.address),
+                "Name": f"Base{_HYBRID}",
+                "Policies": [],
+                "State": _CREATED,
+                "Subnets": [subnet],
+                "TotalEndpoints": 0,
+                "Type": _TYPES[Driver.OVERLAY],
             }
         ]
 
@@ -105,6 +145,7 @@ class NodeHns:
             {
                 **self._endpoint(uid[:8], first),
                 **({"IPv6Address": str(second[0])} if second else {}),
+                **self._dns(first),
                 "GatewayAddress": str(addressing.pod_gateway(self.node, self.profile.cni)),
                 "Policies": self._policies(first),
                 "State": _ATTACHED,
@@ -114,7 +155,7 @@ class NodeHns:
         known = {address for addresses in pods.values() for address in addresses}
         return (
             local
-            + self._calicos()
+            + self._own()
             + [
                 {
                     **self._endpoint("Ethernet", address),
@@ -126,12 +167,15 @@ class NodeHns:
             ]
         )
 
-    def _calicos(self) -> list[Json]:
-        """Return the endpoint that Calico's daemon makes for kube-proxy's source VIP."""
-        vip = addressing.source_vip(self.node, self.profile.cni)
-        if self.profile.cni.plugin is not Plugin.CALICO or vip is None:
+    def _own(self) -> list[Json]:
+        """Return the endpoint that a plugin makes for the host: kube-proxy's source VIP, or the bridge's, Calico's on l2bridge."""
+        cni = self.profile.cni
+        names = {Plugin.CALICO: "Calico_ep", Plugin.OVN_KUBERNETES: "VIPEndpoint"}
+        if cni.plugin not in names:
             return []
-        return [{**self._endpoint("Calico_ep", vip), "State": _ATTACHED}]
+        of_bridge = addressing.pod_gateway(self.node, cni)
+        address = addressing.source_vip(self.node, cni) or of_bridge
+        return [{**self._endpoint(names[cni.plugin], address), "State": _ATTACHED}]
 
     def policy_lists(self) -> list[Json]:
         """Return the load balancers; ``LB_HOST`` is no object of HNS but a rule that VFP derives."""
@@ -186,8 +230,12 @@ class NodeHns:
             "PrefixLength": self.node.pod_cidr.prefixlen,
             "Type": _TYPES[self.profile.cni.driver],
             "VirtualNetwork": self._network,
-            "VirtualNetworkName": network_name(self.profile.cni),
+            "VirtualNetworkName": network_name(self.node, self.profile.cni),
         }
+
+    def _dns(self, address: Address) -> Json:
+        servers, suffixes = self.dns.get(str(address), ("", ""))
+        return {"DNSServerList": servers, "DNSSuffix": suffixes} if servers else {}
 
     def _policies(self, address: Address) -> list[Json]:
         """Return what the plugin gives a Pod's endpoint; the cmdlets spell it as HNS' first schema, whichever made it."""
@@ -206,15 +254,21 @@ class NodeHns:
         return found
 
     def _routes(self) -> list[str]:
-        """Return the prefixes that are handed to the host: Services, and the node's own address but on Flannel's overlay."""
+        """Return the prefixes that are handed to the host: Services, and the node's own address but on Flannel's overlay.
+
+        AKS takes the first from Azure CNI's file where DSR is on (AgentBaker, azurecnifunc.ps1).
+        """
         plugin = self.profile.cni.plugin
         if plugin is Plugin.FLANNEL:
             return flannel.routes(self.node, self.profile)
+        if plugin is Plugin.AZURE and self.profile.kube_proxy.dsr:
+            return []
         found = []
         for family in self.profile.by_family if self._dual_stack else (self.profile,):
             own = family.node(self.node.name).address
             found.append(str(family.service_cidr))
-            found += [] if plugin is Plugin.AZURE else [f"{own}/{own.max_prefixlen}"]
+            without = {Plugin.AZURE, Plugin.OVN_KUBERNETES}
+            found += [] if plugin in without else [f"{own}/{own.max_prefixlen}"]
         return found
 
     def _provider(self, address: Address) -> list[Json]:

@@ -5,6 +5,7 @@ Pods hang on routed links of the host's namespace; other nodes' pods are reached
 """
 
 from nettests.lab.network import addressing, conntrack, nft
+from nettests.lab.network.geneve import geneve_table
 from nettests.lab.network.host_ports import HostPorts, portmap_table
 from nettests.lab.network.masquerade import flannel_table
 from nettests.lab.network.namespace import (
@@ -23,7 +24,14 @@ from nettests.lab.network.pods import PodPorts, Pods, ipv6_range, other_nodes
 from nettests.lab.network.services import carried
 from nettests.lab.network.tables import Table, render, word
 from nettests.lab.network.underlay import Underlay, gateway_of, settings_for
-from nettests.lab.topology import NodeSpec, Plugin, Profile, ServicePort, ServiceTable, of_family
+from nettests.lab.topology import (
+    GENEVE,
+    NodeSpec,
+    Profile,
+    ServicePort,
+    ServiceTable,
+    of_family,
+)
 
 VXLAN_DEVICE = "flannel.1"
 
@@ -62,7 +70,7 @@ class LinuxServices:
 
 def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker) -> Node:
     """Make a Linux node's namespace and wire it. On the worker thread only."""
-    overlay = profile.cni.backend == "vxlan"
+    overlay = profile.cni.encapsulates
     # route_localnet: portmap's, so that what the node sends to loopback may leave for a pod.
     settings = {
         **settings_for(profile),
@@ -72,6 +80,8 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
     }
     host = make_namespace(f"{node.name}/host", settings)
     underlay.plug(host, "eth0", node.address)
+    if profile.cni.backend == GENEVE:
+        nft.load(host.fd, render(geneve_table()))
     for family in profile.by_family:
         own = family.node(node.name)
         with configure(host) as links:
@@ -87,7 +97,7 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
             attached_to=host,
             gateway=addressing.pod_gateway(node, profile.cni),
             ipv6=ipv6_range(node, profile),
-            gateway_on_port=profile.cni.plugin is not Plugin.AZURE,
+            gateway_on_port=not addressing.points_to_node(profile.cni),
             mtu=pod_mtu(profile),
             settings={**settings_for(profile), **LIMITED_ERRORS},
         )

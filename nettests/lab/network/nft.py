@@ -1,6 +1,7 @@
-"""Run ``nft``: find the binary, load a ruleset into a namespace in one transaction.
+"""Load a ruleset into a namespace in one transaction: by the lab's helper, which keeps nft's library, or by ``nft``.
 
-The only place that starts a process. The rules themselves are rendered by pure modules beside it.
+The program is found here in any case, and run where there is no helper or the user names a program; it is the only one
+that the lab starts. The rules themselves are rendered by pure modules beside it.
 """
 
 import os
@@ -8,12 +9,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from nettests.lab.errors import StartError
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network import kernel, tables
+from nettests.lab.network.libnftables import Helper, HelperLostError, RefusedError, start_helper
 
 NFT_VARIABLE = "NETTESTS_NFT"
 _SYSTEM_DIRECTORIES = ("/usr/sbin", "/sbin")
@@ -49,11 +52,36 @@ def find_nft() -> str:
     return found
 
 
+@dataclass(slots=True)
+class _Held:
+    """The helper of this process, if one was started."""
+
+    helper: Helper | None = None
+
+
+_HELD = _Held()
+
+
+def keep_helper() -> None:
+    """Have rulesets loaded by a helper from now on, unless the user names a program; for a process with one thread."""
+    if not os.environ.get(NFT_VARIABLE):
+        _HELD.helper = start_helper()
+
+
 def load(fd: int, ruleset: str) -> str:
-    """Apply ``ruleset`` atomically in the namespace ``fd``; return what ``nft`` printed.
+    """Apply ``ruleset`` atomically in the namespace ``fd``; return what ``nft`` printed, or would.
 
     The child inherits the calling thread's namespace, so this runs where moving the thread is safe.
     """
+    if (helper := _HELD.helper) is not None:
+        try:
+            return helper.run(fd, ruleset)
+        except RefusedError as refused:
+            raise NftError(f"nft refused a ruleset: {refused}") from refused
+        except HelperLostError:
+            _HELD.helper = (
+                None  # what it had begun is loaded once more, or is refused as it is there
+            )
     with kernel.inside_network(fd):
         done = subprocess.run(
             [find_nft(), "-f", "-"],

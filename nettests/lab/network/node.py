@@ -41,9 +41,10 @@ class Node:
         hns: Hns | None = None,
         portals: Portals | None = None,
         rewriting: Rewriting | None = None,
+        disk: Disk | None = None,
     ) -> None:
         self.spec = spec
-        self.disk = Disk()
+        self.disk = Disk() if disk is None else disk
         self.rules_delay = 0.0
         """Seconds that pass before a new table is put in force."""
         self.quick_rules = 0

@@ -184,7 +184,7 @@ class NodeFaults:
     async def send_plainly(self, node: str) -> Undo:
         """Let a node of an overlay send its pods' packets as they are."""
         spec = self._profile.node(node)
-        if self._profile.cni.backend != "vxlan":
+        if not self._profile.cni.encapsulates:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
         if spec.os is OS.LINUX:
             others = other_nodes(self._profile.nodes, spec)

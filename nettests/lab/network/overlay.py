@@ -1,4 +1,4 @@
-"""Flannel's VXLAN between the nodes' pod networks, for both systems.
+"""Flannel's VXLAN between the nodes' pod networks, for both systems; ``geneve`` gives it another header.
 
 One device per node with the VNI and UDP port of the profile, no learning: each remote pod CIDR is
 routed to the remote node's VTEP, whose MAC and outer address are written down (what flanneld does on
@@ -23,7 +23,7 @@ def overlay_mtu() -> int:
 
 def pod_mtu(profile: Profile) -> int:
     """Return the MTU of pods: that of the network below, less the overlay's own headers."""
-    return overlay_mtu() if profile.cni.backend == "vxlan" else MTU
+    return overlay_mtu() if profile.cni.encapsulates else MTU
 
 
 def vxlan_device(name: str, node: NodeSpec, profile: Profile) -> Vxlan:
@@ -31,7 +31,7 @@ def vxlan_device(name: str, node: NodeSpec, profile: Profile) -> Vxlan:
     return Vxlan(
         name=name,
         vni=profile.cni.vni,
-        port=profile.cni.vxlan_port,
+        port=profile.cni.tunnel_port,
         local=node.address,
         mac=addressing.vtep_mac(node),
         mtu=overlay_mtu(),

@@ -13,7 +13,7 @@ from nettests.lab.interfaces import PodNetwork, PortMapping
 from nettests.lab.network import addressing
 from nettests.lab.network.namespace import NetworkNamespace, make_namespace
 from nettests.lab.network.netlink import End, Netlink, anywhere, configure, host
-from nettests.lab.topology import Address, NodeSpec, Profile
+from nettests.lab.topology import Address, Ipam, NodeSpec, Profile
 
 _UNASKED = int(IPv6Address("fd00:dead::"))
 """Unique local addresses; the IPv4 range of the node's Pods tells nodes apart."""
@@ -39,6 +39,7 @@ class PodPorts:
     """The pod's gateway address sits on the node's end of each link (the ptp plugin's manner)."""
     mtu: int
     settings: Mapping[str, int]
+    ipam: Ipam = Ipam.HOST_LOCAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ class Pods:
 
     def __init__(self, ports: PodPorts) -> None:
         self._ports = ports
-        self._pool = addressing.pod_addresses(ports.node)
+        self._pool = addressing.pod_addresses(ports.node, ports.ipam)
         self._pods: dict[str, _Pod] = {}
 
     def attach(

@@ -198,7 +198,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         outbound_nat=has("outbound-nat", usual=True),
         outbound_icmp=has("outbound-icmp", switched),
         host_encapsulates=has("host-encapsulates", switched),
-        stealth=has("stealth", usual=True),
+        stealth=has("stealth", profile.options.windows_firewall),
         user_mode=user_mode,
         dual_stack=has("dual-stack", _both_families(node, profile)),
         required_families=has("required-families", _has(REQUIRED_FAMILIES, profile)),

@@ -6,15 +6,17 @@ own port, where no ClusterIP rule sits. The node's address belongs to the host; 
 switch answers for it with the host's MAC (l2bridge rewrites MACs).
 """
 
-from ipaddress import IPv4Network
 from itertools import chain
 
+from nettests.lab.interfaces import Disk
 from nettests.lab.network import addressing, conntrack, nft
+from nettests.lab.network.geneve import geneve_table
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
 from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure, host
 from nettests.lab.network.node import Node
+from nettests.lab.network.outbound_nat import nat_exceptions, spared
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
 from nettests.lab.network.per_object import PerObject
 from nettests.lab.network.pods import (
@@ -51,7 +53,14 @@ from nettests.lab.network.winkernel.load_balancer import (
     with_host_rule,
 )
 from nettests.lab.network.winuserspace.portals import Portals
-from nettests.lab.topology import Address, Network, NodeSpec, Profile, ServiceTable, of_family
+from nettests.lab.topology import (
+    GENEVE,
+    Address,
+    NodeSpec,
+    Profile,
+    ServiceTable,
+    of_family,
+)
 
 _TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}
 VXLAN_DEVICE = "vxlan"
@@ -61,7 +70,6 @@ _SWITCH_TABLE = 101
 _FABRIC_TABLE = 102
 _NODE_PORTS = (30000, 32767)
 _TCP, _UDP = 6, 17
-_WORLD = IPv4Network("0.0.0.0/0")
 
 
 class WindowsServices:
@@ -201,8 +209,10 @@ def build_windows_node(
         for of_one_family in services:
             of_one_family.program(table)
 
+    disk = Disk()
     return Node(
         spec=node,
+        disk=disk,
         host=machine,
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
@@ -216,6 +226,7 @@ def build_windows_node(
             exceptions=[one for family in families for one in nat_exceptions(family)],
             pods=pods.addresses,
             policies=lambda: tuple(one for each in services for one in each.policies),
+            dns=disk.endpoint_dns,
         ),
         portals=Portals(machine) if features.user_mode else None,
         rewriting=rewriting,
@@ -232,6 +243,8 @@ def _wire(
         _build_family(family.node(node.name), family, machine, switch)
     if features.overlay:
         _build_overlay(node, profile, machine, switch)
+    if profile.cni.backend == GENEVE:
+        nft.load(machine.fd, render(geneve_table()))
     if features.tunnel:
         _build_tunnel(node, profile, switch)
     if features.user_mode:
@@ -341,20 +354,12 @@ def _route_own(links: Netlink, node: NodeSpec, first: int, last: int, *, end: bo
         links.route_own_ports(node.address, protocol, (first, last), _SWITCH_TABLE, end=end)
 
 
-def nat_exceptions(profile: Profile) -> tuple[Network, ...]:
-    """OutBoundNAT's exceptions: without an overlay the nodes' network too, since it can route back."""
-    nodes = profile.mechanism("excepted-nodes", profile.cni.backend != "vxlan")
-    own = (profile.cluster_cidr, profile.service_cidr, *((profile.node_network,) * nodes))
-    stated = (*profile.cni.nat_exceptions, *((_WORLD,) * profile.mechanism("excepted-world", 0)))
-    return (*own, *(one for one in stated if one.version == profile.cluster_cidr.version))
-
-
 def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -> str:
     table = ports_table(
         node_address=node.address,
         pod_cidr=node.pod_cidr,
         service_cidr=profile.service_cidr,
-        exceptions=nat_exceptions(profile),
+        exceptions=spared(profile),
         features=features,
         pods_elsewhere=[other.pod_cidr for other in other_nodes(profile.nodes, node)],
     )
@@ -380,4 +385,5 @@ def _pod_ports(node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> Po
         gateway_on_port=False,
         mtu=pod_mtu(profile),
         settings={**settings_for(profile), **_TTL},
+        ipam=profile.cni.ipam,
     )

@@ -54,17 +54,17 @@ class WireFaults:
         found = tuple(
             rule
             for source, target in self._ways(path)
-            for rule in rules(packets, self._vxlan_port, self._between(source, target), verdict)
+            for rule in rules(packets, self._tunnel_port, self._between(source, target), verdict)
         )
         return await self._load({"crossing": Chain(hook=_CROSSING, rules=found)})
 
     async def change_network_id(self, node: str, vni: int) -> Undo:
         """Let a node's VXLAN packets carry another network id, and understand that one alone."""
-        if self._vxlan_port is None:
+        if self._tunnel_port is None:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
         port = self._port(node)
         found = tuple(
-            f'{way} "{port}" udp dport {self._vxlan_port} @th,{_BITS_TO_VNI},24 set {vni}'
+            f'{way} "{port}" udp dport {self._tunnel_port} @th,{_BITS_TO_VNI},24 set {vni}'
             for way in ("iifname", "oifname")
         )
         return await self._load({"crossing": Chain(hook=_CROSSING, rules=found)})
@@ -105,7 +105,7 @@ class WireFaults:
                 hook = f'type filter hook ingress device "{self._port(port)}" priority 0'
                 yield (
                     f"from-{number}-{port}",
-                    Chain(hook=hook, rules=rules(packets, self._vxlan_port, where, fwd)),
+                    Chain(hook=hook, rules=rules(packets, self._tunnel_port, where, fwd)),
                 )
 
     def _tap(self, name: str) -> int:
@@ -146,6 +146,6 @@ class WireFaults:
         return self._underlay.macs[self._address(name)]
 
     @property
-    def _vxlan_port(self) -> int | None:
+    def _tunnel_port(self) -> int | None:
         cni = self._profile.cni
-        return cni.vxlan_port if cni.backend == "vxlan" else None
+        return cni.tunnel_port if cni.encapsulates else None

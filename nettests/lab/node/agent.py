@@ -17,7 +17,8 @@ from nettests.lab.client.events import Recorder
 from nettests.lab.client.informer import Informer
 from nettests.lab.interfaces import NodeNetwork
 from nettests.lab.node.admission import refusal
-from nettests.lab.node.cni_files import installed
+from nettests.lab.node.cni_files import BY_HAND, installed
+from nettests.lab.node.components import KUBELET_LINE, files, registry
 from nettests.lab.node.context import Execute, Launch, NodeContext
 from nettests.lab.node.gated import GatedClient
 from nettests.lab.node.kubelet import NodeKubelet
@@ -30,7 +31,7 @@ from nettests.lab.node.registration import (
     node_status,
 )
 from nettests.lab.node.server import KubeletServer
-from nettests.lab.topology import OS, Plugin, Profile
+from nettests.lab.topology import OS, Profile
 
 _LOG = logging.getLogger(__name__)
 
@@ -77,8 +78,13 @@ class NodeAgent:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._pods.subscribe(self._pod_changed)
         network.disk.processes += ["kubelet", "containerd"]
-        if profile.cni.plugin is Plugin.SDNBRIDGE and self.spec.os is OS.WINDOWS:
-            network.disk.files |= installed(self.spec, profile).files  # by hand: it has no daemon
+        network.disk.registry |= registry(self.spec, profile, network.source_vip)
+        network.disk.files |= files(self.spec, profile, network.source_vip)
+        network.disk.command_lines["kubelet"] = KUBELET_LINE
+        network.disk.firewall = profile.options.windows_firewall
+        if self.spec.os is OS.WINDOWS and profile.cni.plugin in BY_HAND:
+            network.disk.files |= installed(self.spec, profile).files
+            network.disk.processes += BY_HAND[profile.cni.plugin]
         self.kubelet = NodeKubelet(self._context, self._workers)
 
     async def run(self) -> None:

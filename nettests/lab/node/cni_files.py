@@ -11,13 +11,22 @@ from dataclasses import dataclass, field
 from nettests.lab.client import Json
 from nettests.lab.installers import flannel
 from nettests.lab.network import addressing
-from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile
+from nettests.lab.network.outbound_nat import nat_exceptions
+from nettests.lab.topology import Driver, Ipam, NodeSpec, Plugin, Profile
 
 SUBNET_FILE = "C:\\run\\flannel\\subnet.env"
 FLANNEL_FILE = "C:\\etc\\cni\\net.d\\10-flannel.conf"
 SDNBRIDGE_FILE = "C:\\k\\cni\\config\\sdnbridge.conf"
 AZURE_FILE = "C:\\k\\azurecni\\netconf\\10-azure.conflist"
 CALICO_FILE = "C:\\etc\\cni\\net.d\\10-calico.conflist"
+OVN_FILE = "C:\\k\\cni\\config\\cni.conf"
+VPC_FILE = "C:\\ProgramData\\Amazon\\EKS\\cni\\config\\vpc-bridge.conf"
+BY_HAND: dict[Plugin, list[str]] = {
+    Plugin.SDNBRIDGE: [],
+    Plugin.OVN_KUBERNETES: ["hybrid-overlay-node"],
+    Plugin.VPC: [],
+}
+"""Plugins whose files no Pod brings to Windows nodes, with the processes that are services there."""
 PLUGIN_FOLDER = "C:\\opt\\cni\\bin"
 _RELEASE = "v1.5.1"
 _VERSIONS = "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0"
@@ -41,6 +50,11 @@ def installed(spec: NodeSpec, profile: Profile) -> Installed:
             return Installed(files=files, programs=_plugins(spec))
         case Plugin.AZURE:
             return Installed(files={AZURE_FILE: _text(_azure(profile))})
+        case Plugin.OVN_KUBERNETES:
+            files = {OVN_FILE: _text(_hybrid_overlay(spec, profile))}
+            return Installed(files=files, programs=_reference(("win-overlay", "host-local")))
+        case Plugin.VPC:
+            return Installed(files={VPC_FILE: _text(_vpc_bridge(spec, profile))})
         case Plugin.CALICO:
             return Installed(files={CALICO_FILE: _text(_calico(profile))})
         case Plugin.SDNBRIDGE:
@@ -66,19 +80,69 @@ def _sdnbridge(spec: NodeSpec, profile: Profile) -> Json:
         "master": "Ethernet",
         "capabilities": {"portMappings": True, "dns": True},
         "optionalFlags": {"enableDualStack": profile.ipv6 is not None},
-        "ipam": {
-            "type": "host-local",
-            "ranges": [
-                [
-                    {
-                        "subnet": str(node.pod_cidr),
-                        "gateway": str(addressing.pod_gateway(node, profile.cni)),
-                    }
-                ]
-                for _, node in families
-            ],
-        },
+        **_ipam(families),
         "AdditionalArgs": [_policy(one) for one in (nat, *_sdn_routes(families))],
+    }
+
+
+def _ipam(families: list[tuple[Profile, NodeSpec]]) -> Json:
+    """Return who gives addresses; without it the plugin leaves that to HNS (common/core/network.go)."""
+    if families[0][0].cni.ipam is Ipam.HNS:
+        return {}
+    ranges = [
+        [
+            {
+                "subnet": str(node.pod_cidr),
+                "gateway": str(addressing.pod_gateway(node, profile.cni)),
+            }
+        ]
+        for profile, node in families
+    ]
+    return {"ipam": {"type": "host-local", "ranges": ranges}}
+
+
+def _hybrid_overlay(spec: NodeSpec, profile: Profile) -> Json:
+    """Return what windows-machine-config-operator writes (pkg/nodeconfig/payload), with keys in its spelling."""
+    service = str(profile.service_cidr)
+    values: list[Json] = [
+        {
+            "type": "OutBoundNAT",
+            "settings": {"exceptionList": [service], "destinationPrefix": "", "needEncap": False},
+        },
+        {
+            "type": "SDNRoute",
+            "settings": {"exceptionList": [], "destinationPrefix": service, "needEncap": True},
+        },
+        {"type": "ProviderAddress", "settings": {"providerAddress": str(spec.address)}},
+    ]
+    return {
+        "cniVersion": "0.2.0",
+        "name": "OVNKubernetesHybridOverlayNetwork",
+        "type": "win-overlay",
+        "apiVersion": 2,
+        "capabilities": {"portMappings": True, "dns": True},
+        "ipam": {"type": "host-local", "subnet": str(spec.pod_cidr)},
+        "policies": [{"name": "EndpointPolicy", "value": value} for value in values],
+    }
+
+
+def _vpc_bridge(spec: NodeSpec, profile: Profile) -> Json:
+    """Return what EKS writes when a node starts; the plugin fetches each Pod's address from its annotation."""
+    return {
+        "cniVersion": "0.4.0",
+        "name": "vpc",
+        "type": "vpc-bridge",
+        "capabilities": {"portMappings": True},
+        "disableCheck": True,
+        "eniMACAddress": addressing.mac(spec.os, spec.address),
+        "eniIPAddresses": [f"{spec.address}/{profile.node_network.prefixlen}"],
+        "gatewayIPAddress": str(profile.node_network[1]),
+        "vpcCIDRs": [str(profile.cluster_cidr)],
+        "serviceCIDR": str(profile.service_cidr),
+        "dns": {
+            "nameservers": [str(profile.dns_address)],
+            "search": ["{%namespace%}.svc.cluster.local", "svc.cluster.local", "cluster.local"],
+        },
     }
 
 
@@ -100,7 +164,10 @@ def _plugins(spec: NodeSpec) -> dict[str, str]:
     With containerd the daemon brings Microsoft's, whose output nothing reads.
     """
     docker = spec.runtime.startswith("docker://")
-    names = ("win-bridge", "win-overlay", "host-local") if docker else ("host-local",)
+    return _reference(("win-bridge", "win-overlay", "host-local") if docker else ("host-local",))
+
+
+def _reference(names: tuple[str, ...]) -> dict[str, str]:
     return {
         f"{PLUGIN_FOLDER}\\{name}.exe": (
             f"CNI {name} plugin {_RELEASE}\nCNI protocol versions supported: {_VERSIONS}\n"
@@ -120,26 +187,30 @@ def _subnet(spec: NodeSpec, profile: Profile) -> str:
 
 
 def _azure(profile: Profile) -> Json:
-    exceptions = [str(profile.cluster_cidr), str(profile.service_cidr)]
+    """AKS takes the ROUTE policy out where DSR is on, and sets enableLoopbackDSR (AgentBaker, azurecnifunc.ps1)."""
+    exceptions = [str(one) for one in dict.fromkeys(nat_exceptions(profile))]
+    routes = [] if profile.kube_proxy.dsr else [_route(str(profile.service_cidr))]
+    overlay = {"executionMode": "v4swift", "ipam": {"type": "azure-cns", "mode": "overlay"}}
     network = {
         "type": "azure-vnet",
         "mode": "bridge",
         "bridge": "azure0",
         "capabilities": {"portMappings": True, "dns": True},
-        "ipam": {"type": "azure-vnet-ipam"},
-        "AdditionalArgs": [_outbound_nat(exceptions), _route(str(profile.service_cidr))],
+        **({"ipam": {"type": "azure-vnet-ipam"}} if profile.cni.native else overlay),
+        "AdditionalArgs": [_outbound_nat(exceptions), *routes],
+        **({"windowsSettings": {"enableLoopbackDSR": True}} if profile.cni.loopback_dsr else {}),
     }
     return {"cniVersion": "0.3.0", "name": "azure", "adapterName": "", "plugins": [network]}
 
 
 def _calico(profile: Profile) -> Json:
-    """Its plugin adds the pools to OutBoundNAT's exceptions itself."""
+    """Its plugin adds the pools to OutBoundNAT's exceptions itself, and on l2bridge the node's own route."""
     service = str(profile.service_cidr)
     network = {
         "type": "calico",
         "name": "Calico",
         "mode": profile.cni.backend,
-        "vxlan_vni": profile.cni.vni,
+        **({"vxlan_vni": profile.cni.vni} if profile.cni.encapsulates else {}),
         "windows_loopback_DSR": profile.cni.loopback_dsr,
         "capabilities": {"dns": True},
         "ipam": {"type": "calico-ipam", "subnet": "usePodCidr"},

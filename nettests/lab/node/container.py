@@ -13,17 +13,19 @@ from dataclasses import dataclass
 
 from nettests.lab.client import Json
 from nettests.lab.interfaces import ExecOutcome, NotRunningError, Process, ProgramNotFoundError
+from nettests.lab.mounted import Volume
 from nettests.lab.node import images
 from nettests.lab.node.container_state import START_FAILED, ContainerState
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.environment import ConfigError, command_line, variables
 from nettests.lab.node.guests import Guests, Read, Write
-from nettests.lab.node.health import Health
+from nettests.lab.node.health import Health, cared_for
 from nettests.lab.node.logs import ContainerLog
-from nettests.lab.node.machine import breaks_non_root, machine_of
+from nettests.lab.node.machine import breaks_non_root, machine_of, unknown_account
 from nettests.lab.node.probes import ProbeFailedError, Prober
 from nettests.lab.node.pulls import Credentials, Pulled, credentials
 from nettests.lab.node.status import ContainerView
+from nettests.lab.node.volumes import MESSAGE
 from nettests.lab.topology import OS
 
 _LOG = logging.getLogger(__name__)
@@ -37,6 +39,10 @@ _SYNC = 1.0
 
 class _StoppedError(Exception):
     """The pod is to stop while the container waits for something."""
+
+
+class _LogonError(Exception):
+    """The runtime cannot start a program as the account that is named; the text is Windows' own."""
 
 
 @dataclass(slots=True)
@@ -78,12 +84,14 @@ class Container:
         self.name = str(spec["name"])
         self.log = ContainerLog()
         self.previous: ContainerLog | None = None
-        self._node, self._pod, self._spec, self._sandbox = node, pod, spec, sandbox
+        self._node, self._pod, self._sandbox = node, pod, sandbox
+        self._spec = cared_for(spec, node.profile, node.spec.os)
         self._init = init
         reason = "PodInitializing" if pod["spec"].get("initContainers") else "ContainerCreating"
         self._state = ContainerState(self.name, str(spec["image"]), reason, changed)
         self._guests = Guests(node.execute)
         self._run: _Run | None = None
+        self._message = Volume()
         self._stopping = asyncio.Event()
 
     def view(self) -> ContainerView:
@@ -197,6 +205,8 @@ class Container:
             self._state.wait("CreateContainerConfigError", str(error))
             await self._wait(_FIRST_BACK_OFF)
             return START_FAILED
+        except _LogonError as error:
+            return self._not_started(str(error))
         self._tell("Normal", "Created", f"Created container {self.name}")
         main = asyncio.create_task(_as_coroutine(self._node.launch(image.kind, process)))
         started = "startupProbe" not in self._spec
@@ -229,31 +239,42 @@ class Container:
         self.log.close()
         error = None if main.cancelled() else main.exception()
         if isinstance(error, ProgramNotFoundError):
-            text = self._state.start_error(self._node.spec.os, str(error))
-            self._tell("Warning", "Failed", f"Error: {text}")
-            self._state.fail_to_start(text)
-            return START_FAILED
+            return self._not_started(str(error))
         if error is not None:
             _LOG.error(
                 "%s: the program of %s failed", self.name, self._spec["image"], exc_info=error
             )
         code = KILLED if main.cancelled() or error is not None else main.result()
-        self._state.terminate(code, ready=self._init and code == 0)
-        return code
+        windows = self._node.spec.os is OS.WINDOWS
+        told = code if not windows or self._node.profile.mechanism("exit-codes", 1) else 0
+        message = self._message.texts.get(MESSAGE, "")
+        self._state.terminate(told, ready=self._init and told == 0, message=message)
+        return told
+
+    def _not_started(self, why: str) -> int:
+        text = self._state.start_error(self._node.spec.os, why)
+        self._tell("Warning", "Failed", f"Error: {text}")
+        self._state.fail_to_start(text)
+        return START_FAILED
 
     def _prepare(self, image: images.Image) -> Process:
         sandbox, node = self._sandbox, self._node
         refusal = breaks_non_root(node, self._pod, self._spec)
         if refusal is not None:
             raise ConfigError(refusal)
+        if unknown_account(node, self._pod, self._spec, sandbox):
+            raise _LogonError("The user name or password is incorrect.")
         facts = {
             "status.podIP": str(sandbox.address),
             "status.podIPs": ",".join(sandbox.addresses),
             "status.hostIP": str(node.spec.address),
             "status.hostIPs": ",".join(node.spec.addresses),
         }
+        pod = self._pod
+        if node.spec.os is OS.WINDOWS and not node.profile.mechanism("service-links", 1):
+            pod = {**pod, "spec": {**pod["spec"], "enableServiceLinks": False}}
         environment = variables(
-            self._pod,
+            pod,
             self._spec,
             facts,
             node.services(),
@@ -261,10 +282,11 @@ class Container:
             hostname=sandbox.hostname,
             host_process=sandbox.host_process,
         )
+        self._message = Volume()
         return Process(
             argv=command_line(self._spec, image, environment),
             environment=environment,
-            machine=machine_of(node, self._pod, self._spec, sandbox),
+            machine=machine_of(node, self._pod, self._spec, sandbox, self._message),
             stdout=self.log.stdout,
             stderr=self.log.stderr,
             tty=bool(self._spec.get("tty", False)),

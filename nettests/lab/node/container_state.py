@@ -64,11 +64,12 @@ class ContainerState:
         """Tell of the present state."""
         self._changed()
 
-    def terminate(self, code: int, *, ready: bool = False) -> None:
-        """End with an exit code."""
+    def terminate(self, code: int, *, ready: bool = False, message: str = "") -> None:
+        """End with an exit code, and with what the program wrote to its termination message, if anything."""
         started = self._state.get("running", {}).get("startedAt", _NEVER)
         reason = "Completed" if code == 0 else "Error"
-        self._end({"exitCode": code, "reason": reason, "startedAt": started}, ready=ready)
+        end: Json = {"exitCode": code, "reason": reason, "startedAt": started}
+        self._end({**end, "message": message} if message else end, ready=ready)
 
     def fail_to_start(self, message: str) -> None:
         """End before the program ran."""

@@ -1,12 +1,13 @@
 """What pods and containers of one node share: the node, its network, its client, how programs start."""
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
 from nettests.lab.client import Client, Json
 from nettests.lab.client.events import Recorder
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process, ResolverConfig
+from nettests.lab.mounted import Volume
 from nettests.lab.node.images import Kind
 from nettests.lab.node.pulls import Puller
 from nettests.lab.topology import Address, NodeSpec, Profile
@@ -44,7 +45,7 @@ class NodeContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """A pod's place in the network: its own namespace, or its node's."""
+    """A pod's place in the network, its own namespace or its node's, and the volumes that its containers share."""
 
     namespace: Namespace
     address: Address
@@ -55,6 +56,7 @@ class Sandbox:
     resolver: ResolverConfig
     on_host: bool
     host_process: bool
+    volumes: Mapping[str, Volume] = field(default_factory=dict)
 
     @property
     def addresses(self) -> tuple[str, ...]:

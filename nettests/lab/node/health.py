@@ -10,12 +10,27 @@ from collections.abc import Callable
 from nettests.lab.client import Json
 from nettests.lab.node.container_state import ContainerState
 from nettests.lab.node.probes import ProbeFailedError, Prober, watch
+from nettests.lab.topology import OS, Profile
+
+_PROBES = ("livenessProbe", "startupProbe")
 
 Tell = Callable[[str, str, str], None]
 """Writes an event: type, reason, message."""
 
 _DIAL_SECONDS = 30.0
 """The DefaultTransport of Go's ``net/http``, by which kubelets query hooks, gives a dial so long."""
+
+
+def cared_for(spec: Json, profile: Profile, os: OS) -> Json:
+    """Return a container's spec with the probes and hooks that its kubelet follows: on Windows they can be switched off."""
+    if os is OS.LINUX:
+        return spec
+    probed = bool(profile.mechanism("liveness-probes", 1))
+    kept = {key: value for key, value in spec.items() if probed or key not in _PROBES}
+    if "lifecycle" in kept and not profile.mechanism("pre-stop-hooks", 1):
+        hooks = kept["lifecycle"].items()
+        kept["lifecycle"] = {name: hook for name, hook in hooks if name != "preStop"}
+    return kept
 
 
 class Health:

@@ -3,7 +3,7 @@
 Pure. An image has an entrypoint, a default command, the operating systems and Windows builds that its
 manifest list holds, and the kind of program it runs. Sources: agnhost's tags per Windows build
 (kubernetes/kubernetes test/images/agnhost, #132117, #136727), pause's CHANGELOG, Microsoft's version
-compatibility page (build must match for process isolation; 26100 also runs 20348 images). Error texts
+compatibility page (build must match for process isolation; 25398 and 26100 also run 20348 images). Error texts
 are containerd's.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from nettests.lab.topology import OS, NodeSpec
+from nettests.lab.topology import OS, PRODUCTS, NodeSpec
 
 REGISTRY = "registry.k8s.io"
 AGNHOST = f"{REGISTRY}/e2e-test-images/agnhost"
@@ -26,7 +26,10 @@ PRIVATE_LOGIN = ("puller", "lab")
 Logins = Mapping[str, Collection[tuple[str, str]]]
 """User names and passwords by registry, as pull Secrets have them."""
 
-_ALL_BUILDS = frozenset({17763, 20348, 26100})
+_ALL_BUILDS = frozenset(PRODUCTS)
+"""Of HostProcess containers, whose base image is of no build."""
+_PORTABLE = {25398: 20348}
+"""The annual channel runs the images of Windows Server 2022 and has none of its own (Microsoft, Portability for containers)."""
 
 
 class Kind(StrEnum):
@@ -36,6 +39,8 @@ class Kind(StrEnum):
     PAUSE = "pause"
     KUBE_PROXY = "kube-proxy"
     FLANNEL = "flannel"
+    OVN_KUBERNETES = "ovn-kubernetes"
+    AWS_NODE = "aws-node"
     AZURE_CNS = "azure-cns"
     ANTREA = "antrea"
     CALICO = "calico"
@@ -144,6 +149,12 @@ _CATALOGUE: dict[str, _Entry] = {
         tag=_RELEASE_TAG,
         builds=lambda _: _ALL_BUILDS,
     ),
+    "ghcr.io/ovn-kubernetes/ovn-kubernetes/ovn-kube-fedora": _Entry(
+        kind=Kind.OVN_KUBERNETES, entrypoint=("ovnkube.sh",), tag=_RELEASE_TAG
+    ),
+    "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni": _Entry(
+        kind=Kind.AWS_NODE, entrypoint=("/app/aws-vpc-cni",), tag=_RELEASE_TAG
+    ),
     "docker.io/antrea/antrea-agent-ubuntu": _Entry(
         kind=Kind.ANTREA, entrypoint=("antrea-agent",), tag=_RELEASE_TAG
     ),
@@ -239,7 +250,8 @@ def _log_in(reference: str, tag: str, logins: Collection[tuple[str, str]]) -> No
 def _offers(entry: _Entry, version: tuple[int, ...], node: NodeSpec) -> bool:
     if node.os is OS.LINUX:
         return entry.linux
-    return node.build in entry.builds(version)
+    builds = entry.builds(version)
+    return node.build in builds or _PORTABLE.get(node.build or 0) in builds
 
 
 def _base(reference: str, tag: str, node: NodeSpec, *, host_process: bool) -> Image:
@@ -260,7 +272,7 @@ def _base(reference: str, tag: str, node: NodeSpec, *, host_process: bool) -> Im
 
 
 def _runs(build: int, node: NodeSpec) -> bool:
-    return build == node.build or (build, node.build) == (20348, 26100)
+    return build == node.build or (build, node.build) in {(20348, 25398), (20348, 26100)}
 
 
 def _failed(reference: str) -> str:

@@ -7,14 +7,19 @@ from typing import Any
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import Machine, PortMapping
+from nettests.lab.mounted import Volume
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.mounts import mounted
+from nettests.lab.node.volumes import files_of
 from nettests.lab.topology import OS, Address, NodeSpec
 
 WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
 """The annotation by which a pod requests an address; in the lab every plugin knows it."""
 _HOST_USER = "NT AUTHORITY\\SYSTEM"
 _CONTAINER_USER = "User Manager\\ContainerAdministrator"
+_PRIVILEGED = frozenset({"root", "0", _HOST_USER, _CONTAINER_USER})
+_ACCOUNTS = frozenset({"containeradministrator", "containeruser"})
+"""Those of the probe image, in whatever domain."""
 _ROOT_ON_WINDOWS = "ContainerAdministrator"
 _ANY = "0.0.0.0"  # noqa: S104 - read from an object, never bound
 _HYPER_V = b"\x00\x15\x5d"
@@ -55,8 +60,14 @@ def port_mappings(pod: Json) -> tuple[PortMapping, ...]:
     )
 
 
-def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) -> Machine:
-    """Return the machine that ``container`` sees."""
+def machine_of(
+    node: NodeContext,
+    pod: Json,
+    container: Json,
+    sandbox: Sandbox,
+    message: Volume | None = None,
+) -> Machine:
+    """Return the machine that ``container`` sees; ``message`` is where its termination message is written."""
     capabilities = {"ping"}
     reads_file = node.spec.os is OS.LINUX or bool(node.profile.mechanism("resolv-conf", 0))
     settings = sandbox.resolver
@@ -66,6 +77,7 @@ def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) 
         and not node.profile.options.windows_image_has_ping
     ):
         capabilities.discard("ping")
+    user = _user(node.spec, pod, container, host_process=sandbox.host_process)
     return Machine(
         os=node.spec.os,
         hostname=sandbox.hostname,
@@ -77,9 +89,16 @@ def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) 
         patch=node.spec.patch,
         host_process=sandbox.host_process,
         capabilities=frozenset(capabilities),
-        user=_user(node.spec, pod, container, host_process=sandbox.host_process),
+        user=user,
         mac=_mac(node.spec, sandbox),
         node=node.network if sandbox.host_process else None,
+        files=files_of(
+            node,
+            container,
+            sandbox.volumes,
+            message or Volume(),
+            privileged=user in _PRIVILEGED,
+        ),
     )
 
 
@@ -92,6 +111,18 @@ def _user(node: NodeSpec, pod: Json, container: Json, *, host_process: bool) -> 
         if name:
             return str(name)
     return _HOST_USER if host_process else _CONTAINER_USER
+
+
+def unknown_account(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) -> bool:
+    """Whether a Windows container is to run as an account that its own database does not have; the host's are none of it."""
+    if (
+        node.spec.os is OS.LINUX
+        or sandbox.host_process
+        or not node.profile.mechanism("accounts", 1)
+    ):
+        return False
+    user = _user(node.spec, pod, container, host_process=False)
+    return user.rpartition("\\")[2].lower() not in _ACCOUNTS
 
 
 def breaks_non_root(node: NodeContext, pod: Json, container: Json) -> str | None:

@@ -30,6 +30,7 @@ from nettests.lab.node.status import (
     pod_status,
     rejected_status,
 )
+from nettests.lab.node.volumes import MountError, volumes_of
 from nettests.lab.topology import OS, Profile
 
 _LOG = logging.getLogger(__name__)
@@ -111,6 +112,7 @@ class PodWorker:
         self.sandbox = await self._retried_sandbox()
         if self.sandbox is None:
             return
+        self._note_dns(self.sandbox)
         spec = self.pod["spec"]
         self._init = [self._make(c, init=True) for c in spec.get("initContainers") or ()]
         self._containers = [self._make(c) for c in spec["containers"]]
@@ -128,6 +130,13 @@ class PodWorker:
             await asyncio.gather(work, leaving, return_exceptions=True)
         await self._take_down()
         self._dirty.set()
+
+    def _note_dns(self, sandbox: Sandbox) -> None:
+        """Leave what the plugin was told of names with the endpoint (``runtimeConfig.dns``)."""
+        told = sandbox.resolver
+        if self._node.spec.os is OS.WINDOWS and not sandbox.on_host:
+            settings = (",".join(told.servers), ",".join(told.searches))
+            self._node.network.disk.endpoint_dns[str(sandbox.address)] = settings
 
     async def _run_containers(self) -> None:
         for container in self._init:
@@ -172,9 +181,7 @@ class PodWorker:
                 return await self._make_sandbox()
             except (LabError, OSError) as error:
                 about = {"apiVersion": "v1", "kind": "Pod", **self.pod}
-                reason = error.message if isinstance(error, LabError) else error
-                text = f"Failed to create pod sandbox: {reason}"
-                self._node.recorder.kubelet(about, "Warning", "FailedCreatePodSandBox", text)
+                self._node.recorder.kubelet(about, "Warning", *_why_no_sandbox(error))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_SANDBOX_RETRY):
                     await self._leaving.wait()
@@ -187,6 +194,7 @@ class PodWorker:
         them is accepted and ignored (KEP-3503, withdrawn), unless the mechanism is switched.
         """
         node, spec = self._node, self.pod["spec"]
+        volumes = await volumes_of(node, self.pod)
         windows = node.spec.os is OS.WINDOWS
         host_process = windows and is_host_process(self.pod)
         honoured = not windows or bool(node.profile.mechanism("host-network", 0))
@@ -210,6 +218,7 @@ class PodWorker:
             resolver=resolver(self.pod, _told(node), node.spec.os, address, on_host=on_host),
             on_host=on_host,
             host_process=host_process,
+            volumes=volumes,
         )
 
     def _make(self, spec: Json, *, init: bool = False) -> Container:
@@ -266,6 +275,14 @@ class PodWorker:
         except ApiError as error:
             if error.status not in {404, 409}:
                 raise
+
+
+def _why_no_sandbox(error: LabError | OSError) -> tuple[str, str]:
+    """Return reason and message of the event: a volume that cannot be set up, or a sandbox."""
+    text = error.message if isinstance(error, LabError) else str(error)
+    if isinstance(error, MountError):
+        return "FailedMount", text
+    return "FailedCreatePodSandBox", f"Failed to create pod sandbox: {text}"
 
 
 def _told(node: NodeContext) -> Profile:

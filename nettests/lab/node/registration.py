@@ -39,7 +39,10 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
         "kind": "Node",
         "metadata": {
             "name": spec.name,
-            "labels": _labels(spec, minor(profile.kubernetes_version)),
+            "labels": {
+                **_labels(spec, minor(profile.kubernetes_version)),
+                **plugin_objects.labels(spec, profile),
+            },
             "annotations": {**_ANNOTATIONS, **plugin_objects.annotations(spec, profile)},
         },
         "spec": _ranges(spec, profile),
@@ -50,8 +53,8 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
 
 
 def _ranges(spec: NodeSpec, profile: Profile) -> Json:
-    """Return the node's pod range; Azure CNI gets addresses from Azure, and the API knows of none."""
-    if profile.cni.plugin is Plugin.AZURE:
+    """Return the node's pod range, which the API does not know where a cloud or OVN-Kubernetes gives addresses."""
+    if profile.cni.plugin in {Plugin.AZURE, Plugin.VPC, Plugin.OVN_KUBERNETES}:
         return {}
     second = [] if spec.ipv6 is None else [str(spec.ipv6.pod_cidr)]
     return {"podCIDR": str(spec.pod_cidr), "podCIDRs": [str(spec.pod_cidr), *second]}
@@ -65,6 +68,8 @@ def node_status(spec: NodeSpec, profile: Profile) -> Json:
         "pods": "110",
         "ephemeral-storage": "52428800Ki",
     }
+    if spec.os is OS.WINDOWS and profile.mechanism("huge-pages", 0):
+        resources["hugepages-2Mi"] = "64Mi"
     release = minor(profile.kubernetes_version)
     status: Json = {
         "capacity": resources,

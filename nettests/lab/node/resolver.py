@@ -49,6 +49,8 @@ def _policy(
     pod: Json, profile: Profile, os: OS, *, on_host: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     policy = pod["spec"].get("dnsPolicy", "ClusterFirst")
+    if policy == "ClusterFirst" and os is OS.WINDOWS and not profile.mechanism("cluster-dns", 1):
+        policy = "Default"  # what a kubelet without clusterDNS falls back to
     domain = profile.cluster_domain
     namespace = pod["metadata"]["namespace"]
     cluster = (

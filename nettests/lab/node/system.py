@@ -24,18 +24,19 @@ from nettests.lab.dns.troubles import DnsTroubles
 from nettests.lab.dns.view import DnsView
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process
 from nettests.lab.node.cni_files import installed
-from nettests.lab.node.endpoint import answering
+from nettests.lab.node.components import configuration, kube_proxy_line
+from nettests.lab.node.endpoint import Answer, answering
 from nettests.lab.node.health_checks import HealthChecks
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
 from nettests.lab.node.resolver import outside_resolver
-from nettests.lab.topology import LINUX_MODE, OS, Address, Profile, ProxyMode, ServiceTable
+from nettests.lab.topology import LINUX_MODE, OS, Profile, ProxyMode, ServiceTable
 
 Program = Callable[[Process], Awaitable[int]]
 
 HEALTHZ_PORT = 10256
 METRICS_PORT = 10249
-"""At the loopback address, as kube-proxy binds it; of what it serves there the mode is answered."""
+"""At the loopback address, as kube-proxy binds it; mode, configuration and, of its metrics, its version are answered."""
 READY_PORT = 8181
 
 _DNS_GATHER, _DNS_GATHER_A_NODE = 0.01, 0.001
@@ -45,7 +46,15 @@ _HEALTH_PER_FAMILY = 34
 _KERNELSPACE_ONLY = 26
 _WINDOWS_SLICES = 21
 """WindowsEndpointSliceProxying is on by default from Kubernetes 1.21 on (CHANGELOG-1.21)."""
-_KUBE_PROXY_DEFAULTS = {"config": "", "enable-dsr": "false", "proxy-mode": "", "source-vip": ""}
+FLANNEL_LOG = r"C:\var\log\pods\kube-flannel_kube-flannel-ds-windows\kube-flannel\0.log"
+_WAITING = "Waiting to get ManagementIP from HNSNetwork cbr0"
+_KUBE_PROXY_DEFAULTS = {
+    "config": "",
+    "enable-dsr": "false",
+    "nodeport-addresses": "[]",
+    "proxy-mode": "",
+    "source-vip": "",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +62,13 @@ class SystemPrograms:
     """The programs of one node's system pods.
 
     ``clients`` makes a client of the API for a component's name; ``programmed`` is told of each table
-    that the service proxy has put in force; ``source_vip`` is what the start script of kube-proxy
-    reserves on Windows overlay nodes; ``dns_troubles`` is what is wrong with the cluster's DNS; ``shared`` is
+    that the service proxy has put in force; ``dns_troubles`` is what is wrong with the cluster's DNS; ``shared`` is
     what the service proxies of all nodes have in common.
     """
 
     profile: Profile
     network: NodeNetwork
     clients: Callable[[str], Client]
-    source_vip: Address | None
     programmed: Callable[[ServiceTable], None]
     dns_troubles: DnsTroubles
     shared: SharedPorts
@@ -75,46 +82,59 @@ class SystemPrograms:
             Kind.AZURE_CNS: self._azure_cns,
             Kind.ANTREA: self._antrea,
             Kind.CALICO: self._calico,
+            Kind.OVN_KUBERNETES: _until_terminated,
+            Kind.AWS_NODE: _until_terminated,
             Kind.PAUSE: _until_terminated,
         }
 
     async def _kube_proxy(self, process: Process) -> int:
-        flags = [] if self.source_vip is None else [f"--source-vip={self.source_vip}"]
-        await _log_flags(process, [*process.argv[1:], *flags])
+        vip = self.network.source_vip
+        words = [*process.argv[1:], *([] if vip is None else [f"--source-vip={vip}"])]
+        await _log_flags(process, words)
         if why := _refused_mode(process.argv[1:], self.profile, self.network.spec.os):
             await process.stderr(f"{why}\n".encode())
             return 1
-        async with self._proxying(process.machine.namespace) as proxy:
+        line = " ".join([process.argv[0], *words])
+        async with self._proxying(process.machine.namespace, line) as proxy:
             return await _beside(process, proxy.run())
 
     async def kube_proxy_service(self) -> None:
         """Run kube-proxy as a service of its host, which is no Pod and logs nowhere that the API reads."""
-        async with self._proxying(self.network.host) as proxy:
+        line = kube_proxy_line(self.network.spec, self.profile, self.network.source_vip)
+        async with self._proxying(self.network.host, line) as proxy:
             await proxy.run()
 
     @asynccontextmanager
-    async def _proxying(self, namespace: Namespace) -> AsyncIterator[ServiceProxy]:
+    async def _proxying(self, namespace: Namespace, line: str) -> AsyncIterator[ServiceProxy]:
         """Let kube-proxy be there, with all that it answers, while the context lasts."""
-        async with self._running("kube-proxy"), self.clients("kube-proxy") as client:
+        async with self._running("kube-proxy", line), self.clients("kube-proxy") as client:
             checks = self._health_checks(namespace)
             proxy = self._proxy(client, checks)
 
             def healthz() -> web.Response:
                 return _health_of(self.profile, synced=proxy.synced)
 
-            def mode() -> web.Response:
-                return web.Response(text=self._mode())
-
             everywhere = "0.0.0.0"  # noqa: S104  # of a namespace of the lab
             async with (
                 answering(namespace, everywhere, HEALTHZ_PORT, {"/healthz": healthz}),
-                answering(namespace, "127.0.0.1", METRICS_PORT, {"/proxyMode": mode}),
+                answering(namespace, "127.0.0.1", METRICS_PORT, self._told(line)),
             ):
                 try:
                     yield proxy
                 finally:
                     await checks.follow(())
                     await self._end_forwarding()
+
+    def _told(self, line: str) -> Mapping[str, Answer]:
+        """Return what kube-proxy tells of itself on its node alone."""
+        given = dict(one[2:].partition("=")[::2] for one in line.split() if one.startswith("--"))
+        settings = configuration(self.network.spec.os, self._mode(), given)
+        version = f'kubernetes_build_info{{git_version="{self.profile.kubernetes_version}"}} 1\n'
+        return {
+            "/proxyMode": lambda: web.Response(text=self._mode()),
+            "/configz": lambda: web.json_response(settings),
+            "/metrics": lambda: web.Response(text=version),
+        }
 
     def _mode(self) -> str:
         linux = self.network.spec.os is OS.LINUX
@@ -179,19 +199,24 @@ class SystemPrograms:
         await _log(process, "main.go:212", f"CLI flags config: {' '.join(process.argv[1:])}")
         await _log(process, "kube.go:139", "Waiting 10m0s for node controller to sync")
         await _log(process, "main.go:433", f"Found network config - Backend type: {backend}")
+        waits = self.profile.mechanism("flannel-waits", 0)
+        said = _WAITING if waits else "Wrote subnet file to /run/flannel/subnet.env"
+        await _log(process, "main.go:455", said)
+        self.network.disk.files[FLANNEL_LOG] = f"stderr F I0000 main.go:455] {said}\n"
         self._install()
         async with self._running("flanneld"):
             return await _until_terminated(process)
 
     @asynccontextmanager
-    async def _running(self, name: str) -> AsyncIterator[None]:
-        """Count a process among those of the node while it runs."""
-        processes = self.network.disk.processes
-        processes.append(name)
+    async def _running(self, name: str, line: str = "") -> AsyncIterator[None]:
+        """Count a process among those of the node while it runs, with its command line."""
+        disk = self.network.disk
+        disk.processes.append(name)
+        disk.command_lines[name] = line
         try:
             yield
         finally:
-            processes.remove(name)
+            disk.processes.remove(name)
 
     def _install(self) -> None:
         """Leave the plugin's files on a Windows node, as its daemon does before all else."""

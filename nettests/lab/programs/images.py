@@ -19,6 +19,7 @@ from nettests.lab.programs.windows import (
     nslookup,
     pktmon,
     powershell,
+    registry,
     small_programs,
 )
 from nettests.lab.programs.windows import ping as windows_ping
@@ -88,6 +89,7 @@ _HOST_PROCESS: Mapping[str, Program] = {
     "ping": windows_ping.run,
     "pktmon": pktmon.run,
     "powershell": powershell.run,
+    "reg": registry.run,
     "tasklist": disk.tasklist,
     "whoami": small_programs.whoami,
 }

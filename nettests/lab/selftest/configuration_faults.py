@@ -63,6 +63,20 @@ _WRITTEN = (
         names=("proxy of win-1",),
     ),
     NamedFault(
+        name="proxy-bound-to-loopback",
+        summary="kube-proxy on Windows is told to serve NodePorts at loopback addresses alone, which it ignores",
+        profiles=(BRIDGE,),
+        injections=inject(
+            "object-edited",
+            object=_PROXIES,
+            patch='{"spec": {"template": {"spec": {"containers": [{"name": "kube-proxy", "args": '
+            '["--hostname-override=$(NODE_NAME)", "--v=6", "--proxy-mode=kernelspace", "--enable-dsr=true", '
+            '"--nodeport-addresses=127.0.0.0/8", "--feature-gates=WinOverlay=false,WinDSR=true"]}]}}}}',
+        ),
+        must=(Checks(id="kube-proxy-configuration/*/nodeport-addresses"),),
+        names=("rule|setting|kube-proxy|nodeport",),
+    ),
+    NamedFault(
         name="pods-with-ipv6",
         summary="the plugin gives Pods on an overlay an IPv6 address too, which its documents deny",
         profiles=(OVERLAY,),

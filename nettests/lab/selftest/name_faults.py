@@ -110,6 +110,8 @@ _LIES = (
             Checks(flow="dns-*", source="win-1"),
             Checks(flow="stateful-set-names", node="win-1"),
             Checks(flow="pod-hostname-fqdn", node="win-1"),
+            Checks(id="windows-component-configuration/*/kubelet-cluster-domain"),
+            Checks(id="hns-configuration/*/pod-dns-settings"),
         ),
         names=("dns", "win-1|windows"),
     ),

@@ -12,6 +12,7 @@ from nettests.lab.selftest.name_faults import NAME_FAULTS
 from nettests.lab.selftest.node_faults import NODE_FAULTS
 from nettests.lab.selftest.packet_faults import PACKET_FAULTS
 from nettests.lab.selftest.places import PROFILES
+from nettests.lab.selftest.pod_faults import POD_FAULTS
 from nettests.lab.selftest.scale_faults import SCALE_FAULTS
 from nettests.lab.selftest.service_faults import SERVICE_FAULTS
 from nettests.lab.selftest.setting_faults import SETTING_FAULTS
@@ -27,6 +28,7 @@ FAULTS: tuple[NamedFault, ...] = (
     *NODE_FAULTS,
     *SETTING_FAULTS,
     *CONFIGURATION_FAULTS,
+    *POD_FAULTS,
     *FLEET_FAULTS,
     *SCALE_FAULTS,
     *WITNESS_FAULTS,

@@ -10,11 +10,13 @@ from nettests.lab.selftest.declared import Checks
 BRIDGE = "win2022-l2bridge-dsr"
 OVERLAY = "win2019-overlay"
 OLD_BRIDGE = "win2019-l2bridge"
+SERVICES = "win2022-overlay-services"
+"""kube-proxy is a service of its Windows nodes, which only a vantage there reads."""
 FLEET = "fleet"
 """Twelve nodes: two Windows pools of four (``win-1`` to ``win-4``, ``win-5`` to ``win-8``) and four Linux nodes."""
 EVERYWHERE = (BRIDGE, OVERLAY, OLD_BRIDGE)
 """Of each kind of network one: routed with DSR, overlay, and the oldest that is supported."""
-PROFILES = (*EVERYWHERE, FLEET)
+PROFILES = (*EVERYWHERE, SERVICES, FLEET)
 
 _POD = {
     "linux-1": "linux-1-1",

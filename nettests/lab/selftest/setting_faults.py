@@ -5,9 +5,41 @@ admission, kubelets' rules, configuration, limitations that no longer show.
 """
 
 from nettests.lab.selftest.declared import Checks, NamedFault
-from nettests.lab.selftest.places import BRIDGE, OLD_BRIDGE, OVERLAY
+from nettests.lab.selftest.places import BRIDGE, OLD_BRIDGE, OVERLAY, SERVICES
 
 SETTING_FAULTS = (
+    NamedFault(
+        name="components-set-wrong",
+        summary="Windows nodes have a pause image that does not fit, a resolv.conf of Linux, half an HTTP proxy and no "
+        "recovery of services, and their flanneld waits",
+        profiles=(BRIDGE,),
+        mechanisms=(
+            *("pause-image=4", "own-resolver=off", "half-proxied=on", "service-recovery=off"),
+            "flannel-waits=on",
+        ),
+        must=(
+            *(
+                Checks(id=f"windows-component-configuration/*/{case}")
+                for case in (
+                    *("kubelet-restarts", "kubelet-resolv-conf", "pause-image", "proxy-variables"),
+                )
+            ),
+            Checks(id="flannel-host-configuration/*/flannel-network-made"),
+        ),
+        names=("kubelet|component|pause|flannel",),
+    ),
+    NamedFault(
+        name="proxy-service-set-wrong",
+        summary="kube-proxy's service on Windows nodes is not started again, and SourceVip.json is of another subnet",
+        profiles=(SERVICES,),
+        mechanisms=("service-recovery=off", "rejoined-subnet=on"),
+        must=(
+            Checks(id="kube-proxy-on-host/*/kube-proxy-restarts"),
+            Checks(id="windows-component-configuration/*/kubelet-restarts"),
+            Checks(id="flannel-host-configuration/*/source-vip-files"),
+        ),
+        names=("kube-proxy|kubelet|subnet|source",),
+    ),
     NamedFault(
         name="no-admission-rules",
         summary="the API server knows no rules for Windows Pods",

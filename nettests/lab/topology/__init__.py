@@ -5,6 +5,7 @@
 """
 
 from nettests.lab.topology.cluster import (
+    GENEVE,
     LINUX_MODE,
     OS,
     PRODUCTS,
@@ -12,6 +13,7 @@ from nettests.lab.topology.cluster import (
     Backend,
     Cni,
     Driver,
+    Ipam,
     IPv6Networks,
     KubeProxy,
     Network,
@@ -27,6 +29,7 @@ from nettests.lab.topology.cluster import (
 )
 
 __all__ = [
+    "GENEVE",
     "LINUX_MODE",
     "OS",
     "PRODUCTS",
@@ -35,6 +38,7 @@ __all__ = [
     "Cni",
     "Driver",
     "IPv6Networks",
+    "Ipam",
     "KubeProxy",
     "Network",
     "NodeIPv6",

@@ -20,6 +20,8 @@ class OS(StrEnum):
 
 
 PRODUCTS = {
+    14393: "Windows Server 2016 Datacenter",
+    16299: "Windows Server Standard",
     17134: "Windows Server Standard",
     17763: "Windows Server 2019 Datacenter",
     18362: "Windows Server Standard",
@@ -51,6 +53,28 @@ class Plugin(StrEnum):
     CALICO = "calico"
     SDNBRIDGE = "sdnbridge"
     """Microsoft's own plugin for l2bridge; the one of them that gives pods both families."""
+    OVN_KUBERNETES = "ovn-kubernetes"
+    """Its hybrid overlay, which gives Windows nodes an overlay network of HNS and leaves Services to kube-proxy."""
+    VPC = "aws-vpc-cni"
+    """Amazon's, on Windows ``vpc-bridge``."""
+
+
+class Ipam(StrEnum):
+    """Who gives Windows pods their addresses, where a plugin leaves the choice."""
+
+    HOST_LOCAL = "host-local"
+    HNS = "hns"
+    """Windows itself: the CNI configuration names nobody."""
+
+
+GENEVE = "geneve"
+"""A backend, and the one encapsulation beside VXLAN."""
+GENEVE_PORT = 6081
+"""The assigned UDP port (RFC 8926, section 3.3)."""
+TUNNELS = frozenset({"vxlan", GENEVE, "hybrid-overlay"})
+"""Backends that encapsulate what pods send to other nodes."""
+NATIVE = frozenset({"vnet", "vpc"})
+"""Backends that give pods addresses of the nodes' own network."""
 
 
 class ProxyMode(StrEnum):
@@ -106,7 +130,7 @@ class NodeSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cni:
-    """The CNI plugin, its backend (``host-gw``, ``vxlan``, ``vnet``) and the Windows driver.
+    """The CNI plugin, its backend (``host-gw``, ``vxlan``, ``vnet`` …) and the Windows driver.
 
     ``loopback_dsr`` lets a pod reach itself through a Service with DSR.
     """
@@ -119,18 +143,43 @@ class Cni:
     loopback_dsr: bool = False
     nat_exceptions: tuple[IPv4Network, ...] = ()
     """OutBoundNAT's exceptions beside the cluster's own networks."""
+    ipam: Ipam = Ipam.HOST_LOCAL
+
+    @property
+    def encapsulates(self) -> bool:
+        """Whether pods' packets cross between nodes inside those of the nodes."""
+        return self.backend in TUNNELS
+
+    @property
+    def tunnel_port(self) -> int:
+        """The UDP port of the encapsulation."""
+        return GENEVE_PORT if self.backend == GENEVE else self.vxlan_port
+
+    @property
+    def native(self) -> bool:
+        """Whether pods have addresses of the nodes' own network."""
+        return self.backend in NATIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KubeProxy:
     """kube-proxy's settings on Windows nodes; Linux nodes run in nftables mode.
 
-    ``as_service`` makes it a service of its hosts everywhere, without Pods, and without a ConfigMap.
+    ``service_on`` names the systems whose nodes have it as a service of their own, without Pods; on Linux nodes
+    there is no ConfigMap either then.
     """
 
     mode: ProxyMode = ProxyMode.KERNELSPACE
     dsr: bool = False
-    as_service: bool = False
+    service_on: frozenset[OS] = frozenset()
+
+    def is_replaced(self, os: OS) -> bool:
+        """Whether the network plugin serves Services on nodes of a system, so that no kube-proxy runs there."""
+        return os is OS.WINDOWS and self.mode is ProxyMode.NONE
+
+    def runs_no_pod(self, os: OS) -> bool:
+        """Whether nodes of a system have no Pod of kube-proxy."""
+        return os in self.service_on or self.is_replaced(os)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +187,10 @@ class Options:
     """Lab options that a user may switch: what the image holds, what the outside answers."""
 
     windows_image_has_ping: bool = True
+    windows_firewall: bool = True
+    """Whether the firewall of Windows nodes is on, as it is by default."""
+    firewall_stated: bool = True
+    """Whether the lab's cluster profile says so; otherwise its nodes have to tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +232,7 @@ class Profile:
     service_cidr: Network = IPv4Network("10.96.0.0/16")
     ipv6: IPv6Networks | None = None
     """The second family; ``None`` in a cluster of one."""
-    dns_address: IPv4Address = IPv4Address("10.96.0.10")
+    dns_address: Address = IPv4Address("10.96.0.10")
     cluster_domain: str = "cluster.local"
     load_balancer_network: IPv4Network = IPv4Network("203.0.113.0/24")
     """Where Services of type LoadBalancer get their addresses; the gateway routes each to a node."""

@@ -9,7 +9,7 @@ file, the line and the nearest valid key. Files come from the checkout or from a
 import difflib
 import io
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib.resources import files
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -20,12 +20,13 @@ from ruamel.yaml.error import MarkedYAMLError
 
 from nettests.lab.errors import ProfileError
 from nettests.lab.topology import settings
+from nettests.lab.topology.backends import DRIVERS, ROUTED
 from nettests.lab.topology.cluster import (
     IPV6_NETWORKS,
     OS,
-    PRODUCTS,
     Cni,
     Driver,
+    Ipam,
     IPv6Networks,
     KubeProxy,
     NodeIPv6,
@@ -35,99 +36,14 @@ from nettests.lab.topology.cluster import (
     Profile,
     ProxyMode,
 )
+from nettests.lab.topology.profile_schema import SCHEMA, SERVICE_ON
 
 DEFAULT = "win2019-l2bridge"
 
 _LAST_USERSPACE = 25
 
-_DRIVERS: dict[Plugin, tuple[tuple[str, str], ...]] = {
-    Plugin.FLANNEL: (("host-gw", "l2bridge"), ("vxlan", "overlay")),
-    Plugin.AZURE: (("vnet", "l2tunnel"),),
-    Plugin.ANTREA: (("vxlan", "transparent"),),
-    Plugin.CALICO: (("vxlan", "overlay"),),
-    Plugin.SDNBRIDGE: (("routes", "l2bridge"),),
-}
-"""Backends of each plugin, and the HNS network that they make."""
-
-_ROUTED = frozenset({"host-gw", "routes"})
-"""Backends that the lab wires in both families."""
-
 _VIRTUAL_NETWORK = IPv4Network("172.30.0.0/16")
 """Where pods have addresses of the nodes' network: both are in it."""
-
-_MOST_NODES = 240
-"""What the nodes' /24 holds beside the gateway: addresses from the eleventh on."""
-
-_NODE_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["name", "os"],
-    "properties": {
-        "name": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
-        "os": {"enum": ["linux", "windows"]},
-        "build": {"enum": [*PRODUCTS]},
-        "patch": {"type": "integer", "minimum": 1},
-        "runtime": {"type": "string", "pattern": r"^(containerd|docker)://\d+\.\d+\.\d+"},
-        "controlPlane": {"type": "boolean"},
-        "zone": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
-        "taints": {
-            "type": "array",
-            "items": {
-                "type": "string",
-                "pattern": "^[^=:]+=[^=:]*:(NoSchedule|NoExecute|PreferNoSchedule)$",
-            },
-        },
-    },
-    "if": {"properties": {"os": {"const": "windows"}}},
-    "then": {"required": ["build", "patch"]},
-}
-
-_SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["apiVersion", "kind", "name", "summary", "kubernetesVersion", "cni", "nodes"],
-    "properties": {
-        "apiVersion": {"const": "nettests.dev/v1alpha1"},
-        "kind": {"const": "LabProfile"},
-        "name": {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},
-        "summary": {"type": "string"},
-        "kubernetesVersion": {"type": "string", "pattern": r"^v1\.\d+\.\d+$"},
-        "cni": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["plugin", "backend", "driver"],
-            "properties": {
-                "plugin": {"enum": [plugin.value for plugin in Plugin]},
-                "backend": {"enum": ["host-gw", "vxlan", "vnet", "routes"]},
-                "driver": {"enum": [driver.value for driver in Driver]},
-                "vni": {"type": "integer", "minimum": 4096, "maximum": 16777215},
-                "vxlanPort": {"const": 4789},
-                "loopbackDSR": {"type": "boolean"},
-                "natExceptions": {
-                    "type": "array",
-                    "items": {"type": "string", "pattern": r"^\d+\.\d+\.\d+\.\d+/\d+$"},
-                },
-            },
-        },
-        "ipFamilies": {"enum": [["IPv4"], ["IPv4", "IPv6"]]},
-        "kubeProxy": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "mode": {"enum": [mode.value for mode in ProxyMode]},
-                "dsr": {"type": "boolean"},
-                "runsAs": {"enum": ["pod", "service"]},
-            },
-        },
-        "options": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {"windowsImageHasPing": {"type": "boolean"}},
-        },
-        "nodes": {"type": "array", "minItems": 1, "maxItems": _MOST_NODES, "items": _NODE_SCHEMA},
-    },
-}
 
 
 def read(text: str, file: str, changes: Iterable[str] = ()) -> Profile:
@@ -139,6 +55,17 @@ def load(name: str, *, folder: Path | None = None, changes: Iterable[str] = ()) 
     """Return the profile called ``name``, or the one in the file of that path (``*.yaml``), with settings changed."""
     path = _path(name, folder)
     return read(_text(path), str(path), changes)
+
+
+def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
+    """Return a profile of which a lab can be made; ``ProfileError`` for one that is there for its facts alone."""
+    profile = load(name, changes=changes)
+    if profile.node_network.version == 6:
+        raise ProfileError(
+            f"{name}: a cluster of IPv6 alone is not emulated; its profile is read for facts.",
+            hint="Windows does not support it (Kubernetes documentation, IPv4/IPv6 dual-stack).",
+        )
+    return profile
 
 
 def written(name: str, changes: Iterable[str] = ()) -> str:
@@ -161,7 +88,7 @@ def _document(text: str, file: str, changes: Iterable[str]) -> MutableMapping[st
     given = tuple(changes)
     if given:
         _validate(document, file)
-        settings.change(document, given, {one.value: pairs for one, pairs in _DRIVERS.items()})
+        settings.change(document, given, {one.value: pairs for one, pairs in DRIVERS.items()})
         file = f"{file} with {', '.join(given)}"
     _validate(document, file)
     _check_meaning(document, file)
@@ -234,7 +161,7 @@ def _parse(text: str, file: str) -> MutableMapping[str, Any]:
 def _validate(document: Mapping[str, Any], file: str) -> None:
     import jsonschema  # noqa: PLC0415  # slow; most commands read no profile
 
-    validator = jsonschema.Draft202012Validator(_SCHEMA)
+    validator = jsonschema.Draft202012Validator(SCHEMA)
     error = jsonschema.exceptions.best_match(validator.iter_errors(document))
     if error is None:
         return
@@ -265,10 +192,10 @@ def _check_meaning(document: Mapping[str, Any], file: str) -> None:
         raise ProfileError(
             f"{file}:{_line(document, ('nodes',))}: exactly one Linux node must have controlPlane: true."
         )
-    if len(document.get("ipFamilies", ())) > 1 and document["cni"]["backend"] not in _ROUTED:
+    if len(document.get("ipFamilies", ())) > 1 and document["cni"]["backend"] not in ROUTED:
         raise ProfileError(
             f"{file}:{_line(document, ('ipFamilies',))}: two families need a network of routes.",
-            hint=f"Backends: {', '.join(sorted(_ROUTED))}.",
+            hint=f"Backends: {', '.join(sorted(ROUTED))}.",
         )
     if any(node["os"] == "windows" for node in nodes):
         _check_windows(document, file)
@@ -278,12 +205,18 @@ def _check_windows(document: Mapping[str, Any], file: str) -> None:
     """Refuse drivers and modes of kube-proxy that the plugin, or its version, does not have."""
     cni, proxy = document["cni"], document.get("kubeProxy", {})
     plugin, mode = Plugin(cni["plugin"]), ProxyMode(proxy.get("mode", "kernelspace"))
-    if (cni["backend"], cni["driver"]) not in _DRIVERS[plugin]:
-        known = ", ".join(f"{backend} with {driver}" for backend, driver in _DRIVERS[plugin])
+    if (cni["backend"], cni["driver"]) not in DRIVERS[plugin]:
+        known = ", ".join(f"{backend} with {driver}" for backend, driver in DRIVERS[plugin])
         where = _line(document, ("cni", "driver"))
         raise ProfileError(
             f"{file}:{where}: {plugin} does not make {cni['driver']} networks of {cni['backend']}.",
             hint=f"On Windows it knows {known}.",
+        )
+    if cni.get("ipam") == Ipam.HNS and plugin is not Plugin.SDNBRIDGE:
+        where = _line(document, ("cni", "ipam"))
+        raise ProfileError(
+            f"{file}:{where}: {plugin} has an address management of its own.",
+            hint="Addresses come from HNS with sdnbridge.",
         )
     if (mode is ProxyMode.NONE) != (plugin is Plugin.ANTREA):
         where = _line(document, ("kubeProxy", "mode"))
@@ -302,9 +235,11 @@ def _check_windows(document: Mapping[str, Any], file: str) -> None:
 def _build(document: Mapping[str, Any]) -> Profile:
     cni = document["cni"]
     options, proxy = document.get("options", {}), document.get("kubeProxy", {})
-    node_network, cluster_cidr = _networks(Plugin(cni["plugin"]))
-    ipv6 = IPV6_NETWORKS if "IPv6" in document.get("ipFamilies", ()) else None
-    return Profile(
+    made = _cni(cni)
+    node_network, cluster_cidr = _networks(made)
+    families = document.get("ipFamilies", ["IPv4"])
+    ipv6 = IPV6_NETWORKS if families == ["IPv4", "IPv6"] else None
+    profile = Profile(
         name=str(document["name"]),
         summary=str(document["summary"]),
         kubernetes_version=str(document["kubernetesVersion"]),
@@ -312,27 +247,52 @@ def _build(document: Mapping[str, Any]) -> Profile:
         ipv6=ipv6,
         node_network=node_network,
         cluster_cidr=cluster_cidr,
-        cni=Cni(
-            plugin=Plugin(cni["plugin"]),
-            backend=str(cni["backend"]),
-            driver=Driver(cni["driver"]),
-            vni=int(cni.get("vni", 4096)),
-            vxlan_port=int(cni.get("vxlanPort", 4789)),
-            loopback_dsr=bool(cni.get("loopbackDSR", False)),
-            nat_exceptions=tuple(IPv4Network(text) for text in cni.get("natExceptions", ())),
-        ),
+        cni=made,
         kube_proxy=KubeProxy(
             mode=ProxyMode(proxy.get("mode", "kernelspace")),
             dsr=bool(proxy.get("dsr", False)),
-            as_service=proxy.get("runsAs") == "service",
+            service_on=SERVICE_ON[proxy.get("runsAs", "pod")],
         ),
-        options=Options(windows_image_has_ping=bool(options.get("windowsImageHasPing", True))),
+        options=Options(
+            windows_image_has_ping=bool(options.get("windowsImageHasPing", True)),
+            windows_firewall=bool(options.get("windowsFirewall", True)),
+            firewall_stated=bool(options.get("firewallStated", True)),
+        ),
+    )
+    return _of_ipv6_alone(profile) if families == ["IPv6"] else profile
+
+
+def _of_ipv6_alone(profile: Profile) -> Profile:
+    """Return the profile with the second family in the place of the first."""
+    nodes = [(node, _second(index, IPV6_NETWORKS)) for index, node in enumerate(profile.nodes, 1)]
+    return replace(
+        profile,
+        nodes=tuple(
+            replace(node, address=own.address, pod_cidr=own.pod_cidr) for node, own in nodes if own
+        ),
+        node_network=IPV6_NETWORKS.node_network,
+        cluster_cidr=IPV6_NETWORKS.cluster_cidr,
+        service_cidr=IPV6_NETWORKS.service_cidr,
+        dns_address=IPV6_NETWORKS.service_cidr[10],
     )
 
 
-def _networks(plugin: Plugin) -> tuple[IPv4Network, IPv4Network]:
-    """Return the nodes' and the pods' network: one and the same for Azure CNI."""
-    if plugin is Plugin.AZURE:
+def _cni(cni: Mapping[str, Any]) -> Cni:
+    return Cni(
+        plugin=Plugin(cni["plugin"]),
+        backend=str(cni["backend"]),
+        driver=Driver(cni["driver"]),
+        vni=int(cni.get("vni", 4096)),
+        vxlan_port=int(cni.get("vxlanPort", 4789)),
+        loopback_dsr=bool(cni.get("loopbackDSR", False)),
+        ipam=Ipam(cni.get("ipam", "host-local")),
+        nat_exceptions=tuple(IPv4Network(text) for text in cni.get("natExceptions", ())),
+    )
+
+
+def _networks(cni: Cni) -> tuple[IPv4Network, IPv4Network]:
+    """Return the nodes' and the pods' network: one and the same where pods have addresses of the former."""
+    if cni.native:
         return _VIRTUAL_NETWORK, _VIRTUAL_NETWORK
     defaults = {field.name: field.default for field in fields(Profile)}
     underlay, cluster = defaults["node_network"], defaults["cluster_cidr"]

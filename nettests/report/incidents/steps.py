@@ -51,7 +51,8 @@ _WHATEVER_ELSE = {
 """Steps that depend on nothing but one trait."""
 VXLAN = 50
 """Bytes that VXLAN adds to a Pod's IPv4 packet: IPv4, UDP, VXLAN and Ethernet headers (RFC 7348, 5.)."""
-_ENCAPSULATING = {"vxlan", "overlay", "geneve"}
+_TUNNELS, _OVERLAY = {"vxlan", "geneve", "hybrid-overlay"}, "overlay"
+"""Backends and the driver that encapsulate; Azure CNI's backend ``overlay`` is one of routes."""
 
 
 def next_step_of(
@@ -183,11 +184,10 @@ def _at_route(facts: ClusterFacts | None, route: str) -> str:
 
 
 def _encapsulates(facts: ClusterFacts | None) -> bool:
-    words = set()
-    if facts is not None:
-        words.add((facts.cni.backend.value or "").lower())
-        words |= {(node.cni_driver.value or "").lower() for node in facts.nodes}
-    return bool(words & _ENCAPSULATING)
+    if facts is None:
+        return False
+    by_driver = any((node.cni_driver.value or "").lower() == _OVERLAY for node in facts.nodes)
+    return by_driver or (facts.cni.backend.value or "").lower() in _TUNNELS
 
 
 def between_nodes(facts: ClusterFacts | None) -> str:

@@ -136,6 +136,22 @@ def test_bookmarks_let_an_idle_watch_resume_late(api: Api) -> None:
     api(run)
 
 
+def test_many_watches_have_their_bookmarks_seldom(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thousands of watches of hundreds of nodes would otherwise be told every two seconds that nothing happened."""
+    monkeypatch.setattr(watching, "_BOOKMARKS_A_SECOND", 0.01)  # one watch: every hundred seconds
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            version = await _version(client)
+            told = anext(aiter(client.watch(CONFIG_MAPS, version)))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(told, 2 * running.settings.bookmark_seconds + 0.5)
+
+    api(run)
+
+
 def _secret() -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
 

@@ -125,3 +125,42 @@ def test_without_nodes_there_is_nothing_to_count() -> None:
 def test_tolerations(toleration: Json, expected: bool) -> None:
     """Key, value and effect must match; an empty key with Exists tolerates everything."""
     assert tolerates(toleration, TAINT) is expected
+
+
+def test_a_pod_that_requests_huge_pages_needs_a_node_that_offers_them() -> None:
+    """Other resources are not counted; the scheduler names the one that lacks."""
+    wanting = pod(containers=[{"resources": {"requests": {"hugepages-2Mi": "2Mi", "cpu": "64"}}}])
+    plain = [node("l1"), node("l2")]
+    said = place(wanting, plain, [], 33)
+    assert said.node is None
+    assert said.message.startswith("0/2 nodes are available: 2 Insufficient hugepages-2Mi.")
+    offering = {**node("l3"), "status": {"allocatable": {"hugepages-2Mi": "64Mi"}}}
+    assert place(wanting, [*plain, offering], [], 33).node == "l3"
+
+
+AVOIDED = {
+    "labelSelector": {"matchLabels": {"app": "web"}},
+    "topologyKey": "kubernetes.io/hostname",
+}
+
+
+@pytest.mark.parametrize(
+    ("namespace", "labels", "expected"),
+    [("own", {"app": "web"}, "l2"), ("own", {"app": "db"}, "l1"), ("other", {"app": "web"}, "l1")],
+)
+def test_a_pod_keeps_away_from_whom_it_avoids(
+    namespace: str, labels: dict[str, str], expected: str
+) -> None:
+    """Pods of its own namespace that the term selects, on the same node; where all have one it waits."""
+    terms = {"requiredDuringSchedulingIgnoredDuringExecution": [AVOIDED]}
+    avoiding = pod(affinity={"podAntiAffinity": terms})
+    avoiding["metadata"]["namespace"] = "own"
+    there = pod(nodeName="l1")
+    there["metadata"] |= {"namespace": namespace, "labels": labels}
+    nodes = [node("l1"), node("l2")]
+    # Of two nodes that fit the one with fewer Pods is taken.
+    busy = [there, *[{**pod(nodeName="l2"), "metadata": {"name": "x", "namespace": "z"}}] * 2]
+    assert place(avoiding, nodes, busy, 33).node == expected
+    refused = place(avoiding, nodes[:1], [there], 33)
+    if expected == "l2":
+        assert "1 node(s) didn't match pod anti-affinity rules" in refused.message

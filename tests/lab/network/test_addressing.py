@@ -1,6 +1,7 @@
 """Addresses and MACs of nodes and pods."""
 
 from ipaddress import IPv4Address, IPv4Network
+from itertools import pairwise
 
 import pytest
 
@@ -10,7 +11,7 @@ from nettests.lab.network.addressing import (
     PodAddressesExhaustedError,
     PodAddressTakenError,
 )
-from nettests.lab.topology import OS, Driver
+from nettests.lab.topology import OS, Driver, Ipam
 from tests.lab.network.clusters import LINUX, WIN_A, profile
 
 
@@ -48,6 +49,15 @@ def test_addresses_are_reused_as_late_as_possible() -> None:
     assert [str(pool.take()) for _ in range(5)] == [
         "10.0.0.3", "10.0.0.4", "10.0.0.5", "10.0.0.6", "10.0.0.2",
     ]  # fmt: skip
+
+
+def test_windows_own_addresses_come_in_no_order() -> None:
+    """Each is given once before any comes round again, and neighbours in time are none in the range."""
+    spec = profile().node(WIN_A)
+    pool = addressing.pod_addresses(spec, Ipam.HNS)
+    given = [pool.take() for _ in range(252)]
+    assert sorted(given) == [spec.pod_cidr[offset] for offset in range(3, 255)]
+    assert all(abs(int(one) - int(other)) > 1 for one, other in pairwise(given))
 
 
 def test_an_exhausted_pool_says_what_to_do() -> None:

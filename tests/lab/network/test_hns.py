@@ -7,8 +7,9 @@ import pytest
 
 from nettests.lab.interfaces import Json
 from nettests.lab.network.hns import NodeHns
+from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.winkernel.proxier import load_balancers
-from nettests.lab.topology import Driver, Plugin, Profile, ServicePort
+from nettests.lab.topology import Driver, Plugin, Profile, ServicePort, profiles
 from tests.lab.network.clusters import (
     NODE_ADDRESS,
     NODE_PORT,
@@ -140,3 +141,77 @@ def test_rewriting_reserves_a_pool_of_ports() -> None:
     assert shown.port_pools("udp") == []
     direct = hns(profile(dsr=True), service(LOCAL, node_port=None))
     assert direct.port_pools("tcp") == []
+
+
+def shown_on(name: str) -> NodeHns:
+    """Return HNS of the first Windows node of a shipped profile, with one pod."""
+    cluster = profiles.load(name)
+    node = cluster.node("win-1")
+    pod = node.pod_cidr[7]
+    return NodeHns(
+        node=node,
+        profile=cluster,
+        exceptions=nat_exceptions(cluster),
+        pods=lambda: {"0a1b2c3d-uid": (pod,)},
+        policies=tuple,
+    )
+
+
+def test_a_hybrid_overlay_has_a_base_network_beside_its_own() -> None:
+    """OVN-Kubernetes' has network id 4097, the base the next; neither states the usual port (ho_node_windows.go)."""
+    base, own = shown_on("ovn-hybrid-overlay").networks()
+    assert own["Name"] == "OVNKubernetesHybridOverlayNetwork"
+    assert base["Name"] == f"Base{own['Name']}"
+    ids = [one["Subnets"][0]["Policies"][0]["VSID"] for one in (base, own)]
+    assert ids == [4098, 4097]
+    assert {one["Type"] for one in own["Policies"]} == {"RemoteSubnetRoute"}
+    assert base["Policies"] == []
+
+
+def test_openshift_excepts_services_alone_and_makes_an_endpoint_for_the_source_vip() -> None:
+    """Its operator leaves Pods to HNS, and calls the endpoint VIPEndpoint."""
+    pod, vip = shown_on("ovn-hybrid-overlay").endpoints()
+    assert pod["Policies"][0]["ExceptionList"] == ["10.96.0.0/16"]
+    assert (vip["Name"], vip["IPAddress"]) == ("VIPEndpoint", "10.244.3.2")
+
+
+def test_amazons_network_is_named_after_the_nodes_interface() -> None:
+    """Its subnet is the VPC's, and Services and the node itself are routed to the host (bridge_windows.go)."""
+    hns_of_node = shown_on("eks-vpc-bridge")
+    (network,) = hns_of_node.networks()
+    assert network["Name"] == "vpcbr00155d1e000d"
+    assert (network["Type"], network["Subnets"][0]["AddressPrefix"]) == (
+        "L2Bridge",
+        "172.30.0.0/16",
+    )
+    (endpoint,) = hns_of_node.endpoints()
+    routes = [one["DestinationPrefix"] for one in endpoint["Policies"] if one["Type"] == "ROUTE"]
+    assert routes == ["10.96.0.0/16", "172.30.0.13/32"]
+
+
+def test_calicos_bridge_endpoint_is_its_pods_gateway() -> None:
+    """On l2bridge the host has the second address of the block, as kube-proxy's source VIP on an overlay."""
+    pod, own = shown_on("calico-bgp-l2bridge").endpoints()
+    assert (own["Name"], own["IPAddress"], pod["GatewayAddress"]) == (
+        "Calico_ep",
+        "10.244.3.2",
+        "10.244.3.2",
+    )
+
+
+def test_aks_overlay_excepts_pods_alone_and_routes_nothing_with_dsr() -> None:
+    """AKS takes the ROUTE policy out of the file where DSR is on."""
+    (endpoint,) = shown_on("azure-overlay-23h2").endpoints()
+    nat, *others = endpoint["Policies"]
+    assert nat["ExceptionList"] == ["10.244.0.0/16"]
+    assert [one["Type"] for one in others] == ["OutBoundNAT"]
+    assert endpoint["GatewayAddress"] == "10.244.3.1"
+
+
+def test_an_endpoint_shows_the_dns_that_its_plugin_was_told() -> None:
+    """Of endpoints whose Pod has none there is none."""
+    plain = hns(profile())
+    assert "DNSServerList" not in plain.endpoints()[0]
+    told = replace(plain, dns={"10.244.2.5": ("10.96.0.10", "demo.svc.cluster.local")})
+    shown = told.endpoints()[0]
+    assert (shown["DNSServerList"], shown["DNSSuffix"]) == ("10.96.0.10", "demo.svc.cluster.local")

@@ -47,6 +47,7 @@ class Network:
     spec: NodeSpec
     disk: Disk = field(default_factory=Disk)
     hns: Hns | None = None
+    source_vip: Address | None = None
     host: Namespace = field(default_factory=Nowhere)
     switch: Namespace | None = None
 

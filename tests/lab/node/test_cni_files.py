@@ -27,6 +27,11 @@ def configuration(profile: str, path: str) -> Json:
         ("azure-l2tunnel", {cni_files.AZURE_FILE}),
         ("calico-overlay-dsr", {cni_files.CALICO_FILE}),
         ("win2022-l2bridge-dualstack", {cni_files.SDNBRIDGE_FILE}),
+        ("hns-ipam-l2bridge", {cni_files.SDNBRIDGE_FILE}),
+        ("calico-bgp-l2bridge", {cni_files.CALICO_FILE}),
+        ("azure-overlay-23h2", {cni_files.AZURE_FILE}),
+        ("ovn-hybrid-overlay", {cni_files.OVN_FILE}),
+        ("eks-vpc-bridge", {cni_files.VPC_FILE}),
         ("antrea-transparent", set()),
     ],
 )
@@ -111,3 +116,35 @@ def test_with_docker_the_plugins_are_containernetworking_s(runtime: str, names: 
     assert {path.rpartition("\\")[2] for path in programs} == names
     text = programs[f"{cni_files.PLUGIN_FOLDER}\\host-local.exe"]
     assert text.startswith("CNI host-local plugin v")
+
+
+@pytest.mark.parametrize(
+    ("profile", "path", "manager"),
+    [
+        ("hns-ipam-l2bridge", cni_files.SDNBRIDGE_FILE, None),
+        ("win2022-l2bridge-dualstack", cni_files.SDNBRIDGE_FILE, "host-local"),
+        ("eks-vpc-bridge", cni_files.VPC_FILE, None),
+        ("ovn-hybrid-overlay", cni_files.OVN_FILE, "host-local"),
+    ],
+)
+def test_who_gives_addresses_stands_in_the_configuration(
+    profile: str, path: str, manager: str | None
+) -> None:
+    """Where it names nobody Windows does, or the plugin itself knows."""
+    found = configuration(profile, path).get("ipam")
+    assert (found or {}).get("type") == manager
+
+
+def test_aks_overlay_has_addresses_from_its_own_service() -> None:
+    """azure-cns in mode overlay, and no ROUTE policy beside OutBoundNAT because DSR is on."""
+    (plugin,) = configuration("azure-overlay-23h2", cni_files.AZURE_FILE)["plugins"]
+    assert plugin["ipam"] == {"type": "azure-cns", "mode": "overlay"}
+    assert [one["Value"]["Type"] for one in plugin["AdditionalArgs"]] == ["OutBoundNAT"]
+    assert plugin["windowsSettings"] == {"enableLoopbackDSR": True}
+
+
+def test_calico_without_encapsulation_names_no_network_id() -> None:
+    """Its mode is the backend, as the operator renders it."""
+    (plugin,) = configuration("calico-bgp-l2bridge", cni_files.CALICO_FILE)["plugins"]
+    assert plugin["mode"] == "windows-bgp"
+    assert "vxlan_vni" not in plugin

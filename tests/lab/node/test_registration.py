@@ -122,3 +122,38 @@ def test_a_lease_names_its_node_and_how_long_it_holds() -> None:
     assert made["metadata"] == {"name": "win-1", "namespace": "kube-node-lease"}
     assert made["spec"]["holderIdentity"] == "win-1"
     assert made["spec"]["leaseDurationSeconds"] == LEASE_SECONDS == 40
+
+
+@pytest.mark.parametrize(
+    ("profile", "found"),
+    [
+        (
+            "azure-overlay-23h2",
+            {
+                "kubernetes.azure.com/agentpool": "npwin",
+                "kubernetes.azure.com/podnetwork-type": "overlay",
+            },
+        ),
+        ("azure-l2tunnel", {}),
+        ("eks-vpc-bridge", {"eks.amazonaws.com/nodegroup": "windows"}),
+    ],
+)
+def test_clouds_label_their_nodes(profile: str, found: dict[str, str]) -> None:
+    """AKS and EKS do; a cluster of one's own in Azure has no such label."""
+    cluster = profiles.load(profile)
+    told = node_object(cluster.node("win-1"), cluster)["metadata"]["labels"]
+    assert {k: v for k, v in told.items() if "azure.com" in k or "amazonaws.com" in k} == found
+
+
+def test_ovn_writes_ranges_into_annotations() -> None:
+    """Nodes have no spec.podCIDR there, and each end of the hybrid overlay tells the MAC of its router."""
+    cluster = profiles.load("ovn-hybrid-overlay")
+    for name, key, text in (
+        ("linux-1", "k8s.ovn.org/node-subnets", '{"default": ["10.244.1.0/24"]}'),
+        ("win-1", "k8s.ovn.org/hybrid-overlay-node-subnet", "10.244.3.0/24"),
+    ):
+        node = node_object(cluster.node(name), cluster)
+        assert "podCIDR" not in node["spec"]
+        told = node["metadata"]["annotations"]
+        assert told[key] == text
+        assert "k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac" in told

@@ -4,6 +4,8 @@ What conditions require of a cluster has to be known for every profile, and to b
 expectations assume of it (``tests.facts``).
 """
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any
@@ -15,13 +17,20 @@ from nettests.cluster.profile_file import parse_profile
 from nettests.lab.installers import system_objects
 from nettests.lab.kubeconfig import documents
 from nettests.lab.network import addressing
+from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.overlay import pod_mtu
-from nettests.lab.network.windows_node import nat_exceptions
+from nettests.lab.node.components import configuration, kube_proxy_line
 from nettests.lab.node.registration import node_object, node_status
 from nettests.lab.topology import OS, Profile, ProxyMode, profiles
 from nettests.model.facts import ClusterFacts
+from nettests.model.node_reading import NodeReading
 from nettests.model.versions import KubernetesVersion
+from nettests.parse.host_facts import completed
 from nettests.resources import manifests_path
+from nettests.rules import reduced
+from nettests.rules.firewall import PROFILES as FIREWALL
+from nettests.rules.kube_proxy_on_host import CONFIGURATION, VERSION
+from nettests.rules.readings import ToolOutput
 from tests.facts import PROFILES, cluster_facts
 from tests.manifests.shipped import expectations
 
@@ -62,7 +71,35 @@ def discovered(profile: Profile, image: str = "") -> ClusterFacts:
         ),
         "test",
     )
-    return facts_of(snapshot, replace(stated, images=replace(stated.images, probe=image)))
+    found = facts_of(snapshot, replace(stated, images=replace(stated.images, probe=image)))
+    return completed(found, _told(profile))
+
+
+def _told(profile: Profile) -> Iterator[NodeReading]:
+    """Yield what node vantages read of a kube-proxy without a Pod, and of a firewall that nobody states."""
+    proxy = profile.kube_proxy
+    for node in profile.nodes:
+        if node.os is OS.WINDOWS and not profile.options.firewall_stated:
+            rows = [{"Name": name, "Enabled": 1} for name in ("Domain", "Private", "Public")]
+            yield _reading(node.name, FIREWALL, json.dumps(rows))
+        if node.os in proxy.service_on:
+            line = kube_proxy_line(node, profile, addressing.source_vip(node, profile.cni))
+            flags = dict(one[2:].split("=", 1) for one in line.split() if one.startswith("--"))
+            shown = configuration(node.os, proxy.mode.value, flags)
+            yield _reading(node.name, CONFIGURATION, json.dumps(shown))
+            version = f'kubernetes_build_info{{git_version="{profile.kubernetes_version}"}} 1'
+            yield _reading(node.name, VERSION, version)
+
+
+def _reading(node: str, reading: ToolOutput, text: str) -> NodeReading:
+    return NodeReading(
+        node=node,
+        reading=reading.name,
+        probe="test",
+        command=reading.words,
+        exit_code=0,
+        stdout=reduced(reading, text),
+    )
 
 
 def _meta(item: Object, kind: str) -> Object | None:
@@ -87,7 +124,8 @@ def _logs(profile: Profile) -> Any:
     """Yield what kube-proxy's start script adds on overlay nodes, which only its log tells."""
     for node in profile.nodes:
         vip = addressing.source_vip(node, profile.cni)
-        if node.os is OS.WINDOWS and profile.kube_proxy.mode is not ProxyMode.NONE:
+        proxy = profile.kube_proxy
+        if node.os is OS.WINDOWS and not proxy.runs_no_pod(node.os):
             dsr = str(profile.kube_proxy.dsr).lower()
             mode = profile.kube_proxy.mode
             flags = {
@@ -101,13 +139,22 @@ def _logs(profile: Profile) -> Any:
             )
 
 
+BACKEND_ON_NODES = {
+    "azure-l2tunnel",
+    "eks-vpc-bridge",
+    "hns-ipam-l2bridge",
+    "win2022-l2bridge-dualstack",
+}
+"""Profiles whose plugin has one way to connect Pods, or tells it on nodes alone."""
+
+
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_is_discovered_as_tables_assume_it(name: str) -> None:
     """Plugin, backend, drivers, builds, versions and kube-proxy's settings are the assumed ones."""
     found, assumed = discovered(profiles.load(name)), cluster_facts(name)
     assert found.server_version == assumed.server_version
     assert found.cni.plugin.value == assumed.cni.plugin.value
-    if found.cni.plugin.value not in {"azure-cni", "sdnbridge"}:  # theirs is on the nodes alone
+    if name not in BACKEND_ON_NODES:
         assert found.cni.backend.value == assumed.cni.backend.value
     assert found.cni.mtu.value == assumed.cni.mtu.value
     if name != "linux":  # OutBoundNAT is a matter of Windows
@@ -155,6 +202,37 @@ def test_antrea_takes_kube_proxys_place_on_windows() -> None:
 HISTORIC = {path.stem: path for path in (manifests_path() / "lab" / "historic").glob("*.yaml")}
 # node label, HostProcess, mode, DSR, and limitations that decide some check there
 TABLE = {
+    "k8s-19-1709-l2bridge": (
+        (None, False, "kernelspace", False),
+        {
+            "dsr-source-ip-non-dsr",
+            "dsr-nodeport-cluster-never",
+            "nodeport-from-pod-own-node",
+            "svc-max-64-backends",
+            "plat-label-windows-build-old",
+            "plat-kernel-image-match-older",
+        },
+    ),
+    "k8s-114-1809-userspace": (
+        (None, False, "userspace", False),
+        {
+            "svc-userspace-default",
+            "svc-userspace-default-nodeport",
+            "svc-userspace-source",
+            "svc-userspace-default-mode",
+            "pf-introduced",
+        },
+    ),
+    "k8s-119-1909-overlay": (
+        ("10.0.18363", False, "kernelspace", False),
+        {
+            "svc-overlay-remote-intermittent",
+            "lb-source-vip-without-dsr",
+            "svc-max-64-backends-later-builds",
+            "preserve-dest-without-dsr",
+            "etp-local-old",
+        },
+    ),
     "k8s-114-1803-overlay": (
         (None, False, "kernelspace", False),
         {

@@ -24,18 +24,25 @@ nodes:
 """
 
 NAMES = [
+    "antrea-geneve",
     "antrea-transparent",
     "azure-l2tunnel",
+    "azure-overlay-23h2",
+    "calico-bgp-l2bridge",
     "calico-overlay-dsr",
+    "eks-vpc-bridge",
     "fleet",
+    "hns-ipam-l2bridge",
     "linux",
     "mixed-builds",
+    "ovn-hybrid-overlay",
     "userspace-l2bridge",
     "win2019-l2bridge",
     "win2019-overlay",
     "win2022-l2bridge-dsr",
     "win2022-l2bridge-dualstack",
     "win2022-overlay-dsr",
+    "win2022-overlay-services",
 ]
 
 
@@ -45,14 +52,42 @@ def test_these_profiles_exist() -> None:
     assert profiles.DEFAULT in NAMES
 
 
-@pytest.mark.parametrize(("words", "as_service"), [("", False), ("service", True), ("pod", False)])
-def test_kube_proxy_may_be_a_service_of_its_hosts(words: str, as_service: bool) -> None:
-    """Then there is neither a DaemonSet nor a ConfigMap of it; unless told otherwise there are both."""
-    text = f"{VALID}kubeProxy: {{runsAs: {words}}}\n" if words else VALID
+@pytest.mark.parametrize(
+    ("words", "there"),
+    [
+        ("", {"kube-proxy", "kube-proxy-windows"}),
+        ("pod", {"kube-proxy", "kube-proxy-windows"}),
+        ("windows-service", {"kube-proxy"}),
+        ("service", set()),
+    ],
+)
+def test_kube_proxy_may_be_a_service_of_its_hosts(words: str, there: set[str]) -> None:
+    """Then there is no DaemonSet of it, on Linux no ConfigMap either; unless told otherwise there are both."""
+    windows = "  - {name: b, os: windows, build: 20348, patch: 3207}\n"
+    text = f"{VALID}{windows}" + (f"kubeProxy: {{runsAs: {words}}}\n" if words else "")
     profile = profiles.read(text, "small.yaml")
-    assert profile.kube_proxy.as_service is as_service
+    made = [item for _, item in system_objects.objects(profile)]
+    names = {item["metadata"]["name"] for item in made if item["kind"] == "DaemonSet"}
+    assert {name for name in names if name.startswith("kube-proxy")} == there
+    maps = {item["metadata"]["name"] for item in made if item["kind"] == "ConfigMap"}
+    assert ("kube-proxy" in maps) is ("kube-proxy" in there)
+
+
+def test_kube_proxy_may_be_a_service_of_windows_hosts_alone() -> None:
+    """Linux nodes have its Pods then, and the ConfigMap is theirs."""
+    windows = "  - {name: w, os: windows, build: 20348, patch: 3207}\n"
+    text = f"{VALID}{windows}kubeProxy: {{runsAs: windows-service}}\n"
+    profile = profiles.read(text, "small.yaml")
+    assert profile.kube_proxy.runs_no_pod(OS.WINDOWS)
+    assert not profile.kube_proxy.runs_no_pod(OS.LINUX)
+    found = [
+        item["spec"]["template"]["spec"]["nodeSelector"]["kubernetes.io/os"]
+        for _, item in system_objects.objects(profile)
+        if item["kind"] == "DaemonSet" and "kube-proxy" in item["metadata"]["name"]
+    ]
+    assert found == ["linux"]
     names = {item["metadata"]["name"] for _, item in system_objects.objects(profile)}
-    assert ("kube-proxy" in names) is not as_service
+    assert "kube-proxy" in names
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -174,6 +209,12 @@ def test_the_driver_must_fit_the_backend_where_windows_nodes_are() -> None:
         ("v1.33.5", "flannel, backend: host-gw, driver: l2bridge", "none", "antrea plugin"),
         ("v1.33.5", "antrea, backend: vxlan, driver: transparent", "kernelspace", "antrea plugin"),
         ("v1.33.5", "azure, backend: vnet, driver: overlay", "kernelspace", "overlay networks"),
+        (
+            "v1.33.5",
+            "flannel, backend: host-gw, driver: l2bridge, ipam: hns",
+            "kernelspace",
+            "address management of its own",
+        ),
         ("v1.26.0", "flannel, backend: host-gw, driver: l2bridge", "userspace", "after 1.25"),
     ],
 )
@@ -190,9 +231,10 @@ def test_kube_proxys_mode_must_fit_plugin_and_version(
         profiles.read(text + "  - {name: w, os: windows, build: 17763, patch: 1339}\n", "file.yaml")
 
 
-def test_azures_pods_have_addresses_of_the_nodes_network() -> None:
-    """With Azure CNI the pods' ranges lie in the network that the nodes are on."""
-    profile = profiles.load("azure-l2tunnel")
+@pytest.mark.parametrize("name", ["azure-l2tunnel", "eks-vpc-bridge"])
+def test_clouds_pods_have_addresses_of_the_nodes_network(name: str) -> None:
+    """With Azure CNI and Amazon's the pods' ranges lie in the network that the nodes are on."""
+    profile = profiles.load(name)
     assert profile.cluster_cidr == profile.node_network
     assert all(node.pod_cidr[-1] in profile.node_network for node in profile.nodes)
     assert not any(

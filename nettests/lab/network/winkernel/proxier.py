@@ -6,8 +6,8 @@ otherwise is a feature). ``endpoint_choice`` says who is a backend, ``load_balan
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from operator import is_
+from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter, is_
 
 from nettests.lab.network import addressing
 from nettests.lab.network.hints import within_zone
@@ -130,7 +130,7 @@ class Winkernel:
         its ports too, whichever they are of.
         """
         unused: set[Address] = set()
-        if set(map(_spec, after)) != set(map(_spec, before)):
+        if _specs(after) != _specs(before):
             for port in before:
                 gone = self._known.pop(port.key)
                 self._delete_all(gone)
@@ -349,5 +349,9 @@ def _endpoints(ports: Iterable[ServicePort]) -> dict[str, tuple[Backend, ...]]:
     return {port.key: port.endpoints for port in ports}
 
 
-def _spec(service: ServicePort) -> ServicePort:
-    return replace(service, endpoints=())
+def _specs(ports: Iterable[ServicePort]) -> dict[str, tuple[object, ...]]:
+    """Return all of Service ports but their endpoints, to be compared: hundreds of nodes look at each change."""
+    return {port.key: _SPEC(port) for port in ports}
+
+
+_SPEC = attrgetter(*(one.name for one in fields(ServicePort) if one.name != "endpoints"))

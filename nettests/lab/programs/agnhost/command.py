@@ -7,6 +7,7 @@ from importlib import resources
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.agnhost import (
     connect,
+    mounttest,
     netexec,
     no_snat_test,
     pause,
@@ -36,6 +37,7 @@ COMMANDS: Mapping[str, Command] = {
     "dns-server-list": Command(run=resolver_settings.print_servers),
     "dns-suffix": Command(run=resolver_settings.print_suffixes),
     "etc-hosts": Command(run=resolver_settings.print_hosts),
+    "mounttest": Command(run=mounttest.run, flags=mounttest.FLAGS),
     "netexec": Command(run=netexec.run, flags=netexec.FLAGS, handles_terminate=True),
     "no-snat-test": Command(run=no_snat_test.run, flags=no_snat_test.FLAGS),
     "pause": Command(run=pause.run, handles_terminate=True),

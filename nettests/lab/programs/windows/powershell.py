@@ -18,7 +18,7 @@ from nettests.lab.dns.resolution import Failure, ResolutionError
 from nettests.lab.interfaces import Process
 from nettests.lab.programs import dialogue
 from nettests.lab.programs.terminal import err, out
-from nettests.lab.programs.windows import hns_cmdlets
+from nettests.lab.programs.windows import hns_cmdlets, node_cmdlets
 
 # Samples: Resolve-DnsName kubernetes.default
 #          Resolve-DnsName -Name 'web.demo.svc.cluster.local' -Type A -DnsOnly
@@ -71,7 +71,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
             return 0
         await err(process, _LACKING)
         return 1
-    for known in (hns_cmdlets.run, dialogue.powershell):
+    for known in (hns_cmdlets.run, node_cmdlets.run, dialogue.powershell):
         code = await known(process, text)
         if code is not None:
             return code
@@ -152,6 +152,7 @@ def _unknown(word: str) -> str:
     return (
         f"{word} : The term '{word}' is not recognized as the name of a cmdlet, function, script "
         "file, or operable program. The lab's PowerShell knows Resolve-DnsName and, before "
-        "ConvertTo-Json, Get-HnsNetwork, Get-HnsEndpoint and Get-HnsPolicyList, in HostProcess "
+        "ConvertTo-Json, Get-HnsNetwork, Get-HnsEndpoint, Get-HnsPolicyList, Get-CimInstance Win32_Process and "
+        "Get-NetFirewallProfile, in HostProcess "
         "containers.\n"
     )

@@ -1,5 +1,6 @@
-"""Small Windows programs: ``hostname``, ``whoami``, ``where``, ``fsutil volume diskfree``, and ``cmd /c`` with ver, set, type or a CNI plugin."""
+"""Small Windows programs: ``hostname``, ``whoami``, ``where``, ``fsutil volume diskfree``, and ``cmd /c`` with ver, set, exit, type or a CNI plugin."""
 
+import re
 from collections.abc import Sequence
 
 from nettests.lab.interfaces import Process
@@ -8,6 +9,8 @@ from nettests.lab.programs.windows.disk import delete_files, print_about, type_f
 
 _FREE_BYTES, _DRIVE_BYTES = 103_079_215_104, 136_365_211_648
 _CONTAINER_USER = r"user manager\containeradministrator"
+# sample: exit 7
+_EXIT = re.compile(r"exit ([0-9]{1,9})")
 _HOST_USER = r"nt authority\system"
 
 
@@ -26,7 +29,7 @@ async def whoami(process: Process, _words: Sequence[str]) -> int:
 
 
 async def cmd(process: Process, words: Sequence[str]) -> int:
-    """Run ``cmd /c`` with ver, set, type, del or a CNI plugin; other text is refused, never interpreted."""
+    """Run ``cmd /c`` with ver, set, exit, type, del or a CNI plugin; other text is refused, never interpreted."""
     text = " ".join(words[1:]).strip().lower()
     if words[:1] and words[0].lower() == "/c" and text == "ver":
         machine = process.machine
@@ -36,6 +39,8 @@ async def cmd(process: Process, words: Sequence[str]) -> int:
         for name, value in sorted(process.environment.items(), key=lambda pair: pair[0].lower()):
             await out(process, f"{name}={value}\n")
         return 0
+    if words[:1] and words[0].lower() == "/c" and (ending := _EXIT.fullmatch(text)):
+        return int(ending[1])
     if words[:1] and words[0].lower() == "/c" and words[1:2] and words[1].lower() == "type":
         return await type_files(process, words[2:])
     if words[:1] and words[0].lower() == "/c" and words[1:2] and words[1].lower() == "del":
@@ -43,7 +48,8 @@ async def cmd(process: Process, words: Sequence[str]) -> int:
     if words[:1] and words[0].lower() == "/c" and words[1:2] and words[1].lower().endswith(".exe"):
         return await print_about(process, words[1], words[2:])
     await err(
-        process, "The lab's cmd runs nothing but 'ver', 'set', 'type', 'del' and CNI plugins.\n"
+        process,
+        "The lab's cmd runs nothing but 'ver', 'set', 'exit', 'type', 'del' and CNI plugins.\n",
     )
     return 1
 

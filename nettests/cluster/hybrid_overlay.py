@@ -1,0 +1,97 @@
+"""Read OVN-Kubernetes: whether it has a hybrid overlay, which Windows nodes need, its network id and UDP port.
+
+Pure. OpenShift keeps the daemon's configuration in a ConfigMap (openshift/cluster-network-operator); the network id is a
+constant of the project (go-controller/hybrid-overlay/pkg/types). A node's subnet is an annotation.
+"""
+
+import configparser
+import ipaddress
+from collections.abc import Mapping
+from typing import Any
+
+from nettests.model import ports
+from nettests.model.facts import Fact, known, unknown
+from nettests.model.json_text import read_json
+
+Object = dict[str, Any]
+
+PLUGIN = "ovn-kubernetes"
+CONFIG_MAPS = ("openshift-ovn-kubernetes/ovnkube-config",)
+KEY = "ovnkube.conf"
+SECTION, PORT = "hybridoverlay", "hybrid-overlay-vxlan-port"
+BACKEND, WITHOUT = "hybrid-overlay", "geneve"
+VNI = 4097
+SUBNET = "k8s.ovn.org/hybrid-overlay-node-subnet"
+"""The annotation with the Pod range of a node that OVN does not run on."""
+LINUX_SUBNETS = "k8s.ovn.org/node-subnets"
+
+
+def backend_of(config_maps: Mapping[str, Object]) -> Fact[str]:
+    """Return ``hybrid-overlay`` where the configuration has one, else OVN's own encapsulation."""
+    found = _section(config_maps)
+    if found.value is None:
+        return unknown(found.origin)
+    enabled = found.value.get("enabled", "").lower() == "true"
+    return known(BACKEND if enabled else WITHOUT, found.origin)
+
+
+def network_id_of(config_maps: Mapping[str, Object]) -> Fact[int]:
+    """Return the network id of the hybrid overlay, which nobody can choose."""
+    backend = backend_of(config_maps)
+    if backend.value != BACKEND:
+        return unknown(f"{backend.origin}: no hybrid overlay")
+    return known(VNI, f"the project's constant, {backend.origin}")
+
+
+def port_of(config_maps: Mapping[str, Object]) -> Fact[int]:
+    """Return the UDP port of the hybrid overlay, VXLAN's own where the configuration names none."""
+    found = _section(config_maps)
+    if found.value is None or backend_of(config_maps).value != BACKEND:
+        return unknown(f"{found.origin}: no hybrid overlay")
+    # sample: hybrid-overlay-vxlan-port="9898"
+    text = found.value.get(PORT, "").strip('"')
+    if not text:
+        return known(ports.VXLAN, f"the default, {found.origin}")
+    if not text.isdecimal():
+        return unknown(f"{found.origin} says {PORT} {text[:40]!r}, which is no number")
+    return known(int(text), found.origin)
+
+
+def subnets_of(node: Object) -> list[str]:
+    """Return the Pod ranges that OVN-Kubernetes writes on a node; empty where it wrote none, or no such list."""
+    # samples: hybrid-overlay-node-subnet: 10.132.1.0/24, node-subnets: {"default":["10.244.1.0/24"]}
+    annotations = node["metadata"].get("annotations") or {}
+    if SUBNET in annotations:
+        return _networks([annotations[SUBNET]])
+    try:
+        told = read_json(annotations.get(LINUX_SUBNETS, "{}"))
+    except ValueError:
+        return []
+    given = told.get("default") if isinstance(told, dict) else None
+    return _networks(given if isinstance(given, list) else [given])
+
+
+def _networks(texts: list[Any]) -> list[str]:
+    found = []
+    for text in texts:
+        try:
+            found.append(str(ipaddress.ip_network(str(text))))
+        except ValueError:
+            continue
+    return found
+
+
+def _section(config_maps: Mapping[str, Object]) -> Fact[Mapping[str, str]]:
+    """Return the settings of the hybrid overlay; empty where the configuration has none."""
+    for name in CONFIG_MAPS:
+        text = ((config_maps.get(name) or {}).get("data") or {}).get(KEY)
+        if text is None:
+            continue
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
+        try:
+            parser.read_string(text)
+        except configparser.Error:
+            return unknown(f"ConfigMap {name}: {KEY} is no such file")
+        told = dict(parser[SECTION]) if parser.has_section(SECTION) else {}
+        return Fact(told, f"ConfigMap {name}")
+    return unknown(f"there is no ConfigMap {' or '.join(CONFIG_MAPS)} with {KEY}")

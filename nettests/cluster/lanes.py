@@ -1,0 +1,140 @@
+"""Several connections over one port-forward: each a lane with channels of its own, read by a thread of its own.
+
+A WebSocket of ``portforward`` names its ports, and has two channels for each; nothing says that they have to differ, and
+a kubelet connects to each by itself (``kubelet/pkg/cri/streaming/portforward``). So one handshake brings as many
+connections as a probe needs. Between ``streams``, which one thread may read at a time, and ``port_forward``. What a lane
+carries is not known here.
+"""
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+from nettests.cluster.streams import Stream
+
+CHANNELS = 2
+"""Of each port: data, and errors."""
+Message = tuple[int, bytes]
+
+
+@dataclass(slots=True)
+class Lanes:
+    """The lanes of one stream; safe for threads.
+
+    Of the threads that wait, one reads and hands out what comes to the others; when it has its own, another one does.
+    """
+
+    stream: Stream
+    count: int
+    _came: list[deque[Message]] = field(init=False)
+    _open: set[int] = field(init=False)
+    _busy: set[int] = field(default_factory=set)
+    """The lanes over which an answer is awaited."""
+    _ended: bool = False
+    _why: OSError | None = None
+    """What broke the stream, if it did not simply end."""
+    _reading: bool = False
+    _turn: threading.Condition = field(default_factory=threading.Condition)
+
+    def __post_init__(self) -> None:
+        self._came = [deque() for _ in range(self.count)]
+        self._open = set(range(self.count))
+
+    def receive(self, lane: int, seconds: float) -> Message | None:
+        """Return the next message of a lane; ``None`` once the stream has ended.
+
+        ``TimeoutError`` where none comes in time; what the stream raises where none comes any more.
+        """
+        until = time.monotonic() + seconds
+        while True:
+            with self._turn:
+                while not (self._came[lane] or self._ended) and self._reading:
+                    if not self._turn.wait(max(0.0, until - time.monotonic())):
+                        raise TimeoutError
+                if self._came[lane]:
+                    return self._came[lane].popleft()
+                if self._why is not None:
+                    raise self._why
+                if self._ended:
+                    return None
+                self._reading = True
+            self._read(max(0.0, until - time.monotonic()))
+
+    def _read(self, seconds: float) -> None:
+        """Read one message for whoever it is; ``TimeoutError`` where none comes."""
+        message: Message | None = None
+        over, why = False, None
+        try:
+            message = self.stream.receive(seconds)
+            over = message is None
+        except TimeoutError:
+            raise
+        except OSError as error:
+            over, why = True, error
+        finally:
+            with self._turn:
+                self._reading, self._ended, self._why = False, over, why
+                if message is not None:
+                    lane, channel = divmod(message[0], CHANNELS)
+                    if lane in self._open:
+                        self._came[lane].append((channel, message[1]))
+                self._turn.notify_all()
+
+    def allow(self, lane: int, most: int) -> None:
+        """Let a lane bring so many bytes from now on, beside as many of each other one that is busy."""
+        with self._turn:
+            self._busy.add(lane)
+            self.stream.allow(most * len(self._busy))
+
+    def rest(self, lane: int) -> None:
+        """Say that a lane has its answer: it may bring nothing until the next question."""
+        with self._turn:
+            self._busy.discard(lane)
+
+    def close(self, lane: int) -> None:
+        """Let go of a lane; the stream is closed with the last one."""
+        with self._turn:
+            self._open.discard(lane)
+            self._busy.discard(lane)
+            last = not self._open
+        if last:
+            self.stream.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One of them, as a stream that has two channels."""
+
+    lanes: Lanes
+    number: int
+
+    def allow(self, most: int) -> None:
+        """Let so many bytes come from now on, whatever came before."""
+        self.lanes.allow(self.number, most)
+
+    def rest(self) -> None:
+        """Say that nothing is awaited any more."""
+        self.lanes.rest(self.number)
+
+    def receive(self, seconds: float) -> Message | None:
+        """Return the next message's channel and what it says; ``None`` once the stream has ended."""
+        return self.lanes.receive(self.number, seconds)
+
+    def send(self, channel: int, data: bytes) -> None:
+        """Send a message over one of the lane's channels."""
+        self.lanes.stream.send(self.number * CHANNELS + channel, data)
+
+    def close(self) -> None:
+        """Let go of the lane. May be called twice."""
+        self.lanes.close(self.number)
+
+    def hang_up(self) -> None:
+        """Close the stream with all its lanes: what comes over it cannot be trusted, or nothing comes any more."""
+        self.lanes.stream.close()
+
+
+def lanes_of(stream: Stream, count: int) -> list[Lane]:
+    """Return the lanes of a stream that was opened to so many ports."""
+    shared = Lanes(stream, count)
+    return [Lane(shared, number) for number in range(count)]

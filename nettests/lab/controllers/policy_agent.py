@@ -1,0 +1,101 @@
+"""The agent that binds pods by NetworkPolicies, as plugins have one: what pods may begin to send, node by node.
+
+Of policies those of type Egress are known, with peers that are pods of the policy's own namespace, at all ports. What
+comes in is not bound (LIMITS).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from ipaddress import ip_address
+
+import aiohttp
+
+from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client.informer import Informer, work_after_changes
+from nettests.lab.controllers.scheduling import selected
+from nettests.lab.topology import Address
+
+_LOG = logging.getLogger(__name__)
+
+_GATHER = 0.02
+_RETRY = 0.5
+
+Allowed = Mapping[Address, Sequence[Address]]
+Enforce = Callable[[str, Allowed], Awaitable[None]]
+"""Tells a node of all of its pods that are bound, and where each may begin to send."""
+
+
+class PolicyAgent:
+    """Follows policies and pods, and tells each of ``nodes`` what has changed for it."""
+
+    def __init__(self, client: Client, nodes: Iterable[str], enforce: Enforce) -> None:
+        self._nodes = tuple(nodes)
+        self._enforce = enforce
+        self._policies = Informer(client, "/apis/networking.k8s.io/v1/networkpolicies")
+        self._pods = Informer(client, "/api/v1/pods")
+        self._told: dict[str, Allowed] = {}
+
+    async def run(self) -> None:
+        """Follow the API until cancelled."""
+        await work_after_changes((self._policies, self._pods), _GATHER, self._work)
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                await self._tell()
+            except (ApiError, aiohttp.ClientError, OSError) as error:
+                _LOG.info("network policies: %s", error)
+                await asyncio.sleep(_RETRY)
+            else:
+                return
+
+    async def _tell(self) -> None:
+        bound = bindings(self._policies.objects.values(), self._pods.objects.values())
+        for node in self._nodes:
+            wanted = bound.get(node, {})
+            if wanted != self._told.get(node, {}):
+                await self._enforce(node, wanted)
+                self._told[node] = wanted
+
+
+def bindings(
+    policies: Iterable[Json], pods: Iterable[Json]
+) -> dict[str, dict[Address, list[Address]]]:
+    """Return by node which pods are bound, and the pods that each may begin to send to."""
+    binding = [one for one in policies if "Egress" in one["spec"].get("policyTypes", ())]
+    there = [pod for pod in pods if _addresses(pod)]
+    found: dict[str, dict[Address, list[Address]]] = {}
+    for pod in there:
+        own = [one for one in binding if _binds(one, pod)]
+        if not own:
+            continue
+        peers = [peer for peer in there if any(_lets_to(one, peer) for one in own)]
+        places = sorted({address for peer in peers for address in _addresses(peer)}, key=str)
+        node = found.setdefault(str(pod["spec"]["nodeName"]), {})
+        node |= dict.fromkeys(_addresses(pod), places)
+    return found
+
+
+def _binds(policy: Json, pod: Json) -> bool:
+    same = policy["metadata"]["namespace"] == pod["metadata"]["namespace"]
+    return same and selected(policy["spec"].get("podSelector") or {}, pod)
+
+
+def _lets_to(policy: Json, peer: Json) -> bool:
+    """Whether a rule of a policy names the pods of its namespace that ``peer`` is one of; one without peers names all."""
+    for rule in policy["spec"].get("egress") or ():
+        if not rule.get("to"):
+            return True
+        same = policy["metadata"]["namespace"] == peer["metadata"]["namespace"]
+        named = (one["podSelector"] for one in rule["to"] if set(one) == {"podSelector"})
+        if same and any(selected(selector, peer) for selector in named):
+            return True
+    return False
+
+
+def _addresses(pod: Json) -> list[Address]:
+    """Return the addresses of a pod in the pod network; one on its node's network is bound by none."""
+    if pod["spec"].get("hostNetwork") or not pod["spec"].get("nodeName"):
+        return []
+    return [ip_address(one["ip"]) for one in pod.get("status", {}).get("podIPs") or ()]

@@ -1,0 +1,47 @@
+"""What pods may not begin to send, in the namespace that forwards for a node's pods: a table that is replaced as a whole.
+
+Which pods and which destinations is the policy agent's business. Answers of what was begun pass, as with any agent.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from nettests.lab.network import nft
+from nettests.lab.network.namespace import NetworkNamespace, Worker
+from nettests.lab.network.tables import Chain, Table, render
+from nettests.lab.topology import Address
+
+Allowed = Mapping[Address, Sequence[Address]]
+"""Of each pod that policies bind, where it may begin to send."""
+
+_BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
+"""After connection tracking, which knows what begins, and before Services are translated."""
+
+
+class Policies:
+    """The tables of a fabric's nodes; ``forwarding`` are their namespaces by name."""
+
+    def __init__(self, forwarding: Mapping[str, NetworkNamespace], worker: Worker) -> None:
+        self._forwarding = forwarding
+        self._worker = worker
+
+    async def enforce(self, node: str, allowed: Allowed) -> None:
+        """Let the bound pods of a node begin what they may, and nothing else."""
+        made = table(allowed)
+        text = f"add table {made.label}\ndelete table {made.label}\n{render(made)}"
+        await self._worker.run(lambda: nft.load(self._forwarding[node].fd, text))
+
+
+def table(allowed: Allowed) -> Table:
+    """Return the table that binds these pods; of IPv4 alone."""
+    rules = tuple(
+        _rule(pod, places) for pod, places in sorted(allowed.items(), key=str) if pod.version == 4
+    )
+    return Table(
+        name="network-policies", chains={"leaving": Chain(hook=_BEFORE_TRANSLATION, rules=rules)}
+    )
+
+
+def _rule(pod: Address, places: Sequence[Address]) -> str:
+    own = ", ".join(str(one) for one in places if one.version == 4)
+    beyond = f" ip daddr != {{ {own} }}" if own else ""
+    return f"ct state new ip saddr {pod}{beyond} drop"

@@ -1,0 +1,75 @@
+"""PowerShell's pipelines about the node itself: command lines of processes, the firewall's profiles, files, logs.
+
+``Get-CimInstance Win32_Process``, ``Get-NetFirewallProfile`` and ``Get-Content``, each in the one form that is run, in
+HostProcess containers of a Windows node.
+"""
+
+import fnmatch
+import json
+import re
+
+from nettests.lab.interfaces import Disk, Process
+from nettests.lab.programs.terminal import err, out
+
+# Sample: Get-CimInstance Win32_Process | Where-Object Name -EQ kube-proxy.exe | Select-Object CommandLine | ConvertTo-Json
+_PROCESSES = re.compile(
+    r"Get-CimInstance Win32_Process \| Where-Object Name -EQ (?P<name>[\w.-]+)\.exe "
+    r"\| Select-Object CommandLine \| ConvertTo-Json",
+    re.IGNORECASE,
+)
+_KUBELET = (
+    "$line = [string](get-ciminstance win32_process | where-object name -eq kubelet.exe).commandline; $line; "
+    "if ($line.replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
+    "{ get-content -raw -literalpath $matches[1] }"
+)
+# Sample: Get-Content -Path C:\\var\\log\\pods\\*flannel*\\*\\*.log -Tail 200
+_CONTENT = re.compile(r"Get-Content -Path (?P<path>\S+) -Tail \d+", re.IGNORECASE)
+_FIREWALL = (
+    "get-netfirewallprofile -policystore activestore | select-object name,enabled | convertto-json"
+)
+_PROFILES = ("Domain", "Private", "Public")
+
+
+async def run(process: Process, text: str) -> int | None:
+    """Run the pipeline; return its exit code, ``None`` where it is none of these or not on a node."""
+    node = process.machine.node
+    if node is None:
+        return None
+    if text.lower() == _FIREWALL:
+        rows = [{"Name": name, "Enabled": int(node.disk.firewall)} for name in _PROFILES]
+        await out(process, _json(rows))
+        return 0
+    if text.lower() == _KUBELET:
+        return await _print_kubelet(process, node.disk)
+    if match := _CONTENT.fullmatch(text):
+        return await _print_files(process, node.disk, match["path"])
+    match = _PROCESSES.fullmatch(text)
+    if match is None:
+        return None
+    name = match["name"].lower()
+    if name in node.disk.processes:  # a pipeline without input prints nothing
+        await out(process, _json({"CommandLine": node.disk.command_lines.get(name)}))
+    return 0
+
+
+async def _print_kubelet(process: Process, disk: Disk) -> int:
+    """Print the kubelet's command line, and the file that its --config names."""
+    line = disk.command_lines.get("kubelet", "")
+    await out(process, f"{line}\n")
+    if match := re.search(r"--config[= ](.+?)( --|$)", line.replace('"', "")):
+        await out(process, f"{disk.files.get(match[1], '')}\n")
+    return 0
+
+
+async def _print_files(process: Process, disk: Disk, path: str) -> int:
+    """Print files, with wildcards on every level; without any, the words of a path that is not there."""
+    found = [name for name in disk.files if fnmatch.fnmatchcase(name.lower(), path.lower())]
+    for name in found:
+        await out(process, disk.files[name])
+    if not found and "*" not in path:
+        await err(process, f"Get-Content : Cannot find path '{path}' because it does not exist.\n")
+    return 0 if found or "*" in path else 1
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=4, separators=(",", ":  ")) + "\n"

@@ -1,0 +1,36 @@
+"""``reg.exe query KEY [/s]``: keys of a Windows node's registry, as its components left them. Nothing is written."""
+
+from collections.abc import Sequence
+
+from nettests.lab.interfaces import Disk, Process
+from nettests.lab.programs.terminal import err, out
+
+_ROOTS = {"hklm": "hkey_local_machine"}
+_ABSENT = "ERROR: The system was unable to find the specified registry key or value.\n"
+_INVALID = 'ERROR: Invalid syntax.\nType "REG QUERY /?" for usage.\n'
+_NO_NAME = "(Default)"
+
+
+async def run(process: Process, words: Sequence[str]) -> int:
+    """Print the values of a key, with ``/s`` those of all keys below it too; 1 where there is none."""
+    options = [word.lower() for word in words[2:]]
+    if not words[1:] or words[0].lower() != "query" or options not in ([], ["/s"]):
+        await err(process, _INVALID)
+        return 1
+    root, _, rest = words[1].lower().partition("\\")
+    wanted = f"{_ROOTS.get(root, root)}\\{rest}"
+    node = process.machine.node
+    registry = (node.disk if node is not None else Disk()).registry
+    below = f"{wanted}\\"
+    found = [
+        key
+        for key in registry
+        if key.lower() == wanted or (options and key.lower().startswith(below))
+    ]
+    for key in found:
+        await out(process, f"\n{key}\n")
+        for name, kind, data in registry[key]:
+            await out(process, f"    {name or _NO_NAME}    {kind}    {data}\n")
+    if not found:
+        await err(process, _ABSENT)
+    return 0 if found else 1

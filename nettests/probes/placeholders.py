@@ -1,0 +1,71 @@
+"""What stands in a case's Pod for something that is known once the run's objects stand: addresses, names, a node's build.
+
+Used by ``starting``. Pure: what stands is given.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nettests.model.check import Action
+from nettests.model.dns_names import SERVICE_FQDN, absolute
+from nettests.model.facts import Address, ClusterFacts
+from nettests.plan.pods import BUILD, OTHER, SERVICE_ADDRESS, SERVICE_NAME
+from nettests.probes.deployment import StandingPod, StandingService
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placeholders:
+    """Texts for placeholders, of one action."""
+
+    texts: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        action: Action,
+        facts: ClusterFacts,
+        namespace: str,
+        standing: Mapping[str, StandingPod],
+        services: Mapping[str, StandingService],
+    ) -> "Placeholders":
+        """Return what is known of the server, the Service and the node that a case may name."""
+        texts: dict[str, str] = {}
+        if other := standing.get(action.target.pod or ""):
+            texts[OTHER] = _host(other.addresses, action)
+        if service := services.get(action.target.service or ""):
+            names = {"namespace": namespace, "domain": facts.dns_domain}
+            texts[SERVICE_NAME] = absolute(SERVICE_FQDN).format(service=service.name, **names)
+            if service.addresses:
+                texts[SERVICE_ADDRESS] = _host(service.addresses, action)
+        build = facts.node(action.source.node).build.value if action.source.node else None
+        if build is not None:
+            texts[BUILD] = f"10.0.{build.build}"
+        return cls(texts=texts)
+
+    def within(self, text: str) -> str:
+        """Return a text with all that is known in its place."""
+        for placeholder, known in self.texts.items():
+            text = text.replace(placeholder, known)
+        return text
+
+    def then(self, action: Action) -> Action:
+        """Return an action whose words and texts for afterwards have all that is known in its place."""
+        case = action.case
+        if case is None or case.then is None:
+            return action
+        words = tuple(map(self.within, case.then.words))
+        then = replace(case.then, words=words, says=self.within(case.then.says))
+        return replace(action, case=replace(case, then=then))
+
+    def filled(self, made: Object) -> Object:
+        """Return an object with all that is known in its place."""
+        filled: Object = json.loads(self.within(json.dumps(made)))
+        return filled
+
+
+def _host(addresses: Iterable[Address], action: Action) -> str:
+    return str(next(one for one in addresses if one.version == action.family.version))

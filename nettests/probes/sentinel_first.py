@@ -1,0 +1,68 @@
+"""In a large fleet a node's Services are polled once its sentinel has answered there.
+
+Between ``observer``, which waits for every pair of a Service and a probe, and ``convergence``, which polls one. The
+sentinel is the Service that was made last, so that a node where it is silent has more to program; while it does, polls
+of all its other Services bring nothing, cost it time, and wait for 5 s each. As long as all pairs can be polled at the
+same time they are, and each says when it began to answer. It polls nothing itself.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from nettests.model.words import TargetKind
+from nettests.probes.convergence import Pair
+
+SENTINEL_SECONDS = 60.0
+"""So long a node's other Services wait for its sentinel at most: they may answer where it never will."""
+
+
+@dataclass(slots=True)
+class SentinelFirst:
+    """The order in which pairs are polled; safe for threads. ``at_once`` is how many may be polled at the same time."""
+
+    pairs: Collection[Pair]
+    sentinel: str | None
+    at_once: int
+    seconds: float = SENTINEL_SECONDS
+    clock: Callable[[], float] = time.monotonic
+    _answered: dict[str, threading.Event] = field(init=False)
+    """By probe, whether its sentinel was waited for to the end; of none while all can be polled at once."""
+    _until: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        probes = {one.probe for one in self.pairs if self.many and self._is_sentinel(one)}
+        self._answered = {probe: threading.Event() for probe in probes}
+        self._until = self.clock() + self.seconds
+
+    @property
+    def many(self) -> bool:
+        """Whether there are more pairs than can be polled at the same time."""
+        return len(self.pairs) > self.at_once
+
+    def in_order(self) -> list[Pair]:
+        """Return the pairs, those first that wait for no other."""
+        return sorted(
+            self.pairs, key=lambda one: (not self._is_sentinel(one), self._waits(one), one)
+        )
+
+    def wait(self, pair: Pair, stopped: threading.Event) -> None:
+        """Return when a pair may be polled."""
+        if not self._waits(pair):
+            return
+        if not stopped.is_set():  # once it is, sentinels are waited for no more, and settled
+            self._answered[pair.probe].wait(max(0.0, self._until - self.clock()))
+
+    def settle(self, pair: Pair) -> None:
+        """Say that a pair is waited for no more, however that ended."""
+        if self._is_sentinel(pair) and pair.probe in self._answered:
+            self._answered[pair.probe].set()
+
+    def _is_sentinel(self, pair: Pair) -> bool:
+        return pair.name == self.sentinel
+
+    def _waits(self, pair: Pair) -> bool:
+        """Whether what answers is told of by the rules of the node that the sentinel stands for."""
+        apart = self._is_sentinel(pair) or pair.kind is TargetKind.POD_IP
+        return not apart and pair.probe in self._answered

@@ -1,0 +1,72 @@
+"""The objects that single checks make to let a Pod start: the case's Pod for a node, or the set that makes it. Pure.
+
+Beside ``starting``, which creates and removes them.
+"""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+from nettests.model.check import Action, Case, Plan
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.labels import PURPOSE_LABEL
+from nettests.plan.images import started
+from nettests.plan.pods import STATEFUL_SET
+from nettests.probes import stateful
+from nettests.probes.examine import case_of, in_namespace
+from nettests.probes.objects import Blank, outfitted
+
+Object = dict[str, Any]
+
+
+def made_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object:
+    """Return what is created for a question: the case's Pod, or the StatefulSet that makes it."""
+    case = case_of(action)
+    item = pod(case, node, blank, name)
+    if json.loads(case.object)["kind"] != STATEFUL_SET:
+        return item
+    return stateful.around(item, action.target.service or "")
+
+
+def pod_made(made: Object) -> Object:
+    """Return the Pod that comes of what is created for a question."""
+    return stateful.member(made) if made["kind"] == STATEFUL_SET else made
+
+
+def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
+    """Return the case's Pod for ``node``, with what every Pod of a run has."""
+    item = deepcopy(in_namespace(case, blank.namespace))
+    item["metadata"]["name"] = name
+    own = item["metadata"].get("labels") or {}
+    item["metadata"]["labels"] = {**own, **blank.labels, PURPOSE_LABEL: "start"}
+    spec = item["spec"]
+    if spec.setdefault("os", {"name": node.os.value}) is None:
+        del spec["os"]
+    spec.setdefault("restartPolicy", "Never")
+    spec.setdefault("terminationGracePeriodSeconds", 1)
+    return outfitted(item, node, blank)
+
+
+def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
+    """Return what single checks make, each gone with its check, in the plan's order: Pods and StatefulSets.
+
+    A run numbers them as it comes to them.
+    """
+    return [
+        made_for(action, facts.node(action.source.node or ""), blank, name)
+        for number, action in enumerate(_actions(plan), 1)
+        for name in names_of_many(number, action.connections)
+    ]
+
+
+def _actions(plan: Plan) -> Iterator[Action]:
+    for check in plan.checks:
+        yield from started(*check.actions)
+
+
+def names_of_many(number: int, pods: int) -> list[str]:
+    """Return the names of the Pods of one question."""
+    if pods == 1:
+        return [f"start-{number}"]
+    return [f"start-{number}-{one:02}" for one in range(1, pods + 1)]

@@ -1,0 +1,106 @@
+"""Rules about a kube-proxy that is no Pod of its Windows node: those of ``kube_proxy``, read on the host.
+
+It is a service of Windows or was started by a script, as on AKS, EKS and by kubeadm's scripts of old. What the documents
+demand of it is the same, and so are the demands; what it says of itself comes from the node's own vantage.
+"""
+
+from nettests.rules import kube_proxy, skew
+from nettests.rules.evidence import Evidence, Finding, NothingThereError, finding
+from nettests.rules.flannel import PROCESSES
+from nettests.rules.kube_proxy_on_host import ON_HOST, PROCESS, VERSION
+from nettests.rules.plugin import ANTREA_ALONE, antrea_release
+from nettests.rules.pods import PODS
+from nettests.rules.rule import rule
+from nettests.rules.subjects import ANTREA, DSR, KERNELSPACE, KUBE_PROXY_ON_HOST, OVERLAY
+from nettests.rules.windows_services import ANY_KUBE_PROXY_SERVICE, is_enabled, settings_of
+
+
+@rule(
+    "host-proxy-mode",
+    about=(KUBE_PROXY_ON_HOST,),
+    reads=(*ON_HOST, VERSION),
+    remedy=kube_proxy.proxy_mode.remedy,
+)
+def host_proxy_mode(evidence: Evidence) -> Finding:
+    """kernelspace is what kube-proxy runs with, stated or as the only mode there is (since 1.26)."""
+    return kube_proxy.proxy_mode.demand(evidence)
+
+
+@rule(
+    "host-proxy-name",
+    about=(KUBE_PROXY_ON_HOST,),
+    reads=ON_HOST,
+    remedy=kube_proxy.hostname_override.remedy,
+)
+def host_proxy_name(evidence: Evidence) -> Finding:
+    """kube-proxy on the host knows the node by the name that the API server knows it by."""
+    return kube_proxy.hostname_override.demand(evidence)
+
+
+@rule(
+    "host-proxy-source-vip",
+    about=(KUBE_PROXY_ON_HOST, KERNELSPACE, OVERLAY),
+    reads=ON_HOST,
+    remedy=kube_proxy.source_vip.remedy,
+)
+def host_proxy_source_vip(evidence: Evidence) -> Finding:
+    """kube-proxy on the host has an address of the node's own pod network on overlay."""
+    return kube_proxy.source_vip.demand(evidence)
+
+
+@rule(
+    "host-proxy-dsr-gate",
+    about=(KUBE_PROXY_ON_HOST, KERNELSPACE, DSR),
+    reads=(*ON_HOST, VERSION),
+    remedy=kube_proxy.dsr_gate.remedy,
+)
+def host_proxy_dsr_gate(evidence: Evidence) -> Finding:
+    """--enable-dsr of kube-proxy on the host has the gate WinDSR, which is on by default since 1.33."""
+    return kube_proxy.dsr_gate.demand(evidence)
+
+
+@rule(
+    "host-proxy-overlay-gate",
+    about=(KUBE_PROXY_ON_HOST, KERNELSPACE, OVERLAY),
+    reads=(*ON_HOST, VERSION),
+    remedy=kube_proxy.overlay_gate.remedy,
+)
+def host_proxy_overlay_gate(evidence: Evidence) -> Finding:
+    """kube-proxy on the host has the gate WinOverlay on an overlay network, which is on by default since 1.20."""
+    return kube_proxy.overlay_gate.demand(evidence)
+
+
+@rule(
+    "host-proxy-skew",
+    about=(KUBE_PROXY_ON_HOST,),
+    reads=(*ON_HOST, VERSION),
+    remedy=skew.kube_proxy_skew.remedy,
+)
+def host_proxy_skew(evidence: Evidence) -> Finding:
+    """kube-proxy on the host follows the version-skew policy."""
+    return skew.kube_proxy_skew.demand(evidence)
+
+
+@rule(
+    "antrea-alone-on-host",
+    about=(ANTREA,),
+    reads=(PODS, PROCESSES, ANY_KUBE_PROXY_SERVICE),
+    remedy="stop and delete kube-proxy's service on Windows nodes: AntreaProxy serves all Services (proxyAll)",
+)
+def antrea_alone_on_host(evidence: Evidence) -> Finding:
+    """No kube-proxy runs beside Antrea as a process of the host, and no service is left that would start one."""
+    processes = evidence.text(PROCESSES)
+    if not processes.strip():
+        raise NothingThereError("no process of the node is listed")
+    release = antrea_release(evidence.items(PODS))
+    left = is_enabled(settings_of(evidence, ANY_KUBE_PROXY_SERVICE))
+    found = [
+        *([f"the process {PROCESS}"] if f'"{PROCESS}"' in processes.lower() else []),
+        *(["the service kube-proxy"] if left else []),
+    ]
+    return finding(
+        not found or release < ANTREA_ALONE,
+        f"{' and '.join(found) or 'no process and no service of kube-proxy'} beside Antrea {release}",
+        f"no kube-proxy on a Windows node with Antrea {ANTREA_ALONE} or later",
+        of=1,
+    )

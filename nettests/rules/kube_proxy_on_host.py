@@ -1,0 +1,144 @@
+"""What a kube-proxy that is no Pod says of itself on its node: its mode, configuration, version and command line.
+
+No rule is declared here. It serves mode, configuration and metrics at the loopback address (cmd/kube-proxy/app/server.go,
+``serveMetrics``); its command line is that of the process, whoever started it: the service control manager, nssm, a script
+of AKS or EKS. ``/configz`` shows what is in effect and comes first. ``probes.host_facts`` completes facts by it, and rules
+about kube-proxy find it where there is no Pod.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nettests.model import ports
+from nettests.model.flags import flags_in_arguments
+from nettests.model.json_text import read_json
+from nettests.model.powershell import POWERSHELL
+from nettests.model.words import OS, Family
+from nettests.rules import kept
+from nettests.rules.kept import Keep
+from nettests.rules.pods import started
+from nettests.rules.readings import ToolOutput
+from nettests.rules.subjects import KUBE_PROXY_ON_HOST
+
+SECONDS = 5
+"""curl's own bound: a process of the same host answers at once, or does not run."""
+GROUP = "kubeproxy.config.k8s.io"
+PROCESS, _LINE = "kube-proxy.exe", "CommandLine"
+SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "proxy-mode": ("mode",),
+    "hostname-override": ("hostnameoverride",),
+    "network-name": ("winkernel", "networkname"),
+    "source-vip": ("winkernel", "sourcevip"),
+    "enable-dsr": ("winkernel", "enabledsr"),
+    "iptables-localhost-nodeports": ("iptables", "localhostnodeports"),
+}
+"""Flags, and where ``/configz`` has what became of them; its object has Go's names, or those of files in old releases."""
+GATES = "featuregates"
+_KEPT = {GATES, *(key for path in SETTINGS.values() for key in path)}
+_MOST_OF_A_MODE = 80
+
+
+def _keep_configuration(text: str) -> str:
+    """Keep the settings that rules and facts use."""
+    # sample: {"kubeproxy.config.k8s.io":{"FeatureGates":{"WinDSR":true},"Mode":"kernelspace","Winkernel":{"EnableDSR":true}}}
+    return json.dumps({GROUP: _wanted(read_json(text)[GROUP])})
+
+
+def _wanted(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = {key: value for key, value in settings.items() if key.lower() in _KEPT}
+    return {
+        key: _wanted(value) if isinstance(value, dict) and key.lower() != GATES else value
+        for key, value in found.items()
+    }
+
+
+def _keep_command_line(text: str) -> str:
+    """Keep the flags that rules look for, of the first of the processes."""
+    return json.dumps({_LINE: " ".join([PROCESS, *started(_line_of(text))])})
+
+
+def _line_of(text: str) -> str:
+    # sample: {"CommandLine":  "C:\\k\\kube-proxy.exe --proxy-mode=kernelspace --enable-dsr=false"}
+    loaded = read_json(text)
+    first = loaded[0] if isinstance(loaded, list) else loaded
+    return str(first[_LINE] or "")
+
+
+def _served(name: str, path: str, keep: Keep, curl: str, host: str) -> ToolOutput:
+    address = f"http://{host}:{ports.KUBE_PROXY_METRICS}/{path}"
+    words = (curl, "-sS", "-m", str(SECONDS), address)
+    return ToolOutput(name=name, words=words, keep=keep, only_where=KUBE_PROXY_ON_HOST)
+
+
+def told_at(curl: str, family: Family = Family.IPV4) -> tuple[ToolOutput, ...]:
+    """Return what kube-proxy serves at the loopback address of the family that it binds its metrics in."""
+    host = "[::1]" if family is Family.IPV6 else "127.0.0.1"
+    return (
+        _served("kube-proxy-mode", "proxyMode", lambda text: text[:_MOST_OF_A_MODE], curl, host),
+        _served("kube-proxy-configz", "configz", _keep_configuration, curl, host),
+        _served("kube-proxy-version", "metrics", _KEEP_VERSION, curl, host),
+    )
+
+
+# sample: kubernetes_build_info{build_date="…",git_version="v1.29.4",go_version="go1.21.9",minor="29",…} 1
+_KEEP_VERSION = kept.lines(r'(?m)^kubernetes_build_info\{[^}\n]*git_version="[^"\n]*"')
+MODE, CONFIGURATION, VERSION = told_at("curl.exe")
+COMMAND_LINE = ToolOutput(
+    name="kube-proxy-command-line",
+    words=(
+        *POWERSHELL,
+        f"Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS} | Select-Object CommandLine | ConvertTo-Json",
+    ),
+    keep=_keep_command_line,
+    only_where=KUBE_PROXY_ON_HOST,
+)
+ON_HOST = (CONFIGURATION, COMMAND_LINE)
+"""By which rules know the settings of a kube-proxy without a Pod."""
+
+
+def readings_of(os: OS, curl: str, family: Family) -> tuple[ToolOutput, ...]:
+    """Return what a node's own vantage reads of such a kube-proxy."""
+    own = (COMMAND_LINE,) if os is OS.WINDOWS else ()
+    return (*told_at(curl, family), *own)
+
+
+def served_settings(text: str) -> Mapping[str, str] | None:
+    """Return the settings of ``/configz``, spelled as flags; ``None`` where kube-proxy's is not what answered."""
+    try:
+        settings = _lowered(read_json(text)[GROUP])
+        gates = settings.get(GATES) or {}
+        found = {"feature-gates": ",".join(f"{key}={_flag(one)}" for key, one in gates.items())}
+        for flag, (*outer, last) in SETTINGS.items():
+            place = settings
+            for key in outer:
+                place = _lowered(place.get(key) or {})
+            if place.get(last) is not None:
+                found[flag] = _flag(place[last])
+    except (ValueError, TypeError, AttributeError, KeyError):
+        return None
+    return found
+
+
+def _lowered(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key.lower(): value for key, value in settings.items()}
+
+
+def _flag(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def flags_of(text: str) -> Mapping[str, str]:
+    """Return the flags of a process's command line, none where it does not tell them."""
+    try:
+        given = flags_in_arguments(started(_line_of(text)))
+    except (ValueError, TypeError, AttributeError, LookupError):
+        return {}
+    return {key: value.strip("\"'") for key, value in given.items()}
+
+
+def version_of(text: str) -> str:
+    """Return the version that the metrics name, nothing if there is none."""
+    match = re.search(r'git_version="([^"]+)"', text)
+    return match[1] if match else ""

@@ -1,0 +1,205 @@
+"""Rules about the kubelet of a Windows node and the container runtime beside it: DNS, resolver, pause image.
+
+Read from the kubelet's command line and the configuration file that it names, and from containerd's: the kubelet's own
+``/configz`` takes a right (``nodes/proxy``) that also runs commands in every Pod of the node. Sources: "DNS for Services and
+Pods", "Windows debugging tips", kubelet ``pkg/kubelet/network/dns/dns_windows.go``, Kubernetes ``build/pause``.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+
+from nettests.errors import ManifestError
+from nettests.model.flags import flags_in_arguments
+from nettests.model.powershell import POWERSHELL
+from nettests.model.versions import WindowsBuild
+from nettests.model.yaml_text import plain_yaml
+from nettests.rules import kept
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
+from nettests.rules.node import NODE
+from nettests.rules.readings import CMD, ToolOutput
+from nettests.rules.rule import rule
+
+PROCESS = "kubelet.exe"
+FLAGS: Mapping[str, str] = {
+    "cluster-dns": "clusterDNS",
+    "cluster-domain": "clusterDomain",
+    "resolv-conf": "resolvConf",
+    "hairpin-mode": "hairpinMode",
+}
+"""Flags that are kept, by what a configuration file calls them; a flag counts before the file."""
+OWN_FLAGS = ("config", "node-ip", "pod-infra-container-image")
+"""Flags that no file has."""
+HOST = "Host"
+"""What the kubelet on Windows takes for ``resolvConf`` beside nothing: the node's own DNS client."""
+PAUSE_OF_BUILD = {
+    17763: ((3, 4), None),
+    18362: ((3, 4), (3, 6)),
+    18363: ((3, 4), (3, 6)),
+    19041: ((3, 4), (3, 6)),
+    19042: ((3, 4, 1), None),
+    20348: ((3, 6), None),
+}
+"""The first and the last release of Kubernetes' pause image that has a manifest for a build; none where those of today do."""
+SCRIPT = (
+    f"$line = [string](Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS}).CommandLine; $line; "
+    "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
+    "{ Get-Content -Raw -LiteralPath $Matches[1] }"
+)
+"""It says no quotation mark, which a command line of Windows may lose on its way; 34 is that character."""
+
+
+def _keep_settings(text: str) -> str:
+    line, _, file = text.lstrip().partition("\n")
+    flags = kept.flags(line, (*FLAGS, *OWN_FLAGS))
+    settings = _file(file)
+    found = {name: settings[name] for name in FLAGS.values() if name in settings}
+    return f"{' '.join([PROCESS, *flags])}\n{json.dumps(found)}\n"
+
+
+def _file(text: str) -> Object:
+    """Return a configuration file, which is YAML or JSON; ``ValueError`` where it is neither."""
+    if not text.strip():
+        return {}
+    try:
+        loaded = plain_yaml(text)
+    except ManifestError as error:
+        raise ValueError(error.message) from error
+    if not isinstance(loaded, dict):
+        raise ValueError("it is no configuration")  # noqa: TRY004 - a text that says something else
+    return loaded
+
+
+KUBELET = ToolOutput(name="kubelet-settings", words=(*POWERSHELL, SCRIPT), keep=_keep_settings)
+CONTAINERD = ToolOutput(
+    name="containerd-configuration",
+    words=(*CMD, "type", r"C:\Program Files\containerd\config.toml"),
+    # samples: sandbox_image = "registry.k8s.io/pause:3.6", in later releases: sandbox = 'registry.k8s.io/pause:3.10'
+    keep=kept.lines(r"(?m)^[ \t]*sandbox(?:_image)?[ \t]*=[ \t]*['\"][^'\"\n]*['\"]"),
+)
+
+
+@rule(
+    "kubelet-cluster-dns",
+    about=(),
+    reads=(KUBELET,),
+    remedy="give the kubelet clusterDNS, the address of the cluster's DNS Service: without it Pods get the node's own",
+)
+def kubelet_cluster_dns(evidence: Evidence) -> Finding:
+    """The kubelet gives Pods the cluster's DNS."""
+    wanted = _of_cluster(evidence, "dns-address")
+    given = _settings(evidence).get("clusterDNS") or []
+    addresses = given.split(",") if isinstance(given, str) else list(map(str, given))
+    found = f"clusterDNS {', '.join(addresses) or 'not set'}"
+    return finding(wanted in addresses, found, f"{wanted}, the cluster's DNS Service", of=1)
+
+
+@rule(
+    "kubelet-cluster-domain",
+    about=(),
+    reads=(KUBELET,),
+    remedy="give the kubelet clusterDomain, the domain that the cluster's DNS serves",
+)
+def kubelet_cluster_domain(evidence: Evidence) -> Finding:
+    """The kubelet gives Pods the suffix of the cluster's domain."""
+    wanted = _of_cluster(evidence, "cluster-domain")
+    given = str(_settings(evidence).get("clusterDomain") or "").rstrip(".")
+    return finding(given == wanted, f"clusterDomain {given or 'not set'}", wanted, of=1)
+
+
+@rule(
+    "kubelet-resolv-conf",
+    about=(),
+    reads=(KUBELET,),
+    remedy='give the kubelet resolvConf: "" on Windows nodes: a file of Linux is not there, and no Pod starts',
+)
+def kubelet_resolv_conf(evidence: Evidence) -> Finding:
+    """The kubelet is given no resolv.conf of Linux."""
+    given = str(_settings(evidence).get("resolvConf") or "")
+    if re.match(r"[A-Za-z]:", given):
+        raise NothingThereError(f"whether {given} is a file of the node is not read")
+    return finding(
+        given in {"", HOST},
+        f"resolvConf {given or 'empty'}",
+        f'nothing ("") or {HOST}, which Windows takes for the node\'s own',
+        of=1,
+    )
+
+
+@rule(
+    "pause-image",
+    about=(),
+    reads=(NODE, KUBELET, CONTAINERD),
+    remedy="set sandbox_image in containerd's config.toml (with Docker the kubelet's --pod-infra-container-image) to a "
+    "release of registry.k8s.io/pause that has a manifest for the node's Windows",
+)
+def pause_image(evidence: Evidence) -> Finding:
+    """The pause image has a manifest for the node's build: without one no Pod starts."""
+    build = WindowsBuild.parse(
+        str(evidence.object(NODE)["status"]["nodeInfo"]["kernelVersion"])
+    ).build
+    image = _pause_image(evidence)
+    release = _release(image)
+    if release is None or build not in PAUSE_OF_BUILD:
+        raise NothingThereError(f"no table tells which builds {image} is made for")
+    first, last = PAUSE_OF_BUILD[build]
+    span = f"{_dotted(first)} or later" if last is None else f"{_dotted(first)} to {_dotted(last)}"
+    return finding(
+        first <= release and (last is None or release <= last),
+        f"{image} on build {build}",
+        f"release {span} of the pause image there",
+        of=1,
+    )
+
+
+def _pause_image(evidence: Evidence) -> str:
+    runtime = str(evidence.object(NODE)["status"]["nodeInfo"].get("containerRuntimeVersion", ""))
+    if runtime.startswith("docker://"):
+        image = str(_settings(evidence).get("pod-infra-container-image") or "")
+        source = "the kubelet's command line"
+    else:
+        match = re.search(r"['\"]([^'\"\n]*)['\"]", evidence.texts.get(CONTAINERD.name, ""))
+        image, source = (match[1] if match else ""), CONTAINERD.words[-1]
+    if not image:
+        raise NothingThereError(f"{source} names no pause image: the runtime's own default holds")
+    return image
+
+
+def _release(image: str) -> tuple[int, ...] | None:
+    """Return the release of Kubernetes' pause image; ``None`` for other images, whose tags count otherwise."""
+    # samples: registry.k8s.io/pause:3.6, mcr.microsoft.com/oss/kubernetes/pause:3.6-hotfix.20220114
+    match = re.search(r"(?:registry\.k8s\.io|k8s\.gcr\.io|/kubernetes)/pause:(3(?:\.\d+)+)", image)
+    return tuple(map(int, match[1].split("."))) if match else None
+
+
+def _dotted(release: tuple[int, ...]) -> str:
+    return ".".join(map(str, release))
+
+
+def _of_cluster(evidence: Evidence, fact: str) -> str:
+    if fact not in evidence.facts:
+        raise NothingThereError(f"{fact} is not known")
+    return evidence.fact(fact)
+
+
+def _settings(evidence: Evidence) -> Object:
+    """Return what the kubelet was given, by the names of a configuration file."""
+    line, _, file = evidence.text(KUBELET).lstrip().partition("\n")
+    if not line.strip():
+        raise NothingThereError(f"no process {PROCESS} shows its command line")
+    try:
+        settings = _file(file)
+    except ValueError as error:
+        raise UnreadableError(f"the kubelet's configuration cannot be read: {error}") from error
+    words = kept.flags(line, (*FLAGS, *OWN_FLAGS))
+    given = {key: value.strip("\"'") for key, value in flags_in_arguments(words).items()}
+    if "config" in given and not settings:
+        raise UnreadableError("the file that the kubelet's --config names could not be read")
+    return {**settings, **{FLAGS.get(key, key): value for key, value in given.items()}}

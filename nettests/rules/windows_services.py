@@ -1,0 +1,196 @@
+r"""Rules about components that are services of Windows, and about the variables that these get from the machine.
+
+Read from the registry, whose words no language of Windows translates: ``sc.exe`` and ``nssm.exe`` write there what
+they are told. Sources: "Intro to Windows support in Kubernetes" (kubelet and kube-proxy as services), Microsoft's
+``SERVICE_FAILURE_ACTIONS``, nssm's documentation.
+"""
+
+import re
+from collections.abc import Iterator
+
+from nettests.rules import kept
+from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
+from nettests.rules.pods import NETWORK_VARIABLE
+from nettests.rules.readings import ToolOutput
+from nettests.rules.rule import rule
+from nettests.rules.subjects import KUBE_PROXY_ON_HOST, Subject
+
+SERVICES = r"HKLM\SYSTEM\CurrentControlSet\Services"
+PROGRAMS = frozenset({"ImagePath", "Application"})
+VARIABLES = frozenset({"AppEnvironmentExtra", "AppEnvironment", "Environment"})
+"""Where nssm and the service control manager keep the variables of a service."""
+NSSM = "nssm.exe"
+NSSM_RESTARTS = "Restart"
+"""What nssm does when a program ends, unless it is told otherwise (``AppExit``)."""
+RESTART = 1
+"""``SC_ACTION_RESTART``."""
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY")
+_DWORD = 8
+"""Hexadecimal digits of one."""
+_HEADER = 5
+"""Reset period, message, command, number of actions, offset: then each action with its delay."""
+# samples:     ImagePath    REG_EXPAND_SZ    C:\k\nssm.exe
+#              (Default)    REG_SZ    Restart
+_VALUE = re.compile(r"(?m)^ {4}(?P<name>\S.*?) {4}REG_(?P<kind>[A-Z_]+)(?: {4}(?P<data>.*))?$")
+_KEPT = frozenset({*PROGRAMS, *VARIABLES, "Start", "FailureActions"})
+_EXIT = "AppExit"
+_DISABLED = 4
+
+
+def _keep(text: str) -> str:
+    """Keep whose program the service runs, when it starts, what follows its end, and its variable of the network."""
+    lines = []
+    for key, section in _sections(text):
+        lines.append(key)
+        for match in _VALUE.finditer(section):
+            name, data = match["name"], _reduced(match["name"], (match["data"] or "").strip())
+            if name in _KEPT or key.endswith(_EXIT):
+                lines.append(f"    {name}    REG_{match['kind']}    {data}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    # sample: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters\AppExit
+    for section in re.split(r"(?m)^(?=HKEY_)", text):
+        key, _, values = section.partition("\n")
+        if key.startswith("HKEY_"):
+            yield key.strip(), values
+
+
+def _reduced(name: str, data: str) -> str:
+    """Return what is kept of a value: of a path the program, of variables that of the network."""
+    if name in PROGRAMS:
+        return _program(data)
+    if name in VARIABLES:
+        network = _network(data)
+        return f"{NETWORK_VARIABLE}={network}" if network else ""
+    return data
+
+
+def _network(data: str) -> str:
+    # sample: KUBE_NETWORK=cbr0\0NODE_NAME=win-1
+    values = dict(one.split("=", 1) for one in data.split(r"\0") if "=" in one)
+    return values.get(NETWORK_VARIABLE, "")
+
+
+def _program(path: str) -> str:
+    # samples: "C:\Program Files\Kubernetes\kubelet.exe" --config=…, C:\k\nssm.exe
+    match = re.match(r'"(?P<quoted>[^"]+)"|(?P<bare>\S+)', path)
+    whole = (match["quoted"] or match["bare"]) if match else ""
+    return whole.replace("/", "\\").rpartition("\\")[2].lower()
+
+
+def _service(service: str, name: str, only_where: Subject | None = None) -> ToolOutput:
+    """Return the reading of how a service of Windows is set up."""
+    words = ("reg.exe", "query", rf"{SERVICES}\{service}", "/s")
+    return ToolOutput(name=name, words=words, keep=_keep, only_where=only_where)
+
+
+KUBELET_SERVICE = _service("kubelet", "kubelet-service")
+KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service", KUBE_PROXY_ON_HOST)
+MACHINE = ToolOutput(
+    name="machine-variables",
+    words=(
+        "reg.exe",
+        "query",
+        r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\Environment",
+    ),
+    # which proxies there are, not where: an address may carry a password
+    keep=kept.lines(r"(?im)^ {4}(?:HTTPS?|NO)_PROXY {4}REG_[A-Z_]+ {4}(?=\S)"),
+)
+ANY_KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service-left")
+"""The same where no kube-proxy is to run at all."""
+
+
+@rule(
+    "kubelet-restarts",
+    about=(),
+    reads=(KUBELET_SERVICE,),
+    remedy="sc.exe failure kubelet reset= 0 actions= restart/10000, or run it by nssm, which starts it again",
+)
+def kubelet_restarts(evidence: Evidence) -> Finding:
+    """The kubelet, where it is a service of Windows, is started again when it fails."""
+    return _restarts(evidence, KUBELET_SERVICE, "kubelet")
+
+
+@rule(
+    "kube-proxy-restarts",
+    about=(KUBE_PROXY_ON_HOST,),
+    reads=(KUBE_PROXY_SERVICE,),
+    remedy="sc.exe failure kube-proxy reset= 0 actions= restart/10000, or run it by nssm, which starts it again",
+)
+def kube_proxy_restarts(evidence: Evidence) -> Finding:
+    """kube-proxy, where it is a service of Windows, is started again when it fails."""
+    return _restarts(evidence, KUBE_PROXY_SERVICE, "kube-proxy")
+
+
+@rule(
+    "proxy-variables",
+    about=(),
+    reads=(MACHINE,),
+    remedy='set both for the machine: [Environment]::SetEnvironmentVariable("HTTPS_PROXY", …, '
+    "[EnvironmentVariableTarget]::Machine), then restart the container runtime",
+)
+def proxy_variables(evidence: Evidence) -> Finding:
+    """A node behind an HTTP proxy has both its variables, HTTP_PROXY and HTTPS_PROXY, for the machine."""
+    given = {
+        match[1].upper()
+        for match in re.finditer(
+            r"(?im)^ {4}(HTTPS?_PROXY) {4}REG_[A-Z_]+ {4}", evidence.text(MACHINE)
+        )
+    }
+    if not given:
+        raise NothingThereError("no HTTP proxy is set for the machine")
+    return finding(
+        len(given) == len(PROXIES),
+        " and ".join(sorted(given)),
+        f"{' and '.join(PROXIES)} where the node is behind a proxy",
+        of=len(given),
+    )
+
+
+def settings_of(evidence: Evidence, reading: ToolOutput) -> Object:
+    """Return how a service is set up, nothing where there is none of that name."""
+    # sample of a problem: reg.exe ended with 1: ERROR: The system was unable to find the specified registry key or value.
+    found: Object = {}
+    for key, section in _sections(evidence.texts.get(reading.name, "")):
+        for match in _VALUE.finditer(section):
+            name, data = match["name"], (match["data"] or "").strip()
+            if key.endswith(_EXIT):
+                found[_EXIT] = (
+                    data  # its one value has no name, and what stands for that is translated
+                )
+            elif name in VARIABLES:
+                found |= {NETWORK_VARIABLE: _network(data)} if _network(data) else {}
+            elif name in _KEPT:
+                found[name] = _program(data) if name in PROGRAMS else data
+    return found
+
+
+def is_enabled(settings: Object) -> bool:
+    """Whether a service can start at all."""
+    return bool(settings) and int(str(settings.get("Start", "0")), 16) != _DISABLED
+
+
+def _restarts(evidence: Evidence, reading: ToolOutput, name: str) -> Finding:
+    settings = settings_of(evidence, reading)
+    if not settings:
+        raise NothingThereError(f"{name} is no service of Windows on this node")
+    demand = "that it is started again when it fails"
+    if settings.get("ImagePath") == NSSM:
+        then = str(settings.get(_EXIT) or NSSM_RESTARTS)
+        found = f"nssm, which does this when {name} ends: {then}"
+        return finding(then.lower() == NSSM_RESTARTS.lower(), found, demand, of=1)
+    actions = actions_of(str(settings.get("FailureActions", "")))
+    found = f"{actions.count(RESTART)} actions that restart {name} after a failure"
+    return finding(RESTART in actions, found, demand, of=1)
+
+
+def actions_of(data: str) -> list[int]:
+    """Return the kinds of actions in ``FailureActions``, a ``SERVICE_FAILURE_ACTIONS`` in hexadecimal."""
+    # sample: 80510100000000000000000001000000140000000100000010270000
+    numbers = [
+        int.from_bytes(bytes.fromhex(data[at : at + _DWORD]), "little")
+        for at in range(0, len(data) - _DWORD + 1, _DWORD)
+    ]
+    return numbers[_HEADER::2]

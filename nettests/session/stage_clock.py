@@ -1,0 +1,38 @@
+"""How many seconds each stage of a run took, so that a report can say where the time went.
+
+Stages follow one another; one that is begun a second time goes on. It measures, and decides nothing.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class StageClock:
+    """The stages of one run, in the order in which they began; for one thread after another."""
+
+    clock: Callable[[], float] = time.monotonic
+    _seconds: dict[str, float] = field(default_factory=dict)
+    _running: str | None = None
+    _since: float = 0.0
+
+    def begin(self, stage: str) -> None:
+        """End what is going on, and begin a stage."""
+        self.end()
+        self._seconds.setdefault(stage, 0.0)
+        self._running, self._since = stage, self.clock()
+
+    def end(self) -> None:
+        """End what is going on, if anything is."""
+        if self._running is not None:
+            self._seconds[self._running] += self.clock() - self._since
+            self._running = None
+
+    def seconds(self) -> dict[str, float]:
+        """Return what each stage took; the one that is going on counts to this moment."""
+        running = {self._running: self.clock() - self._since} if self._running else {}
+        return {
+            stage: round(spent + running.get(stage, 0.0), 3)
+            for stage, spent in self._seconds.items()
+        }

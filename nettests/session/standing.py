@@ -1,0 +1,95 @@
+"""What a run has created, and who sends its requests through that.
+
+Between ``deploy`` and the observer: ``Run`` makes it once, a watch finds it still standing in each round. It opens and
+closes nothing.
+"""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nettests import probes
+from nettests.cluster.access import Access
+from nettests.model.cluster_profile import ClusterProfile
+from nettests.model.facts import ClusterFacts
+from nettests.model.words import Question
+from nettests.session.watch import Watch
+from nettests.session.witnessing import Witnessing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What a run has created: the door by which it did, what its objects have in common, and what stands."""
+
+    access: Access
+    blank: probes.Blank
+    deployment: probes.Deployment
+
+    def directory(self, facts: ClusterFacts) -> probes.Directory:
+        """Return where what stands is reached, as the facts of the cluster say."""
+        return probes.Directory(facts=facts, deployment=self.deployment)
+
+    def witnessing(self, facts: ClusterFacts, profile: ClusterProfile) -> Witnessing:
+        """Return who captures connections among what stands, to be closed by the caller."""
+        return Witnessing.among(self.access, self.directory(facts), self.blank, profile.timing)
+
+    def sender(
+        self,
+        facts: ClusterFacts,
+        profile: ClusterProfile,
+        opened: Mapping[str, probes.Probe],
+        witnessing: Witnessing,
+        watch: Watch,
+        *,
+        began: float,
+        stopped: threading.Event,
+    ) -> probes.Sender:
+        """Return who sends requests through ``opened`` probes, and has ``watch`` record what comes back."""
+        examiners = probes.examiners(
+            self.access,
+            self.blank,
+            facts,
+            opened,
+            profile.timing,
+            standing=self.deployment.pods,
+            services=self.deployment.services,
+            stopped=stopped,
+        )
+        return probes.Sender(
+            directory=self.directory(facts),
+            probes=opened,
+            external=_external(profile),
+            recorder=watch,
+            carried=watch.carried,
+            timing=profile.timing,
+            began=began,
+            stopped=stopped,
+            examiners=examiners | {Question.WITNESS: witnessing},
+        )
+
+    def churn(self, facts: ClusterFacts, profile: ClusterProfile) -> probes.Churn:
+        """Return who changes Services of the run, and replaces Pods behind them."""
+        replacing = probes.Replacing(
+            pods=self.access,
+            blank=self.blank,
+            facts=facts,
+            standing=self.deployment.pods,
+            timing=profile.timing,
+        )
+        return probes.Churn(
+            services=self.access, namespace=self.blank.namespace, replacing=replacing
+        )
+
+    def arrivals(self) -> probes.Arrivals:
+        """Return who reads in the logs of servers what arrived there."""
+        return probes.Arrivals(logs=self.access, namespace=self.blank.namespace)
+
+
+def _external(profile: ClusterProfile) -> probes.External | None:
+    match profile.external_vantage:
+        case "proxy":
+            return probes.External(proxy=profile.external_proxy)
+        case "direct":
+            return probes.External(proxy=None)
+        case _:
+            return None

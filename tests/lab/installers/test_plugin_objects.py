@@ -1,0 +1,13 @@
+"""The objects of network plugins, without a lab."""
+
+import pytest
+
+from nettests.lab.installers import plugin_objects
+from nettests.lab.topology import Profile, profiles
+
+
+@pytest.mark.parametrize("profile", profiles.available(), ids=lambda one: one.name)
+def test_a_lab_waits_for_all_daemons_of_its_plugin(profile: Profile) -> None:
+    """They stand in kube-system or in a namespace of the plugin's own: Pods of others are not waited for."""
+    waited_for = {"kube-system", *plugin_objects.namespaces(profile)}
+    assert {daemon.namespace for daemon in plugin_objects.daemons(profile)} <= waited_for

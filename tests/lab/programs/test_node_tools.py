@@ -1,0 +1,101 @@
+"""What a Windows node's own tools tell of its components: registry, processes, firewall, files."""
+
+import json
+
+import pytest
+
+from nettests.lab.interfaces import Disk
+from tests.lab.programs.test_host_tools import SHELL, Node, finish
+
+KEY = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kubelet"
+REGISTRY = {
+    KEY: (("Start", "REG_DWORD", "0x2"),),
+    rf"{KEY}\Parameters\AppExit": (("", "REG_SZ", "Restart"),),
+    f"{KEY}-other": (("Start", "REG_DWORD", "0x4"),),
+}
+LINES = (
+    "Get-CimInstance Win32_Process | Where-Object Name -EQ kube-proxy.exe "
+    "| Select-Object CommandLine | ConvertTo-Json"
+)
+FIREWALL = (
+    "Get-NetFirewallProfile -PolicyStore ActiveStore | Select-Object Name,Enabled | ConvertTo-Json"
+)
+KUBELET = (
+    "$line = [string](Get-CimInstance Win32_Process | Where-Object Name -EQ kubelet.exe).CommandLine; $line; "
+    "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
+    "{ Get-Content -Raw -LiteralPath $Matches[1] }"
+)
+
+
+def node(**disk: object) -> Node:
+    """Return a node with these things on its disk."""
+    return Node(disk=Disk(**disk))  # type: ignore[arg-type]
+
+
+def test_reg_prints_a_key_and_those_below_it() -> None:
+    """The root may be written short; a value without a name has the word that Windows has for it."""
+    short = r"hklm\system\currentcontrolset\services\kubelet"
+    code, out, _ = finish(node(registry=REGISTRY), ["reg.exe", "query", short, "/s"])
+    assert code == 0
+    assert out == (
+        f"\r\n{KEY}\r\n    Start    REG_DWORD    0x2\r\n"
+        f"\r\n{KEY}\\Parameters\\AppExit\r\n    (Default)    REG_SZ    Restart\r\n"
+    )
+    _, out, _ = finish(node(registry=REGISTRY), ["reg.exe", "query", KEY])
+    assert "AppExit" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["query", rf"{KEY}x", "/s"], "unable to find the specified registry key"),
+        (["add", KEY], "Invalid syntax"),
+        (["query", KEY, "/f", "x"], "Invalid syntax"),
+        ([], "Invalid syntax"),
+    ],
+)
+def test_reg_says_what_it_does_not_find_and_writes_nothing(words: list[str], said: str) -> None:
+    """With the exit code 1."""
+    code, out, err = finish(node(registry=REGISTRY), ["reg.exe", *words])
+    assert (code, out) == (1, "")
+    assert said in err
+
+
+def test_a_command_line_is_that_of_a_running_process() -> None:
+    """Of one that does not run PowerShell prints nothing, and fails at nothing."""
+    running = node(processes=["kube-proxy"], command_lines={"kube-proxy": "kube-proxy.exe --v=4"})
+    _, out, _ = finish(running, [*SHELL, LINES])
+    assert json.loads(out) == {"CommandLine": "kube-proxy.exe --v=4"}
+    assert finish(node(command_lines={"kube-proxy": "x"}), [*SHELL, LINES]) == (0, "", "")
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_firewall_tells_its_profiles(on: bool) -> None:
+    """As numbers, as Windows' own PowerShell writes them."""
+    _, out, _ = finish(node(firewall=on), [*SHELL, FIREWALL])
+    names = ("Domain", "Private", "Public")
+    assert json.loads(out) == [{"Name": name, "Enabled": int(on)} for name in names]
+
+
+def test_the_kubelet_is_shown_with_the_file_that_it_names() -> None:
+    """Without one its command line alone."""
+    told = node(
+        command_lines={"kubelet": r"kubelet.exe --config=C:\a.yaml"}, files={r"C:\a.yaml": "x: 1"}
+    )
+    assert finish(told, [*SHELL, KUBELET])[1] == "kubelet.exe --config=C:\\a.yaml\r\nx: 1\r\n"
+    line = r'"C:\Program Files\kubelet.exe" --config "C:\a b.yaml" --v=4'
+    spaced = node(command_lines={"kubelet": line}, files={r"C:\a b.yaml": "x: 2"})
+    assert finish(spaced, [*SHELL, KUBELET])[1] == f"{line}\r\nx: 2\r\n"
+    alone = node(command_lines={"kubelet": "kubelet.exe --v=4"})
+    assert finish(alone, [*SHELL, KUBELET])[1] == "kubelet.exe --v=4\r\n"
+
+
+def test_content_is_read_by_wildcards_on_every_level() -> None:
+    """Where none matches there is nothing, and no error; a path without one has to be there."""
+    there = node(files={r"C:\var\log\pods\a_flannel_b\kube-flannel\0.log": "made\n"})
+    pattern = r"Get-Content -Path C:\var\log\pods\*flannel*\*\*.log -Tail 200"
+    assert finish(there, [*SHELL, pattern])[:2] == (0, "made\r\n")
+    assert finish(node(), [*SHELL, pattern])[:2] == (0, "")
+    code, _, err = finish(node(), [*SHELL, r"Get-Content -Path C:\a.log -Tail 5"])
+    assert code == 1
+    assert "Cannot find path" in err

@@ -1,0 +1,140 @@
+"""What is read of Pods that end, are restarted, show files or connect: the cases that documents speak of beside starting."""
+
+import json
+from typing import Any
+
+import pytest
+
+from nettests.model.words import Outcome
+from nettests.parse import read_raw, start
+from nettests.plan import pods
+from tests.parse.raws import raw
+from tests.parse.test_start import READY, REJECTED, SANDBOX, UNSCHEDULABLE, attempt
+
+Json = dict[str, Any]
+
+
+def ended(code: int, message: str = "", reason: str = "") -> Json:
+    """Return the status of a Pod whose container ended by itself."""
+    end = {"exitCode": code, "reason": reason or ("Error" if code else "Completed")}
+    state = {"terminated": {**end, **({"message": message} if message else {})}}
+    phase = "Failed" if code else "Succeeded"
+    return {"phase": phase, "containerStatuses": [{"name": "first", "state": state}]}
+
+
+@pytest.mark.parametrize(
+    ("how", "says", "status", "outcome", "said"),
+    [
+        ("exit-code", "7", ended(7), Outcome.CONFORMS, "ended with exit code 7"),
+        ("exit-code", "7", ended(0), Outcome.DEVIATES, "exit code 0 instead of 7"),
+        ("message", "said", ended(0, "it said so"), Outcome.CONFORMS, "the message 'it said so'"),
+        ("message", "said", ended(0), Outcome.DEVIATES, "without a message instead of 'said'"),
+        ("message", "said", ended(1), Outcome.DEVIATES, "exit code 1, without a message"),
+        ("message", "said", ended(0, "else"), Outcome.PROBE_FAILED, "'else' instead of 'said'"),
+        ("exit-code", "7", ended(128, reason="StartError"), Outcome.PROBE_FAILED, "StartError"),
+        ("exit-code", "7", REJECTED, Outcome.PROBE_FAILED, "did not end by itself: unknown"),
+        ("message", "said", READY, Outcome.PROBE_FAILED, "did not end in time"),
+        ("exit-code", "7", UNSCHEDULABLE, Outcome.PROBE_FAILED, "not its own"),
+    ],
+)
+def test_a_status_tells_how_a_container_ended(
+    how: str, says: str, status: Json, outcome: Outcome, said: str
+) -> None:
+    """Its code, or its message; one that did not end by itself says nothing, and neither does another text."""
+    found = attempt({"status": status}, then=how, says=says)
+    assert (found.outcome, said in found.detail) == (outcome, True), found.detail
+
+
+RESTARTED: Json = {
+    "phase": "Running",
+    "containerStatuses": [{"name": "first", "restartCount": 1, "state": {"waiting": {}}}],
+}
+RUNNING: Json = {
+    **READY,
+    "containerStatuses": [{"name": "first", "restartCount": 0, "state": {"running": {}}}],
+}
+UNHEALTHY = {"type": "Warning", "reason": "Unhealthy", "message": "Liveness probe failed: 1"}
+
+
+@pytest.mark.parametrize(
+    ("status", "events", "outcome", "said"),
+    [
+        (RESTARTED, [UNHEALTHY], Outcome.CONFORMS, "was restarted"),
+        (RESTARTED, [], Outcome.CONFORMS, "was restarted"),
+        (RESTARTED, [SANDBOX], Outcome.PROBE_FAILED, "but not for 'Liveness probe failed'"),
+        (RUNNING, [], Outcome.DEVIATES, "was never restarted"),
+        (UNSCHEDULABLE, [], Outcome.PROBE_FAILED, "not its own"),
+    ],
+    ids=["for its probe", "events cannot be read", "for something else", "not at all", "nowhere"],
+)
+def test_a_restart_counts_for_the_reason_of_the_case(
+    status: Json, events: list[Json], outcome: Outcome, said: str
+) -> None:
+    """A container that went on running deviates; one that never ran says nothing."""
+    record = {"status": status, "events": events}
+    found = attempt(record, then="restarts", says="Liveness probe failed")
+    assert (found.outcome, said in found.detail) == (outcome, True), found.detail
+
+
+@pytest.mark.parametrize(
+    ("output", "says", "outcome"),
+    [
+        ('content of file "/a": text', "text", Outcome.CONFORMS),
+        ('content of file "/a": other', "text", Outcome.DEVIATES),
+        ('error reading file content for "/a": no such file', "text", Outcome.DEVIATES),
+        ('error reading file content for "/a": permission denied', "permission denied", Outcome.CONFORMS),
+        ('content of file "/a": text', "permission denied", Outcome.DEVIATES),
+        ('error reading file content for "/a": no such file', "permission denied", Outcome.PROBE_FAILED),
+        ("", "tmpfs", Outcome.DEVIATES),
+    ],
+)  # fmt: skip
+def test_mounttest_says_what_it_met_of_a_file(output: str, says: str, outcome: Outcome) -> None:
+    """Also where it ends with 1: only another error than the wanted one is not understood."""
+    code = 1 if "error" in output else 0
+    then = {"exit_code": code, "stdout": output, "stderr": ""}
+    command = ("create", "{}", "exec", "/agnhost", "mounttest", "--file_content=/a")
+    text = json.dumps({"status": READY, "then": then})
+    context = {"then": "exec", "says": says}
+    found = read_raw(raw("start", stdout=text, client_os="linux", context=context, command=command))
+    assert found.outcome is outcome, found.detail
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "come"),
+    [
+        ("", READY, True),
+        ("", RESTARTED, False),
+        ("restarts", RESTARTED, True),
+        ("restarts", READY, False),
+        ("exit-code", ended(7), True),
+        ("message", READY, False),
+        ("first", ended(1), True),
+    ],
+)
+def test_what_is_waited_for_is_what_the_case_looks_at(
+    how: str, status: Json, *, come: bool
+) -> None:
+    """Readiness, an end, or a restart."""
+    case = pods.after("x", pods.pod(), how) if how else pods.starts("x", pods.pod())
+    assert start.come({"status": status}, case, "first") is come
+
+
+@pytest.mark.parametrize(
+    ("code", "stderr", "outcome"),
+    [
+        (0, "", Outcome.CONNECTED),
+        (1, "TIMEOUT", Outcome.TIMED_OUT),
+        (1, "REFUSED", Outcome.REFUSED),
+        (1, "", Outcome.PROBE_FAILED),
+    ],
+)
+def test_a_connection_of_the_pod_s_own_says_how_it_ended(
+    code: int, stderr: str, outcome: Outcome
+) -> None:
+    """As agnhost connect says it."""
+    then = {"exit_code": code, "stdout": "", "stderr": stderr}
+    command = ("create", "{}", "until-denied", "/agnhost", "connect", "--timeout=3s", "10.0.0.1:1")
+    text = json.dumps({"status": READY, "then": then})
+    context = {"then": "until-denied", "says": ""}
+    found = read_raw(raw("start", stdout=text, client_os="linux", context=context, command=command))
+    assert found.outcome is outcome, found.detail

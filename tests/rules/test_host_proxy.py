@@ -1,0 +1,198 @@
+"""The rules about a kube-proxy that is no Pod: what it serves, its command line, and the service that starts it."""
+
+import json
+
+import pytest
+
+from nettests.rules import Evidence, Finding, NothingThereError, UnreadableError
+from nettests.rules.kube_proxy import network_of, proxy_of
+from tests.rules.healthy import BY_NSSM, HEALTHY, RESTART, SERVICE
+from tests.rules.made import FACTS, found, pods
+
+ABSENT = "ERROR: The system was unable to find the specified registry key or value."
+
+
+def line(*flags: str) -> str:
+    """Return what PowerShell prints of a process with these flags."""
+    return json.dumps({"CommandLine": " ".join([r'"C:\k\kube-proxy.exe"', *flags])})
+
+
+def readings(**texts: str) -> dict[str, str]:
+    """Return the readings of a host on which kube-proxy serves nothing, by the names that Python allows."""
+    return {
+        "kube-proxy-configz": "",
+        "kube-proxy-version": HEALTHY["kube-proxy-version"],
+        "kube-proxy-command-line": line("--v=4"),
+        **{name.replace("_", "-"): text for name, text in texts.items()},
+    }
+
+
+@pytest.mark.parametrize(
+    ("flags", "conforms"),
+    [
+        (["--hostname-override=win-1"], True),
+        (["--hostname-override", "win-1"], True),
+        (['--hostname-override="win-1"'], True),
+        (["--hostname-override=somebody"], False),
+        (["--v=4", "--proxy-mode=kernelspace"], False),
+    ],
+)
+def test_its_command_line_names_its_node(flags: list[str], conforms: bool) -> None:
+    """In the forms in which people write flags."""
+    told = readings(kube_proxy_command_line=line(*flags))
+    finding = found("host-proxy-name", told)
+    assert finding.conforms is conforms
+    assert "command line of kube-proxy.exe" in finding.detail or not conforms
+
+
+def test_what_it_serves_is_in_effect() -> None:
+    """Its command line says otherwise, and a configuration file may have decided."""
+    told = readings(
+        kube_proxy_configz=HEALTHY["kube-proxy-configz"],
+        kube_proxy_command_line=line("--config=C:/k/c.yaml", "--hostname-override=somebody"),
+    )
+    assert found("host-proxy-source-vip", told).conforms
+    assert "10249/configz" in found("host-proxy-overlay-gate", told).detail
+
+
+def test_a_configuration_file_that_nothing_shows_is_not_guessed() -> None:
+    """Flags say nothing beside it, and /configz did not answer."""
+    told = readings(kube_proxy_command_line=line("--config=C:/k/c.yaml", "--source-vip=10.244.3.2"))
+    with pytest.raises(UnreadableError, match=r"reads C:/k/c\.yaml, which is on the node"):
+        found("host-proxy-source-vip", told)
+
+
+@pytest.mark.parametrize("process", ["", "\r\n"])
+def test_where_none_runs_there_is_nothing_to_hold_against_the_documents(process: str) -> None:
+    """A node whose Services something else serves is none with a wrong kube-proxy."""
+    with pytest.raises(NothingThereError, match="neither a Pod nor a process"):
+        found("host-proxy-mode", readings(kube_proxy_command_line=process))
+
+
+def test_its_version_is_the_one_that_its_metrics_name() -> None:
+    """The skew policy is about it as about a Pod's; without metrics nothing is claimed."""
+    assert found("host-proxy-skew", readings()).conforms
+    old = 'kubernetes_build_info{git_version="v1.20.4"} 1'
+    assert not found("host-proxy-skew", readings(kube_proxy_version=old)).conforms
+    with pytest.raises(NothingThereError, match="tells no version at http://127"):
+        found("host-proxy-skew", readings(kube_proxy_version=""))
+
+
+@pytest.mark.parametrize(
+    ("mode", "version", "conforms"),
+    [("kernelspace", "v1.20.4", True), ("userspace", "v1.25.4", False), ("", "v1.25.4", False)],
+)
+def test_its_mode_is_kernelspace(mode: str, version: str, conforms: bool) -> None:
+    """Stated, or the only one of its version."""
+    told = readings(
+        kube_proxy_command_line=line(f"--proxy-mode={mode}", "--v=4", "--enable-dsr=false"),
+        kube_proxy_version=f'kubernetes_build_info{{git_version="{version}"}} 1',
+    )
+    assert found("host-proxy-mode", told).conforms is conforms
+
+
+def test_dsr_without_its_gate_deviates() -> None:
+    """Before 1.33 it has to be given."""
+    told = readings(
+        kube_proxy_command_line=line("--enable-dsr=true", "--feature-gates=WinOverlay=true")
+    )
+    assert not found("host-proxy-dsr-gate", told).conforms
+
+
+def evidence(**texts: str) -> Evidence:
+    return Evidence(texts=readings(**texts), facts=FACTS)
+
+
+def test_its_network_is_the_one_that_nssm_gives_it() -> None:
+    """AppEnvironmentExtra holds KUBE_NETWORK; what its configuration names comes first."""
+    assert network_of(evidence(kube_proxy_service=BY_NSSM)) == "flannel.4096"
+    named = HEALTHY["kube-proxy-configz"].replace('"NetworkName": ""', '"NetworkName": "cbr0"')
+    told = evidence(kube_proxy_service=BY_NSSM, kube_proxy_configz=named)
+    assert network_of(told) == "cbr0"
+
+
+def test_a_network_that_a_script_sets_is_left_out() -> None:
+    """kube-proxy does not start without one, so that none that is found is no deviation."""
+    with pytest.raises(NothingThereError, match="script that starts it may set KUBE_NETWORK"):
+        network_of(evidence())
+
+
+def test_a_pod_is_read_where_nobody_looked_on_the_host() -> None:
+    """Those readings are taken only where kube-proxy is known to be no Pod."""
+    told = Evidence(texts={"node-pods": pods(args=["--v=4"])}, facts=FACTS)
+    assert proxy_of(told).origin.startswith("arguments of Pod")
+
+
+def restarts(rule: str, text: str, problem: str = "") -> Finding:
+    reading = rule.replace("-restarts", "-service")
+    if problem:
+        return found(rule, {})
+    return found(rule, {reading: text})
+
+
+@pytest.mark.parametrize(
+    ("text", "conforms"),
+    [
+        (SERVICE.format(name="kubelet", program=r"C:\k\kubelet.exe", actions=RESTART), True),
+        (SERVICE.format(name="kubelet", program=r'"C:\a b\kubelet.exe" --x', actions=""), False),
+        (
+            SERVICE.format(
+                name="kubelet",
+                program=r"C:\k\kubelet.exe",
+                # the second of two actions restarts; the first runs a command
+                actions="8051010000000000000000000200000014000000030000000000000001000000E8030000",
+            ),
+            True,
+        ),
+        (
+            SERVICE.format(
+                name="kubelet",
+                program=r"C:\k\kubelet.exe",
+                actions="80510100000000000000000001000000140000000000000001000000",
+            ),
+            False,
+        ),
+        (BY_NSSM.replace("kube-proxy", "kubelet"), True),
+        (BY_NSSM.replace("kube-proxy", "kubelet").replace("    Restart", "    Exit"), False),
+        (SERVICE.format(name="kubelet", program=r"C:\k\nssm.exe", actions=""), True),
+    ],
+)
+def test_a_service_is_started_again_when_it_fails(text: str, conforms: bool) -> None:
+    """By an action of the service control manager, or by nssm unless it is told otherwise."""
+    assert restarts("kubelet-restarts", text).conforms is conforms
+
+
+def test_a_component_that_is_no_service_is_left_out() -> None:
+    """Others start it: a Pod, a script, another distribution's own service."""
+    for rule in ("kubelet-restarts", "kube-proxy-restarts"):
+        with pytest.raises(NothingThereError, match="is no service of Windows"):
+            restarts(rule, "", ABSENT)
+
+
+@pytest.mark.parametrize(
+    ("process", "service", "conforms"),
+    [
+        ("kubelet.exe", "", True),
+        ("kube-proxy.exe", "", False),
+        ("kubelet.exe", BY_NSSM, False),
+        ("kubelet.exe", BY_NSSM.replace("0x2", "0x4"), True),
+    ],
+)
+def test_antrea_is_alone_on_the_host_too(process: str, service: str, conforms: bool) -> None:
+    """No process, and no service that would start one; a disabled one starts nothing."""
+    image = "docker.io/antrea/antrea-windows:v2.4.1"
+    texts = {
+        "node-pods": json.dumps(
+            {
+                "items": [
+                    {
+                        "metadata": {"name": "antrea-agent-windows-x", "namespace": "kube-system"},
+                        "spec": {"containers": [{"image": image}]},
+                    }
+                ]
+            }
+        ),
+        "processes": f'"{process}","1","Services","0","4 K"\n',
+        "kube-proxy-service-left": service,
+    }
+    assert found("antrea-alone-on-host", texts).conforms is conforms
