@@ -40,7 +40,7 @@ DRIVERS = Source(
     source_seen=SourceSeen.CLIENT_POD,
     check_class=CheckClass.PACKETS,
     alike="pod-to-pod-ip",
-    facts=("flow-pod-pod-ip-cross-node",),
+    facts=("flow-pod-pod-ip-cross-node", "cni-l2bridge-model", "cni-overlay-model"),
     sources=(NETWORK_MODEL, MODES, DRIVERS),
 )
 def test_witnessed_pod_to_pod() -> None:

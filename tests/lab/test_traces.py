@@ -174,10 +174,8 @@ def told_twice(profile: str) -> dict[str, list[list[object]]]:
     return in_namespaces(child)
 
 
-@pytest.mark.parametrize(
-    "profile",
-    ["win2022-l2bridge-dsr", pytest.param("win2019-overlay", marks=pytest.mark.nightly)],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("profile", ["win2022-l2bridge-dsr", "win2019-overlay"])
 def test_only_the_wire_tells_of_disguised_sources(profile: str) -> None:
     """Healthy connections are told alike by servers, configuration and captures; with the fault the source is not."""
     for name, subjects in told_twice(profile).items():
