@@ -50,9 +50,9 @@ class Bounds:
     """Of many Services so many are dialled by one probe at the same time, beside others of its node."""
     diagnostic_readings: int = 12
     """Readings for diagnostics, of the API and of nodes, at the same time."""
-    questions_open: int = 384
+    questions_open: int = 192
     """Questions over all HTTP channels of a run, those included that only wait: in a fleet of 200 nodes each is polled for
-    5 s at a time while nothing answers, and others have to pass. Eight share a forwarding and its descriptors."""
+    5 s at a time while nothing answers, and others have to pass. Eight share a forwarding, whose four file descriptors count against `ulimit -n`."""
     connections_per_check: int = 8
     """Connections of one check of distribution or affinity that are waited for at the same time."""
     polls_per_service: int = 2

@@ -36,6 +36,7 @@ PROFILE = "docs/reference/cluster-profile.md"
 TIMING = "docs/reference/timing.md"
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
 OTHERS = {
+    "--enable-dsr": "kube-proxy",
     "--proxy-mode": "kube-proxy",
     "--source-vip": "kube-proxy",
     "--iptables-localhost-nodeports": "kube-proxy",

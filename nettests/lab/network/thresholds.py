@@ -152,10 +152,13 @@ class SwitchFeatures:
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     """Return the mechanisms that build, patch, CNI and kube-proxy settings of ``node`` switch on."""
     release, proxy = node.windows_release, profile.kube_proxy
-    user_mode = proxy.mode is ProxyMode.USERSPACE
-    switched = profile.cni.driver is Driver.TRANSPARENT  # Open vSwitch serves pods and host alike
+    # Open vSwitch serves pods and host alike
+    user_mode, switched = (
+        proxy.mode is ProxyMode.USERSPACE,
+        profile.cni.driver is Driver.TRANSPARENT,
+    )
     internal_local = switched or _has(INTERNAL_TRAFFIC_LOCAL, profile)
-    keeps = _minor(profile.kubernetes_version) >= KEEPS_BALANCERS
+    minor, external_local = _minor(profile.kubernetes_version), _external_local(release, profile)
     has = partial(_switched_on, profile)
     return SwitchFeatures(
         overlay=switched or profile.cni.driver is Driver.OVERLAY,
@@ -165,12 +168,8 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         loopback_dsr=has("loopback-dsr", switched or profile.cni.loopback_dsr),
         session_affinity=has("session-affinity", switched or release[0] >= SESSION_AFFINITY_BUILD),
         affinity_timeout=has("affinity-timeout", switched),
-        ingress_dsr=not switched
-        and proxy.dsr
-        and _minor(profile.kubernetes_version) < INGRESS_WITHOUT_DSR,
-        external_traffic_local=has(
-            "external-traffic-local", switched or _external_local(release, profile)
-        ),
+        ingress_dsr=not switched and proxy.dsr and minor < INGRESS_WITHOUT_DSR,
+        external_traffic_local=has("external-traffic-local", switched or external_local),
         internal_traffic_local=has("internal-traffic-local", internal_local),
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
         local_routed_vip=not user_mode
@@ -180,7 +179,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         local_port_mappings=has("local-port-mappings", _maps_for_itself(node, profile)),
         backend_limit=profile.mechanism("backend-limit", _limit(release, switched=switched)),
         one_internal_port=has("one-internal-port", not switched),
-        last_internal_port=_minor(profile.kubernetes_version) >= LAST_INTERNAL_PORT,
+        last_internal_port=minor >= LAST_INTERNAL_PORT,
         host_network_backends=has("host-network-backends", switched),
         flow_ageing=has("flow-ageing", not switched),
         refuse_unserved=has("refuse-unserved", usual=False),
@@ -191,8 +190,8 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         preserve_destination=has("preserve-destination", _preserves(release, switched=switched)),
         terminating_fallback=has("terminating-fallback", switched or _has(FALLBACK, profile)),
         skips_unserving=not switched and not has("unserving-backends", not _has(FALLBACK, profile)),
-        keeps_balancers=not switched and keeps,
-        modifies=not switched and keeps and release[0] >= MODIFIES_BUILD,
+        keeps_balancers=not switched and minor >= KEEPS_BALANCERS,
+        modifies=not switched and minor >= KEEPS_BALANCERS and release[0] >= MODIFIES_BUILD,
         terminating_everywhere=has("terminating-everywhere", switched),
         own_node_route=has("own-node-route", usual=True),
         outbound_nat=has("outbound-nat", usual=True),
