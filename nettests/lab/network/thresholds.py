@@ -150,16 +150,15 @@ class SwitchFeatures:
 
 
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
-    """Return the mechanisms that build, patch, CNI and kube-proxy settings of ``node`` switch on."""
+    """Return the mechanisms that build, patch, CNI and kube-proxy settings of ``node`` switch on.
+
+    Open vSwitch serves pods and host alike.
+    """
     release, proxy = node.windows_release, profile.kube_proxy
-    # Open vSwitch serves pods and host alike
-    user_mode, switched = (
-        proxy.mode is ProxyMode.USERSPACE,
-        profile.cni.driver is Driver.TRANSPARENT,
-    )
-    internal_local = switched or _has(INTERNAL_TRAFFIC_LOCAL, profile)
-    minor, external_local = _minor(profile.kubernetes_version), _external_local(release, profile)
-    has = partial(_switched_on, profile)
+    minor, user_mode = _minor(profile.kubernetes_version), proxy.mode is ProxyMode.USERSPACE
+    switched = profile.cni.driver is Driver.TRANSPARENT
+    has, since = partial(_switched_on, profile), partial(_has, profile=profile)
+    external, internal = _external_local(release, profile), since(INTERNAL_TRAFFIC_LOCAL)
     return SwitchFeatures(
         overlay=switched or profile.cni.driver is Driver.OVERLAY,
         tunnel=profile.cni.driver is Driver.L2TUNNEL,
@@ -169,8 +168,8 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         session_affinity=has("session-affinity", switched or release[0] >= SESSION_AFFINITY_BUILD),
         affinity_timeout=has("affinity-timeout", switched),
         ingress_dsr=not switched and proxy.dsr and minor < INGRESS_WITHOUT_DSR,
-        external_traffic_local=has("external-traffic-local", switched or external_local),
-        internal_traffic_local=has("internal-traffic-local", internal_local),
+        external_traffic_local=has("external-traffic-local", switched or external),
+        internal_traffic_local=has("internal-traffic-local", switched or internal),
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
         local_routed_vip=not user_mode
         and has("local-routed-vip", switched or release >= HOST_RULES),
@@ -188,8 +187,8 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         external_ips=has("external-ips", usual=True),
         source_ranges=has("source-ranges", switched),
         preserve_destination=has("preserve-destination", _preserves(release, switched=switched)),
-        terminating_fallback=has("terminating-fallback", switched or _has(FALLBACK, profile)),
-        skips_unserving=not switched and not has("unserving-backends", not _has(FALLBACK, profile)),
+        terminating_fallback=has("terminating-fallback", switched or since(FALLBACK)),
+        skips_unserving=not switched and not has("unserving-backends", not since(FALLBACK)),
         keeps_balancers=not switched and minor >= KEEPS_BALANCERS,
         modifies=not switched and minor >= KEEPS_BALANCERS and release[0] >= MODIFIES_BUILD,
         terminating_everywhere=has("terminating-everywhere", switched),
@@ -200,9 +199,9 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         stealth=has("stealth", profile.options.windows_firewall),
         user_mode=user_mode,
         dual_stack=has("dual-stack", _both_families(node, profile)),
-        required_families=has("required-families", _has(REQUIRED_FAMILIES, profile)),
+        required_families=has("required-families", since(REQUIRED_FAMILIES)),
         topology_hints=has("topology-hints", switched),
-        family_in_key=has("family-in-key", _has(FAMILY_IN_KEY, profile)),
+        family_in_key=has("family-in-key", since(FAMILY_IN_KEY)),
     )
 
 
