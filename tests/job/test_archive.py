@@ -150,7 +150,11 @@ def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
         unpack(packed_by_hand(*(member(f"run/{n}") for n in range(5))))
 
 
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", gzip.compress(b"no tar"), gzip.compress(b"x" * 600)[:-9]])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"PK\x03\x04", gzip.compress(b"no tar"), gzip.compress(b"x" * 600)[:-9]],
+    ids=["empty", "another format", "no tar", "cut off"],
+)
 def test_what_is_no_archive_is_damaged(data: bytes) -> None:
     """Another format, and one that was cut."""
     with pytest.raises(PathError, match=r"damaged|holds 0 folders"):
