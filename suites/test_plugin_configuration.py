@@ -21,6 +21,7 @@ ANTREA = Source(
 )
 EKS = Source(
     document="Amazon EKS user guide, Deploy Windows nodes",
+    section="Considerations",
     address="https://github.com/awsdocs/amazon-eks-user-guide",
 )
 VPC_BRIDGE = Source(

@@ -13,6 +13,7 @@ from nettests.model.codec import from_data, to_data
 from nettests.model.journal_records import (
     KINDS,
     Done,
+    End,
     Event,
     Planned,
     Record,
@@ -31,6 +32,7 @@ _UNSAID: Mapping[type[Record], frozenset[str]] = {
         {"distrust", "skip", "late", "resent", "slow", "overloaded", "alone", "judgement"}
     ),
     Event: frozenset({"notable"}),
+    End: frozenset({"requests", "stages"}),
     Planned: frozenset({"others"}),
     Revised: frozenset({"others"}),
 }
@@ -45,7 +47,7 @@ def data_of(record: Record) -> dict[str, Any]:
     said = {
         key: value
         for key, value in to_data(record).items()
-        if key not in unsaid or not (value is None or value is False or value == [])
+        if key not in unsaid or not (value is None or value is False or value in ([], {}))
     }
     return {_KIND: record.KIND, **said}
 

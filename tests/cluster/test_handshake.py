@@ -25,10 +25,20 @@ pytestmark = pytest.mark.usefixtures("quick_handshakes")
 LATE_SECONDS = 2.0
 """Above all that a test gives a handshake, and what closing takes."""
 
+
+def question(connection: Connection) -> object:
+    """Send one request over a port-forward, and let go of the others that came with it."""
+    forward = PortForward(connection, "ns", "p", 80)
+    try:
+        return forward.get("/", timeout=0.1)
+    finally:
+        forward.close()
+
+
 OPENINGS: dict[str, Callable[[Connection], object]] = {
     "exec": run,
     "conversation": lambda connection: converse(connection, "ns", "p", "c", ["x"]),
-    "question": lambda connection: PortForward(connection, "ns", "p", 80).get("/", timeout=0.1),
+    "question": question,
     "reading": lambda connection: PortForward(connection, "ns", "p", 80).read(timeout=0.1),
 }
 

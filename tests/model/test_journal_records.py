@@ -94,7 +94,8 @@ LINES = {
     "judged": '{"record": "judged", "judgement": {"check": "a", "verdict": "pass", "message": "m", '
     '"expected": "e", "observed": "o", "limitation": null, "next_step": ""}}',
     "accepted": '{"record": "accepted", "file": "b.yaml", "excused": true, "failures": [{"check": "a", "reason": "r", "expires": "2099-12-31"}]}',
-    "end": '{"record": "end", "finished": "t", "exit_code": 0, "counts": {"pass": 1}}',
+    "end": '{"record": "end", "finished": "t", "exit_code": 0, "counts": {"pass": 1}, '
+    '"requests": {"get pods": 2}, "stages": {"deploy": 1.5}}',
 }
 """Lines as every version of the harness has written them."""
 
@@ -137,7 +138,13 @@ def test_a_line_is_what_it_always_was(kind: str) -> None:
 
 
 def test_what_says_nothing_is_left_out() -> None:
-    """A done record names only what there is to tell; an event is notable or does not say so."""
+    """A done record names only what there is to tell; an event is notable or does not say so, and an end what it cost."""
+    assert data_of(End(finished="t")) == {
+        "record": "end",
+        "finished": "t",
+        "exit_code": None,
+        "counts": {},
+    }
     assert data_of(Done(check="a", answers=2)) == {"record": "done", "check": "a", "answers": 2}
     assert data_of(Event(at="t", text="x")) == {"record": "event", "at": "t", "text": "x"}
     assert data_of(Event(at="t", text="x", notable=True))["notable"] is True
