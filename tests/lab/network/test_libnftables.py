@@ -1,5 +1,6 @@
 """Rules are loaded by the helper as by the program nft, in namespaces of a child."""
 
+import resource
 import subprocess
 import sys
 import time
@@ -101,9 +102,16 @@ def test_other_threads_run_on_meanwhile() -> None:
     assert told == "True\n"
 
 
+@pytest.mark.skipif(
+    resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 1200,
+    reason="this user may not open so many files",
+)
 def test_a_lab_may_have_thousands_of_descriptors() -> None:
     """The library waits by select, which ends a process that has a descriptor above 1023: the helper has none."""
     told = run(
+        "import resource\n"
+        "most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))\n"
         "held = [os.open('/dev/null', os.O_RDONLY) for _ in range(1100)]\n"
         "nft.load(here, rules)\n"
         "print('goto one' in nft.load(open_network(), 'list ruleset'), nft._HELD.helper is not None)\n"
