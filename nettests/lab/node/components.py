@@ -9,7 +9,8 @@ import json
 from collections.abc import Mapping
 
 from nettests.lab.client import Json
-from nettests.lab.installers.system_objects import kube_proxy_flags, network_name
+from nettests.lab.installers.system_objects import kube_proxy_flags
+from nettests.lab.network.hns import network_name
 from nettests.lab.topology import OS, Address, NodeSpec, Profile
 
 Values = tuple[tuple[str, str, str], ...]
@@ -86,7 +87,8 @@ def registry(
     given = OS.WINDOWS in proxy.service_on and not proxy.is_replaced(spec.os)
     if given or profile.mechanism("proxy-left-behind", 0):
         line = kube_proxy_line(spec, profile, source_vip)
-        found |= _by_nssm("kube-proxy", line, f"KUBE_NETWORK={network_name(profile)}", restarts)
+        network = network_name(spec, profile.cni)
+        found |= _by_nssm("kube-proxy", line, f"KUBE_NETWORK={network}", restarts)
     return found
 
 

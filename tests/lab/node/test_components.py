@@ -5,6 +5,7 @@ from ipaddress import ip_address
 
 import pytest
 
+from nettests.lab.network.hns import NodeHns
 from nettests.lab.node.components import (
     CONTAINERD_FILE,
     KUBELET_FILE,
@@ -44,6 +45,18 @@ def test_a_service_of_its_host_is_registered_with_nssm() -> None:
     assert values(with_pod, PROXY) == {}
     assert "kubelet.exe" in values(with_pod, rf"{SERVICES}\kubelet")["ImagePath"]
     assert registry(profile.node("linux-1"), profile) == {}
+
+
+@pytest.mark.parametrize(
+    "name", ["ovn-hybrid-overlay", "eks-vpc-bridge", "win2022-overlay-services"]
+)
+def test_a_service_is_given_the_network_that_hns_has(name: str) -> None:
+    """Each plugin names its network by itself, and the node's kube-proxy is told that name."""
+    profile = profiles.load(name)
+    spec = profile.node("win-1")
+    variable = values(profile, rf"{PROXY}\Parameters")["AppEnvironmentExtra"]
+    hns = NodeHns(node=spec, profile=profile, exceptions=(), pods=dict, policies=tuple)
+    assert variable.removeprefix("KUBE_NETWORK=") in {one["Name"] for one in hns.networks()}
 
 
 def test_a_service_that_nobody_needs_may_be_left() -> None:
