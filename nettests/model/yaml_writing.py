@@ -19,13 +19,27 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+def _text(dumper: Any, text: str) -> Any:
+    """Escape line breaks that no JSON knows: PyYAML writes them as they are, and reads a space."""
+    style = '"' if _BREAKS.intersection(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_BREAKS = frozenset("\x85\u2028\u2029")
+_Dumper.add_representer(str, _text)
+
+
 class _Literal(_Dumper):
     """A text of several lines is a block, line by line as it is."""
 
 
 def _block(dumper: Any, text: str) -> Any:
-    style = "|" if "\n" in text else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    lines = "\n" in text and not _BREAKS.intersection(text)
+    return (
+        dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")
+        if lines
+        else _text(dumper, text)
+    )
 
 
 _Literal.add_representer(str, _block)

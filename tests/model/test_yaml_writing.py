@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -36,6 +36,8 @@ def test_a_text_stays_a_text_for_readers_of_both_versions(text: str) -> None:
 
 
 @given(VALUES, st.booleans())
+@example("\x85", False)
+@example("a\n\x85", False)
 def test_what_is_written_is_read_as_it_was(data: Any, ascii_only: bool) -> None:
     """Any value that JSON knows comes back the same."""
     written = write_yaml({"all": data}, ascii_only=ascii_only)
