@@ -6,12 +6,12 @@ from functools import lru_cache
 WORDS = r"(?<!com)(?<!by)pass(?:word|wd|phrase)?|pwd|secret|credentials?|connection[_-]?string"
 """Names of secrets that people think up: they may have spaces."""
 KEYS = (
-    r"token|authorization|cookie|jwt"
+    r"token|(?<!require )authorization|cookie|jwt"
     r"|(?:api|access|auth|account|client|encryption|master|private|secret|service|shared|signing|ssh)"
     r"[_-]?key(?:[_-]?(?:id|data))?"
     r"|client[_-]?certificate[_-]?data"
 )
-"""Names of secrets that machines make: they are one word."""
+"""Names of secrets that machines make: they are one word. A registry's "may require authorization: …" is prose."""
 NAMES = rf"(?:{WORDS}|{KEYS})(?:[_-]?\d{{1,3}})?"
 
 # samples: password, client-key-data, secretAccessKey, identitytoken, vault.test/token

@@ -152,7 +152,7 @@ SHAPES: tuple[Shape, ...] = (
     # samples: Authorization: Basic dXNlcjpwdw==, "Proxy-Authorization":["Bearer x"], Set-Cookie: sid=1
     _shape(
         "header",
-        rf"(?<![\w-])(?:(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]{{0,40}}(?:token|key)){_SEPARATOR}"
+        rf"(?<![\w-])(?:(?:proxy-)?(?<!require )authorization|(?:set-)?cookie|x-[a-z-]{{0,40}}(?:token|key)){_SEPARATOR}"
         rf"[ \t]{{0,20}}(?!\[redacted\])(?P<s1>[^\r\n]{{1,{LONGEST}}})",
         "authorization",
         "cookie",

@@ -47,6 +47,8 @@ EXPOSED = (
         checks=(
             "health-check-local-backend/*/windows-1/*",
             "health-check-no-local-backend/*/windows-1/*",
+            # Its positive control is the node of the backend, whose port is waited for.
+            "health-check-no-local-backend/*/linux-1/*/backend-windows-1",
         ),
         was="pass",
         becomes="fail",
