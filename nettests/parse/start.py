@@ -30,7 +30,7 @@ NOT_ITS_OWN = (
 """Reasons of the surroundings, not of the Pod."""
 SANDBOX = "FailedCreatePodSandBox"
 """The event of a Pod that waits for its network and says nothing of it in its status."""
-_OF_ERRORS = ("denied", "error")
+_OF_ERRORS = ("denied", "error", "read-only")
 """Words of what a case wants of mounttest where it wants it to fail."""
 QUIET = frozenset({"ContainerCreating", "PodInitializing", "Completed"})
 
@@ -125,13 +125,14 @@ def _compared(good: bool, told: str, wanted: str) -> Reading:  # noqa: FBT001 - 
 
 
 def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
-    """Read whether the kubelet restarted a container: for the reason of the case, as far as events are told."""
+    """Read whether the kubelet restarted a container for the reason of the case, which only an event tells."""
     status, says = record["status"], raw.context["says"]
     events = [f"{one['reason']}: {one['message']}" for one in record.get("events") or ()]
     restarted = [one for one in status.get("containerStatuses") or () if one.get("restartCount")]
     ran = any("running" in one["state"] for one in status.get("containerStatuses") or ())
-    if restarted and events and not _shows(events, [says]):
-        return probe_failed(f"its container was restarted, but not for {says!r}: {events[-1]}")
+    if restarted and not _shows(events, [says]):
+        shown = events[-1] if events else "no event was found"
+        return probe_failed(f"its container was restarted, but not for {says!r}: {shown}")
     if restarted:
         return _compared(good=True, told=f"its container was restarted: {says}", wanted=says)
     if ran:
