@@ -34,8 +34,6 @@ MODES = Source(
     address="https://kubernetes.io/docs/concepts/configuration/secret/#secret-files-permissions",
 )
 
-NEW = "mount-tester new file"
-"""What ``agnhost mounttest`` writes."""
 PUBLISHED = {"name": "published", "configMap": {"name": "kube-root-ca.crt"}}
 """A ConfigMap that each namespace has since Kubernetes 1.20."""
 SHARED = {"name": "shared", "emptyDir": {}}
@@ -56,7 +54,7 @@ FOLDERS = (
             volumes=[PUBLISHED],
         ),
         *pods.reads("/published/ca.crt"),
-        says="BEGIN CERTIFICATE",
+        says='content of file "/published/ca.crt"',
         when=("root-ca",),
     ),
     pods.after("downward-api", pods.noting("/noted"), *pods.reads("/noted/note"), says=pods.NOTE),
@@ -74,7 +72,7 @@ FOLDERS = (
             volumes=[SHARED],
         ),
         *pods.reads("/shared/new"),
-        says=NEW,
+        says=pods.NEW_FILE,
     ),
     *(
         pods.after(
