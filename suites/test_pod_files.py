@@ -34,8 +34,6 @@ MODES = Source(
     address="https://kubernetes.io/docs/concepts/configuration/secret/#secret-files-permissions",
 )
 
-NEW = "mount-tester new file"
-"""What ``agnhost mounttest`` writes."""
 PUBLISHED = {"name": "published", "configMap": {"name": "kube-root-ca.crt"}}
 """A ConfigMap that each namespace has since Kubernetes 1.20."""
 SHARED = {"name": "shared", "emptyDir": {}}
@@ -44,6 +42,9 @@ USERS = (
     (OS.WINDOWS, {"windowsOptions": {"runAsUserName": "ContainerUser"}}, "Access is denied"),
 )
 """On each system a user who is no administrator, and how it denies a file to such a user."""
+READ_ONLY = ((OS.LINUX, "read-only file system"), (OS.WINDOWS, "Access is denied"))
+"""How each system denies that a read-only mount is written (kubernetes/kubernetes, ``test/e2e/windows/volumes.go``): a
+folder that is not there is another error."""
 
 FOLDERS = (
     pods.after(
@@ -71,18 +72,22 @@ FOLDERS = (
             volumes=[SHARED],
         ),
         *pods.reads("/shared/new"),
-        says=NEW,
+        says=pods.NEW_FILE,
     ),
-    pods.after(
-        "read-only",
-        pods.pod(
-            pods.container(
-                volumeMounts=[{"name": "shared", "mountPath": "/shared", "readOnly": True}]
+    *(
+        pods.after(
+            "read-only",
+            pods.pod(
+                pods.container(
+                    volumeMounts=[{"name": "shared", "mountPath": "/shared", "readOnly": True}]
+                ),
+                volumes=[SHARED],
             ),
-            volumes=[SHARED],
-        ),
-        *("exec", "/agnhost", "mounttest", "--new_file_0644=/shared/new"),
-        says="error writing new file",
+            *("exec", "/agnhost", "mounttest", "--new_file_0644=/shared/new"),
+            says=denial,
+            os=own,
+        )
+        for own, denial in READ_ONLY
     ),
     *(
         pods.after(label, pods.noting(place), *pods.reads(path), says=pods.NOTE, os=OS.WINDOWS)

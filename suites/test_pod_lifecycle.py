@@ -47,8 +47,6 @@ SECONDS = 6
 """Every second reading of a file that is not there comes two seconds after the last one: so long takes the hook."""
 WAITS = ["/agnhost", "mounttest", "--file_content_in_loop=/nothing", f"--retry_time={SECONDS}"]
 CODE = "7"
-MESSAGE = "mount-tester new file"
-"""What ``agnhost mounttest`` writes."""
 
 PROBED = (
     pods.restarts("liveness", pods.server(livenessProbe=NOBODY), says="Liveness probe failed"),
@@ -68,7 +66,7 @@ BEFORE_THE_END = (
 )
 WRITTEN = (
     pods.ends_with_message(
-        "default-path", "mounttest", "--new_file_0644=/dev/termination-log", says=MESSAGE
+        "default-path", "mounttest", "--new_file_0644=/dev/termination-log", says=pods.NEW_FILE
     ),
 )
 CODES = tuple(

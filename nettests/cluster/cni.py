@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from nettests.cluster import hybrid_overlay, plugin_settings
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.facts import CniFacts, Fact, known, unknown
+from nettests.model.facts import STATED, CniFacts, Fact, known, unknown
 from nettests.model.json_text import read_json
 from nettests.model.words import OS
 
@@ -42,7 +42,6 @@ AZURE_NETWORK = "kubernetes.azure.com/podnetwork-type"
 BACKEND_ANNOTATION = "flannel.alpha.coreos.com/backend-type"
 HYBRID_OVERLAY = "k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac"
 """OVN-Kubernetes writes it on Windows nodes, which run an overlay network (hybrid overlay)."""
-STATED = "cluster profile"
 
 
 def flannel_network(config_map: Object | None) -> Object:

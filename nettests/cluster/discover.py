@@ -17,6 +17,7 @@ from nettests.errors import ClusterError
 from nettests.model import permission
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import (
+    STATED,
     ClusterFacts,
     CniFacts,
     Fact,
@@ -36,7 +37,6 @@ DNS_SERVICES = "/api/v1/namespaces/kube-system/services"
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
-STATED = "cluster profile"
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import StatedKubeProxy
-from nettests.model.facts import Address, Fact, KubeProxyFacts, known, unknown
+from nettests.model.facts import STATED, Address, Fact, KubeProxyFacts, known, unknown
 from nettests.model.flags import flags_in_arguments, flags_in_log
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
@@ -23,7 +23,6 @@ from nettests.model.yaml_text import plain_yaml
 Object = dict[str, Any]
 
 CONFIG_MAP = "ConfigMap kube-system/kube-proxy"
-STATED = "cluster profile"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

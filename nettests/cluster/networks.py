@@ -11,7 +11,7 @@ from typing import Any
 
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.facts import Address, Fact, Network, known, unknown
+from nettests.model.facts import STATED, Address, Fact, Network, known, unknown
 from nettests.model.words import Family
 from nettests.model.yaml_text import plain_yaml
 from nettests.parse.serving import serves
@@ -19,7 +19,6 @@ from nettests.parse.serving import serves
 Object = dict[str, Any]
 
 KUBEADM = "ConfigMap kube-system/kubeadm-config"
-STATED = "cluster profile"
 
 
 def kubeadm_networking(config_map: Object | None) -> Object:

@@ -194,6 +194,13 @@ class Action:
                 assert_never(self.question)
 
     @property
+    def captured_on(self) -> tuple[str, ...]:
+        """The nodes that capture it, by name: those of both ends; none for other questions than ``WITNESS``."""
+        if self.question is not Question.WITNESS:
+            return ()
+        return tuple(dict.fromkeys(one for one in (self.source.node, self.target.node) if one))
+
+    @property
     def answered_on_host(self) -> bool:
         """Whether a Pod on the target node's own network has to answer; its kubelet and its kernel do by themselves."""
         match self.protocol:

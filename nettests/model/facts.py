@@ -15,6 +15,8 @@ from nettests.model.words import OS, Family
 T = TypeVar("T")
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
+STATED = "cluster profile"
+"""The origin of facts that a user states."""
 
 
 @dataclass(frozen=True, slots=True)

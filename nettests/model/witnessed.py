@@ -9,14 +9,14 @@ from enum import StrEnum
 
 
 class Subject(StrEnum):
-    """What two witnesses are heard about."""
+    """What two witnesses are compared on."""
 
     SOURCE = "source address"
-    """Whom the server saw, and from whom the packets came that it was handed."""
+    """The client that the server saw, and the source of the packets that reached its node."""
     NAT = "OutBoundNAT"
-    """Whom a server outside saw, and with which source the packets left the node."""
+    """The client that a server outside saw, and the source with which the packets left the node."""
     REPLY = "way of the reply"
-    """With DSR, and wherever the source is kept, the reply goes to whom the server saw."""
+    """With DSR, and wherever the source is kept, the reply goes to the client that the server saw."""
     ENCAPSULATION = "encapsulation"
     """What the network plugin is configured for, and what crosses between the nodes."""
     MAC = "MAC address"

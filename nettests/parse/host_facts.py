@@ -70,7 +70,7 @@ def _kube_proxy(node: NodeFacts, told: Told) -> KubeProxyFacts:
         return before
     return replace(
         before,
-        mode=_mode(before.mode, told),
+        mode=_mode(before.mode, told, settings),
         version=_or_read(before.version, lambda: _version(told)),
         dsr=_or_read(before.dsr, lambda: _switch(settings, "enable-dsr") if windows else None),
         source_vip=_or_read(before.source_vip, lambda: _vip(settings) if windows else None),
@@ -115,13 +115,13 @@ def _first(settings: Iterable[_Settings], flag: str) -> tuple[str, str] | None:
     return next(((one.origin, one.values[flag]) for one in settings if flag in one.values), None)
 
 
-def _mode(before: Fact[str], told: Told) -> Fact[str]:
+def _mode(before: Fact[str], told: Told, settings: Iterable[_Settings]) -> Fact[str]:
     if before.known:
         return before
     mode = _spoken_mode(told.get(MODE.name), before)
     if mode.known:
         return mode
-    found = _first(_settings(told), "proxy-mode")
+    found = _first(settings, "proxy-mode")
     return known(found[1], found[0]) if found is not None and found[1] in MODES else mode
 
 

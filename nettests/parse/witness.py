@@ -1,7 +1,7 @@
 """Read a connection that was captured: what its server said, and what the frames of it show beside that. Pure.
 
 ``session.witnessing`` writes the record: the server's answer, the frames of the flow on the nodes of its way, and what facts
-say of them. Here both witnesses are heard, subject by subject. Which of them is right is not known, and not decided.
+say of them. Here both witnesses are compared, subject by subject. Which of them is right is not known, and not decided.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +21,8 @@ PLAIN = "plain"
 """The word of the record for a network plugin that encapsulates nothing."""
 REWRITING = "l2bridge"
 """The driver that sends its Pods' packets with the node's MAC address (Microsoft, "Windows container network drivers")."""
+ITS_SOURCE = frozenset({Subject.SOURCE, Subject.NAT})
+"""What every such check is about: without it, others say too little of a connection."""
 
 
 def read(raw: Raw) -> Reading:
@@ -38,10 +40,10 @@ def read(raw: Raw) -> Reading:
         return reading
     if record["doubts"]:
         return probe_failed(f"the capture proves nothing: {record['doubts'][0]}")
-    heard = tuple(_each(_Heard.of(record, reading)))
-    if not heard:
-        return probe_failed("the server answered, and no frame of its connection tells anything")
-    return replace(reading, detail=one_line("; ".join(map(str, heard))))
+    found = tuple(_each(_Connection.of(record, reading)))
+    if not any(one.subject in ITS_SOURCE for one in found):
+        return probe_failed("the server answered, and no frame shows the source of its connection")
+    return replace(reading, detail=one_line("; ".join(map(str, found))))
 
 
 def witnessed_in(raws: Sequence[Raw]) -> tuple[Witnessed, ...]:
@@ -51,7 +53,7 @@ def witnessed_in(raws: Sequence[Raw]) -> tuple[Witnessed, ...]:
         reading = read(raws[-1])
         if not reading.outcome.positive:
             return ()
-        return tuple(_each(_Heard.of(record, reading)))
+        return tuple(_each(_Connection.of(record, reading)))
     except (LookupError, TypeError, ValueError, AttributeError):
         return ()
 
@@ -67,8 +69,8 @@ Frame = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Heard:
-    """The record of one connection, and whom its server saw."""
+class _Connection:
+    """The record of one connection, and the source that its server saw."""
 
     saw: str
     """With its port, where the server told that too."""
@@ -78,7 +80,7 @@ class _Heard:
     replies: tuple[Frame, ...]
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], reading: Reading) -> "_Heard":
+    def of(cls, record: Mapping[str, Any], reading: Reading) -> "_Connection":
         port = f":{reading.source_port}" if reading.source_port is not None else ""
         frames: Sequence[Frame] = record["frames"]
         backend = str(record["backend"])
@@ -94,49 +96,51 @@ class _Heard:
         )
 
 
-def _each(heard: _Heard) -> Iterator[Witnessed]:
-    found = (_source(heard), _reply(heard), _encapsulation(heard), _mac(heard))
+def _each(connection: _Connection) -> Iterator[Witnessed]:
+    found = (_source(connection), _reply(connection), _encapsulation(connection), _mac(connection))
     return (one for one in found if one is not None)
 
 
-def _source(heard: _Heard) -> Witnessed | None:
-    """Hear whom the server saw, and from whom its packets came from where they left their node on."""
-    if not heard.saw:
+def _source(connection: _Connection) -> Witnessed | None:
+    """Compare the source that the server saw with that of the packets, from where they left their node on."""
+    if not connection.saw:
         return None
-    source, node = heard.record["source_node"], heard.record["backend_node"]
+    source, node = connection.record["source_node"], connection.record["backend_node"]
     relevant = [
         one
-        for one in heard.requests
+        for one in connection.requests
         if (one["node"] == node != source) or (one["node"] == source and _leaves(one))
     ]
-    outside = heard.record["outside"]
+    outside = connection.record["outside"]
     return _compared(
         Subject.NAT if outside else Subject.SOURCE,
         "the server outside" if outside else "the server",
-        heard.saw,
+        connection.saw,
         relevant,
         lambda one: _end(one, "source"),
     )
 
 
-def _reply(heard: _Heard) -> Witnessed | None:
-    """Hear whom the server saw, and whom its node sent the reply to; outside nothing is captured."""
-    if not heard.saw or heard.record["outside"]:
+def _reply(connection: _Connection) -> Witnessed | None:
+    """Compare the source that the server saw with the destination of the reply; outside nothing is captured."""
+    if not connection.saw or connection.record["outside"]:
         return None
-    node = heard.record["backend_node"]
-    back = [one for one in heard.replies if one["node"] == node and _leaves(one)]
+    node = connection.record["backend_node"]
+    back = [one for one in connection.replies if one["node"] == node and _leaves(one)]
     return _compared(
-        Subject.REPLY, "the server", heard.saw, back, lambda one: _end(one, "destination")
+        Subject.REPLY, "the server", connection.saw, back, lambda one: _end(one, "destination")
     )
 
 
-def _encapsulation(heard: _Heard) -> Witnessed | None:
-    """Hear what the plugin is configured for, and what crossed between the nodes."""
-    told = heard.record["encapsulation"]
-    if not told or heard.record["outside"]:
+def _encapsulation(connection: _Connection) -> Witnessed | None:
+    """Compare what the plugin is configured for with what crossed between the nodes."""
+    told = connection.record["encapsulation"]
+    if not told or connection.record["outside"]:
         return None
-    ends = {"request": heard.record["backend_node"], "reply": heard.record["source_node"]}
-    crossing = [one for one in (*heard.requests, *heard.replies) if one["tunnel"] or _leaves(one)]
+    ends = {"request": connection.record["backend_node"], "reply": connection.record["source_node"]}
+    crossing = [
+        one for one in (*connection.requests, *connection.replies) if one["tunnel"] or _leaves(one)
+    ]
     if not crossing:
         return None
 
@@ -144,20 +148,20 @@ def _encapsulation(heard: _Heard) -> Witnessed | None:
         tunnel = one["tunnel"]
         if told == PLAIN or tunnel is None:
             return bool(told == PLAIN) is (tunnel is None)
-        vni = heard.record["vni"]
-        towards = ",".join(heard.record["nodes"].get(ends[one["way"]], ()))
+        vni = connection.record["vni"]
+        towards = ",".join(connection.record["nodes"].get(ends[one["way"]], ()))
         return (
             tunnel["kind"].lower() == told
             and vni in {None, tunnel["vni"]}
             and same_address(str(tunnel["destination"]), towards)
         )
 
-    says = "no encapsulation" if told == PLAIN else _tunnel(heard)
+    says = "no encapsulation" if told == PLAIN else _tunnel(connection)
     other = [one for one in crossing if not as_told(one)]
     shown = (other or crossing)[0]
     return Witnessed(
         subject=Subject.ENCAPSULATION,
-        witness=str(heard.record["told_by"]),
+        witness=str(connection.record["told_by"]),
         says=says,
         capture=_place(shown),
         shows=_crossing(shown) if other else says,
@@ -165,8 +169,8 @@ def _encapsulation(heard: _Heard) -> Witnessed | None:
     )
 
 
-def _tunnel(heard: _Heard) -> str:
-    vni, kind = heard.record["vni"], str(heard.record["encapsulation"]).upper()
+def _tunnel(connection: _Connection) -> str:
+    vni, kind = connection.record["vni"], str(connection.record["encapsulation"]).upper()
     number = f" {vni}" if vni is not None else ""
     return f"{kind}{number} between the nodes of both ends"
 
@@ -178,12 +182,12 @@ def _crossing(one: Frame) -> str:
     return f"{tunnel['kind']} {tunnel['vni']} to {tunnel['destination']}"
 
 
-def _mac(heard: _Heard) -> Witnessed | None:
-    """Hear the driver, and which MAC address a Pod's packet has where it leaves the node."""
-    if heard.record["driver"] != REWRITING:
+def _mac(connection: _Connection) -> Witnessed | None:
+    """Compare what the driver does with the MAC address that a Pod's packet has where it leaves the node."""
+    if connection.record["driver"] != REWRITING:
         return None
-    own = [one for one in heard.record["frames"] if _of_pod(one) and one["source_mac"]]
-    out = [one for one in heard.requests if _on_wire(one) and one["source_mac"]]
+    own = [one for one in connection.record["frames"] if _of_pod(one) and one["source_mac"]]
+    out = [one for one in connection.requests if _on_wire(one) and one["source_mac"]]
     mine = [one for one in out if own and one["node"] == own[0]["node"]]
     if not own or not mine:
         return None

@@ -120,12 +120,7 @@ def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
 
 def _capturing(check: Check, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
     """Yield who captures for a check: on Windows nodes the probes' image does."""
-    if check.action.question is not Question.WITNESS:
-        return
-    for name in dict.fromkeys((check.source.node, check.target.node)):
-        node = facts.node(name) if name else None
-        if node is None:
-            continue
+    for node in map(facts.node, check.action.captured_on):
         if node.os is OS.WINDOWS:
             yield _probe_use(images, node, check.flow)
             continue

@@ -20,6 +20,7 @@ from nettests.model.permission import (
     DELETE_SERVICE,
     GET_SERVICE,
     HOLDING,
+    LIST_EVENTS,
     LIST_LEASES,
     LIST_NAMESPACES,
     LIST_SERVICES,
@@ -169,6 +170,8 @@ def _by_way(action: Action, facts: ClusterFacts) -> Needs:
             return opening(EXEC, facts.server_version)
         case "log" | "first":
             return (POD_LOG,)
+        case "restarts":
+            return (LIST_EVENTS,)
         case "pod-proxy" | "restart":
             return (POD_PROXY,)
         case "port-forward" | "port-read":

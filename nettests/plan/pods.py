@@ -48,6 +48,8 @@ SENT = "x" * 8
 """What ``agnhost port-forward-tester`` sends."""
 NOTE = "written-by-nettests"
 """The content of the file in a volume that a case mounts."""
+NEW_FILE = "mount-tester new file"
+"""What ``agnhost mounttest`` writes into a file that it makes."""
 SERVER = ("netexec", f"--http-port={HTTP}", "--udp-port=-1")
 """agnhost's arguments for a Pod that answers HTTP requests."""
 

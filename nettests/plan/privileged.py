@@ -48,9 +48,7 @@ def _hosts(action: Action, facts: ClusterFacts) -> list[NodeFacts]:
     nodes = []
     if action.source.kind is VantageKind.NODE:
         nodes.append(facts.node(action.source.node or ""))
-    if action.question is Question.WITNESS:
-        ends = (action.source.node, action.target.node)
-        nodes += [facts.node(name) for name in dict.fromkeys(ends) if name]
+    nodes += map(facts.node, action.captured_on)
     if action.answered_on_host:
         nodes.append(facts.node(action.target.node or ""))
     settings = action.target.settings

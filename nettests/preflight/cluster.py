@@ -69,9 +69,8 @@ def address_families(evidence: Evidence) -> Finding:
     """Say whether Windows nodes have a family that they can use."""
     topic = "address families"
     windows = [node for node in evidence.facts.nodes if node.os is OS.WINDOWS]
-    without = sorted(node.name for node in windows if not _has_ipv4(node))
-    if ipv6_alone(evidence.facts):
-        without = sorted(node.name for node in windows)
+    alone = ipv6_alone(evidence.facts)
+    without = sorted(node.name for node in windows if alone or not _has_ipv4(node))
     if not without:
         return ok(topic, "every Windows node has IPv4" if windows else "there is no Windows node")
     return Finding(
@@ -79,7 +78,7 @@ def address_families(evidence: Evidence) -> Finding:
         level=Level.BLOCKER,
         summary="IPv6 alone is documented as unsupported on Windows",
         details=(
-            f"without IPv4: {', '.join(without)}; what needs a Windows node is skipped",
+            f"without IPv4: {', '.join(without)}{'; what needs a Windows node is skipped' if alone else ''}",
             f"documented in: {SOURCE}",
         ),
         next_step="give the cluster IPv4 or both families, or take its Windows nodes out",

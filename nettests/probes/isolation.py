@@ -54,7 +54,10 @@ def network_policies(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Obje
 
 
 def policy_of(pod: Object) -> Object | None:
-    """Return the NetworkPolicy that is to bind a Pod of a single check, and no other, if one is."""
+    """Return the NetworkPolicy that is to bind a Pod of a single check, if one is.
+
+    It binds those of other checks of the run too that are to be denied, or allowed, the same.
+    """
     metadata = pod["metadata"]
     labels: Mapping[str, str] = metadata.get("labels") or {}
     wanted = labels.get(POLICY_LABEL)

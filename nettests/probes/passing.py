@@ -57,13 +57,8 @@ def _captures(
     plan: Plan, facts: ClusterFacts, blank: Blank
 ) -> Iterator[tuple[tuple[Object, ...], int]]:
     """Yield the Pods that capture, which stand at the same time on all nodes that a captured connection touches."""
-    ends = [
-        name
-        for check in plan.checks
-        if check.action.question is Question.WITNESS
-        for name in (check.source.node, check.target.node)
-    ]
-    pods = tuple(capture_pod(facts.node(name), blank) for name in dict.fromkeys(ends) if name)
+    names = dict.fromkeys(name for check in plan.checks for name in check.action.captured_on)
+    pods = tuple(capture_pod(facts.node(name), blank) for name in names)
     if pods:
         yield pods, len(pods)
 

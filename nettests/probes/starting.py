@@ -195,7 +195,7 @@ class Starting:
         awaited = then.says if then and then.how == RESTARTS else ""
         for left in reversed(range(EVENT_TRIES if awaited else 1)):
             told = [one for one in self.pods.events_of(namespace, name) if one.get("message")]
-            if not left or not told or any(awaited in one["message"] for one in told):
+            if not left or any(awaited in one["message"] for one in told):
                 break
             time.sleep(EVENT_PAUSE_SECONDS)
         return [{key: one.get(key) for key in ("type", "reason", "message")} for one in told]

@@ -120,7 +120,7 @@ def _flows(flows: Sequence[Flow], entries: Sequence[Limitation]) -> str:
 
 
 def _claim(flow: Flow) -> str:
-    cases = _names("Cases: ", (case.label for case in flow.cases))
+    cases = _names("Cases: ", dict.fromkeys(case.label for case in flow.cases))
     return "<br>".join(part for part in (escape(flow.claim), cases) if part)
 
 

@@ -167,18 +167,14 @@ def pod_dns_settings(evidence: Evidence) -> Finding:
         raise NothingThereError("the address or the domain of the cluster's DNS is not known")
     server, domain = evidence.fact("dns-address"), evidence.fact("cluster-domain")
     spaces = _namespaces_of_cluster_dns(evidence)
-    shown_by_hns = [
-        one
-        for one in _local(evidence.rows(ENDPOINTS))
-        if str(one.get("IPAddress")) in spaces and one.get("DNSServerList")
-    ]
-    if not shown_by_hns:
+    own = [one for one in _local(evidence.rows(ENDPOINTS)) if str(one.get("IPAddress")) in spaces]
+    if not any(one.get("DNSServerList") for one in own):
         raise NothingThereError("HNS shows DNS settings of no pod with the policy ClusterFirst")
     wrong = []
-    for endpoint in shown_by_hns:
+    for endpoint in own:
         name, space = spaces[str(endpoint["IPAddress"])]
         # samples: "DNSServerList":  "10.96.0.10", "DNSSuffix":  "demo.svc.cluster.local,svc.cluster.local"
-        servers = str(endpoint["DNSServerList"]).split(",")
+        servers = str(endpoint.get("DNSServerList") or "none").split(",")
         suffix = str(endpoint.get("DNSSuffix") or "").split(",")[0]
         if server not in servers:
             wrong.append(f"{name} with {', '.join(servers)}")
@@ -186,9 +182,9 @@ def pod_dns_settings(evidence: Evidence) -> Finding:
             wrong.append(f"{name} with the suffix {suffix or '(none)'}")
     return finding(
         not wrong,
-        shown(wrong) or f"{len(shown_by_hns)} endpoints with both",
+        shown(wrong) or f"{len(own)} endpoints with both",
         f"{server} as the DNS of pods, and as the first suffix their namespace's domain below {domain}",
-        of=len(shown_by_hns),
+        of=len(own),
     )
 
 

@@ -59,9 +59,12 @@ SCRIPT = (
 def _keep_settings(text: str) -> str:
     line, _, file = text.lstrip().partition("\n")
     flags = kept.flags(line, (*FLAGS, *OWN_FLAGS))
+    command = " ".join([PROCESS, *flags])
+    if not file.strip():  # that it could not be read is another finding than that it says nothing
+        return f"{command}\n"
     settings = _file(file)
     found = {name: settings[name] for name in FLAGS.values() if name in settings}
-    return f"{' '.join([PROCESS, *flags])}\n{json.dumps(found)}\n"
+    return f"{command}\n{json.dumps(found)}\n"
 
 
 def _file(text: str) -> Object:
@@ -200,6 +203,6 @@ def _settings(evidence: Evidence) -> Object:
         raise UnreadableError(f"the kubelet's configuration cannot be read: {error}") from error
     words = kept.flags(line, (*FLAGS, *OWN_FLAGS))
     given = {key: value.strip("\"'") for key, value in flags_in_arguments(words).items()}
-    if "config" in given and not settings:
+    if "config" in given and not file.strip():
         raise UnreadableError("the file that the kubelet's --config names could not be read")
     return {**settings, **{FLAGS.get(key, key): value for key, value in given.items()}}

@@ -64,7 +64,11 @@ def calico_kept_addresses(evidence: Evidence) -> Finding:
     if not blocks:
         raise NothingThereError("HNS shows no network of Calico's own on the node")
     kept = {str(block[place]) for block in blocks for place in (0, 1, 2, -1)}
-    addresses = [str(address) for address in pod_addresses(evidence.items(PODS))]
+    addresses = [
+        str(address)
+        for address in pod_addresses(evidence.items(PODS))
+        if any(address in block for block in blocks)
+    ]
     wrong = sorted(kept.intersection(addresses))
     told = ", ".join(map(str, blocks))
     return finding(

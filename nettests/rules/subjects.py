@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from nettests.errors import PlanError
-from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.facts import STATED, ClusterFacts, Fact, NodeFacts
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
@@ -58,10 +58,6 @@ def _dsr(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
         return Fact(None, "DSR is a matter of nodes")
     dsr = node.kube_proxy.dsr
     return Fact(None if dsr.value is None else ("on" if dsr.value else "off"), dsr.origin)
-
-
-STATED = "cluster profile"
-"""The origin of facts that a user states (``cluster``)."""
 
 
 def _proxy_pod(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:

@@ -157,9 +157,8 @@ def settings_of(evidence: Evidence, reading: ToolOutput) -> Object:
         for match in _VALUE.finditer(section):
             name, data = match["name"], (match["data"] or "").strip()
             if key.endswith(_EXIT):
-                found[_EXIT] = (
-                    data  # its one value has no name, and what stands for that is translated
-                )
+                # what holds for no exit code in particular has no name, and what stands for that is translated
+                found |= {} if name.isdigit() else {_EXIT: data}
             elif name in VARIABLES:
                 found |= {NETWORK_VARIABLE: _network(data)} if _network(data) else {}
             elif name in _KEPT:

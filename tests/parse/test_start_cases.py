@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from nettests.model.check import Case
 from nettests.model.words import Outcome
 from nettests.parse import read_raw, start
-from nettests.plan import pods
+from nettests.plan import load, pods
+from nettests.resources import suites_path
 from tests.parse.raws import raw
 from tests.parse.test_start import READY, REJECTED, SANDBOX, UNSCHEDULABLE, attempt
 
@@ -60,7 +62,7 @@ UNHEALTHY = {"type": "Warning", "reason": "Unhealthy", "message": "Liveness prob
     ("status", "events", "outcome", "said"),
     [
         (RESTARTED, [UNHEALTHY], Outcome.CONFORMS, "was restarted"),
-        (RESTARTED, [], Outcome.CONFORMS, "was restarted"),
+        (RESTARTED, [], Outcome.PROBE_FAILED, "no event was found"),
         (RESTARTED, [SANDBOX], Outcome.PROBE_FAILED, "but not for 'Liveness probe failed'"),
         (RUNNING, [], Outcome.DEVIATES, "was never restarted"),
         (UNSCHEDULABLE, [], Outcome.PROBE_FAILED, "not its own"),
@@ -70,7 +72,7 @@ UNHEALTHY = {"type": "Warning", "reason": "Unhealthy", "message": "Liveness prob
 def test_a_restart_counts_for_the_reason_of_the_case(
     status: Json, events: list[Json], outcome: Outcome, said: str
 ) -> None:
-    """A container that went on running deviates; one that never ran says nothing."""
+    """A container that went on running deviates; one that never ran, or whose restart has no reason, says nothing."""
     record = {"status": status, "events": events}
     found = attempt(record, then="restarts", says="Liveness probe failed")
     assert (found.outcome, said in found.detail) == (outcome, True), found.detail
@@ -85,7 +87,12 @@ def test_a_restart_counts_for_the_reason_of_the_case(
         ('error reading file content for "/a": permission denied', "permission denied", Outcome.CONFORMS),
         ('content of file "/a": text', "permission denied", Outcome.DEVIATES),
         ('error reading file content for "/a": no such file', "permission denied", Outcome.PROBE_FAILED),
+        ('content of file "/a": [redacted]', 'content of file "/a"', Outcome.CONFORMS),
+        ('content of file "/a": \n', 'content of file "/a"', Outcome.DEVIATES),
         ("", "tmpfs", Outcome.DEVIATES),
+        ('error writing new file "/a": open /a: read-only file system', "read-only file system", Outcome.CONFORMS),
+        ('error writing new file "/a": open /a: no such file', "read-only file system", Outcome.PROBE_FAILED),
+        ('content of file "/a": mount-tester new file', "read-only file system", Outcome.DEVIATES),
     ],
 )  # fmt: skip
 def test_mounttest_says_what_it_met_of_a_file(output: str, says: str, outcome: Outcome) -> None:
@@ -97,6 +104,35 @@ def test_mounttest_says_what_it_met_of_a_file(output: str, says: str, outcome: O
     context = {"then": "exec", "says": says}
     found = read_raw(raw("start", stdout=text, client_os="linux", context=context, command=command))
     assert found.outcome is outcome, found.detail
+
+
+ABOUT_FILES = {
+    f"{flow.name} {one.label} {one.os}": one
+    for flow in load([suites_path()]).flows
+    for one in flow.cases
+    if one.then is not None and "mounttest" in one.then.words
+}
+
+
+@pytest.mark.parametrize("one", ABOUT_FILES.values(), ids=ABOUT_FILES)
+def test_no_case_about_files_passes_without_its_volume(one: Case) -> None:
+    """An empty file conforms nowhere, and neither does a folder that is not there, on either system."""
+    assert one.then is not None
+    path = one.then.words[-1].partition("=")[2]
+    said = (
+        f'content of file "{path}": \n',
+        f'mount type of "{path}": 61267\n',
+        f'error reading file content for "{path}": open {path}: no such file or directory\n',
+        f'error writing new file "{path}": open {path}: no such file or directory\n',
+        f'error writing new file "{path}": open {path}: The system cannot find the path specified.\n',
+    )
+    for output in said:
+        then = {"exit_code": 1, "stdout": output, "stderr": ""}
+        text = json.dumps({"status": READY, "then": then})
+        context = {"then": one.then.how, "says": one.then.says}
+        command = ("create", "{}", one.then.how, *one.then.words)
+        found = read_raw(raw("start", stdout=text, context=context, command=command))
+        assert found.outcome is not Outcome.CONFORMS, found.detail
 
 
 @pytest.mark.parametrize(

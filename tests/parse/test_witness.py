@@ -239,9 +239,11 @@ def test_ipv6_is_compared_as_servers_write_it() -> None:
             {"doubts": ["the capture on win-1 does not show"]},
             "proves nothing: the capture on win-1",
         ),
-        ({"frames": []}, "no frame of its connection tells anything"),
+        ({"frames": []}, "no frame shows the source"),
+        ({"stdout": "no address", "encapsulation": "plain"}, "no frame shows the source"),
+        ({"frames": path()[5:7]}, "no frame shows the source"),
     ],
-    ids=["a capture that is not whole", "nothing was captured"],
+    ids=["a capture that is not whole", "no frame", "the server does not tell", "replies alone"],
 )
 def test_what_was_not_captured_whole_cannot_be_trusted(changes: Json, why: str) -> None:
     """An answer alone is no second witness."""

@@ -54,6 +54,18 @@ def test_a_denied_permission_costs_exactly_what_needs_it(permission: str) -> Non
     assert {why[check_id] for check_id in gone} <= {f"this identity may not {permission}"}
 
 
+def test_who_may_list_no_events_tests_no_restart() -> None:
+    """Without them nothing tells for what the kubelet restarted a container."""
+    flows = [flow for flow in FLOWS if flow.name == "pod-restarting-probes"]
+    enabled = frozenset({CheckClass.COSTLY})
+    whole = build(mixed(), flows, enabled)
+    left = build(replace(mixed(), denied=("list events",)), flows, enabled)
+    gone = {one.id for one in whole.checks} - {one.id for one in left.checks}
+    assert gone
+    assert all("liveness" in one or "startup" in one for one in gone)
+    assert left.checks
+
+
 def test_a_rule_about_pods_brings_one_where_it_may() -> None:
     """Alone it would find no Pod on a node that nobody uses; who may make none looks at those of others."""
     flows = [flow for flow in FLOWS if flow.name == "windows-pod-families"]

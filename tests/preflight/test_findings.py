@@ -315,6 +315,14 @@ def test_a_cluster_that_does_not_answer_blocks() -> None:
     assert finding("reachability", HEALTHY).level is Level.OK
 
 
+@pytest.mark.parametrize("way", [1, 2])
+def test_only_where_the_cluster_has_ipv6_alone_is_anything_skipped(way: int) -> None:
+    """Of nodes without IPv4 in a cluster that has it no check is left out, and none is said to be."""
+    found = findings(of_ipv6_alone(way))
+    (one,) = [each for each in found if each.topic == "address families"]
+    assert ("is skipped" in " ".join(one.details)) is (way == 1)
+
+
 def test_an_identity_that_may_not_list_nodes_is_told_everything_that_is_missing() -> None:
     """Nothing can be planned then, so that the whole list is told."""
     found = without_nodes((LIST_NODES,))

@@ -85,7 +85,9 @@ def test_no_pod_has_an_address_that_calico_keeps(address: str, conforms: bool) -
 
 
 def test_without_a_network_of_calico_there_is_nothing_to_look_at() -> None:
-    """As a policy engine beside another plugin it keeps no address."""
+    """As a policy engine beside another plugin it keeps no address, and an address of another network is in no block."""
     texts = {**running(web="10.244.3.5"), **networks({"Name": "cbr0", "Type": "L2Bridge"})}
     with pytest.raises(NothingThereError, match="no network of Calico"):
         found("calico-kept-addresses", texts)
+    with pytest.raises(NothingThereError, match="nothing to hold against"):
+        found("calico-kept-addresses", {**running(web="10.244.9.5"), **networks(BLOCK)})

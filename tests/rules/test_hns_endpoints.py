@@ -202,6 +202,23 @@ def test_pods_have_the_clusters_dns_and_their_namespaces_suffix(
     assert told in finding.detail
 
 
+def test_a_pod_without_dns_settings_beside_one_that_has_them_deviates() -> None:
+    """HNS shows them of the node's endpoints: of the one that has none, the plugin gave none."""
+    texts = node(
+        [
+            pod("web", "10.244.3.5", dnsPolicy="ClusterFirst"),
+            pod("bare", "10.244.3.6", dnsPolicy="ClusterFirst"),
+        ],
+        [
+            endpoint("10.244.3.5", DNSServerList="10.96.0.10", DNSSuffix=OWN),
+            endpoint("10.244.3.6", DNSServerList=""),
+        ],
+    )
+    finding = found("pod-dns-settings", texts)
+    assert not finding.conforms
+    assert "demo/bare with none" in finding.detail
+
+
 @pytest.mark.parametrize(
     ("policy", "shown"), [("Default", {"DNSServerList": "198.51.100.1"}), ("ClusterFirst", {})]
 )

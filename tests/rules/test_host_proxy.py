@@ -196,3 +196,14 @@ def test_antrea_is_alone_on_the_host_too(process: str, service: str, conforms: b
         "kube-proxy-service-left": service,
     }
     assert found("antrea-alone-on-host", texts).conforms is conforms
+
+
+@pytest.mark.parametrize(("usual", "conforms"), [("Restart", True), ("Exit", False)])
+def test_what_nssm_does_at_one_exit_code_says_nothing_of_the_others(
+    usual: str, *, conforms: bool
+) -> None:
+    """``nssm set kube-proxy AppExit 0 Exit`` is another value of the same key, after the one for all others."""
+    one = "Exit" if conforms else "Restart"
+    told = BY_NSSM.replace("REG_SZ    Restart", f"REG_SZ    {usual}\n    0    REG_SZ    {one}")
+    texts = {"kubelet-service": told.replace("kube-proxy", "kubelet")}
+    assert found("kubelet-restarts", texts).conforms is conforms

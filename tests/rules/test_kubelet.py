@@ -25,6 +25,7 @@ def settings(*lines: str, line: str = LINE) -> dict[str, str]:
         (settings("clusterDNS:", "- 169.254.20.10", "- 10.96.0.10"), True),
         (settings("clusterDNS: [10.0.0.10]"), False),
         (settings("clusterDomain: cluster.local"), False),
+        (settings("kind: KubeletConfiguration", "failSwapOn: false"), False),
         (settings('{"clusterDNS": ["10.96.0.10"]}'), True),
         (settings("clusterDNS: [10.0.0.10]", line=f"{LINE} --cluster-dns=10.96.0.10"), True),
         (settings("clusterDNS: [10.96.0.10]", line=f"{LINE} --cluster-dns 10.0.0.10"), False),
