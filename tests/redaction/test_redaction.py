@@ -134,8 +134,10 @@ def test_a_token_is_known_by_itself(token: str) -> None:
         "secret:\n  secretName: registry\n",
         "/var/lib/kubelet/pods/AbC/volumes/kubernetes/io9",
         "compass: north, bypass=10.0.0.0/8",
-        "pull access denied, repository does not exist or may require authorization: authorization failed: "
-        "no basic auth credentials",
+        (
+            "pull access denied, repository does not exist or may require authorization: authorization failed: "
+            "no basic auth credentials"
+        ),
     ],
 )
 def test_what_explains_a_network_stays(text: str) -> None:
