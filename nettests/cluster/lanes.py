@@ -64,7 +64,7 @@ class Lanes:
             self._read(max(0.0, until - time.monotonic()))
 
     def _read(self, seconds: float) -> None:
-        """Read one message for whoever it is; ``TimeoutError`` where none comes."""
+        """Read one message, of whichever lane; ``TimeoutError`` where none comes."""
         message: Message | None = None
         over, why = False, None
         try:

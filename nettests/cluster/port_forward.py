@@ -261,9 +261,7 @@ class PortForward:
         for number, one in enumerate(others):
             try:
                 one.await_announced(until)
-            except (
-                OSError
-            ):  # it serves the first port alone; what ails the whole stream, the first one meets
+            except OSError:  # it serves the first port alone; what is wrong with the whole stream, the first one meets
                 self._next = self._most = 1
                 for unserved in others[number:]:
                     unserved.stream.close()
