@@ -175,3 +175,25 @@ def test_a_new_pod_whose_peer_is_late_belongs_to_that_lateness() -> None:
     assert slow in found.cause
     assert found.cause.endswith("are answered only after 4.1 s and more")
     assert new.id in found.members
+
+
+def test_nodes_that_are_late_with_all_new_services_are_one_incident_each() -> None:
+    """What stands in the report is the Service that was made last, whatever a check of that node is about."""
+    slow = {"win-3": "probe-windows-1-3", "linux-2": "probe-linux-1-2"}
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if check is None or seen is None or one.verdict is not Verdict.PASS:
+            return one
+        node = check.target.node if check.flow == "fleet-nodeport" else check.source.node
+        if node not in slow or check.target.service is None:
+            return one
+        late = f"Service sentinel did not answer {slow[node]} on {node} within 30 s"
+        return replace(one, verdict=Verdict.FAIL, observation=replace(seen, late=late))
+
+    results = swept(flows=(*FLOWS, "fleet-dns"))
+    found = find_incidents([of(one) for one in run_singly(results.checks)], results.facts)
+    assert {one.cause for one in found} == {
+        f"The Service proxy of {node} does not serve new Services in time" for node in slow
+    }
+    assert all(one.explained for one in found)

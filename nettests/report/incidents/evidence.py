@@ -74,6 +74,9 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
     if red and (waited := waited_for(result, nodes)):
         traits = _elsewhere(waited, result, nodes)
         return Evidence(check=result.id, traits=traits, red=True)
+    if red and (node := late_rules_of(result)):
+        traits = frozenset({Trait(Kind.LATE_RULES, node)})
+        return Evidence(check=result.id, traits=traits, red=True)
     traits = _traits(result, nodes)
     if targets_service(result.check):
         traits |= frozenset(hops(result.check, traits, _met(result, red=red), nodes))
@@ -101,7 +104,8 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
             if control.action.question is Question.DISTRIBUTE:
                 traits |= {Trait(Kind.PROPERTY, DISTRIBUTED)}
             yield Evidence(check=result.id, traits=traits, red=True)
-    if waited_for(result, nodes) and _answered_well(result):
+    waited = waited_for(result, nodes) or late_rules_of(result)
+    if waited and _answered_well(result):
         # That rules were there in the end says nothing of when; packets got through all the same.
         crossed = traits_of(result.check) | frozenset(
             hops(result.check, traits_of(result.check), _met(result, red=False), nodes)
@@ -178,6 +182,19 @@ def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
     actions = (check.action, *(control.action for control in check.controls))
     action = next((one for one in actions if one.target.service == late.service), None)
     return _probing(check, _waiting(action, late, nodes)) if action else None
+
+
+def late_rules_of(result: CheckResult) -> str | None:
+    """Return the node whose rules came late, where a check is red because the Service that was made last was late there.
+
+    No check targets that Service: where it is late, the node's rules are, whatever a check is about.
+    """
+    check, seen = result.check, result.observation
+    late = late_service(seen.late or "") if seen is not None else None
+    if check is None or late is None or not _answered_well(result):
+        return None
+    actions = (check.action, *(control.action for control in check.controls))
+    return None if any(one.target.service == late.service for one in actions) else late.node
 
 
 def _waiting(action: Action, late: Late, nodes: Mapping[str, str]) -> Action:

@@ -36,6 +36,7 @@ _HAPPENED = {
 _OF_ONE = {
     Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
     Kind.UNREADY: "Node {} was not Ready while it was probed",
+    Kind.LATE_RULES: "The Service proxy of {} does not serve new Services in time",
     Kind.GONE_POD: "Pod {} was deleted or started again in the middle of the run",
     Kind.GONE_PODS: "Pods of the run on {} were deleted or started again in the middle of it",
     Kind.LOST_API: "{} was not reached for a while: what was run meanwhile cannot be judged",

@@ -28,6 +28,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.LIMITATION,),
     (Kind.WRONG_ANSWER,),
     (Kind.SETTINGS,),
+    (Kind.LATE_RULES,),
     (Kind.MANY_PODS,),
     (Kind.NEW_PODS,),
     (Kind.MUCH,),

@@ -42,6 +42,8 @@ class Kind(StrEnum):
     """Many connections or many Services, or what is beside them or left of them."""
     CHANGED = "changed"
     """Services that the run changed before it tested them."""
+    LATE_RULES = "late-rules"
+    """A node whose Service proxy did not serve the Service that the run made last in time."""
     SERVICE = "service"
     """The Service that is probed, in whatever way."""
     TARGET = "target"
