@@ -34,6 +34,9 @@ DATA, ERROR = 0, 1
 class _LostError(ChannelError):
     """The stream ended in the middle, and nobody said why."""
 
+    by_another = False
+    """Whether it was hung up for what came for another question."""
+
 
 class _FailedError(OSError):
     """What the other end of a forwarding says has failed there."""
@@ -104,7 +107,7 @@ class _Forwarding:
         self._announced.add(channel)
 
     def give_up(self) -> None:
-        """Let go of a connection whose answer did not come; where it came in part, of all that share its stream."""
+        """Let go of a connection; where words came that are no whole answer, of all that share its stream."""
         if self.begun:
             self.stream.hang_up()
         else:
@@ -165,7 +168,7 @@ class PortForward:
             try:
                 return self._send(over, path, timeout)
             except _LostError as error:
-                if fresh and not over.stream.hung_up:
+                if fresh and not error.by_another:
                     raise ChannelError(error.message) from error
 
     def _connected(self) -> tuple[_Forwarding, bool]:
@@ -192,7 +195,7 @@ class PortForward:
                 idle = self._idle.pop()
             if idle.is_idle():
                 return idle
-            idle.stream.hang_up()
+            idle.give_up()
 
     def _send(self, over: _Forwarding, path: str, timeout: float) -> HttpAnswer:
         kept = False
@@ -213,7 +216,9 @@ class PortForward:
         except (TimeoutError, RefusedError, _FailedError) as error:
             raise self._failed(error) from error
         except (OSError, http.client.HTTPException) as error:
-            raise _LostError(f"port-forward to {self.pod}: {error}") from error
+            lost = _LostError(f"port-forward to {self.pod}: {error}")
+            lost.by_another = over.stream.hung_up  # not yet for what came for this one
+            raise lost from error
         finally:
             if not kept:
                 over.give_up()
@@ -261,8 +266,9 @@ class PortForward:
         for number, one in enumerate(others):
             try:
                 one.await_announced(until)
-            except OSError:  # it serves the first port alone; what is wrong with the whole stream, the first one meets
-                self._next = self._most = 1
+            except OSError as error:  # what is wrong with the whole stream, the first one meets
+                if isinstance(error, TimeoutError):  # the first port alone is served
+                    self._next = self._most = 1
                 for unserved in others[number:]:
                     unserved.stream.close()
                 break

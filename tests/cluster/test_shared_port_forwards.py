@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -63,7 +64,8 @@ def forwarding(
 
     def said(wire: Wire, channel: int, stream: int, path: str) -> None:
         if words := answer(stream, path):
-            wire.send(message(channel, words))
+            failed = message(channel + 1, b"wincat ended") if path == "/failing" else b""
+            wire.send(message(channel, words) + failed)
 
     with hostile(speak) as server:
         timing = Timing(api_tries=2, api_first_pause=0.001, channel_tries=2)
@@ -183,3 +185,39 @@ def test_where_only_the_first_port_is_served_each_question_has_a_stream(
         ended.set()
         assert [one.result().body for one in waiting] == ["/a", "/b", "/c"]
         assert named(server) == [1, LANES, 1]
+
+
+def test_what_is_no_http_ends_its_question(tmp_path: Path) -> None:
+    """Whoever brought it itself is not sent again: that would bring the same, for ever."""
+    with forwarding(tmp_path, lambda _, path: b"220 no HTTP here\r\n") as (server, channel):
+        for count in (1, 2):
+            with pytest.raises(ChannelError, match="220 no HTTP here"):
+                channel.get("/a", timeout=5)
+            assert len(server.probed) == count
+
+
+def test_an_idle_connection_that_failed_ends_alone(tmp_path: Path) -> None:
+    """A process that forwards may end by itself: who waits over the same stream has its answer there."""
+    first, waiting, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def answer(stream: int, path: str) -> bytes | None:
+        if path == "/waiting":
+            waiting.set()
+            assert ended.wait(SECONDS)
+            return whole(f"over {stream}")
+        if stream == 1:
+            first.set()
+            return None
+        return whole(path)
+
+    with forwarding(tmp_path, answer) as (server, channel), ThreadPoolExecutor(2) as pool:
+        pool.submit(channel.get, "/busy", timeout=1)
+        assert first.wait(SECONDS)
+        patient = pool.submit(channel.get, "/waiting", timeout=SECONDS)
+        assert waiting.wait(SECONDS)
+        for path in ("/failing", "/next"):
+            assert channel.get(path, timeout=5).body == path
+            time.sleep(0.1)  # what came behind the answer is there
+        ended.set()
+        assert patient.result().body == "over 2"
+        assert named(server) == [1, LANES]
