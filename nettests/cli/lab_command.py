@@ -24,9 +24,9 @@ def lab(*, arguments: tuple[str, ...]) -> None:
 
 
 def carried_out(words: Sequence[str]) -> int:
-    """Run a program to its end and return its exit code; it ends as it likes to when this process is told to.
+    """Run a program to its end and return its exit code.
 
-    SIGTERM is passed on. Of an interrupt at the terminal it knows by itself, and has the time that it takes.
+    SIGTERM is passed on. An interrupt at the terminal reaches the program too: this process waits until it has cleaned up.
     """
     with subprocess.Popen(words) as program:
         former = {

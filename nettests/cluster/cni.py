@@ -101,7 +101,7 @@ def facts_of(
 
 
 def _azure_backend(nodes: Sequence[Object]) -> Fact[str]:
-    """Return the kind of Pod network that AKS writes on its nodes; on a cluster of one's own nobody does."""
+    """Return the kind of Pod network that AKS writes on its nodes; nodes of other installations have no such label."""
     for node in nodes:
         kind = (node["metadata"].get("labels") or {}).get(AZURE_NETWORK)
         if kind:

@@ -12,6 +12,7 @@ from typing import Any
 from nettests.model import ports
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.json_text import read_json
+from nettests.model.network_drivers import HYBRID
 
 Object = dict[str, Any]
 
@@ -19,7 +20,7 @@ PLUGIN = "ovn-kubernetes"
 CONFIG_MAPS = ("openshift-ovn-kubernetes/ovnkube-config",)
 KEY = "ovnkube.conf"
 SECTION, PORT = "hybridoverlay", "hybrid-overlay-vxlan-port"
-BACKEND, WITHOUT = "hybrid-overlay", "geneve"
+WITHOUT = "geneve"
 VNI = 4097
 SUBNET = "k8s.ovn.org/hybrid-overlay-node-subnet"
 """The annotation with the Pod range of a node that OVN does not run on."""
@@ -32,13 +33,13 @@ def backend_of(config_maps: Mapping[str, Object]) -> Fact[str]:
     if found.value is None:
         return unknown(found.origin)
     enabled = found.value.get("enabled", "").lower() == "true"
-    return known(BACKEND if enabled else WITHOUT, found.origin)
+    return known(HYBRID if enabled else WITHOUT, found.origin)
 
 
 def network_id_of(config_maps: Mapping[str, Object]) -> Fact[int]:
-    """Return the network id of the hybrid overlay, which nobody can choose."""
+    """Return the network id of the hybrid overlay, which cannot be configured."""
     backend = backend_of(config_maps)
-    if backend.value != BACKEND:
+    if backend.value != HYBRID:
         return unknown(f"{backend.origin}: no hybrid overlay")
     return known(VNI, f"the project's constant, {backend.origin}")
 
@@ -46,7 +47,7 @@ def network_id_of(config_maps: Mapping[str, Object]) -> Fact[int]:
 def port_of(config_maps: Mapping[str, Object]) -> Fact[int]:
     """Return the UDP port of the hybrid overlay, VXLAN's own where the configuration names none."""
     found = _section(config_maps)
-    if found.value is None or backend_of(config_maps).value != BACKEND:
+    if found.value is None or backend_of(config_maps).value != HYBRID:
         return unknown(f"{found.origin}: no hybrid overlay")
     # sample: hybrid-overlay-vxlan-port="9898"
     text = found.value.get(PORT, "").strip('"')

@@ -2,7 +2,7 @@
 
 A WebSocket of ``portforward`` names its ports, and has two channels for each; nothing says that they have to differ, and
 a kubelet connects to each by itself (``kubelet/pkg/cri/streaming/portforward``). So one handshake brings as many
-connections as a probe needs. Between ``streams``, which one thread may read at a time, and ``port_forward``. What a lane
+connections as are needed. Between ``streams``, which one thread may read at a time, and ``port_forward``. What a lane
 carries is not known here.
 """
 
@@ -11,7 +11,7 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 
-from nettests.cluster.streams import Stream
+from nettests.cluster.streams import LostError, Stream
 
 CHANNELS = 2
 """Of each port: data, and errors."""
@@ -34,6 +34,8 @@ class Lanes:
     _ended: bool = False
     _why: OSError | None = None
     """What broke the stream, if it did not simply end."""
+    hung_up: bool = False
+    """Whether it was closed for what one of the lanes brought: the others are not at fault."""
     _reading: bool = False
     _turn: threading.Condition = field(default_factory=threading.Condition)
 
@@ -62,7 +64,7 @@ class Lanes:
             self._read(max(0.0, until - time.monotonic()))
 
     def _read(self, seconds: float) -> None:
-        """Read one message for whoever it is; ``TimeoutError`` where none comes."""
+        """Read one message, of whichever lane; ``TimeoutError`` where none comes."""
         message: Message | None = None
         over, why = False, None
         try:
@@ -74,7 +76,9 @@ class Lanes:
             over, why = True, error
         finally:
             with self._turn:
-                self._reading, self._ended, self._why = False, over, why
+                self._reading = False
+                if not self._ended:  # else it was hung up meanwhile, and that is why nothing comes
+                    self._ended, self._why = over, why
                 if message is not None:
                     lane, channel = divmod(message[0], CHANNELS)
                     if lane in self._open:
@@ -100,6 +104,15 @@ class Lanes:
             last = not self._open
         if last:
             self.stream.close()
+
+    def hang_up(self) -> None:
+        """Close the stream; whoever waits, or comes later, is told that it was lost."""
+        with self._turn:
+            if not self._ended:
+                self._ended, self.hung_up = True, True
+                self._why = LostError("it shared its stream with one that was given up")
+            self._turn.notify_all()
+        self.stream.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +144,12 @@ class Lane:
 
     def hang_up(self) -> None:
         """Close the stream with all its lanes: what comes over it cannot be trusted, or nothing comes any more."""
-        self.lanes.stream.close()
+        self.lanes.hang_up()
+
+    @property
+    def hung_up(self) -> bool:
+        """Whether its stream was closed for what one of its lanes brought."""
+        return self.lanes.hung_up
 
 
 def lanes_of(stream: Stream, count: int) -> list[Lane]:

@@ -2,7 +2,8 @@
 
 The rules that bind this identity are read first, in a SelfSubjectRulesReview for all namespaces, and one for each place of
 which they allow too little; they may be incomplete (an authorizer of nodes, or a webhook, states none), so what none of
-them allows takes a SelfSubjectAccessReview. What is denied is a fact (``ClusterFacts.denied``); which checks are left out for it is decided in ``plan.permits``.
+them allows takes a SelfSubjectAccessReview. What is denied is a fact (``ClusterFacts.denied``); which checks are left out
+for it is decided in ``plan.permits``.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from nettests.model.permission import EVERYWHERE, Permission
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 RULES = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 NOWHERE = "nettests-in-no-namespace"
-"""A namespace without RoleBindings, as nobody made it: rules that hold there hold in all namespaces."""
+"""A namespace that does not exist and has no RoleBindings: rules that hold there hold in all namespaces."""
 FEW = 3
 """So many permissions are reviewed one by one: their rules would take as many requests."""
 Rules = Mapping[str, Collection[Mapping[str, Any]]]

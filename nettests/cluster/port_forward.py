@@ -25,13 +25,17 @@ from nettests.model.limits import TooBigError
 
 CONNECT_SECONDS = 5.0
 LANES = 8
-"""So many connections are opened with one handshake: as many as a probe's questions about one path need at a time."""
+"""So many connections are opened with one handshake where one does not do. Each is a process of its own in the Pod's
+sandbox on Windows nodes whose containerd has ``wincat``, and most Pods are queried one question after another."""
 DATA, ERROR = 0, 1
 """The channels of the one port; each begins with the port itself, in two bytes."""
 
 
 class _LostError(ChannelError):
     """The stream ended in the middle, and nobody said why."""
+
+    by_another = False
+    """Whether it was hung up for what came for another question."""
 
 
 class _FailedError(OSError):
@@ -47,20 +51,25 @@ class _Forwarding:
     patience: Patience = field(default_factory=Patience)
     lost: bool = False
     """Whether its stream broke off; what is read ends there."""
-    said: bool = False
-    """Whether anything of an answer has come since the question."""
+    begun: bool = False
+    """Whether an answer has begun to come, and has not ended."""
     _announced: set[int] = field(default_factory=set)
 
     def begin(self, seconds: float) -> None:
         """Allow one answer: so long, and no larger than a body may be."""
         self.stream.allow(limits.BODY_BYTES + limits.HEAD_BYTES)
-        self.said = False
+        self.begun = False
         self.patience.begin(seconds)
 
-    @property
-    def stands(self) -> bool:
-        """Whether the other end has said that it serves this connection; looked at by who finds it idle."""
-        return self._announced == {DATA, ERROR}
+    def await_announced(self, until: float) -> None:
+        """Wait until the other end has said that it serves this connection; ``OSError`` where it does not say so."""
+        while self._announced != {DATA, ERROR}:
+            message = self.stream.receive(max(0.0, until - time.monotonic()))
+            if message is None:
+                raise LostError("its stream was closed")
+            if message[0] in self._announced:
+                raise RefusedError(f"its channel {message[0]} spoke before the other began")
+            self._announce(*message)
 
     def is_idle(self) -> bool:
         """Whether it is still open, and has brought nothing but answers to requests."""
@@ -89,7 +98,7 @@ class _Forwarding:
             elif channel == ERROR:
                 raise _FailedError(said.decode(errors="replace"))
             elif said:
-                self.said = True
+                self.begun = True
                 return said
 
     def _announce(self, channel: int, said: bytes) -> None:
@@ -98,8 +107,8 @@ class _Forwarding:
         self._announced.add(channel)
 
     def give_up(self) -> None:
-        """Let go of a connection whose answer did not come; where it came in part, of all that share its stream."""
-        if self.said:
+        """Let go of a connection; where words came that are no whole answer, of all that share its stream."""
+        if self.begun:
             self.stream.hang_up()
         else:
             self.stream.close()
@@ -145,37 +154,48 @@ class PortForward:
     port: int
     name: str = "port-forward"
     _idle: list[_Forwarding] = field(default_factory=list)
+    _next: int = 1
+    """So many connections the next handshake brings: the first question needs one."""
+    _most: int = LANES
     _closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _opening: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Query ``path`` over an idle forwarding, or over a new one; an idle one that was lost is replaced."""
+        """Query ``path`` over an idle forwarding, or over a new one; one that was lost while it was idle, or for another's answer, is replaced."""
         while True:
-            idle = self._take()
+            over, fresh = self._connected()
             try:
-                return self._send(idle or self._open(), path, timeout)
+                return self._send(over, path, timeout)
             except _LostError as error:
-                if idle is None:
+                if fresh and not error.by_another:
                     raise ChannelError(error.message) from error
 
-    def _take(self) -> _Forwarding | None:
-        """Return a forwarding that nobody uses, if there is one that stands."""
-        early: list[_Forwarding] = []
+    def _connected(self) -> tuple[_Forwarding, bool]:
+        """Return a forwarding for one question, and whether it is new.
+
+        One handshake at a time, as it brings connections for others too; none waits longer for another's than for its own.
+        """
+        if idle := self._take():
+            return idle, False
+        turn = self._opening.acquire(timeout=CONNECT_SECONDS)
         try:
-            while True:
-                with self._lock:
-                    if not self._idle:
-                        return None
-                    idle = self._idle.pop()
-                if not idle.is_idle():
-                    idle.stream.hang_up()
-                elif idle.stands:
-                    return idle
-                else:
-                    early.append(idle)
+            idle = self._take()
+            return (idle, False) if idle else (self._open(), True)
         finally:
-            for one in early:
-                self._keep(one)
+            if turn:
+                self._opening.release()
+
+    def _take(self) -> _Forwarding | None:
+        """Return an idle forwarding, if there is one."""
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                idle = self._idle.pop()
+            if idle.is_idle():
+                return idle
+            idle.give_up()
 
     def _send(self, over: _Forwarding, path: str, timeout: float) -> HttpAnswer:
         kept = False
@@ -189,13 +209,16 @@ class PortForward:
             body = whole(response.read, limits.BODY_BYTES, "its answer").decode(errors="replace")
             if over.lost:  # a body without a length ends there, whether or not it is whole
                 raise LostError("it was lost in the middle of its answer")
+            over.begun = False
             kept = not response.will_close
         except TooBigError as error:
             raise self._failed(error.message) from error
         except (TimeoutError, RefusedError, _FailedError) as error:
             raise self._failed(error) from error
         except (OSError, http.client.HTTPException) as error:
-            raise _LostError(f"port-forward to {self.pod}: {error}") from error
+            lost = _LostError(f"port-forward to {self.pod}: {error}")
+            lost.by_another = over.stream.hung_up  # not yet for what came for this one
+            raise lost from error
         finally:
             if not kept:
                 over.give_up()
@@ -236,9 +259,19 @@ class PortForward:
             over.stream.close()
 
     def _open(self) -> _Forwarding:
-        """Open forwardings, keep all but one for other questions, and return that one."""
-        first, *others = self._opened(LANES)
-        for one in others:
+        """Open forwardings, keep those for other questions that the other end serves, and return one."""
+        first, *others = self._opened(self._next)
+        self._next = self._most
+        until = time.monotonic() + CONNECT_SECONDS
+        for number, one in enumerate(others):
+            try:
+                one.await_announced(until)
+            except OSError as error:  # what is wrong with the whole stream, the first one meets
+                if isinstance(error, TimeoutError):  # the first port alone is served
+                    self._next = self._most = 1
+                for unserved in others[number:]:
+                    unserved.stream.close()
+                break
             self._keep(one)
         return first
 

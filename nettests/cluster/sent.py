@@ -18,7 +18,7 @@ STREAMS = frozenset({"exec", "portforward"})
 def kind_of(method: str, path: str, *, watched: bool = False) -> str:
     """Return verb and resource of a request: ``list pods``, ``get nodes/proxy``, ``watch events``.
 
-    What names no resource, such as ``/version``, is told by its path.
+    What names no resource, such as ``/version``, is named by its path.
     """
     parts = path.partition("?")[0].strip("/").split("/")
     # samples: api/v1/namespaces/n/pods/p/log, apis/apps/v1/daemonsets, api/v1/namespaces/n, version

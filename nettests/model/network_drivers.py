@@ -14,8 +14,12 @@ CALICO_DRIVERS = {"vxlan": "overlay", "windows-bgp": "l2bridge"}
 AZURE_DRIVERS = {"overlay": "l2bridge"}
 """Azure CNI's overlay is one of routes in the fabric: azure-vnet's mode is ``bridge`` (Azure/azure-container-networking,
 azure-windows-swift-overlay-consolidated.conflist). Of its other forms no object tells the driver."""
-OVN_DRIVERS = {"hybrid-overlay": "overlay"}
+HYBRID = "hybrid-overlay"
+OVN_DRIVERS = {HYBRID: "overlay"}
 """OVN-Kubernetes reaches Windows nodes by its hybrid overlay alone (go-controller/hybrid-overlay)."""
+TUNNELS = frozenset({"vxlan", "geneve", HYBRID})
+"""Backends that encapsulate what Pods send to other nodes. Azure CNI's ``overlay`` is none of them. A hybrid overlay has
+VXLAN for packets from and to Windows nodes, and GENEVE between the others."""
 BACKEND_DRIVERS = {
     "flannel": FLANNEL_DRIVERS,
     "calico": CALICO_DRIVERS,

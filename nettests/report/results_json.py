@@ -201,8 +201,8 @@ def _measured(seen: Observation | None) -> dict[str, Any]:
     if seen is None:
         return {}
     found = {"loss": seen.loss, "path_size": seen.path_size, "flows": seen.flows}
-    heard = {"witnessed": to_data(seen.witnessed)} if seen.witnessed else {}
-    return {name: to_data(value) for name, value in found.items() if value is not None} | heard
+    witnessed = {"witnessed": to_data(seen.witnessed)} if seen.witnessed else {}
+    return {name: to_data(value) for name, value in found.items() if value is not None} | witnessed
 
 
 def _limitation(limitation: AppliedLimitation) -> dict[str, Any]:

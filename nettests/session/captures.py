@@ -7,8 +7,8 @@ others tell. Everything is bounded: nodes, seconds, sizes. What is sent meanwhil
 import contextlib
 import random
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TypeVar
@@ -21,6 +21,7 @@ from nettests.model import ports
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import NodeFacts
+from nettests.model.network_drivers import HYBRID
 from nettests.model.words import OS, Protocol
 from nettests.probes.capturing import (
     PORTS,
@@ -32,7 +33,7 @@ from nettests.probes.capturing import (
     pod_name,
 )
 from nettests.probes.commands import host_programs
-from nettests.probes.objects import NODE_CLOSED
+from nettests.probes.objects import NODE_CLOSED, Object
 from nettests.session.trace_files import NodeCapture
 from nettests.session.trace_scene import OUTSIDE
 from nettests.tracing.canary import proven
@@ -72,7 +73,8 @@ class Captures:
     tell: Callable[[str], None] = lambda _stage: None
     remarks: list[str] = field(default_factory=list)
     """What captures lack, and what could not be removed."""
-    _standing: list[str] = field(default_factory=list)
+    _pods: dict[str, str] = field(default_factory=dict)
+    """Those that were created, each with the reason why it is not Ready, if it is not."""
 
     def nodes(self, scene: Scene) -> list[NodeFacts]:
         """Return the nodes that the flow may touch, its source's first."""
@@ -83,34 +85,41 @@ class Captures:
         return [self.directory.facts.node(name) for name in wanted[:NODES]]
 
     def stand(self, nodes: Sequence[NodeFacts]) -> None:
-        """Put a Pod that captures on each node that has none yet."""
-        lacking = [node for node in nodes if pod_name(node) not in self._standing]
-        items = [capture_pod(node, self.blank) for node in lacking]
-        if not items:
-            return
-        self.tell("pods")
-        names = [pod_name(node) for node in lacking]
-        for name, item in zip(names, items, strict=True):
-            self._standing.append(name)
+        """Put a Pod that captures on each node that has none yet; ``CannotCaptureError`` where one is not Ready."""
+        lacking = {
+            pod_name(node): capture_pod(node, self.blank)
+            for node in nodes
+            if pod_name(node) not in self._pods
+        }
+        if lacking:
+            self.tell("pods")
+            self._create(lacking)
+        for name in map(pod_name, nodes):
+            if why := self._pods[name]:
+                raise CannotCaptureError(
+                    f"Pod {name} is not Ready: {why}",
+                    hint="images.capture of the cluster profile names another image",
+                )
+
+    def _create(self, lacking: Mapping[str, Object]) -> None:
+        for name, item in lacking.items():
+            self._pods[name] = "it was not created"
             self.access.create(item)
         ready, problems = self.access.wait_for_pods(
             self.blank.namespace,
-            names,
+            lacking,
             ready=self.timing.ready,
             stuck=self.timing.stuck,
             on_change=lambda *_: None,
         )
-        absent = [name for name in names if name not in ready]
-        if absent:
-            raise CannotCaptureError(
-                f"Pod {absent[0]} is not Ready: {problems.get(absent[0], 'nobody says why')}",
-                hint="images.capture of the cluster profile names another image",
-            )
+        for name in lacking:
+            why = problems.get(name, "its status gives no reason")
+            self._pods[name] = "" if name in ready else why
 
     def remove(self) -> None:
         """Remove the Pods that capture."""
-        while self._standing:
-            name = self._standing.pop()
+        while self._pods:
+            name, _ = self._pods.popitem()
             try:
                 self.access.delete_pod(self.blank.namespace, name)
             except ClusterError as error:
@@ -128,7 +137,7 @@ class Captures:
         self.tell("capture")
         with ThreadPoolExecutor(Bounds.of(self.timing).host_readings, "captures") as pool:
             try:
-                list(pool.map(Capturer.begin, capturers))
+                _each(pool, Capturer.begin, capturers)
                 list(pool.map(lambda one: self._canary(one, nodes, base), capturers))
                 sent = send()
                 list(pool.map(lambda one: self._canary(one, nodes, base + 1), capturers))
@@ -154,6 +163,8 @@ class Captures:
         if not scene.encapsulated:
             return None
         cni = self.directory.facts.cni
+        if cni.backend.value == HYBRID and scene.vni is None:  # between nodes that OVN runs on
+            return ports.GENEVE
         usual = ports.GENEVE if cni.backend.value == "geneve" else ports.VXLAN
         return cni.vxlan_port.value or usual
 
@@ -187,6 +198,16 @@ class Captures:
         words = (curl, "-s", "-m", str(CANARY_SECONDS), "--local-port", str(number), url)
         with contextlib.suppress(ChannelError):  # its absence from the capture says it
             one.run(words, CANARY_SECONDS + 4)
+
+
+def _each(
+    pool: ThreadPoolExecutor, do: Callable[[Capturer], object], capturers: Sequence[Capturer]
+) -> None:
+    """Do it with all of them at the same time, and raise once all have ended: what has not begun cannot be undone."""
+    done = [pool.submit(do, one) for one in capturers]
+    wait(done)
+    for one in done:
+        one.result()
 
 
 def require_scapy() -> None:

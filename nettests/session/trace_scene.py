@@ -3,7 +3,7 @@
 For ``tracing``. What sends no packets of its own that can be marked is refused, with the reason.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import assert_never
@@ -12,6 +12,7 @@ from nettests.errors import PlanError
 from nettests.model.check import Action, Check
 from nettests.model.expectation import Expectation
 from nettests.model.facts import Address, ClusterFacts
+from nettests.model.network_drivers import HYBRID, TUNNELS
 from nettests.model.target_kinds import Location, Owner, Proxy
 from nettests.model.words import OS, Protocol, Question, SourceSeen, VantageKind
 from nettests.probes import Directory
@@ -23,7 +24,6 @@ from nettests.tracing.scene import End, Scene
 DNS = 53
 OUTSIDE = "outside"
 """Where nothing can be captured."""
-TUNNELS = frozenset({"vxlan", "geneve", "hybrid-overlay"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +57,10 @@ def _sends_one_flow(question: Question) -> bool:
     match question:
         case Question.REACH | Question.DISTRIBUTE | Question.PING | Question.CHURN:
             return True
-        case Question.WITNESS:
+        case Question.WITNESS | Question.RESOLVE:
             return True
         case Question.FLOWS | Question.SCALE:
             return False
-        case Question.RESOLVE:
-            return True
         case Question.PATH_MTU | Question.LOSS | Question.IDLE:
             return False
         case Question.ADMIT | Question.INSPECT | Question.START:
@@ -95,16 +93,17 @@ def scene_of_action(action: Action, directory: Directory, request: str = "") -> 
     translator = _translator(action, directory)
     backends = tuple(_backends(action, requested, directory, request, translated=bool(translator)))
     tunnelled = facts.cni.backend.value in TUNNELS
+    source = _source(action, directory)
     scene = Scene(
         protocol=action.protocol,
-        source=_source(action, directory),
+        source=source,
         requested=requested,
         requested_port=_port(endpoint, action.protocol, request),
         backends=backends,
         translator=translator,
         owners=_owners(directory),
         encapsulated=True if tunnelled and not any(one.on_host for one in backends) else None,
-        vni=facts.cni.vni.value if tunnelled else None,
+        vni=_vni((source, *backends), facts),
         size=action.size or 0,
     )
     return Set(scene=scene, endpoint=endpoint)
@@ -121,19 +120,31 @@ def _of_query(action: Action, endpoint: Endpoint, directory: Directory) -> Set:
         )
     source = _source(action, directory)
     pods = (facts.dns_pods.value or ()) if server == service else (server,)
-    tunnelled = facts.cni.backend.value in TUNNELS
+    backends = tuple(End(address=one, node=_node_of(one, facts), port=DNS) for one in pods)
     scene = Scene(
         protocol=Protocol.UDP,
         source=source,
         requested=server,
         requested_port=DNS,
-        backends=tuple(End(address=one, node=_node_of(one, facts), port=DNS) for one in pods),
+        backends=backends,
         translator=source.node if server == service else "",
         owners=_owners(directory),
-        encapsulated=True if tunnelled else None,
-        vni=facts.cni.vni.value if tunnelled else None,
+        encapsulated=True if facts.cni.backend.value in TUNNELS else None,
+        vni=_vni((source, *backends), facts),
     )
     return Set(scene=scene, endpoint=endpoint)
+
+
+def _vni(ends: Iterable[End], facts: ClusterFacts) -> int | None:
+    """Return the network id of packets between the nodes of these ends, where facts tell it."""
+    backend, nodes = facts.cni.backend.value, {one.node for one in ends}
+    if backend not in TUNNELS:
+        return None
+    if backend == HYBRID and not any(
+        one.os is OS.WINDOWS and one.name in nodes for one in facts.nodes
+    ):
+        return None
+    return facts.cni.vni.value
 
 
 def _node_of(address: Address, facts: ClusterFacts) -> str:

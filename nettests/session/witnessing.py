@@ -27,7 +27,7 @@ from nettests.session.trace_scene import Set, scene_of_action
 from nettests.session.witness_record import record_of
 
 PORTS_TRIED = 3
-"""Source ports that are tried, where one is somebody else's."""
+"""Source ports that are tried, where one is in use."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,7 +95,9 @@ class Witnessing:
         """Connect once from the source's Pod."""
         scene = made.scene
         if scene.requested_port is None:
-            raise CannotProbeError(f"{scene.requested} does not tell whom it sees")
+            raise CannotProbeError(
+                f"{scene.requested} has no port that answers with the address of its client"
+            )
         channel = self.captures.access.open_exec(
             self.captures.blank.namespace,
             action.source.probe,

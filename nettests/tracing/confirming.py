@@ -6,7 +6,9 @@ are looked for as words: a load balancer that has the Service's address, an endp
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from enum import Enum
+from ipaddress import IPv4Network, ip_address
 from typing import assert_never
 
 from nettests.tracing.finding import Finding
@@ -118,11 +120,28 @@ def _names(text: str, word: str) -> bool:
     return re.search(rf"(?<![\d.:a-fA-F]){re.escape(word)}{end}", text, re.IGNORECASE) is not None
 
 
+_ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}"
+_ROUTE = re.compile(
+    rf"^\s*(?:(?:unicast|local)\s+)?({_ADDRESS})(?:/(\d+)|\s+({_ADDRESS}))?(?!\S)", re.MULTILINE
+)
+# samples: "10.244.1.0/24 via 172.30.0.11 dev eth0", "local 10.244.1.1 dev cni0 …", "  10.244.1.0    255.255.255.0  On-link …"
+
+
 def _route(node: str, address: str, read: Read) -> Iterator[str]:
-    """Say whether a route of the node names the network of an address, by its first three octets."""
+    """Say which of the node's routes leads to an address; a default route leads anywhere, and is none."""
     text = read(node, ROUTES)
-    network, dot, _ = address.rpartition(".")
-    if not text or not dot:
+    if not text or ":" in address:
         return
-    named = re.search(rf"(?<![\d.]){re.escape(network)}\.\d", text)
-    yield f"{node} has {'a' if named else 'no'} route to {network}.0 ({ROUTES})"
+    found = [one for one in _routes(text) if ip_address(address) in one and one.prefixlen]
+    if found:
+        nearest = max(found, key=lambda one: one.prefixlen)
+        yield f"{node} has a route to {address}, {nearest} ({ROUTES})"
+    else:
+        yield f"{node} has no route to {address} but a default ({ROUTES})"
+
+
+def _routes(text: str) -> Iterator[IPv4Network]:
+    """Yield the destinations of what ``ip route`` or ``route.exe print`` printed."""
+    for network, length, mask in _ROUTE.findall(text):
+        with suppress(ValueError):  # other tables have addresses too
+            yield IPv4Network(f"{network}/{length or mask or 32}", strict=False)

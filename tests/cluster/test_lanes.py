@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from nettests.cluster.frames import RefusedError
 from nettests.cluster.lanes import CHANNELS, Lane, lanes_of
 from nettests.cluster.streams import LostError
 
@@ -154,6 +155,22 @@ def test_hanging_up_ends_all_lanes(wire: Wire, lanes: list[Lane]) -> None:
     """What cannot be trusted on one lane is not read on any."""
     lanes[2].hang_up()
     assert wire.closed == 1
+    assert lanes[1].hung_up
+
+
+def test_who_shares_a_stream_that_was_hung_up_is_told_that_it_was_lost(
+    wire: Wire, lanes: list[Lane]
+) -> None:
+    """Not what the closed stream says of itself: whoever reads it at that moment is not at fault either."""
+    with ThreadPoolExecutor(COUNT) as pool:
+        waiting = [pool.submit(lane.receive, 10.0) for lane in lanes[1:]]
+        while not wire.readers:
+            threading.Event().wait(0.001)
+        lanes[0].hang_up()
+        wire.coming.put(RefusedError("cannot be read"))
+        for one in waiting:
+            with pytest.raises(LostError, match="shared its stream"):
+                one.result()
 
 
 def test_many_lanes_at_once_lose_nothing(wire: Wire, lanes: list[Lane]) -> None:

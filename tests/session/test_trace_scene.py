@@ -124,6 +124,16 @@ def test_an_overlay_has_a_tunnel_and_its_number() -> None:
     assert scene(action("probe-windows-1-1", TargetKind.POD_IP)).encapsulated is None
 
 
+def test_a_hybrid_overlays_number_is_that_of_packets_from_and_to_windows_nodes() -> None:
+    """Between the nodes that OVN runs on it has GENEVE, whose numbers no fact tells."""
+    cni = replace(FACTS.cni, backend=known("hybrid-overlay", "test"), vni=known(4097, "test"))
+    nodes = (*FACTS.nodes, replace(FACTS.node("n1"), name="n2"))
+    overlay = Directory(facts=replace(FACTS, cni=cni, nodes=nodes), deployment=deployed())
+    for probe, vni in (("probe-windows-1-1", 4097), ("probe-linux-1-1", None)):
+        found = scene(action(probe, TargetKind.POD_IP), directory=overlay)
+        assert (found.encapsulated, found.vni) == (True, vni)
+
+
 def test_an_answer_that_nobody_expects_is_said() -> None:
     """Where documents lead to expect silence, or leave it open, the trace says so."""
     silent = scene(

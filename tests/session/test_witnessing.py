@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -93,6 +94,7 @@ class Talk:
     stdout: str
     stderr: str = "listening on any"
     exit_code: int | None = None
+    closed: bool = False
 
     def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
         return enough(self.stdout)
@@ -104,7 +106,7 @@ class Talk:
         raise AssertionError
 
     def close(self) -> None:
-        pass
+        self.closed = True
 
 
 @dataclass
@@ -116,6 +118,12 @@ class Access:
     missing: frozenset[str] = frozenset()
     broken: str = ""
     quiet: bool = False
+    unready: str = ""
+    """The Pod that never becomes Ready."""
+    begun: threading.Event | None = None
+    """A tcpdump begins to capture once this is set, and somewhat later."""
+    waited: int = 0
+    talks: list[Talk] = field(default_factory=list)
     pods: list[str] = field(default_factory=list)
     ran: list[tuple[str, ...]] = field(default_factory=list)
     slots = nullcontext()
@@ -125,7 +133,9 @@ class Access:
         return item
 
     def wait_for_pods(self, _ns: str, names: Sequence[str], **_: Any) -> tuple[Any, Any]:
-        return {name: {} for name in names}, {}
+        self.waited += 1
+        ready = {name: {} for name in names if name != self.unready}
+        return ready, {name: "ImagePullBackOff" for name in names if name not in ready}
 
     def delete_pod(self, _ns: str, name: str) -> None:
         self.pods.remove(name)
@@ -139,6 +149,8 @@ class Access:
         if argv[0] in self.missing:
             raise ProgramMissingError(f"the image has no {argv[0]}")
         if self.broken and self.broken in argv:
+            if self.begun is not None:
+                self.begun.set()
             raise ChannelError("the stream was closed")
         return ExecAnswer(exit_code=0, stdout=self._said(argv), stderr="")
 
@@ -156,7 +168,11 @@ class Access:
 
     def converse(self, _ns: str, _pod: str, _container: str, argv: Sequence[str]) -> Talk:
         (first,) = re.findall(r"portrange (\d+)-", argv[-1])
-        return Talk(tcpdump([] if self.quiet else self._on_linux(int(first))))
+        if self.begun is not None:
+            assert self.begun.wait(10)
+            time.sleep(0.05)
+        self.talks.append(Talk(tcpdump([] if self.quiet else self._on_linux(int(first)))))
+        return self.talks[-1]
 
     def _on_windows(self) -> list[Frame]:
         base, flow = self.base, self.base + 2
@@ -286,6 +302,24 @@ def test_a_stream_that_breaks_proves_nothing() -> None:
     assert done.error is not None
     assert "the stream was closed" in done.error
     assert read_raw(raw_of(done)).outcome is Outcome.PROBE_FAILED
+
+
+def test_a_capture_that_begins_while_another_fails_is_ended_too() -> None:
+    """What one node refuses leaves no tool running on the other, however late it began there."""
+    access = Access(broken="start", begun=threading.Event())
+    assert witnessing(access).examine(SERVICE).error is not None
+    assert [talk.closed for talk in access.talks] == [True]
+
+
+def test_a_pod_that_is_not_ready_is_waited_for_once() -> None:
+    """Each connection that it was to capture is told why; nothing is captured beside it, and it is removed."""
+    access = Access(unready="capture-linux-1-1")
+    one = witnessing(access)
+    for _ in range(2):
+        assert one.examine(SERVICE).error == "Pod capture-linux-1-1 is not Ready: ImagePullBackOff"
+    assert (access.waited, access.ran) == (1, [])
+    one.close()
+    assert access.pods == []
 
 
 def test_a_capture_without_its_canaries_proves_nothing() -> None:

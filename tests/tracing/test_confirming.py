@@ -52,13 +52,25 @@ def said(one: Trace, files: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
             Finding.LOST_IN_SOURCE_NODE,
             "routes.txt",
             "10.244.3.0  255.255.255.0  On-link",
-            "win-1 has no route to 10.244.1.0 (routes.txt)",
+            f"win-1 has no route to {BACKEND} but a default (routes.txt)",
         ),
         (
             Finding.NOT_ENCAPSULATED,
             "routes.txt",
             "10.244.1.0/24 via 172.30.0.11",
-            "win-1 has a route to 10.244.1.0 (routes.txt)",
+            f"win-1 has a route to {BACKEND}, 10.244.1.0/24 (routes.txt)",
+        ),
+        (
+            Finding.NOT_ENCAPSULATED,
+            "routes.txt",
+            "0.0.0.0 0.0.0.0 172.30.0.1 172.30.0.21 25\n  10.244.0.0  255.255.0.0  172.30.0.11  172.30.0.21 15",
+            f"win-1 has a route to {BACKEND}, 10.244.0.0/16 (routes.txt)",
+        ),
+        (
+            Finding.NOT_ENCAPSULATED,
+            "routes.txt",
+            "default via 172.30.0.1 dev eth0\nunreachable 10.244.1.0/24\n172.30.0.0/24 dev eth0 src 10.244.1.1",
+            f"win-1 has no route to {BACKEND} but a default (routes.txt)",
         ),
         (
             Finding.WRONG_VNI,

@@ -19,6 +19,7 @@ from nettests.judge.advice import (
 )
 from nettests.judge.not_started import AFTER_REFUSAL
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.network_drivers import TUNNELS
 from nettests.model.words import OS, Protocol
 from nettests.report.incidents.phrases import limits_of
 from nettests.report.incidents.traits import Kind, Trait
@@ -51,8 +52,8 @@ _WHATEVER_ELSE = {
 """Steps that depend on nothing but one trait."""
 VXLAN = 50
 """Bytes that VXLAN adds to a Pod's IPv4 packet: IPv4, UDP, VXLAN and Ethernet headers (RFC 7348, 5.)."""
-_TUNNELS, _OVERLAY = {"vxlan", "geneve", "hybrid-overlay"}, "overlay"
-"""Backends and the driver that encapsulate; Azure CNI's backend ``overlay`` is one of routes."""
+_OVERLAY = "overlay"
+"""The driver that encapsulates."""
 
 
 def next_step_of(
@@ -187,7 +188,7 @@ def _encapsulates(facts: ClusterFacts | None) -> bool:
     if facts is None:
         return False
     by_driver = any((node.cni_driver.value or "").lower() == _OVERLAY for node in facts.nodes)
-    return by_driver or (facts.cni.backend.value or "").lower() in _TUNNELS
+    return by_driver or (facts.cni.backend.value or "").lower() in TUNNELS
 
 
 def between_nodes(facts: ClusterFacts | None) -> str:
