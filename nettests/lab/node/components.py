@@ -9,8 +9,9 @@ import json
 from collections.abc import Mapping
 
 from nettests.lab.client import Json
+from nettests.lab.installers.hns_network import network_name
 from nettests.lab.installers.system_objects import kube_proxy_flags
-from nettests.lab.network.hns import network_name
+from nettests.lab.network import addressing
 from nettests.lab.topology import OS, Address, NodeSpec, Profile
 
 Values = tuple[tuple[str, str, str], ...]
@@ -87,7 +88,7 @@ def registry(
     given = OS.WINDOWS in proxy.service_on and not proxy.is_replaced(spec.os)
     if given or profile.mechanism("proxy-left-behind", 0):
         line = kube_proxy_line(spec, profile, source_vip)
-        network = network_name(spec, profile.cni)
+        network = network_name(profile.cni, addressing.mac(spec.os, spec.address))
         found |= _by_nssm("kube-proxy", line, f"KUBE_NETWORK={network}", restarts)
     return found
 
