@@ -131,7 +131,7 @@ class NodeFaults:
     def _crossing(self, node: NodeSpec) -> str:
         """Return the device through which pods' packets leave a node, before they are encapsulated."""
         windows = node.os is OS.WINDOWS
-        if self._profile.cni.backend == "vxlan":
+        if self._profile.cni.encapsulates:
             return WINDOWS_VXLAN if windows else LINUX_VXLAN
         return "uplink" if windows else "eth0"
 
