@@ -18,9 +18,8 @@ _CNI_MINOR = 3
 
 def configuration(spec: NodeSpec, profile: Profile) -> Json:
     """Return the configuration of one Windows node, as its container runtime needs it."""
-    docker = spec.runtime.startswith("docker://")
-    delegate = _docker(spec, profile) if docker else _containerd(spec, profile)
-    return _flannel(profile, delegate)
+    make = _docker if spec.has_docker else _containerd
+    return _flannel(profile, make(spec, profile))
 
 
 def template(profile: Profile) -> Json:

@@ -164,8 +164,8 @@ def _plugins(spec: NodeSpec) -> dict[str, str]:
 
     With containerd the daemon brings Microsoft's, whose output nothing reads.
     """
-    docker = spec.runtime.startswith("docker://")
-    return _reference(("win-bridge", "win-overlay", "host-local") if docker else ("host-local",))
+    own = ("win-bridge", "win-overlay") if spec.has_docker else ()
+    return _reference((*own, "host-local"))
 
 
 def _reference(names: tuple[str, ...]) -> dict[str, str]:

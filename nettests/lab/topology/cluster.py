@@ -123,6 +123,11 @@ class NodeSpec:
         return (str(self.address), *second)
 
     @property
+    def has_docker(self) -> bool:
+        """Whether Docker runs its containers, by way of dockershim."""
+        return self.runtime.startswith("docker://")
+
+    @property
     def windows_release(self) -> tuple[int, int]:
         """``(build, patch)``, to compare with thresholds; ``(0, 0)`` on Linux."""
         return (self.build or 0, self.patch or 0)
