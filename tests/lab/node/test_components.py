@@ -122,13 +122,12 @@ def test_what_kube_proxy_shows_follows_from_its_flags() -> None:
     """On Windows its settings of HNS, on Linux those of its rules."""
     profile = profiles.load(AS_SERVICE)
     line = kube_proxy_line(profile.node("win-1"), profile, ip_address("10.244.3.2"))
-    flags = dict(one[2:].split("=", 1) for one in line.split() if one.startswith("--"))
-    shown = configuration(OS.WINDOWS, "kernelspace", flags)["kubeproxy.config.k8s.io"]
+    shown = configuration(OS.WINDOWS, "kernelspace", line)["kubeproxy.config.k8s.io"]
     assert shown["HostnameOverride"] == "win-1"
     assert shown["FeatureGates"] == {"WinOverlay": True, "WinDSR": True}
     assert (shown["Winkernel"]["SourceVip"], shown["Winkernel"]["EnableDSR"]) == (
         "10.244.3.2",
         True,
     )
-    linux = configuration(OS.LINUX, "nftables", {})["kubeproxy.config.k8s.io"]
+    linux = configuration(OS.LINUX, "nftables", "kube-proxy")["kubeproxy.config.k8s.io"]
     assert (linux["Mode"], "Winkernel" in linux) == ("nftables", False)

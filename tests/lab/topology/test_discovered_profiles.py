@@ -84,8 +84,7 @@ def _told(profile: Profile) -> Iterator[NodeReading]:
             yield _reading(node.name, FIREWALL, json.dumps(rows))
         if node.os in proxy.service_on:
             line = kube_proxy_line(node, profile, addressing.source_vip(node, profile.cni))
-            flags = dict(one[2:].split("=", 1) for one in line.split() if one.startswith("--"))
-            shown = configuration(node.os, proxy.mode.value, flags)
+            shown = configuration(node.os, proxy.mode.value, line)
             yield _reading(node.name, CONFIGURATION, json.dumps(shown))
             version = f'kubernetes_build_info{{git_version="{profile.kubernetes_version}"}} 1'
             yield _reading(node.name, VERSION, version)
