@@ -122,7 +122,7 @@ def test_a_policy_is_made_before_the_pod_that_it_binds_and_goes_with_it() -> Non
 
 
 def test_the_server_s_address_takes_its_place_in_what_is_run() -> None:
-    """A name that nobody resolves would look like a server that nobody reaches."""
+    """A name that is not resolved would look like a server that is not reached."""
     action = replace(
         question(BOUND), target=Target(kind=TargetKind.POD, node="n1", pod="server-linux-1-1")
     )

@@ -115,7 +115,7 @@ def test_a_network_that_a_script_sets_is_left_out() -> None:
         network_of(evidence())
 
 
-def test_a_pod_is_read_where_nobody_looked_on_the_host() -> None:
+def test_a_pod_is_read_where_the_host_was_not() -> None:
     """Those readings are taken only where kube-proxy is known to be no Pod."""
     told = Evidence(texts={"node-pods": pods(args=["--v=4"])}, facts=FACTS)
     assert proxy_of(told).origin.startswith("arguments of Pod")

@@ -58,7 +58,7 @@ def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
 SERVED_BUILDS = frozenset({17763, 20348, 25398, 26100})
 """Builds of Windows that today's probe image is for."""
 OWN_IMAGE = "mirror.lab.test/historic/probe:1"
-"""What the owner of an older cluster would have to build; nobody has it, so that such a lab is planned on and never run."""
+"""What the owner of an older cluster would have to build; it does not exist, so that such a lab is planned on and never run."""
 
 SILENCE_SECONDS = 1.5 * IDLE_SECONDS
 """How long a connection is to be silent here: longer than the switch remembers it, which is scaled down too."""

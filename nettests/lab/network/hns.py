@@ -44,7 +44,7 @@ _TYPES = {
     Driver.TRANSPARENT: "Transparent",
 }
 _FIRST_PREFIX = IPv4Network("100.64.0.0/30")
-"""The subnet of the hybrid overlay's base network, which nobody uses (ho_node_windows.go, ensureBaseNetwork)."""
+"""The subnet of the hybrid overlay's base network, which carries nothing (ho_node_windows.go, ensureBaseNetwork)."""
 _OBJECTS = frozenset({CLUSTER_IP, NODE_PORT, *OUTER})
 _PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 _ATTACHED, _CREATED, _APPLIED = 3, 1, 2

@@ -64,7 +64,7 @@ class Ipam(StrEnum):
 
     HOST_LOCAL = "host-local"
     HNS = "hns"
-    """Windows itself: the CNI configuration names nobody."""
+    """Windows itself: the CNI configuration names no other."""
 
 
 GENEVE = "geneve"

@@ -76,7 +76,7 @@ def discovered(profile: Profile, image: str = "") -> ClusterFacts:
 
 
 def _told(profile: Profile) -> Iterator[NodeReading]:
-    """Yield what node vantages read of a kube-proxy without a Pod, and of a firewall that nobody states."""
+    """Yield what node vantages read of a kube-proxy without a Pod, and of a firewall that is not stated."""
     proxy = profile.kube_proxy
     for node in profile.nodes:
         if node.os is OS.WINDOWS and not profile.options.firewall_stated:
