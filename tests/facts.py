@@ -59,6 +59,24 @@ class Shape:
         return {"vxlan": 4096, "hybrid-overlay": 4097}.get(self.backend)
 
 
+_OVERLAY_WITH_DSR = Shape(
+    kubernetes="1.34.2",
+    backend="vxlan",
+    build="20348.3207",
+    driver="overlay",
+    dsr=True,
+    source_vip=True,
+    loopback_dsr=True,
+)
+_ANTREA = Shape(
+    kubernetes="1.34.2",
+    plugin="antrea",
+    backend="vxlan",
+    build="20348.3207",
+    driver="transparent",
+    mode="none",
+)
+
 PROFILES = {
     "linux": Shape(kubernetes="1.36.2", backend="host-gw"),
     "win2019-l2bridge": Shape(kubernetes="1.24.17", backend="host-gw", build="17763.1339"),
@@ -68,24 +86,8 @@ PROFILES = {
     "win2019-overlay": Shape(
         kubernetes="1.24.17", backend="vxlan", build="17763.1217", driver="overlay", source_vip=True
     ),
-    "win2022-overlay-dsr": Shape(
-        kubernetes="1.34.2",
-        backend="vxlan",
-        build="20348.3207",
-        driver="overlay",
-        dsr=True,
-        source_vip=True,
-        loopback_dsr=True,
-    ),
-    "win2022-overlay-services": Shape(
-        kubernetes="1.34.2",
-        backend="vxlan",
-        build="20348.3207",
-        driver="overlay",
-        dsr=True,
-        source_vip=True,
-        loopback_dsr=True,
-    ),
+    "win2022-overlay-dsr": _OVERLAY_WITH_DSR,
+    "win2022-overlay-services": _OVERLAY_WITH_DSR,
     "azure-l2tunnel": Shape(
         kubernetes="1.33.5",
         plugin="azure-cni",
@@ -93,32 +95,15 @@ PROFILES = {
         build="20348.3207",
         driver="l2tunnel",
     ),
-    "antrea-transparent": Shape(
-        kubernetes="1.34.2",
-        plugin="antrea",
-        backend="vxlan",
-        build="20348.3207",
-        driver="transparent",
-        mode="none",
-    ),
-    "calico-overlay-dsr": Shape(
+    "antrea-transparent": _ANTREA,
+    "calico-overlay-dsr": replace(
+        _OVERLAY_WITH_DSR,
         kubernetes="1.36.2",
         plugin="calico",
-        backend="vxlan",
+        build=None,
         builds=("20348.3207", "26100.4061"),
-        driver="overlay",
-        dsr=True,
-        source_vip=True,
-        loopback_dsr=True,
     ),
-    "antrea-geneve": Shape(
-        kubernetes="1.34.2",
-        plugin="antrea",
-        backend="geneve",
-        build="20348.3207",
-        driver="transparent",
-        mode="none",
-    ),
+    "antrea-geneve": replace(_ANTREA, backend="geneve"),
     "azure-overlay-23h2": Shape(
         kubernetes="1.33.5",
         plugin="azure-cni",

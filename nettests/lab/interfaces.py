@@ -22,6 +22,8 @@ from nettests.lab.mounted import Files
 from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable
 
 Json = dict[str, Any]
+Allowed = Mapping[Address, Sequence[Address]]
+"""Of each pod that NetworkPolicies bind, where it may begin to send."""
 
 
 class Namespace(Protocol):

@@ -4,104 +4,82 @@ from tests.acceptance.experiment import Experiment
 
 L2BRIDGE, OVERLAY = "win2019-l2bridge", "win2019-overlay"
 
+
+def _turns(fact: str, profile: str, switch: str, *checks: str) -> Experiment:
+    """Return a configuration that is wrong when switched: checks that passed fail, in a run of their own."""
+    return Experiment(
+        fact=fact,
+        profile=profile,
+        switch=switch,
+        checks=checks,
+        was="pass",
+        becomes="fail",
+        apart=True,
+    )
+
+
 CONFIGURATION = (
-    Experiment(
-        fact="kp-source-vip-l2bridge",
-        profile=L2BRIDGE,
-        switch="bridge-source-vip=on",
-        checks=("hns-load-balancers/windows-1/empty-source-vip",),
-        was="pass",
-        becomes="fail",
-        apart=True,
+    _turns(
+        "kp-source-vip-l2bridge",
+        L2BRIDGE,
+        "bridge-source-vip=on",
+        "hns-load-balancers/windows-1/empty-source-vip",
     ),
-    Experiment(
-        fact="cni-exceptionlist",
-        profile=L2BRIDGE,
-        switch="excepted-nodes=off",
-        checks=(
-            "hns-configuration/windows-1/outbound-nat",
-            "flannel-host-configuration/windows-1/cni-exceptions",
-        ),
-        was="pass",
-        becomes="fail",
-        apart=True,
+    _turns(
+        "cni-exceptionlist",
+        L2BRIDGE,
+        "excepted-nodes=off",
+        "hns-configuration/windows-1/outbound-nat",
+        "flannel-host-configuration/windows-1/cni-exceptions",
     ),
-    Experiment(
-        fact="cni-exceptionlist",
-        profile=OVERLAY,
-        switch="excepted-world=on",
-        checks=(
-            "hns-configuration/windows-1/outbound-nat",
-            "flannel-host-configuration/windows-1/cni-exceptions",
-        ),
-        was="pass",
-        becomes="fail",
-        apart=True,
+    _turns(
+        "cni-exceptionlist",
+        OVERLAY,
+        "excepted-world=on",
+        "hns-configuration/windows-1/outbound-nat",
+        "flannel-host-configuration/windows-1/cni-exceptions",
     ),
-    Experiment(
-        fact="cni-route-needencap",
-        profile=L2BRIDGE,
-        switch="own-node-route=off",
-        checks=(
-            "flannel-host-configuration/windows-1/cni-routes",
-            "pod-to-node/windows-1/windows-1/same-node/*",
-        ),
-        was="pass",
-        becomes="fail",
-        apart=True,
+    _turns(
+        "cni-route-needencap",
+        L2BRIDGE,
+        "own-node-route=off",
+        "flannel-host-configuration/windows-1/cni-routes",
+        "pod-to-node/windows-1/windows-1/same-node/*",
     ),
-    Experiment(
-        fact="cni-antrea",
-        profile="antrea-transparent",
-        switch="proxy-left-behind=on",
-        checks=("kube-proxy-on-host/windows-1/antrea-alone-on-host",),
-        was="pass",
-        becomes="fail",
-        apart=True,
+    _turns(
+        "cni-antrea",
+        "antrea-transparent",
+        "proxy-left-behind=on",
+        "kube-proxy-on-host/windows-1/antrea-alone-on-host",
     ),
-    Experiment(
-        fact="dns-kubelet-settings",
-        profile=L2BRIDGE,
-        switch="own-resolver=off",
-        checks=("windows-component-configuration/windows-1/kubelet-resolv-conf",),
-        was="pass",
-        becomes="fail",
-        apart=True,
+    _turns(
+        "dns-kubelet-settings",
+        L2BRIDGE,
+        "own-resolver=off",
+        "windows-component-configuration/windows-1/kubelet-resolv-conf",
     ),
-    Experiment(
-        fact="plat-pause-image-match",
-        profile=L2BRIDGE,
-        switch="pause-image=3",
-        checks=("windows-component-configuration/windows-1/pause-image",),
-        was="pass",
-        becomes="fail",
-        apart=True,
+    _turns(
+        "plat-pause-image-match",
+        L2BRIDGE,
+        "pause-image=3",
+        "windows-component-configuration/windows-1/pause-image",
     ),
-    Experiment(
-        fact="cni-flannel-waiting",
-        profile=L2BRIDGE,
-        switch="flannel-waits=on",
-        checks=("flannel-host-configuration/windows-1/flannel-network-made",),
-        was="pass",
-        becomes="fail",
-        apart=True,
+    _turns(
+        "cni-flannel-waiting",
+        L2BRIDGE,
+        "flannel-waits=on",
+        "flannel-host-configuration/windows-1/flannel-network-made",
     ),
-    Experiment(
-        fact="cni-flannel-rejoin",
-        profile=OVERLAY,
-        switch="rejoined-subnet=on",
-        checks=("flannel-host-configuration/windows-1/source-vip-files",),
-        was="pass",
-        becomes="fail",
-        apart=True,
+    _turns(
+        "cni-flannel-rejoin",
+        OVERLAY,
+        "rejoined-subnet=on",
+        "flannel-host-configuration/windows-1/source-vip-files",
     ),
-    Experiment(
-        fact="node-services-restart",
-        profile=L2BRIDGE,
-        switch="service-recovery=off",
-        checks=("windows-component-configuration/windows-1/kubelet-restarts",),
-        was="pass",
-        becomes="fail",
-        apart=True,
+    _turns(
+        "node-services-restart",
+        L2BRIDGE,
+        "service-recovery=off",
+        "windows-component-configuration/windows-1/kubelet-restarts",
     ),
 )

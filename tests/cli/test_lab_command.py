@@ -30,4 +30,4 @@ def test_the_program_ends_as_it_likes_to(number: signal.Signals, group: bool, co
         assert ran.stdout.readline() == "ready\n"
         (os.killpg if group else os.kill)(ran.pid, number)
         assert ran.wait(30) == code
-        assert ran.stdout.read() == ""  # nobody holds it open any more
+        assert ran.stdout.read() == ""  # no process holds it open any more

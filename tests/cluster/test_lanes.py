@@ -25,7 +25,6 @@ class Wire:
     closed: int = 0
     readers: int = 0
     most_readers: int = 0
-    frames: int = 0
 
     def receive(self, seconds: float) -> tuple[int, bytes] | None:
         """Return what comes next, as a stream does."""

@@ -52,7 +52,7 @@ def test_an_entry_that_holds_in_two_places_is_named_once() -> None:
 
 
 def test_each_place_is_explained_with_its_own_condition() -> None:
-    """Who asks why a check fails sees both places, and which of them holds."""
+    """``explain`` shows both places, and which of them holds."""
     told = explain(check("linux-1", "win-1", protocol=Protocol.UDP), FACTS, [manifest(one=TWO)])
     assert [one.limitation.part for one in told.considered] == [0, 1]
     assert all(one.limitation.id == "one" for one in told.considered)
@@ -112,7 +112,7 @@ def test_two_entries_of_one_id_are_still_an_error() -> None:
 
 
 def test_mistakes_in_a_place_are_told_with_its_own_line() -> None:
-    """A key that is not one, a range that is none, a flow that nobody declares."""
+    """A key that is not one, a range that is none, a flow that is not declared."""
     with pytest.raises(ManifestError, match=r"base.yaml:11: .*also.0.when.target.build"):
         read_manifest(text(one=TWO.replace(">=17763 <17764", "newest")), "base.yaml")
     with pytest.raises(ManifestError, match="protocol"):

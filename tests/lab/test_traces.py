@@ -13,7 +13,7 @@ from nettests.lab.network.alterations import Which, with_stale_endpoint, with_wr
 from nettests.lab.network.isolation import enter_isolated_namespaces
 from nettests.lab.network.packets import Packets
 from nettests.lab.network.wire_faults import Path
-from tests.lab.traces import Broken, Question, Stage, found, witnessed
+from tests.lab.traces import Broken, Question, Stage, of_each, traced, witnessed
 
 T = TypeVar("T")
 ALL = Which()
@@ -109,7 +109,7 @@ def findings(profile: str, names: tuple[str, ...]) -> dict[str, list[str]]:
 
     def child() -> dict[str, list[str]]:
         cases = {name: PROFILES[profile][name][:2] for name in names}
-        traces = asyncio.run(found(profile, cases))
+        traces = asyncio.run(of_each(profile, cases, traced))
         return {
             name: [one.finding.value, one.node, one.detail, *one.remarks]
             for name, one in traces.items()
@@ -165,10 +165,10 @@ def told_twice(profile: str) -> dict[str, list[list[object]]]:
                 ("disguised", node_fault("disguise_sources", one.source)),
             )
         }
-        heard = asyncio.run(witnessed(profile, cases))
+        told = asyncio.run(of_each(profile, cases, witnessed))
         return {
             name: [[one.subject.value, one.agree, one.shows] for one in each]
-            for name, each in heard.items()
+            for name, each in told.items()
         }
 
     return in_namespaces(child)

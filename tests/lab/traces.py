@@ -5,10 +5,11 @@ A fabric is the lab's network alone, without its API: it stands in a second, in 
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, TypeVar
 
 from nettests import wire
 from nettests.lab.interfaces import Machine, PodNetwork, ResolverConfig
@@ -40,6 +41,7 @@ SYSTEM = r"NT AUTHORITY\SYSTEM"
 NOBODY = ResolverConfig(servers=())
 
 Broken = Callable[["Stage"], Awaitable[object]]
+T = TypeVar("T")
 
 
 @dataclass
@@ -132,21 +134,29 @@ class Question:
 
 async def traced(on: Stage, question: Question) -> Trace:
     """Send marked flows while both nodes capture, until one has no answer, and trace that one."""
-    nodes = list(dict.fromkeys((question.source, question.target)))
-    tunnel = on.profile.cni.vxlan_port if on.profile.cni.backend == "vxlan" else None
     base, on.base = on.base, on.base + 8
-    flow = Flow(base=base, served=(SERVED, REQUESTED), tunnel=tunnel)
-    captures = {node: await _begun(on, node, flow) for node in nodes}
-    await _canaries(on, nodes, base)
-    number, answered = await _sent(on, question, base)
-    if not answered and question.service:
-        await _directly(on, question, base + 7)
-    await _canaries(on, nodes, base + 1)
-    await asyncio.sleep(0.1)
-    found = [await _read(on, node, captures[node], base) for node in nodes]
+    async with _capturing(on, question, base) as captures:
+        number, answered = await _sent(on, question, base)
+        if not answered and question.service:
+            await _directly(on, question, base + 7)
     mark = Mark(protocol=Protocol.TCP, port=number)
     direct = Mark(protocol=Protocol.TCP, port=base + 7)
-    return trace(_scene(on, question), mark, found, answered=answered, direct=direct)
+    return trace(_scene(on, question), mark, captures, answered=answered, direct=direct)
+
+
+@asynccontextmanager
+async def _capturing(on: Stage, question: Question, base: int) -> AsyncIterator[list[Capture]]:
+    """Let both nodes capture, with canaries before and after; what they captured is in the list at the end."""
+    nodes = list(dict.fromkeys((question.source, question.target)))
+    tunnel = on.profile.cni.tunnel_port if on.profile.cni.encapsulates else None
+    flow = Flow(base=base, served=(SERVED, REQUESTED), tunnel=tunnel)
+    begun = {node: await _begun(on, node, flow) for node in nodes}
+    await _canaries(on, nodes, base)
+    captures: list[Capture] = []
+    yield captures
+    await _canaries(on, nodes, base + 1)
+    await asyncio.sleep(0.1)
+    captures += [await _read(on, node, begun[node], base) for node in nodes]
 
 
 async def _begun(on: Stage, node: str, flow: Flow) -> Running | None:
@@ -218,7 +228,7 @@ async def _directly(on: Stage, question: Question, port: int) -> None:
 
 def _scene(on: Stage, question: Question) -> Scene:
     server = on.pods[f"server-{question.target}"].address
-    tunnelled = on.profile.cni.backend == "vxlan"
+    tunnelled = on.profile.cni.encapsulates
     owners: Mapping[Address, str] = {
         **{node.address: node.name for node in on.profile.nodes},
         **{network.address: name.partition("-")[2] for name, network in on.pods.items()},
@@ -238,43 +248,38 @@ def _scene(on: Stage, question: Question) -> Scene:
     )
 
 
-async def heard(on: Stage, question: Question) -> tuple[Witnessed, ...]:
+async def witnessed(on: Stage, question: Question) -> tuple[Witnessed, ...]:
     """Connect once while both nodes capture, and return what server and captures say of it."""
-    nodes = list(dict.fromkeys((question.source, question.target)))
-    tunnel = on.profile.cni.vxlan_port if on.profile.cni.backend == "vxlan" else None
     base, on.base = on.base, on.base + 8
-    flow = Flow(base=base, served=(SERVED, REQUESTED), tunnel=tunnel)
-    captures = {node: await _begun(on, node, flow) for node in nodes}
-    await _canaries(on, nodes, base)
     scene = _scene(on, question)
     url = f"http://{scene.requested}:{scene.requested_port}/clientip"
     words = ["curl", "-sS", "-m", "2", "--local-port", str(base + 2), url]
-    done = await finish(on.pod(f"client-{question.source}"), words)
-    await _canaries(on, nodes, base + 1)
-    await asyncio.sleep(0.1)
-    read = [await _read(on, node, captures[node], base) for node in nodes]
+    async with _capturing(on, question, base) as captures:
+        done = await finish(on.pod(f"client-{question.source}"), words)
     record = record_of(
         scene,
         cluster_facts(on.profile.name),
         Mark(protocol=Protocol.TCP, port=base + 2),
-        read,
+        captures,
         ExecAnswer(exit_code=done.code, stdout=done.stdout, stderr=done.stderr),
         request=CLIENT_IP,
     )
     return witnessed_in([raw(WITNESS, stdout=json.dumps(record))])
 
 
-async def witnessed(
-    profile: str, cases: Mapping[str, tuple[Question, Broken | None]]
-) -> dict[str, tuple[Witnessed, ...]]:
-    """Have each case witnessed on a fabric of the profile, with what breaks it in force for its time."""
+async def of_each(
+    profile: str,
+    cases: Mapping[str, tuple[Question, Broken | None]],
+    work: Callable[[Stage, Question], Awaitable[T]],
+) -> dict[str, T]:
+    """Return what work says of each case on a fabric of the profile, with what breaks it in force for its time."""
     on = await stage(profile)
-    told: dict[str, tuple[Witnessed, ...]] = {}
+    told: dict[str, T] = {}
     try:
         for name, (question, broken) in cases.items():
             await on.program(f"server-{question.target}")
             undo = await broken(on) if broken is not None else None
-            told[name] = await heard(on, question)
+            told[name] = await work(on, question)
             if callable(undo):
                 await undo()
     finally:
@@ -282,23 +287,3 @@ async def witnessed(
             await one.kill()
         await on.fabric.close()
     return told
-
-
-async def found(
-    profile: str, cases: Mapping[str, tuple[Question, Broken | None]]
-) -> dict[str, Trace]:
-    """Trace each case on a fabric of the profile, with what breaks it in force for its time."""
-    on = await stage(profile)
-    traces: dict[str, Trace] = {}
-    try:
-        for name, (question, broken) in cases.items():
-            await on.program(f"server-{question.target}")
-            undo = await broken(on) if broken is not None else None
-            traces[name] = await traced(on, question)
-            if callable(undo):
-                await undo()
-    finally:
-        for one in on.running:
-            await one.kill()
-        await on.fabric.close()
-    return traces

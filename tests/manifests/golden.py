@@ -101,7 +101,9 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "win2022-l2bridge-dsr": {**BRIDGE_WITH_DSR, **INTERNAL_LOST},
     "win2022-overlay-dsr": {**OVERLAY_WITH_DSR},
-    "win2022-overlay-services": {**OVERLAY_WITH_DSR},
+    "win2022-overlay-services": {
+        **OVERLAY_WITH_DSR
+    },  # who tells kube-proxy's settings changes nothing
     "azure-l2tunnel": {
         **WITHOUT_DSR,
         **INTERNAL_LOST,
@@ -174,5 +176,3 @@ TABLE: dict[str, dict[str, str]] = {
         **on_host_pools((1, 2, 3)),
     },
 }
-TABLE["win2022-overlay-services"] = TABLE["win2022-overlay-dsr"]
-"""The same cluster: who tells the settings of its kube-proxy changes nothing of what is documented."""

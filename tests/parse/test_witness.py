@@ -85,7 +85,7 @@ def of(one: Json) -> Raw:
     return raw(WITNESS, stdout=json.dumps(one))
 
 
-def heard(one: Json) -> dict[Subject, Witnessed]:
+def compared(one: Json) -> dict[Subject, Witnessed]:
     return {each.subject: each for each in witnessed_in([of(one)])}
 
 
@@ -104,10 +104,10 @@ def overlay(*frames: Json) -> Json:
 
 
 def test_what_both_tell_alike_is_no_finding() -> None:
-    """The server's answer counts, and every subject was heard from both."""
+    """The server's answer counts, and every subject has both witnesses."""
     one = read_raw(of(record()))
     assert (one.outcome, one.server_saw, one.source_port) == (Outcome.CONNECTED, POD, 28002)
-    found = heard(record())
+    found = compared(record())
     assert found.keys() == {Subject.SOURCE, Subject.REPLY, Subject.ENCAPSULATION, Subject.MAC}
     assert all(each.agree for each in found.values())
     assert f"source address: {POD}:28002, as the server says" in one.detail
@@ -118,7 +118,7 @@ def test_another_source_on_the_way_is_told_with_its_place(number: int) -> None:
     """Wherever it is from the uplink on: the server was shown something else."""
     frames = path()
     frames[number]["source"] = NODE
-    told = heard(record(frames=frames))[Subject.SOURCE]
+    told = compared(record(frames=frames))[Subject.SOURCE]
     assert not told.agree
     place = f"{frames[number]['node']}, {frames[number]['interface']}"
     assert str(told) == (
@@ -130,7 +130,7 @@ def test_another_port_is_another_source() -> None:
     """A translator on the way shows by the port alone, where it keeps the address."""
     frames = path()
     frames[3]["source_port"] = 40001
-    assert not heard(record(frames=frames))[Subject.SOURCE].agree
+    assert not compared(record(frames=frames))[Subject.SOURCE].agree
 
 
 def test_what_the_pod_sent_before_its_node_translated_it_is_no_contradiction() -> None:
@@ -140,7 +140,7 @@ def test_what_the_pod_sent_before_its_node_translated_it_is_no_contradiction() -
         frames[number] |= {"source": NODE, "source_port": 50000}
     for number in (4, 5, 6):
         frames[number] |= {"destination": NODE, "destination_port": 50000}
-    found = heard(record(stdout=f"{NODE}:50000", frames=frames))
+    found = compared(record(stdout=f"{NODE}:50000", frames=frames))
     assert found[Subject.SOURCE].agree
     assert found[Subject.REPLY].agree
 
@@ -149,7 +149,7 @@ def test_a_reply_that_goes_to_somebody_else_is_told() -> None:
     """With DSR the server saw the Pod, and answers it directly."""
     frames = path()
     frames[5]["destination"] = OTHER
-    told = heard(record(frames=frames))[Subject.REPLY]
+    told = compared(record(frames=frames))[Subject.REPLY]
     assert not told.agree
     assert told.shows == f"{OTHER}:28002"
 
@@ -168,7 +168,7 @@ def test_a_reply_that_goes_to_somebody_else_is_told() -> None:
 def test_a_tunnel_that_is_not_the_configured_one_is_told(crossing: Json, shows: str) -> None:
     """Kind, network id and the node that it leads to are compared, of both directions."""
     rest = [tunnelled(one) if one["edge"] == "wire" else one for one in path()[2:]]
-    told = heard(overlay(path()[0], crossing, *rest))[Subject.ENCAPSULATION]
+    told = compared(overlay(path()[0], crossing, *rest))[Subject.ENCAPSULATION]
     assert not told.agree
     assert (told.witness, told.says, told.shows) == (
         "net-conf",
@@ -179,7 +179,7 @@ def test_a_tunnel_that_is_not_the_configured_one_is_told(crossing: Json, shows: 
 
 def test_the_configured_tunnel_agrees() -> None:
     """And no MAC address is claimed of an overlay."""
-    found = heard(overlay())
+    found = compared(overlay())
     assert found[Subject.ENCAPSULATION].agree
     assert Subject.MAC not in found
 
@@ -188,24 +188,24 @@ def test_a_tunnel_where_none_is_configured_is_told() -> None:
     """host-gw lets packets cross as they are."""
     frames = path()
     frames[1] = tunnelled(frames[1])
-    assert not heard(record(frames=frames))[Subject.ENCAPSULATION].agree
+    assert not compared(record(frames=frames))[Subject.ENCAPSULATION].agree
 
 
 def test_of_other_plugins_no_encapsulation_is_claimed() -> None:
     """What facts do not tell has one witness only, and is not compared."""
-    assert Subject.ENCAPSULATION not in heard(record(encapsulation=""))
+    assert Subject.ENCAPSULATION not in compared(record(encapsulation=""))
 
 
 def test_a_pods_own_mac_address_on_the_wire_is_told() -> None:
     """l2bridge rewrites it; only frames with Ethernet headers tell."""
     frames = path()
     frames[1]["source_mac"] = POD_MAC
-    told = heard(record(frames=frames))[Subject.MAC]
+    told = compared(record(frames=frames))[Subject.MAC]
     assert not told.agree
     assert POD_MAC in told.shows
     for one in frames:
         one["source_mac"] = ""
-    assert Subject.MAC not in heard(record(frames=frames))
+    assert Subject.MAC not in compared(record(frames=frames))
 
 
 def outside(saw: str, left: str) -> Json:
@@ -216,7 +216,7 @@ def outside(saw: str, left: str) -> Json:
 @pytest.mark.parametrize(("saw", "left", "agree"), [(NODE, NODE, True), (NODE, POD, False)])
 def test_outbound_nat_is_seen_where_it_happens(saw: str, left: str, agree: bool) -> None:
     """The server outside saw the node; if the Pod's packets left with their own address, something else translated them."""
-    told = heard(outside(saw, left))[Subject.NAT]
+    told = compared(outside(saw, left))[Subject.NAT]
     assert told.agree is agree
     assert told.witness == "the server outside"
 
@@ -227,7 +227,7 @@ def test_ipv6_is_compared_as_servers_write_it() -> None:
     for one in frames:
         one["source"] = "fd00:1::5" if one["way"] == "request" else one["source"]
         one["destination"] = "fd00:1::5" if one["way"] == "reply" else one["destination"]
-    found = heard(record(stdout="[fd00:1::5]:28002", frames=frames))
+    found = compared(record(stdout="[fd00:1::5]:28002", frames=frames))
     assert found[Subject.SOURCE].agree
     assert found[Subject.REPLY].agree
 
@@ -254,7 +254,7 @@ def test_what_was_not_captured_whole_cannot_be_trusted(changes: Json, why: str) 
 
 
 def test_a_connection_without_an_answer_is_what_curl_says() -> None:
-    """Whatever was captured: nobody told what to compare it with."""
+    """Whatever was captured: there is nothing to compare it with."""
     silent = record(exit_code=28, stdout="", stderr="curl: (28) Connection timed out", doubts=["x"])
     assert read_raw(of(silent)).outcome is Outcome.TIMED_OUT
     assert witnessed_in([of(silent)]) == ()

@@ -18,7 +18,7 @@ FLOWS = load([suites_path() / "test_packets.py"]).flows
 
 
 def mixed() -> ClusterFacts:
-    """Return a cluster with a server outside that says whom it sees."""
+    """Return a cluster with a server outside that reports client addresses."""
     outside = ExternalTarget(
         address=ip_address("198.51.100.10"), tcp_port=80, reports_client_address=True
     )

@@ -179,7 +179,7 @@ def test_a_host_is_read_only_where_kube_proxy_is_no_pod() -> None:
     ],
 )
 def test_what_the_node_told_meanwhile_may_speak_against_a_rule(mode: Fact[str], why: str) -> None:
-    """It was planned when nobody knew; nothing is read for it then."""
+    """It was planned before that was known; nothing is read for it then."""
     shell = Shell({})
     one = replace(inspection(Server(), shell), facts=of_proxy(as_pod=False, mode=mode))
     with pytest.raises(NotOfferedError, match=why):

@@ -4,12 +4,10 @@ import json
 
 import pytest
 
-from nettests.rules import Evidence, Finding, NothingThereError, UnreadableError
+from nettests.rules import Evidence, NothingThereError, UnreadableError
 from nettests.rules.kube_proxy import network_of, proxy_of
 from tests.rules.healthy import BY_NSSM, HEALTHY, RESTART, SERVICE
 from tests.rules.made import FACTS, found, pods
-
-ABSENT = "ERROR: The system was unable to find the specified registry key or value."
 
 
 def line(*flags: str) -> str:
@@ -117,17 +115,10 @@ def test_a_network_that_a_script_sets_is_left_out() -> None:
         network_of(evidence())
 
 
-def test_a_pod_is_read_where_nobody_looked_on_the_host() -> None:
+def test_a_pod_is_read_where_the_host_was_not() -> None:
     """Those readings are taken only where kube-proxy is known to be no Pod."""
     told = Evidence(texts={"node-pods": pods(args=["--v=4"])}, facts=FACTS)
     assert proxy_of(told).origin.startswith("arguments of Pod")
-
-
-def restarts(rule: str, text: str, problem: str = "") -> Finding:
-    reading = rule.replace("-restarts", "-service")
-    if problem:
-        return found(rule, {})
-    return found(rule, {reading: text})
 
 
 @pytest.mark.parametrize(
@@ -159,14 +150,14 @@ def restarts(rule: str, text: str, problem: str = "") -> Finding:
 )
 def test_a_service_is_started_again_when_it_fails(text: str, conforms: bool) -> None:
     """By an action of the service control manager, or by nssm unless it is told otherwise."""
-    assert restarts("kubelet-restarts", text).conforms is conforms
+    assert found("kubelet-restarts", {"kubelet-service": text}).conforms is conforms
 
 
 def test_a_component_that_is_no_service_is_left_out() -> None:
     """Others start it: a Pod, a script, another distribution's own service."""
     for rule in ("kubelet-restarts", "kube-proxy-restarts"):
         with pytest.raises(NothingThereError, match="is no service of Windows"):
-            restarts(rule, "", ABSENT)
+            found(rule, {})
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_file_of_windows_is_not_judged() -> None:
 
 
 def test_what_cannot_be_read_is_no_finding() -> None:
-    """A configuration that is none, and a kubelet whose command line nobody shows."""
+    """A configuration that is none, and a kubelet whose command line is not shown."""
     broken = Evidence(texts=settings("clusterDNS: [10.96.0.10"), facts=FACTS)
     with pytest.raises(UnreadableError, match="configuration cannot be read"):
         RULES["kubelet-cluster-dns"].demand(broken)

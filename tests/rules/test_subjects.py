@@ -69,7 +69,7 @@ def without_pod(**facts: Fact[Any]) -> NodeFacts:
 
 
 def test_what_a_node_is_to_tell_of_its_kube_proxy_is_waited_for() -> None:
-    """Mode and DSR of one without a Pod; what nobody tells, and what is known, is not."""
+    """Mode and DSR of one without a Pod; what is never told, and what is known, is not."""
     facts = mixed()
     assert is_told_later(KERNELSPACE, facts, without_pod())
     assert is_told_later(DSR, facts, without_pod())
@@ -92,7 +92,7 @@ def test_what_a_node_is_to_tell_of_its_kube_proxy_is_waited_for() -> None:
 def test_kube_proxy_is_read_in_its_pod_or_on_its_host(
     told: dict[str, Fact[Any]], anywhere: bool, on_host: bool
 ) -> None:
-    """Where Antrea serves Services, or nobody may list Pods, in neither."""
+    """Where Antrea serves Services, or Pods may not be listed, in neither."""
     facts, node = mixed(), without_pod(**told)
     assert (why_not_about(KUBE_PROXY, facts, node) == "") is anywhere
     assert (why_not_about(KUBE_PROXY_ON_HOST, facts, node) == "") is on_host

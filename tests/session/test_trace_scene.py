@@ -175,7 +175,7 @@ def test_a_name_is_traced_as_a_query_to_the_clusters_dns() -> None:
 
 
 def test_a_dns_pod_is_queried_itself() -> None:
-    """Nobody translates what goes to the address of one Pod."""
+    """Nothing translates what goes to the address of one Pod."""
     question = action(
         "probe-windows-1-1",
         TargetKind.DNS_POD,
@@ -188,7 +188,7 @@ def test_a_dns_pod_is_queried_itself() -> None:
     assert [one.node for one in found.backends] == ["n1"]
 
 
-def test_a_dns_whose_address_nobody_knows_is_not_traced() -> None:
+def test_a_dns_whose_address_is_unknown_is_not_traced() -> None:
     """The reason is the fact's."""
     with pytest.raises(PlanError, match="the address of the cluster's DNS is not known"):
         scene(named())

@@ -1,4 +1,4 @@
-"""A connection is captured on both its nodes while it is made, and the record lets both witnesses be heard; no cluster is needed."""
+"""A connection is captured on both its nodes while it is made, and the record lets both witnesses be compared; no cluster is needed."""
 
 import json
 import re
@@ -222,8 +222,8 @@ def agreeing(done: Examination) -> Mapping[Subject, bool]:
     return {one.subject: one.agree for one in witnessed_in([raw_of(done)])}
 
 
-def test_both_witnesses_are_heard_of_one_connection() -> None:
-    """The server is queried for whom it saw, through the Service; frames of both nodes are held against it."""
+def test_both_witnesses_of_one_connection_are_compared() -> None:
+    """The server is queried for the source that it saw, through the Service; frames of both nodes are held against it."""
     access = Access()
     done = witnessing(access).examine(SERVICE)
     assert done.tool == WITNESS

@@ -11,7 +11,7 @@ from nettests.tracing.confirming import FILES, confirmations
 from nettests.tracing.finding import Finding
 from nettests.tracing.path import trace
 from nettests.tracing.result import Trace
-from tests.tracing.frames import BACKEND, MARK, PATH, VIP, WIRE_OUT, captures, packet, scene, seen
+from tests.tracing.frames import BACKEND, MARK, PATH, WIRE_OUT, captures, packet, scene, seen
 
 STALE = packet(destination="10.244.1.250", destination_port=18080)
 
@@ -105,4 +105,3 @@ def test_what_was_not_collected_says_nothing(finding: Finding) -> None:
 def test_the_files_are_those_that_are_collected() -> None:
     """Names are those of the inventory."""
     assert set(FILES) <= {one.file for one in (*WINDOWS_TOOLS, *LINUX_TOOLS)}
-    assert str(VIP) == "10.96.7.7"

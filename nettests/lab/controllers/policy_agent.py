@@ -4,24 +4,17 @@ Of policies those of type Egress are known, with peers that are pods of the poli
 comes in is not bound (LIMITS).
 """
 
-import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from ipaddress import ip_address
 
-import aiohttp
-
-from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client import Client, Json
 from nettests.lab.client.informer import Informer, work_after_changes
 from nettests.lab.controllers.scheduling import selected
+from nettests.lab.interfaces import Allowed
 from nettests.lab.topology import Address
 
-_LOG = logging.getLogger(__name__)
-
 _GATHER = 0.02
-_RETRY = 0.5
 
-Allowed = Mapping[Address, Sequence[Address]]
 Enforce = Callable[[str, Allowed], Awaitable[None]]
 """Tells a node of all of its pods that are bound, and where each may begin to send."""
 
@@ -38,17 +31,7 @@ class PolicyAgent:
 
     async def run(self) -> None:
         """Follow the API until cancelled."""
-        await work_after_changes((self._policies, self._pods), _GATHER, self._work)
-
-    async def _work(self) -> None:
-        while True:
-            try:
-                await self._tell()
-            except (ApiError, aiohttp.ClientError, OSError) as error:
-                _LOG.info("network policies: %s", error)
-                await asyncio.sleep(_RETRY)
-            else:
-                return
+        await work_after_changes((self._policies, self._pods), _GATHER, self._tell)
 
     async def _tell(self) -> None:
         bound = bindings(self._policies.objects.values(), self._pods.objects.values())

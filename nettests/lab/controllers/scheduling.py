@@ -73,7 +73,7 @@ def _refusal(pod: Json, node: Json, placed: Sequence[Json], nodes: Sequence[Json
         return _PORTS
     if lacking := _lacking_pages(pod, node):
         return f"Insufficient {lacking}"
-    return _APART if _meets_whom_it_avoids(pod, node, placed, nodes) else None
+    return _APART if _breaks_anti_affinity(pod, node, placed, nodes) else None
 
 
 def selects(pod: Json, node: Json) -> bool:
@@ -160,7 +160,7 @@ def _lacking_pages(pod: Json, node: Json) -> str:
     return ""
 
 
-def _meets_whom_it_avoids(
+def _breaks_anti_affinity(
     pod: Json, node: Json, placed: Sequence[Json], nodes: Sequence[Json]
 ) -> bool:
     """Whether a pod of its namespace, which a required term of its anti-affinity selects, is where the node is."""

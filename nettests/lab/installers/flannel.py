@@ -7,6 +7,7 @@ and reads neither.
 """
 
 from nettests.lab.client import Json
+from nettests.lab.installers.hns_network import network_name
 from nettests.lab.topology import Driver, NodeSpec, Profile
 
 CONFIG_MAP = "kube-flannel-windows-cfg"
@@ -15,16 +16,10 @@ TEMPLATE = "cni-conf-containerd.json"
 _CNI_MINOR = 3
 
 
-def network_name(profile: Profile) -> str:
-    """Return the name of the HNS network that the daemon makes."""
-    return f"flannel.{profile.cni.vni}" if _is_overlay(profile) else "cbr0"
-
-
 def configuration(spec: NodeSpec, profile: Profile) -> Json:
     """Return the configuration of one Windows node, as its container runtime needs it."""
-    docker = spec.runtime.startswith("docker://")
-    delegate = _docker(spec, profile) if docker else _containerd(spec, profile)
-    return _flannel(profile, delegate)
+    make = _docker if spec.has_docker else _containerd
+    return _flannel(profile, make(spec, profile))
 
 
 def template(profile: Profile) -> Json:
@@ -57,7 +52,7 @@ def routes(spec: NodeSpec, profile: Profile) -> list[str]:
 def _flannel(profile: Profile, delegate: Json) -> Json:
     return {
         "cniVersion": f"0.{profile.mechanism('cni-version', _CNI_MINOR)}.0",
-        "name": network_name(profile),
+        "name": network_name(profile.cni),
         "type": "flannel",
         "capabilities": {"portMappings": True, "dns": True},
         "delegate": delegate,

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 
 from nettests.lab.client import Json
 from nettests.lab.installers import plugin_objects
+from nettests.lab.installers.daemons import node_name
+from nettests.lab.installers.hns_network import network_name
 from nettests.lab.topology import LINUX_MODE, OS, Driver, Network, Plugin, Profile, ProxyMode
 
 API_PORT = 6443
@@ -223,7 +225,7 @@ def _kube_proxies(profile: Profile) -> Iterator[tuple[str, Json]]:
             "--config=/var/lib/kube-proxy/config.conf",
             "--hostname-override=$(NODE_NAME)",
         ],
-        "env": [_node_name()],
+        "env": [node_name()],
     }
     if OS.LINUX not in profile.kube_proxy.service_on:
         yield _kube_proxy("kube-proxy", linux, OS.LINUX)
@@ -239,19 +241,24 @@ def _kube_proxy(name: str, container: Json, os: OS) -> tuple[str, Json]:
 
 def _windows_kube_proxy(profile: Profile) -> Json:
     """Return the container; its start script adds ``--source-vip`` on overlay networks."""
-    calico = profile.cni.plugin is Plugin.CALICO
-    made_for = "calico" if calico else "flannel"
+    made_for = "calico" if profile.cni.plugin is Plugin.CALICO else "flannel"
     return {
         "name": "kube-proxy",
         "image": f"docker.io/sigwindowstools/kube-proxy:{profile.kubernetes_version}"
         f"-{made_for}-hostprocess",
         "args": ["--hostname-override=$(NODE_NAME)", *kube_proxy_flags(profile)],
         "env": [
-            _node_name(),
-            # The start script for Calico sets the network's name itself.
-            *([] if calico else [{"name": "KUBE_NETWORK", "value": network_name(profile)}]),
+            node_name(),
+            *_kube_network(profile),
         ],
     }
+
+
+def _kube_network(profile: Profile) -> list[Json]:
+    """Return the variable; Calico's start script sets it itself, and with Amazon's plugin each node has another name."""
+    if profile.cni.plugin in {Plugin.CALICO, Plugin.VPC}:
+        return []
+    return [{"name": "KUBE_NETWORK", "value": network_name(profile.cni)}]
 
 
 def kube_proxy_flags(profile: Profile) -> list[str]:
@@ -266,21 +273,10 @@ def kube_proxy_flags(profile: Profile) -> list[str]:
     ]
 
 
-def network_name(profile: Profile) -> str:
-    """Return the name of the HNS network, which an operator has to give to kube-proxy."""
-    if profile.cni.plugin is Plugin.AZURE:
-        return "azure"
-    return f"flannel.{profile.cni.vni}" if profile.cni.driver is Driver.OVERLAY else "cbr0"
-
-
 def _mode(profile: Profile) -> list[str]:
     """Return the flag; without one kube-proxy up to 1.25 runs the userspace proxy on Windows."""
     mode = profile.kube_proxy.mode
     return [] if mode is ProxyMode.USERSPACE else [f"--proxy-mode={mode}"]
-
-
-def _node_name() -> Json:
-    return {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
 
 
 def _daemon(

@@ -10,9 +10,8 @@ from ruamel.yaml import YAML
 
 from nettests.lab.client import Json
 from nettests.lab.kubeconfig import exec_plugin
-from nettests.lab.network import addressing
 from nettests.lab.network.switch_rules import IDLE_SECONDS
-from nettests.lab.topology import OS, Network, NodeSpec, Plugin, Profile
+from nettests.lab.topology import OS, Network, Plugin, Profile
 
 TOKEN_SECONDS = 60
 """How long the tokens live that the exec plugin fetches."""
@@ -59,7 +58,7 @@ def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
 SERVED_BUILDS = frozenset({17763, 20348, 25398, 26100})
 """Builds of Windows that today's probe image is for."""
 OWN_IMAGE = "mirror.lab.test/historic/probe:1"
-"""What the owner of an older cluster would have to build; nobody has it, so that such a lab is planned on and never run."""
+"""What the owner of an older cluster would have to build; it does not exist, so that such a lab is planned on and never run."""
 
 SILENCE_SECONDS = 1.5 * IDLE_SECONDS
 """How long a connection is to be silent here: longer than the switch remembers it, which is scaled down too."""
@@ -139,28 +138,10 @@ def _loopback(profile: Profile) -> Json:
 
 
 def _of_hosts(profile: Profile) -> Json:
-    """Return what is set up on Windows hosts themselves, unless they have to tell it: their firewall, and kube-proxy's settings."""
-    windows = [node for node in profile.nodes if node.os is OS.WINDOWS]
-    if not windows:
-        return {}
-    firewall = {"windowsFirewall": profile.options.windows_firewall}
-    stated = firewall if profile.options.firewall_stated else {}
-    return {**stated, **_of_service(profile, windows)}
-
-
-def _of_service(profile: Profile, windows: Sequence[NodeSpec]) -> Json:
-    """Return what a kube-proxy is given that managed clusters and OpenShift have as a service of their Windows hosts."""
-    if profile.cni.plugin not in {Plugin.OVN_KUBERNETES, Plugin.VPC}:
-        return {}
-    vips = {node.name: addressing.source_vip(node, profile.cni) for node in windows}
-    known = {name: str(vip) for name, vip in vips.items() if vip is not None}
-    settings: Json = {
-        "version": profile.kubernetes_version,
-        "mode": profile.kube_proxy.mode.value,
-        "dsr": profile.kube_proxy.dsr,
-        **({"sourceVIP": known} if known else {}),
-    }
-    return {"kubeProxy": {"windows": settings}}
+    """Return whether the firewall of Windows hosts is on, unless they have to tell it."""
+    windows = any(node.os is OS.WINDOWS for node in profile.nodes)
+    stated = windows and profile.options.firewall_stated
+    return {"windowsFirewall": profile.options.windows_firewall} if stated else {}
 
 
 def _yaml(document: Json) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 
 from nettests.lab.installers import flannel
+from nettests.lab.installers.hns_network import HYBRID_OVERLAY, network_name
 from nettests.lab.interfaces import Json
 from nettests.lab.network import addressing
 from nettests.lab.network.thresholds import switch_features
@@ -24,7 +25,6 @@ from nettests.lab.network.winkernel.load_balancer import (
 )
 from nettests.lab.topology import (
     Address,
-    Cni,
     Driver,
     Network,
     NodeSpec,
@@ -43,25 +43,11 @@ _TYPES = {
     Driver.OVERLAY: "Overlay",
     Driver.TRANSPARENT: "Transparent",
 }
-_HYBRID = "OVNKubernetesHybridOverlayNetwork"
 _FIRST_PREFIX = IPv4Network("100.64.0.0/30")
-"""The subnet of the hybrid overlay's base network, which nobody uses (ho_node_windows.go, ensureBaseNetwork)."""
+"""The subnet of the hybrid overlay's base network, which carries nothing (ho_node_windows.go, ensureBaseNetwork)."""
 _OBJECTS = frozenset({CLUSTER_IP, NODE_PORT, *OUTER})
 _PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 _ATTACHED, _CREATED, _APPLIED = 3, 1, 2
-
-
-def network_name(node: NodeSpec, cni: Cni) -> str:
-    """Return the name that the plugin's daemon gives the HNS network of a node."""
-    names = {
-        Plugin.AZURE: "azure",
-        Plugin.ANTREA: "antrea-hnsnetwork",
-        Plugin.CALICO: "Calico",
-        Plugin.OVN_KUBERNETES: _HYBRID,
-        Plugin.VPC: f"vpcbr{addressing.mac(node.os, node.address).replace(':', '')}",
-    }
-    usual = f"flannel.{cni.vni}" if cni.driver is Driver.OVERLAY else "cbr0"
-    return names.get(cni.plugin, usual)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +84,7 @@ class NodeHns:
                 "ID": self._network,
                 "IPv6": self._dual_stack,
                 "ManagementIP": str(self.node.address),
-                "Name": network_name(self.node, cni),
+                "Name": self._name,
                 "Policies": policies,
                 "State": _CREATED,
                 "Subnets": [described, *self._second_subnet()],
@@ -129,7 +115,7 @@ class NodeHns:
                 "ID": _identity(self.node.name, "base-network"),
                 "IPv6": False,
                 "ManagementIP": str(self.node.address),
-                "Name": f"Base{_HYBRID}",
+                "Name": f"Base{HYBRID_OVERLAY}",
                 "Policies": [],
                 "State": _CREATED,
                 "Subnets": [subnet],
@@ -204,6 +190,10 @@ class NodeHns:
         return self.profile.ipv6 is not None and dual_stack
 
     @property
+    def _name(self) -> str:
+        return network_name(self.profile.cni, addressing.mac(self.node.os, self.node.address))
+
+    @property
     def _network(self) -> str:
         return _identity(self.node.name, "network")
 
@@ -230,7 +220,7 @@ class NodeHns:
             "PrefixLength": self.node.pod_cidr.prefixlen,
             "Type": _TYPES[self.profile.cni.driver],
             "VirtualNetwork": self._network,
-            "VirtualNetworkName": network_name(self.node, self.profile.cni),
+            "VirtualNetworkName": self._name,
         }
 
     def _dns(self, address: Address) -> Json:

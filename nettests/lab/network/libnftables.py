@@ -84,7 +84,7 @@ def _keep_only(kept: int) -> None:
 
 
 def _serve(channel: socket.socket) -> None:
-    """Load what comes until nobody sends any more; between rulesets no namespace is held."""
+    """Load what comes until the other end is closed; between rulesets no namespace is held."""
     library = find_library()
     assert library is not None
     while True:

@@ -105,7 +105,7 @@ class NodeFaults:
     async def disguise_sources(self, node: str) -> Undo:
         """Let the node's pods have other addresses on the wire; every other node puts theirs back before it does anything.
 
-        So nobody whom they reach notices. What the network plugin encapsulates is changed inside.
+        So no server notices. What the network plugin encapsulates is changed inside.
         """
         pods: list[Address] = [*self._profile.node(node).pod_cidr.hosts()]
         masks: list[Address] = [_DISGUISES[number] for number in range(1, len(pods) + 1)]
@@ -131,7 +131,7 @@ class NodeFaults:
     def _crossing(self, node: NodeSpec) -> str:
         """Return the device through which pods' packets leave a node, before they are encapsulated."""
         windows = node.os is OS.WINDOWS
-        if self._profile.cni.backend == "vxlan":
+        if self._profile.cni.encapsulates:
             return WINDOWS_VXLAN if windows else LINUX_VXLAN
         return "uplink" if windows else "eth0"
 

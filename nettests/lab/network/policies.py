@@ -5,13 +5,11 @@ Which pods and which destinations is the policy agent's business. Answers of wha
 
 from collections.abc import Mapping, Sequence
 
+from nettests.lab.interfaces import Allowed
 from nettests.lab.network import nft
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.tables import Chain, Table, render
 from nettests.lab.topology import Address
-
-Allowed = Mapping[Address, Sequence[Address]]
-"""Of each pod that policies bind, where it may begin to send."""
 
 _BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
 """After connection tracking, which knows what begins, and before Services are translated."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from nettests.lab.client import Json
 from nettests.lab.installers import flannel
+from nettests.lab.installers.hns_network import HYBRID_OVERLAY, network_name
 from nettests.lab.network import addressing
 from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.topology import Driver, Ipam, NodeSpec, Plugin, Profile
@@ -75,7 +76,7 @@ def _sdnbridge(spec: NodeSpec, profile: Profile) -> Json:
     nat = {"Type": "OutBoundNAT", "Settings": {"Exceptions": [*cluster, *services, *nodes]}}
     return {
         "cniVersion": "0.3.0",
-        "name": "cbr0",
+        "name": network_name(profile.cni),
         "type": "sdnbridge",
         "master": "Ethernet",
         "capabilities": {"portMappings": True, "dns": True},
@@ -103,11 +104,11 @@ def _ipam(families: list[tuple[Profile, NodeSpec]]) -> Json:
 
 def _hybrid_overlay(spec: NodeSpec, profile: Profile) -> Json:
     """Return what windows-machine-config-operator writes (pkg/nodeconfig/payload), with keys in its spelling."""
-    service = str(profile.service_cidr)
+    service, exceptions = str(profile.service_cidr), [str(one) for one in nat_exceptions(profile)]
     values: list[Json] = [
         {
             "type": "OutBoundNAT",
-            "settings": {"exceptionList": [service], "destinationPrefix": "", "needEncap": False},
+            "settings": {"exceptionList": exceptions, "destinationPrefix": "", "needEncap": False},
         },
         {
             "type": "SDNRoute",
@@ -117,7 +118,7 @@ def _hybrid_overlay(spec: NodeSpec, profile: Profile) -> Json:
     ]
     return {
         "cniVersion": "0.2.0",
-        "name": "OVNKubernetesHybridOverlayNetwork",
+        "name": HYBRID_OVERLAY,
         "type": "win-overlay",
         "apiVersion": 2,
         "capabilities": {"portMappings": True, "dns": True},
@@ -163,8 +164,8 @@ def _plugins(spec: NodeSpec) -> dict[str, str]:
 
     With containerd the daemon brings Microsoft's, whose output nothing reads.
     """
-    docker = spec.runtime.startswith("docker://")
-    return _reference(("win-bridge", "win-overlay", "host-local") if docker else ("host-local",))
+    own = ("win-bridge", "win-overlay") if spec.has_docker else ()
+    return _reference((*own, "host-local"))
 
 
 def _reference(names: tuple[str, ...]) -> dict[str, str]:

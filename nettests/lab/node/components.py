@@ -1,16 +1,16 @@
 """How kubelet and kube-proxy are started on a Windows node, and what they say of it. Pure.
 
-Scripts of sig-windows-tools register them with nssm (kubelet) and, where kube-proxy is a service of its host, as the
-documents of Kubernetes 1.19 do: ``nssm install kube-proxy``, its parameters and its variable. Nothing is started by
-what stands here.
+The kubelet is a service of its own, as ``sc.exe`` creates one with a recovery; kube-proxy, where it is a service of its
+host, is one of nssm's, as in the documents of Kubernetes 1.19: ``nssm install kube-proxy``, its parameters and its
+variable. Nothing is started by what stands here.
 """
 
 import json
-from collections.abc import Mapping
 
 from nettests.lab.client import Json
+from nettests.lab.installers.hns_network import network_name
 from nettests.lab.installers.system_objects import kube_proxy_flags
-from nettests.lab.network.hns import network_name
+from nettests.lab.network import addressing
 from nettests.lab.topology import OS, Address, NodeSpec, Profile
 
 Values = tuple[tuple[str, str, str], ...]
@@ -79,7 +79,8 @@ def registry(
     if spec.os is not OS.WINDOWS:
         return {}
     restarts = bool(profile.mechanism("service-recovery", 1))
-    found = _service("kubelet", KUBELET_LINE, restarts)
+    recovery = ("FailureActions", "REG_BINARY", _RESTART if restarts else _NOTHING)
+    found = _service("kubelet", KUBELET_LINE, recovery)
     found[_MACHINE] = (("OS", "REG_SZ", "Windows_NT"),)
     if profile.mechanism("half-proxied", 0):
         found[_MACHINE] += (("HTTP_PROXY", "REG_SZ", "http://proxy.lab.test:3128"),)
@@ -87,39 +88,29 @@ def registry(
     given = OS.WINDOWS in proxy.service_on and not proxy.is_replaced(spec.os)
     if given or profile.mechanism("proxy-left-behind", 0):
         line = kube_proxy_line(spec, profile, source_vip)
-        network = network_name(spec, profile.cni)
+        network = network_name(profile.cni, addressing.mac(spec.os, spec.address))
         found |= _by_nssm("kube-proxy", line, f"KUBE_NETWORK={network}", restarts)
     return found
 
 
-def _service(name: str, line: str, restarts: bool) -> dict[str, Values]:  # noqa: FBT001
-    failure = _RESTART if restarts else _NOTHING
-    return {
-        rf"{SERVICES}\{name}": (
-            ("Type", "REG_DWORD", "0x10"),
-            ("Start", "REG_DWORD", "0x2"),
-            ("ErrorControl", "REG_DWORD", "0x1"),
-            ("ImagePath", "REG_EXPAND_SZ", line),
-            ("DisplayName", "REG_SZ", name),
-            ("ObjectName", "REG_SZ", "LocalSystem"),
-            ("FailureActions", "REG_BINARY", failure),
-        )
-    }
+def _service(name: str, program: str, *more: tuple[str, str, str]) -> dict[str, Values]:
+    """Return the key of a service that starts with Windows and runs as the system."""
+    usual = (
+        ("Type", "REG_DWORD", "0x10"),
+        ("Start", "REG_DWORD", "0x2"),
+        ("ErrorControl", "REG_DWORD", "0x1"),
+        ("ImagePath", "REG_EXPAND_SZ", program),
+        ("DisplayName", "REG_SZ", name),
+        ("ObjectName", "REG_SZ", "LocalSystem"),
+    )
+    return {rf"{SERVICES}\{name}": (*usual, *more)}
 
 
 def _by_nssm(name: str, line: str, variable: str, restarts: bool) -> dict[str, Values]:  # noqa: FBT001
     program, _, parameters = line.partition(" ")
     key = rf"{SERVICES}\{name}"
     return {
-        key: (
-            ("Type", "REG_DWORD", "0x10"),
-            ("Start", "REG_DWORD", "0x2"),
-            ("ErrorControl", "REG_DWORD", "0x1"),
-            ("ImagePath", "REG_EXPAND_SZ", r"C:\k\nssm.exe"),
-            ("DisplayName", "REG_SZ", name),
-            ("DependOnService", "REG_MULTI_SZ", "kubelet"),
-            ("ObjectName", "REG_SZ", "LocalSystem"),
-        ),
+        **_service(name, r"C:\k\nssm.exe", ("DependOnService", "REG_MULTI_SZ", "kubelet")),
         rf"{key}\Parameters": (
             ("AppDirectory", "REG_EXPAND_SZ", r"C:\k"),
             ("Application", "REG_EXPAND_SZ", program),
@@ -130,11 +121,12 @@ def _by_nssm(name: str, line: str, variable: str, restarts: bool) -> dict[str, V
     }
 
 
-def configuration(os: OS, mode: str, flags: Mapping[str, str]) -> Json:
-    """Return what ``/configz`` of kube-proxy shows: the object in its memory, with Go's names.
+def configuration(os: OS, mode: str, line: str) -> Json:
+    """Return what ``/configz`` of a kube-proxy with this command line shows: the object in its memory, with Go's names.
 
     Of its fields those that flags of the lab set (``pkg/proxy/apis/config/types.go``).
     """
+    flags = dict(one[2:].partition("=")[::2] for one in line.split() if one.startswith("--"))
     gates = dict(pair.split("=") for pair in flags.get("feature-gates", "").split(",") if pair)
     found: Json = {
         "FeatureGates": {name: value == "true" for name, value in gates.items()},

@@ -127,8 +127,7 @@ class SystemPrograms:
 
     def _told(self, line: str) -> Mapping[str, Answer]:
         """Return what kube-proxy tells of itself on its node alone."""
-        given = dict(one[2:].partition("=")[::2] for one in line.split() if one.startswith("--"))
-        settings = configuration(self.network.spec.os, self._mode(), given)
+        settings = configuration(self.network.spec.os, self._mode(), line)
         version = f'kubernetes_build_info{{git_version="{self.profile.kubernetes_version}"}} 1\n'
         return {
             "/proxyMode": lambda: web.Response(text=self._mode()),

@@ -11,7 +11,7 @@ from nettests.lab.errors import LabError
 from nettests.lab.mounted import Files, Mount, Volume
 from nettests.lab.node.context import NodeContext
 from nettests.lab.node.environment import ConfigError, field
-from nettests.lab.topology import OS, NodeSpec
+from nettests.lab.topology import OS
 
 
 class MountError(LabError):
@@ -111,8 +111,4 @@ def maps_single_files(node: NodeContext) -> bool:
     """Whether the node's runtime mounts one file: Docker for Windows mounts folders alone."""
     if node.spec.os is OS.LINUX:
         return True
-    return bool(node.profile.mechanism("single-files", not _docker(node.spec)))
-
-
-def _docker(spec: NodeSpec) -> bool:
-    return spec.runtime.startswith("docker")
+    return bool(node.profile.mechanism("single-files", not node.spec.has_docker))

@@ -64,7 +64,7 @@ class Ipam(StrEnum):
 
     HOST_LOCAL = "host-local"
     HNS = "hns"
-    """Windows itself: the CNI configuration names nobody."""
+    """Windows itself: the CNI configuration names no other."""
 
 
 GENEVE = "geneve"
@@ -121,6 +121,11 @@ class NodeSpec:
         """The node's addresses, the primary family's first."""
         second = () if self.ipv6 is None else (str(self.ipv6.address),)
         return (str(self.address), *second)
+
+    @property
+    def has_docker(self) -> bool:
+        """Whether Docker runs its containers, by way of dockershim."""
+        return self.runtime.startswith("docker://")
 
     @property
     def windows_release(self) -> tuple[int, int]:

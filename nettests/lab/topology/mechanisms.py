@@ -110,7 +110,9 @@ MECHANISMS = (
     Mechanism("rejoined-subnet", "SourceVip.json of Windows nodes is of another subnet"),
     Mechanism("half-proxied", "Windows nodes have HTTP_PROXY and no HTTPS_PROXY"),
     Mechanism("flannel-waits", "flanneld on Windows nodes waits for its network"),
-    Mechanism("proxy-left-behind", "Windows nodes have a service kube-proxy that nobody needs"),
+    Mechanism(
+        "proxy-left-behind", "Windows nodes have a service kube-proxy beside what replaces it"
+    ),
     Mechanism(
         "cni-version", "minor N of the CNI version 0.N.0 that Flannel's files request", counts=True
     ),

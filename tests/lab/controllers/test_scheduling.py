@@ -148,7 +148,7 @@ AVOIDED = {
     ("namespace", "labels", "expected"),
     [("own", {"app": "web"}, "l2"), ("own", {"app": "db"}, "l1"), ("other", {"app": "web"}, "l1")],
 )
-def test_a_pod_keeps_away_from_whom_it_avoids(
+def test_required_anti_affinity_keeps_a_pod_from_a_node(
     namespace: str, labels: dict[str, str], expected: str
 ) -> None:
     """Pods of its own namespace that the term selects, on the same node; where all have one it waits."""

@@ -130,7 +130,7 @@ def test_with_docker_the_plugins_are_containernetworking_s(runtime: str, names: 
 def test_who_gives_addresses_stands_in_the_configuration(
     profile: str, path: str, manager: str | None
 ) -> None:
-    """Where it names nobody Windows does, or the plugin itself knows."""
+    """Where it names none Windows does, or the plugin itself knows."""
     found = configuration(profile, path).get("ipam")
     assert (found or {}).get("type") == manager
 

@@ -5,6 +5,7 @@ from ipaddress import ip_address
 
 import pytest
 
+from nettests.lab.installers import system_objects
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.node.components import (
     CONTAINERD_FILE,
@@ -16,7 +17,7 @@ from nettests.lab.node.components import (
     kube_proxy_line,
     registry,
 )
-from nettests.lab.topology import OS, Profile, profiles
+from nettests.lab.topology import OS, KubeProxy, Profile, profiles
 
 AS_SERVICE = "win2022-overlay-services"
 PROXY = rf"{SERVICES}\kube-proxy"
@@ -32,6 +33,13 @@ def values(profile: Profile, key: str) -> dict[str, str]:
     """Return what stands below a key on the first Windows node."""
     found = registry(profile.node("win-1"), profile).get(key, ())
     return {name: data for name, _, data in found}
+
+
+def hns_networks(profile: Profile, node: str) -> list[str]:
+    """Return the names of a node's HNS networks."""
+    spec = profile.node(node)
+    hns = NodeHns(node=spec, profile=profile, exceptions=(), pods=dict, policies=tuple)
+    return [one["Name"] for one in hns.networks()]
 
 
 def test_a_service_of_its_host_is_registered_with_nssm() -> None:
@@ -53,13 +61,25 @@ def test_a_service_of_its_host_is_registered_with_nssm() -> None:
 def test_a_service_is_given_the_network_that_hns_has(name: str) -> None:
     """Each plugin names its network by itself, and the node's kube-proxy is told that name."""
     profile = profiles.load(name)
-    spec = profile.node("win-1")
     variable = values(profile, rf"{PROXY}\Parameters")["AppEnvironmentExtra"]
-    hns = NodeHns(node=spec, profile=profile, exceptions=(), pods=dict, policies=tuple)
-    assert variable.removeprefix("KUBE_NETWORK=") in {one["Name"] for one in hns.networks()}
+    assert variable.removeprefix("KUBE_NETWORK=") in hns_networks(profile, "win-1")
 
 
-def test_a_service_that_nobody_needs_may_be_left() -> None:
+@pytest.mark.parametrize("name", ["ovn-hybrid-overlay", "eks-vpc-bridge"])
+def test_a_pod_is_given_the_network_that_hns_has(name: str) -> None:
+    """Its DaemonSet names the network that all nodes have, and none where each has another."""
+    profile = replace(profiles.load(name), kube_proxy=KubeProxy(dsr=True))
+    (proxy,) = [
+        item["spec"]["template"]["spec"]["containers"][0]
+        for _, item in system_objects.objects(profile)
+        if item["metadata"]["name"] == "kube-proxy-windows"
+    ]
+    told = [one["value"] for one in proxy["env"] if one["name"] == "KUBE_NETWORK"]
+    networks = [hns_networks(profile, node) for node in ("win-1", "win-2")]
+    assert told == ([] if networks[0] != networks[1] else [networks[0][-1]])
+
+
+def test_a_service_without_use_may_be_left() -> None:
     """Beside Antrea, which has none of its own."""
     assert values(profiles.load("antrea-transparent"), PROXY) == {}
     assert values(switched("antrea-transparent", proxy_left_behind=1), PROXY)
@@ -102,13 +122,12 @@ def test_what_kube_proxy_shows_follows_from_its_flags() -> None:
     """On Windows its settings of HNS, on Linux those of its rules."""
     profile = profiles.load(AS_SERVICE)
     line = kube_proxy_line(profile.node("win-1"), profile, ip_address("10.244.3.2"))
-    flags = dict(one[2:].split("=", 1) for one in line.split() if one.startswith("--"))
-    shown = configuration(OS.WINDOWS, "kernelspace", flags)["kubeproxy.config.k8s.io"]
+    shown = configuration(OS.WINDOWS, "kernelspace", line)["kubeproxy.config.k8s.io"]
     assert shown["HostnameOverride"] == "win-1"
     assert shown["FeatureGates"] == {"WinOverlay": True, "WinDSR": True}
     assert (shown["Winkernel"]["SourceVip"], shown["Winkernel"]["EnableDSR"]) == (
         "10.244.3.2",
         True,
     )
-    linux = configuration(OS.LINUX, "nftables", {})["kubeproxy.config.k8s.io"]
+    linux = configuration(OS.LINUX, "nftables", "kube-proxy")["kubeproxy.config.k8s.io"]
     assert (linux["Mode"], "Winkernel" in linux) == ("nftables", False)

@@ -76,7 +76,7 @@ def discovered(profile: Profile, image: str = "") -> ClusterFacts:
 
 
 def _told(profile: Profile) -> Iterator[NodeReading]:
-    """Yield what node vantages read of a kube-proxy without a Pod, and of a firewall that nobody states."""
+    """Yield what node vantages read of a kube-proxy without a Pod, and of a firewall that is not stated."""
     proxy = profile.kube_proxy
     for node in profile.nodes:
         if node.os is OS.WINDOWS and not profile.options.firewall_stated:
@@ -84,8 +84,7 @@ def _told(profile: Profile) -> Iterator[NodeReading]:
             yield _reading(node.name, FIREWALL, json.dumps(rows))
         if node.os in proxy.service_on:
             line = kube_proxy_line(node, profile, addressing.source_vip(node, profile.cni))
-            flags = dict(one[2:].split("=", 1) for one in line.split() if one.startswith("--"))
-            shown = configuration(node.os, proxy.mode.value, flags)
+            shown = configuration(node.os, proxy.mode.value, line)
             yield _reading(node.name, CONFIGURATION, json.dumps(shown))
             version = f'kubernetes_build_info{{git_version="{profile.kubernetes_version}"}} 1'
             yield _reading(node.name, VERSION, version)

@@ -71,23 +71,8 @@ def test_kube_proxy_may_be_a_service_of_its_hosts(words: str, there: set[str]) -
     assert {name for name in names if name.startswith("kube-proxy")} == there
     maps = {item["metadata"]["name"] for item in made if item["kind"] == "ConfigMap"}
     assert ("kube-proxy" in maps) is ("kube-proxy" in there)
-
-
-def test_kube_proxy_may_be_a_service_of_windows_hosts_alone() -> None:
-    """Linux nodes have its Pods then, and the ConfigMap is theirs."""
-    windows = "  - {name: w, os: windows, build: 20348, patch: 3207}\n"
-    text = f"{VALID}{windows}kubeProxy: {{runsAs: windows-service}}\n"
-    profile = profiles.read(text, "small.yaml")
-    assert profile.kube_proxy.runs_no_pod(OS.WINDOWS)
-    assert not profile.kube_proxy.runs_no_pod(OS.LINUX)
-    found = [
-        item["spec"]["template"]["spec"]["nodeSelector"]["kubernetes.io/os"]
-        for _, item in system_objects.objects(profile)
-        if item["kind"] == "DaemonSet" and "kube-proxy" in item["metadata"]["name"]
-    ]
-    assert found == ["linux"]
-    names = {item["metadata"]["name"] for _, item in system_objects.objects(profile)}
-    assert "kube-proxy" in names
+    assert profile.kube_proxy.runs_no_pod(OS.LINUX) is ("kube-proxy" not in there)
+    assert profile.kube_proxy.runs_no_pod(OS.WINDOWS) is ("kube-proxy-windows" not in there)
 
 
 @pytest.mark.parametrize("name", NAMES)
