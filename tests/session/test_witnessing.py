@@ -134,7 +134,7 @@ class Access:
 
     def wait_for_pods(self, _ns: str, names: Sequence[str], **_: Any) -> tuple[Any, Any]:
         self.waited += 1
-        ready = {name: {} for name in names if name != self.unready}
+        ready: dict[str, Any] = {name: {} for name in names if name != self.unready}
         return ready, {name: "ImagePullBackOff" for name in names if name not in ready}
 
     def delete_pod(self, _ns: str, name: str) -> None:
