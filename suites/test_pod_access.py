@@ -5,7 +5,7 @@ to a Pod that has to answer it.
 """
 
 from nettests.model.expectation import Source
-from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.model.words import CheckClass, Question, TargetKind, VantageKind
 from nettests.plan import Matrix, flow, pods
 
 WINDOWS = Source(
@@ -34,6 +34,12 @@ GRACE = Source(
     address="https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination",
 )
 
+ATTACH = Source(
+    document="Kubernetes documentation, kubectl attach",
+    section="Synopsis",
+    address="https://kubernetes.io/docs/reference/kubectl/generated/kubectl_attach/",
+)
+
 PORT = str(pods.HTTP)
 NAMED = pods.pod(pods.server(), hostname="witness")
 SECONDS = "8"
@@ -42,6 +48,11 @@ GRACIOUS = pods.pod(
     pods.server(args=[*pods.SERVER, f"--delay-shutdown={SECONDS}"]),
     terminationGracePeriodSeconds=30,
 )
+UNREADABLE = "/nothing"
+TALKING = pods.pod(
+    pods.container("first", "mounttest", f"--file_content_in_loop={UNREADABLE}", "--retry_time=300")
+)
+"""A Pod whose container says every other second that a file is not there."""
 ENDING = pods.pod(pods.server(), restartPolicy="Always")
 
 
@@ -61,6 +72,21 @@ ENDING = pods.pod(pods.server(), restartPolicy="Always")
 )
 def test_kubectl_to_pod() -> None:
     """exec runs a process in a Pod, logs tell what it wrote, and the API server proxies to it."""
+
+
+@flow(
+    "pod-attach",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(pods.after("output", TALKING, "attach", says=f"reading file {UNREADABLE}"),),
+    check_class=CheckClass.COSTLY,
+    facts=("exec-works",),
+    sources=(ATTACH, WINDOWS),
+)
+def test_pod_attach() -> None:
+    """Who attaches to a container is told what it writes from then on."""
 
 
 @flow(

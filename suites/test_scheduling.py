@@ -4,7 +4,8 @@ Each check makes a Pod for one node and removes it; it counts beside a plain Pod
 """
 
 from nettests.model.expectation import Source
-from nettests.model.words import OS, Question, TargetKind, VantageKind
+from nettests.model.words import OS, CheckClass, Question, TargetKind, VantageKind
+from nettests.model.workload import APART, Workload
 from nettests.plan import Matrix, flow, pods
 
 SELECTOR = Source(
@@ -26,6 +27,12 @@ WINDOWS = Source(
     document="Kubernetes documentation, Windows containers in Kubernetes",
     section="Compatibility and limitations",
     address="https://kubernetes.io/docs/concepts/windows/intro/",
+)
+
+AFFINITY = Source(
+    document="Kubernetes documentation, Assigning Pods to Nodes",
+    section="Inter-pod affinity and anti-affinity",
+    address="https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#inter-pod-affinity-and-anti-affinity",
 )
 
 NOT_SELECTED = ("didn't match Pod's node affinity", "didn't match node selector")
@@ -91,3 +98,18 @@ def test_pod_node_selector() -> None:
 )
 def test_windows_huge_pages() -> None:
     """A Pod that requests huge pages stays pending: no Windows node offers any."""
+
+
+@flow(
+    "pod-anti-affinity",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(pods.worked("same-node", Workload.DEPLOYMENT, pods.pod(), APART, says="anti-affinity"),),
+    check_class=CheckClass.COSTLY,
+    facts=("plat-anti-affinity",),
+    sources=(AFFINITY,),
+)
+def test_pod_anti_affinity() -> None:
+    """Of two Pods that keep away from each other a node takes one; the other stays pending where no other node may."""

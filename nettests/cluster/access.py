@@ -12,12 +12,13 @@ from typing import Any
 
 from nettests.bounds import Slots, for_processes
 from nettests.cluster.apply import create, dry_run
+from nettests.cluster.attach import attach
 from nettests.cluster.channels import ExecCurl, PodProxy, open_channels
-from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.connection import BACKGROUND, ApiError, Connection
 from nettests.cluster.converse import converse
 from nettests.cluster.endpoints import wait_for_endpoints
 from nettests.cluster.execute import Exec
-from nettests.cluster.follow import delete_pod, follow_pod, log_of, wait_gone
+from nettests.cluster.follow import delete_pod, follow_pod, follow_pods, log_of, wait_gone
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.port_forward import PortForward
 from nettests.cluster.standing_pods import standing_pods
@@ -76,8 +77,8 @@ class Access:
             raise ChannelError(error.message) from error
 
     def delete(self, path: str) -> None:
-        """Delete an object; one that is gone already is no error."""
-        self.connection.delete(path)
+        """Delete an object, and what belongs to it; one that is gone already is no error."""
+        self.connection.delete(path, propagation=BACKGROUND)
 
     def update(self, path: str, item: Object) -> None:
         """Replace an object by this state of it."""
@@ -137,8 +138,27 @@ class Access:
                 self.connection, namespace, name, settled=settled, seconds=seconds, stuck=stuck
             )
 
+    def follow_pods(
+        self,
+        namespace: str,
+        selector: str,
+        *,
+        settled: Callable[[Sequence[Object]], bool],
+        appear: float,
+        seconds: float,
+        stuck: float,
+    ) -> list[Object]:
+        """Return the pods that carry labels as soon as they are ``settled``, or as they are when they are given up."""
+        times = {"appear": appear, "seconds": seconds, "stuck": stuck}
+        with _as_channel():
+            return follow_pods(self.connection, namespace, selector, settled=settled, **times)
+
+    def attach(self, namespace: str, pod: str, container: str, *, until: str) -> str:
+        """Return what a container writes from now on, until that holds ``until`` or the time of a process is over."""
+        return attach(self.connection, namespace, pod, container, until=until)
+
     def events_of(self, namespace: str, pod: str) -> list[Object]:
-        """Return a pod's events; none where they cannot be read."""
+        """Return the events of a pod, or of what makes it; none where they cannot be read."""
         return events_of(self.connection, namespace, pod)
 
     def log_of(self, namespace: str, pod: str, container: str) -> str:

@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from nettests.cluster.connection import Answer, ApiError, Connection
+from nettests.cluster.connection import FOREGROUND, Answer, ApiError, Connection
 from nettests.cluster.ownership import Ownership, run_of
 from nettests.errors import ClusterError
 from nettests.model.labels import RUN_LABEL
+from nettests.model.workload import Workload
 
 Object = dict[str, Any]
 
@@ -19,19 +20,21 @@ POLL_SECONDS = 0.2
 ACCOUNT_SECONDS = 15.0
 
 COLLECTIONS: dict[str, tuple[str, str]] = {
-    "StatefulSet": ("/apis/apps/v1", "statefulsets"),
+    **{kind.value: (kind.prefix, kind.plural) for kind in Workload},
     "Pod": ("/api/v1", "pods"),
     "Service": ("/api/v1", "services"),
     "NetworkPolicy": ("/apis/networking.k8s.io/v1", "networkpolicies"),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
 }
 """The kinds that a run creates in its namespace; in a namespace of others they are removed one by one, in
-this order: StatefulSets before their Pods, which would be created again, the NetworkPolicy when its Pods
+this order: what makes Pods before its Pods, which would be created again, the NetworkPolicy when its Pods
 are gone, and the Lease last, because it says that the run lives."""
 
 
-_OPTIONAL = frozenset({"StatefulSet", "NetworkPolicy"})
+OPTIONAL = frozenset({*Workload, "NetworkPolicy"})
 """Kinds that a run makes only where it may list and delete them too: who may not has none."""
+_NONE_THERE = frozenset({403, 404})
+"""Answers to who lists such a kind: it may not, or the cluster is older than the kind."""
 _OWNED = {"EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices")}
 """The kinds that go with their owner, a Service of the run."""
 
@@ -104,7 +107,7 @@ def owned_objects(
     try:
         found = _owned(connection, collection(kind, namespace), run)
     except ApiError as error:
-        if kind in _OPTIONAL and error.status == 403:
+        if kind in OPTIONAL and error.status in _NONE_THERE:
             return []
         raise
     return [{"kind": kind, **item} for item in found]
@@ -122,12 +125,16 @@ def _owned(connection: Connection, path: str, run: str | None) -> list[Object]:
 def delete_object(connection: Connection, item: Object) -> None:
     """Delete the very object that was looked at, by its uid; one that is gone already is no error.
 
-    A Lease is deleted only as it was seen: another run may have taken it over, which keeps its uid.
+    A Lease is deleted only as it was seen: another run may have taken it over, which keeps its uid. What makes Pods
+    stays until these are gone, whatever stands between: whoever waits for its end waits for theirs.
     """
     meta = item["metadata"]
     version = meta["resourceVersion"] if item["kind"] == "Lease" else None
+    first = FOREGROUND if item["kind"] in set(Workload) else None
     try:
-        connection.delete(f"{path_of(item)}/{meta['name']}", uid=meta["uid"], version=version)
+        connection.delete(
+            f"{path_of(item)}/{meta['name']}", uid=meta["uid"], version=version, propagation=first
+        )
     except ApiError as error:
         if error.status != 409:  # another object of that name: not the one that was looked at
             raise

@@ -43,6 +43,8 @@ Object = dict[str, Any]
 Query = Mapping[str, str | int | bool]
 
 __all__ = [
+    "BACKGROUND",
+    "FOREGROUND",
     "USER_AGENT",
     "Answer",
     "ApiError",
@@ -52,6 +54,8 @@ __all__ = [
 ]
 
 JSON = "application/json"
+BACKGROUND, FOREGROUND = "Background", "Foreground"
+"""What becomes of what belongs to an object that is deleted: it goes after it, or before."""
 WATCH_END_SECONDS = 10.0
 """Seconds that a server may take to end a watch whose time is over."""
 METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
@@ -151,16 +155,25 @@ class Connection:
         """Create an object; a repeat after a lost answer may raise 409 (the caller knows its own)."""
         return self._object(self.request("POST", path, body=body))
 
-    def delete(self, path: str, *, uid: str | None = None, version: str | None = None) -> None:
+    def delete(
+        self,
+        path: str,
+        *,
+        uid: str | None = None,
+        version: str | None = None,
+        propagation: str | None = None,
+    ) -> None:
         """Delete an object; one that is gone is no error.
 
         With ``uid`` or ``version`` only that very object, or that state of it: 409 where it is another.
+        ``propagation`` says what becomes of what belongs to it: each kind has a default of its own.
         """
         conditions = {"uid": uid, "resourceVersion": version}
         stated = {key: value for key, value in conditions.items() if value}
-        body = {"preconditions": stated} if stated else None
+        body: Object = {"preconditions": stated} if stated else {}
+        body |= {"propagationPolicy": propagation} if propagation else {}
         try:
-            self.request("DELETE", path, body=body)
+            self.request("DELETE", path, body=body or None)
         except ApiError as error:
             if error.status != 404:
                 raise

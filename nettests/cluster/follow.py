@@ -5,7 +5,7 @@ a pod that never starts is an answer like any other.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +15,9 @@ from nettests.cluster.wait import STUCK, reason_of
 from nettests.errors import ClusterError
 
 Object = dict[str, Any]
+
+LOOK_OF_MANY_SECONDS = 2.0
+"""So often Pods that a controller makes are looked at while nothing changes: that none comes has to be noticed."""
 
 
 def follow_pod(
@@ -50,6 +53,41 @@ def follow_pod(
     if last is None:
         raise ClusterError(f"pod {name} never appeared in the API")
     return last
+
+
+def follow_pods(
+    connection: Connection,
+    namespace: str,
+    selector: str,
+    *,
+    settled: Callable[[Sequence[Object]], bool],
+    appear: float,
+    seconds: float,
+    stuck: float,
+) -> list[Object]:
+    """Return the pods that a selector of labels selects once ``settled`` says so; none is an answer, too.
+
+    None is waited for longer than ``appear``; those that came are given up after ``seconds``, and once all of them have
+    been for ``stuck`` where they seldom get on by themselves.
+    """
+    began, stuck_since = time.monotonic(), 0.0
+    found: list[Object] = []
+    listed = states(
+        connection,
+        f"/api/v1/namespaces/{namespace}/pods",
+        seconds=seconds,
+        look=LOOK_OF_MANY_SECONDS,
+        labelSelector=selector,
+    )
+    for pods in listed:
+        found, now = list(pods.values()), time.monotonic()
+        if settled(found) or (not found and now - began >= appear):
+            break
+        stalled = bool(found) and all(map(_stalls, found))
+        stuck_since = (stuck_since or now) if stalled else 0.0
+        if stalled and now - stuck_since >= stuck:
+            break
+    return found
 
 
 def _stalls(pod: Object) -> bool:

@@ -13,6 +13,7 @@ from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.served import Catalogue, Served
 from nettests.cluster.tries import UNAUTHORIZED
+from nettests.model.workload import Workload
 
 Object = dict[str, Any]
 Listed = Sequence[tuple[Served, Object]]
@@ -22,7 +23,7 @@ MADE = frozenset(
         "pods",
         "services",
         "secrets",
-        "statefulsets.apps",
+        *(kind.resource for kind in Workload),
         "endpointslices.discovery.k8s.io",
         "leases.coordination.k8s.io",
         "networkpolicies.networking.k8s.io",

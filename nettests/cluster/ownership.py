@@ -37,11 +37,11 @@ class Ownership:
     def marked(self, item: Object) -> Object:
         """Return the object with the run's marks; what it says of itself stays.
 
-        What a StatefulSet makes is marked too: its Pods outlive it for a moment.
+        What objects make that make Pods is marked too: it outlives them for a moment.
         """
-        template = (item.get("spec") or {}).get("template")
-        if template is not None:
-            item = {**item, "spec": {**item["spec"], "template": self.marked(template)}}
+        for name in ("template", "jobTemplate"):
+            if (template := (item.get("spec") or {}).get(name)) is not None:
+                item = {**item, "spec": {**item["spec"], name: self.marked(template)}}
         meta = item.get("metadata") or {}
         marks = {
             "labels": {**(meta.get("labels") or {}), **self.labels},

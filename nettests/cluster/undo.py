@@ -13,6 +13,7 @@ from typing import Any
 
 from nettests.cluster.apply import (
     COLLECTIONS,
+    OPTIONAL,
     delete_object,
     owned_namespaces,
     owned_objects,
@@ -45,6 +46,10 @@ class Made:
         known = self._uids.setdefault(_key(sent), set())
         known.discard(None)
         known.add(stored["metadata"].get("uid"))
+
+    def any_of(self, kind: str) -> bool:
+        """Whether the run had an object of that kind created, or tried to."""
+        return any(known == kind for known, _, _ in self._uids)
 
     def holds(self, item: Object) -> bool:
         """Whether the run created this object, or the one that it belongs to."""
@@ -115,6 +120,8 @@ def _delete_objects(
     connection: Connection, marks: Ownership, made: Made, namespace: str, wait: float
 ) -> None:
     for kind in COLLECTIONS:
+        if kind in OPTIONAL and not made.any_of(kind):
+            continue
         left = partial(_objects, connection, marks, made, kind, namespace)
         delete = partial(_deleted, connection, left)
         delete()

@@ -101,7 +101,10 @@ class Afterwards:
     ``exit-code`` and ``message`` (``EXIT_CODE``, ``MESSAGE``) wait until all containers have ended: the first one's code
     has to be ``says``, or its termination message hold it. ``restarts`` (``RESTARTS``) waits until the kubelet has
     restarted the first container, with an event that holds ``says``. ``until-denied`` (``UNTIL_DENIED``) runs ``words`` like
-    ``exec``, again as long as they succeed.
+    ``exec``, again as long as they succeed. ``attach`` listens to what the first container writes from then on.
+    Of objects that make Pods (``model.workload``) ``makes`` wants a Pod that starts, and the object's status to tell
+    so; ``rolls-out`` changes a Deployment's template, and wants its Pod replaced while one of both is Ready; ``apart``
+    wants one of two Pods to start, and the other one to stay pending for a reason that holds ``says``.
     """
 
     how: str

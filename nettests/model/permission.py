@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nettests.model.versions import KubernetesVersion
+from nettests.model.workload import Workload
 
 RUN = "{run}"
 """Placeholder for the run's namespace: its own, or the existing one that the user named."""
@@ -83,11 +84,7 @@ WATCH_PODS = _run("watch", "pods")
 DELETE_POD = _run("delete", "pods")
 POD_LOG = _run("get", "pods/log")
 POD_PROXY = _run("get", "pods/proxy")
-CREATE_STATEFUL_SET = _run("create", "statefulsets", _APPS)
-LIST_STATEFUL_SETS = _run("list", "statefulsets", _APPS)
-DELETE_STATEFUL_SET = _run("delete", "statefulsets", _APPS)
-STATEFUL = (CREATE_STATEFUL_SET, LIST_STATEFUL_SETS, DELETE_STATEFUL_SET)
-"""A StatefulSet that is made has to be found and removed again: its Pods come back without end."""
+UPDATE_DEPLOYMENT = _run("update", Workload.DEPLOYMENT.plural, Workload.DEPLOYMENT.group)
 CREATE_SERVICE = _run("create", "services")
 GET_SERVICE = _run("get", "services")
 UPDATE_SERVICE = _run("update", "services")
@@ -148,6 +145,11 @@ def serving(*, own_namespace: bool) -> tuple[Permission, ...]:
     return (CREATE_SERVICE,) if own_namespace else (CREATE_SERVICE, LIST_SERVICES, DELETE_SERVICE)
 
 
+def working(kind: Workload) -> tuple[Permission, ...]:
+    """Return the permissions to make an object that makes Pods, and to find and remove it: its Pods come back without end."""
+    return tuple(_run(verb, kind.plural, kind.group) for verb in ("create", "list", "delete"))
+
+
 def isolating(*, own_namespace: bool) -> tuple[Permission, ...]:
     """Return what it takes to guard probes by a NetworkPolicy and to remove it again; no check needs it."""
     return (CREATE_POLICY,) if own_namespace else (CREATE_POLICY, LIST_POLICIES, DELETE_POLICY)
@@ -186,9 +188,11 @@ def reviewed(
         LIST_SERVICES,
         DELETE_SERVICE,
         DELETE_POD,
-        *STATEFUL,
+        *(one for kind in Workload for one in working(kind)),
+        UPDATE_DEPLOYMENT,
         *opening("pods/exec", version),
         *opening("pods/portforward", version),
+        *opening("pods/attach", version),
         POD_PROXY,
         POD_LOG,
         LIST_EVENTS,

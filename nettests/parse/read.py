@@ -27,6 +27,7 @@ from nettests.parse import (
     start,
     train,
     witness,
+    workloads,
 )
 from nettests.parse.reading import Reading, not_understood, probe_failed
 
@@ -44,6 +45,7 @@ PARSERS: Mapping[str, Parser] = {
     "inspection": inspection.read,
     "start": start.read,
     "crowd": crowd.read,
+    "workload": workloads.read,
     "idle": idle.read,
     "train": train.read,
     many_services.SERVICES: many_services.read,

@@ -70,7 +70,7 @@ def come(pod: Json, case: Case, container: str) -> bool:
 def settled(pod: Json, reasons: Sequence[str]) -> bool:
     """Whether nothing more is to be learnt by waiting: started, failed, or failing as the case requires."""
     status = pod.get("status", {})
-    return started(pod) or status.get("phase") == "Failed" or _shows(_own_words(status), reasons)
+    return started(pod) or status.get("phase") == "Failed" or _shows(own_words(status), reasons)
 
 
 def read(raw: Raw) -> Reading:
@@ -90,7 +90,7 @@ def read(raw: Raw) -> Reading:
     if waits and started(record):
         return probe_failed("its container did not end in time")
     if not started(record):
-        return _not_started(status, record.get("events") or [], raw)
+        return not_started(status, record.get("events") or [], raw)
     if raw.context.get("then"):
         return _afterwards(status, record.get("then") or {}, raw)
     return Reading(outcome=Outcome.STARTED, detail=f"started, {_addresses(status)}")
@@ -100,7 +100,7 @@ def read_first_packets(record: Mapping[str, Any], raw: Raw) -> Reading:
     """Read what a Pod logged of its first packets, or why it never ran."""
     if first_packets.told(logs := (record.get("then") or {}).get("logs") or {}):
         return first_packets.read(logs)
-    return _not_started(record["status"], record.get("events") or [], raw)
+    return not_started(record["status"], record.get("events") or [], raw)
 
 
 def _of_its_end(status: Json, raw: Raw) -> Reading:
@@ -140,14 +140,15 @@ def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
         return _compared(good=True, told=f"its container was restarted: {says}", wanted=says)
     if ran:
         return _compared(good=False, told="its container was never restarted", wanted=repr(says))
-    return _not_started(status, record.get("events") or [], raw)
+    return not_started(status, record.get("events") or [], raw)
 
 
-def _not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
+def not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
+    """Read why a Pod is not there: its own reason, or one of its surroundings."""
     reasons = raw.context.get("reasons", "").splitlines()
     # sample: {"type": "Warning", "reason": "Failed", "message": "Error: container has runAsNonRoot …"}
     told = [f"{one['reason']}: {one['message']}" for one in events if one.get("type") == "Warning"]
-    own = list(_own_words(status)) or [text for text in told if text.startswith(SANDBOX)]
+    own = list(own_words(status)) or [text for text in told if text.startswith(SANDBOX)]
     why = (
         "; ".join(dict.fromkeys(own or told[-1:]))
         or f"phase {status.get('phase')}, no reason given"
@@ -159,7 +160,7 @@ def _not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
     return Reading(outcome=Outcome.FAILS_TO_START, detail=one_line(why))
 
 
-def _own_words(status: Json) -> Iterator[str]:
+def own_words(status: Json) -> Iterator[str]:
     """Yield what the Pod's status says of why it is not there: reason and message, each once."""
     # sample: {"phase": "Failed", "reason": "PodOSNotSupported", "message": "Pod was rejected: Failed to …"}
     if status.get("reason"):

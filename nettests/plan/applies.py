@@ -22,6 +22,7 @@ from nettests.model.words import (
     Resolver,
     VantageKind,
 )
+from nettests.model.workload import CRON_JOBS, Workload, workload_of
 from nettests.plan import pod_security
 from nettests.plan.classes import not_enabled
 from nettests.plan.flow import Flow
@@ -66,6 +67,7 @@ def why_not(action: Action, facts: ClusterFacts) -> str:
         or why_no_host_process(action, facts)
         or _no_pod_records(action, facts)
         or _no_slices(action, facts)
+        or _no_cron_jobs(action, facts)
         or _no_hints(action, facts)
         or _no_external_target(action, facts)
         or _no_external_vantage(action, facts)
@@ -153,6 +155,16 @@ def _no_slices(action: Action, facts: ClusterFacts) -> str:
     if facts.server_version >= SLICES:
         return ""
     return f"Kubernetes {facts.server_version} has no EndpointSlices of version v1: {SLICES} has"
+
+
+def _no_cron_jobs(action: Action, facts: ClusterFacts) -> str:
+    """CronJobs that the harness writes itself need the API ``batch/v1`` to serve them."""
+    if action.case is None or not action.question.tries_objects or not action.case.object:
+        return ""
+    kind = workload_of(json.loads(action.case.object))
+    if kind is not Workload.CRON_JOB or facts.server_version >= CRON_JOBS:
+        return ""
+    return f"Kubernetes {facts.server_version} has no CronJobs of version v1: {CRON_JOBS} has"
 
 
 def _no_hints(action: Action, facts: ClusterFacts) -> str:

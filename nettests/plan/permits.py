@@ -26,21 +26,22 @@ from nettests.model.permission import (
     LIST_SERVICES,
     POD_LOG,
     POD_PROXY,
-    STATEFUL,
+    UPDATE_DEPLOYMENT,
     UPDATE_SERVICE,
     Permission,
     isolating,
     opening,
     serving,
     standing,
+    working,
 )
 from nettests.model.service import LOAD_BALANCER, Change
 from nettests.model.words import Question, VantageKind
+from nettests.model.workload import ROLLS_OUT, workload_of
 from nettests.plan.pod_security import PRIVILEGED
-from nettests.plan.pods import STATEFUL_SET
 from nettests.rules import RULES
 
-EXEC, FORWARD = "pods/exec", "pods/portforward"
+EXEC, FORWARD, ATTACH = "pods/exec", "pods/portforward", "pods/attach"
 Needs = tuple[Permission, ...]
 
 
@@ -119,10 +120,12 @@ def _to_inspect(action: Action, facts: ClusterFacts) -> Needs:
 
 
 def _to_start(action: Action, *, own: bool) -> Needs:
-    """Return what it takes to make a Pod of the check's own, and to remove it."""
+    """Return what it takes to make a Pod of the check's own, or what makes it, and to remove it."""
     item = json.loads(action.case.object) if action.case is not None else {}
-    if item.get("kind") == STATEFUL_SET:
-        return (DELETE_POD, *STATEFUL)
+    then = action.case.then if action.case is not None else None
+    if (kind := workload_of(item)) is not None:
+        changed = (UPDATE_DEPLOYMENT,) if then is not None and then.how == ROLLS_OUT else ()
+        return (DELETE_POD, *working(kind), *changed)
     if POLICY_LABEL in (item.get("metadata", {}).get("labels") or {}):
         return (DELETE_POD, *isolating(own_namespace=own))
     return (DELETE_POD,)
@@ -168,6 +171,8 @@ def _by_way(action: Action, facts: ClusterFacts) -> Needs:
     match then.how if then else "":
         case "exec" | "renew" | "until-denied":
             return opening(EXEC, facts.server_version)
+        case "attach":
+            return opening(ATTACH, facts.server_version)
         case "log" | "first":
             return (POD_LOG,)
         case "restarts":

@@ -18,12 +18,11 @@ from nettests.model.check import (
 )
 from nettests.model.labels import DOMAIN, POLICY_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.words import OS, Outcome
+from nettests.model.workload import Workload
 
 Json = dict[str, Any]
 
 HTTP = 8080
-STATEFUL_SET = "StatefulSet"
-"""The kind of a case's object whose ``spec`` is that of the one Pod that the set makes."""
 OTHER = "address-of-the-other-pod"
 """Stands in a case's Pod for the address of the server that its target names."""
 SERVED = 18080
@@ -246,13 +245,20 @@ def bound(label: str, policy: str, outcome: Outcome) -> Case:
 def stateful(label: str, *containers: Json) -> Case:
     """Return a case whose StatefulSet recreates its Pod under the name by which the flow's Service selects it."""
     template = pod(*(containers or (server(),)))
-    item = {**template, "kind": STATEFUL_SET}
+    return worked(label, Workload.STATEFUL_SET, template, "renew")
+
+
+def worked(label: str, kind: Workload, template: Json, how: str, *, says: str = "") -> Case:
+    """Return a case of an object of ``kind`` that makes such Pods, and what has to come of it: see ``Afterwards``.
+
+    The case's object has the Pod's ``spec``; what stands around it is made with the object.
+    """
     return Case(
         label=label,
-        object=_text(item),
+        object=_text({**template, "kind": kind.value}),
         counter=_text(pod()),
         outcome=Outcome.CONFORMS,
-        then=Afterwards(how="renew"),
+        then=Afterwards(how=how, says=says),
     )
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from nettests.model.service import LOAD_BALANCER
+from nettests.model.workload import Workload
 from nettests.preflight.amounts import quantity
 
 Object = dict[str, Any]
@@ -24,9 +25,16 @@ _COUNTED = {
     "EndpointSlice": "endpointslices.discovery.k8s.io",
     "Lease": "leases.coordination.k8s.io",
     "NetworkPolicy": "networkpolicies.networking.k8s.io",
-    "StatefulSet": "statefulsets.apps",
+    **{kind.value: kind.resource for kind in Workload},
 }
 """What quotas count as ``count/<resource>.<group>``, of the kinds that a run makes."""
+_MADE_BESIDE = {
+    Workload.STATEFUL_SET.value: ("controllerrevisions.apps",),
+    Workload.DAEMON_SET.value: ("controllerrevisions.apps",),
+    Workload.DEPLOYMENT.value: ("replicasets.apps", "replicasets.apps"),
+    Workload.CRON_JOB.value: ("jobs.batch",),
+}
+"""What controllers make of such objects beside Pods; of a Deployment a set for each of its two templates."""
 _BARE = ("cpu", "memory", "ephemeral-storage")
 """Resources whose bare name in a quota means their requests."""
 _DUAL = frozenset({"PreferDualStack", "RequireDualStack"})
@@ -36,7 +44,7 @@ _NOTHING = Fraction(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passing:
-    """What comes and goes beside what stands, ``at_once`` of it at the same time: Pods, or StatefulSets."""
+    """What comes and goes beside what stands, ``at_once`` of it at the same time: Pods, or what makes them."""
 
     objects: tuple[Object, ...]
     at_once: int
@@ -82,8 +90,8 @@ def _charge(item: Object, defaults: Amounts) -> dict[str, Fraction]:
     found = {f"count/{_COUNTED[kind]}": fraction} if kind in _COUNTED else {}
     if kind in _QUOTED:
         found[_QUOTED[kind]] = fraction
-    if kind == "StatefulSet":
-        found["count/controllerrevisions.apps"] = fraction
+    for name in _MADE_BESIDE.get(kind, ()):
+        found[f"count/{name}"] = found.get(f"count/{name}", _NOTHING) + fraction
     if kind == "Pod":
         found |= _of_pod(item["spec"], defaults)
     return found | _of_service(item["spec"]) if kind == "Service" else found

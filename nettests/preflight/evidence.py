@@ -55,7 +55,7 @@ class Evidence:
     objects: tuple[Object, ...] = ()
     """What stands in the namespace while a run tests, as it would be created."""
     passing: tuple[Passing, ...] = ()
-    """Pods and StatefulSets of single checks that come and go beside it."""
+    """Pods of single checks, and what makes them, that come and go beside it."""
     refusals: Mapping[str, str] = field(default_factory=dict)
     """Kinds of pods that the existing namespace refuses in a dry run, each with the API server's words."""
     quotas: tuple[Quota, ...] = ()

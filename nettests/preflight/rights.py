@@ -8,6 +8,7 @@ from nettests.model.permission import (
     LIST_SERVICE_CIDRS,
     Permission,
 )
+from nettests.model.workload import Workload
 from nettests.plan.permits import needed
 from nettests.preflight.evidence import Evidence, counted
 from nettests.preflight.finding import Finding, Level
@@ -57,6 +58,8 @@ def _detail(permission: Permission, evidence: Evidence) -> str:
         return f"{permission}: facts stay unknown, unless the cluster profile states them"
     if permission.resource == CREATE_POLICY.resource:
         return f"{permission}: no NetworkPolicy keeps others in the pod network from the probes"
+    if permission.resource in {kind.plural for kind in Workload}:
+        return f"{permission}: checks of class costly that make such objects are left out"
     if permission == LIST_EVENTS:
         return f"{permission}: why a pod does not start is told less exactly"
     return f"{permission}: another way is used, or less is known"

@@ -1,4 +1,4 @@
-"""Short-lived objects of a run: Pods that single checks start, their StatefulSets, Pods that are tried out, many Services,
+"""Short-lived objects of a run: Pods that single checks start, what makes them, Pods that are tried out, many Services,
 Pods that capture.
 
 Pure. ``starting``, ``bulk_services`` and ``examine`` make them; preflight probes here what a quota has to hold beside what stands.
@@ -13,6 +13,7 @@ from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.labels import HOSTNAME_LABEL
 from nettests.model.words import Question
+from nettests.model.workload import Workload
 from nettests.probes.bulk_services import service
 from nettests.probes.capturing import capture_pod
 from nettests.probes.examine import case_of, tried
@@ -39,6 +40,9 @@ def passing(
         pod = pod_made(made)
         where = pod["spec"]["nodeSelector"][HOSTNAME_LABEL]
         by_node[where, "Pod"].append(pod)
+        if made["kind"] == Workload.DEPLOYMENT:  # of two Pods, or of one that another replaces
+            by_node[where, "Pod"].append(pod)
+            crowds[where] = crowds[where] + 1
         if made is not pod:
             by_node[where, made["kind"]].append(made)
     probed = [check.action for check in plan.checks if check.action.question is Question.ADMIT]

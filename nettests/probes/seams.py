@@ -118,7 +118,7 @@ class Replaces(Protocol):
         """
 
 
-class Pods(Creates, Executes, Protocol):
+class Pods(Creates, Executes, Reads, Protocol):
     """The cluster as far as a check makes a Pod of its own; failures are ``ChannelError``."""
 
     def follow_pod(
@@ -135,8 +135,30 @@ class Pods(Creates, Executes, Protocol):
         It is given up after ``seconds``, and after ``stuck`` in a state that does not heal by itself.
         """
 
+    def follow_pods(
+        self,
+        namespace: str,
+        selector: str,
+        *,
+        settled: Callable[[Sequence[Object]], bool],
+        appear: float,
+        seconds: float,
+        stuck: float,
+    ) -> list[Object]:
+        """Return the pods that carry labels as soon as they are ``settled``, or as they are when they are given up.
+
+        They are given up when none has come after ``appear`` seconds, after ``seconds``, and when all of them are
+        for ``stuck`` in a state that does not heal by itself.
+        """
+
+    def attach(self, namespace: str, pod: str, container: str, *, until: str) -> str:
+        """Return what a container writes from now on, until that holds ``until`` or the time of a process is over."""
+
+    def update(self, path: str, item: Object) -> None:
+        """Replace an object of the run's by this state of it; ``ClusterError`` when it is refused."""
+
     def events_of(self, namespace: str, pod: str) -> list[Object]:
-        """Return a pod's events; none where they cannot be read."""
+        """Return the events of a pod, or of what makes it; none where they cannot be read."""
 
     def log_of(self, namespace: str, pod: str, container: str) -> str:
         """Return a container's log."""
@@ -145,7 +167,7 @@ class Pods(Creates, Executes, Protocol):
         """Delete a pod by its own grace period; what fails is left to the end of the run."""
 
     def delete(self, path: str) -> None:
-        """Delete an object of the run's; ``ClusterError`` when it is refused."""
+        """Delete an object of the run's, and what belongs to it; ``ClusterError`` when it is refused."""
 
     def read_port(self, namespace: str, pod: str, port: int, *, timeout: float) -> str:
         """Return what a pod's server says by itself over a port-forward."""

@@ -1,4 +1,4 @@
-"""The objects that single checks make to let a Pod start: the case's Pod for a node, or the set that makes it. Pure.
+"""The objects that single checks make to let a Pod start: the case's Pod for a node, or the object that makes it. Pure.
 
 Beside ``starting``, which creates and removes them.
 """
@@ -11,9 +11,9 @@ from typing import Any
 from nettests.model.check import Action, Case, Plan
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.labels import PURPOSE_LABEL
+from nettests.model.workload import Workload, workload_of
 from nettests.plan.images import started
-from nettests.plan.pods import STATEFUL_SET
-from nettests.probes import stateful
+from nettests.probes import stateful, workloads
 from nettests.probes.examine import case_of, in_namespace
 from nettests.probes.objects import Blank, outfitted
 
@@ -21,17 +21,23 @@ Object = dict[str, Any]
 
 
 def made_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object:
-    """Return what is created for a question: the case's Pod, or the StatefulSet that makes it."""
+    """Return what is created for a question: the case's Pod, or the object that makes it."""
     case = case_of(action)
     item = pod(case, node, blank, name)
-    if json.loads(case.object)["kind"] != STATEFUL_SET:
+    kind = workload_of(json.loads(case.object))
+    if kind is None or case.then is None:
         return item
-    return stateful.around(item, action.target.service or "")
+    return workloads.around(item, kind, case.then, action.target.service or "")
 
 
 def pod_made(made: Object) -> Object:
-    """Return the Pod that comes of what is created for a question."""
-    return stateful.member(made) if made["kind"] == STATEFUL_SET else made
+    """Return the Pod that comes of what is created for a question; only a StatefulSet's has a known name."""
+    kind = workload_of(made)
+    if kind is None:
+        return made
+    if kind is Workload.STATEFUL_SET:
+        return stateful.member(made)
+    return {"apiVersion": "v1", "kind": "Pod", **workloads.template_of(made)}
 
 
 def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
@@ -49,7 +55,7 @@ def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
 
 
 def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return what single checks make, each gone with its check, in the plan's order: Pods and StatefulSets.
+    """Return what single checks make, each gone with its check, in the plan's order: Pods and what makes them.
 
     A run numbers them as it comes to them.
     """

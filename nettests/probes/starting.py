@@ -27,9 +27,10 @@ from nettests.model.check import (
 )
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.workload import MAKES, ROLLS_OUT, WORDS, Workload, workload_of
 from nettests.parse import start
-from nettests.plan.pods import BUILD, STATEFUL_SET
-from nettests.probes import pods_at_once, stateful
+from nettests.plan.pods import BUILD
+from nettests.probes import pods_at_once, stateful, workloads
 from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination, case_of
@@ -42,7 +43,7 @@ from nettests.probes.start_objects import made_for, names_of_many, pod_made
 
 Object = dict[str, Any]
 
-LONG = frozenset({"renew", "restart", "end"})
+LONG = frozenset({"renew", "restart", "end", MAKES, ROLLS_OUT})
 """What takes several steps afterwards is begun first: begun last, it would be all that a run still waits for."""
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
@@ -94,7 +95,7 @@ class Starting:
         words = ("create", json.dumps(made), *_words(case.then))
         context = _context(case, node)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
-        probed = partial(Examination, tool="start", words=words, context=context)
+        probed = partial(Examination, tool=_tool(case), words=words, context=context)
         if BUILD in words[1]:
             return probed(
                 error=f"the Windows build of {node.name} is not known: {node.build.origin}"
@@ -111,12 +112,19 @@ class Starting:
             # In the run's own namespace a Pod that goes holds up none that comes: the room is left before.
             (inside if self.blank.existing else afterwards).callback(self._remove, made)
             try:
-                record = self._watch(pod_made(made), action, node)
+                record = self._came_of(made, action, node)
             except SpentError:
                 raise
             except ChannelError as error:
                 return probed(error=error.message)
         return probed(stdout=json.dumps(record))
+
+    def _came_of(self, made: Object, action: Action, node: NodeFacts) -> Object:
+        """Return what became of the Pod, or of the object that makes Pods where these are what is in question."""
+        then = case_of(action).then
+        if then is None or then.how not in WORDS:
+            return self._watch(pod_made(made), action, node)
+        return workloads.Working(pods=self.pods, timing=self.timing).look(made, then)
 
     def _at_once(self, action: Action) -> Examination:
         """Make several Pods of the case at the same time, and say what became of each."""
@@ -153,12 +161,11 @@ class Starting:
 
         In a namespace of others, which may have a quota, a Pod counts until it is gone.
         """
-        namespace, name = self.blank.namespace, pod_made(made)["metadata"]["name"]
-        if made["kind"] == STATEFUL_SET:
-            with suppress(ClusterError):
-                self.pods.delete(stateful.path_of(made))
-        else:
-            self.pods.delete_pod(namespace, name)
+        if workload_of(made) is not None:
+            workloads.remove(self.pods, made, self.timing, wait=self.blank.existing)
+            return
+        namespace, name = self.blank.namespace, made["metadata"]["name"]
+        self.pods.delete_pod(namespace, name)
         if self.blank.existing:
             with suppress(ChannelError):
                 self.pods.wait_gone(namespace, name, seconds=self.timing.clean_up)
@@ -237,6 +244,8 @@ class Starting:
                 return {"status": got.status, "stdout": got.body}
             case "port-read":
                 return {"stdout": self._read(then, item)}
+            case "attach":
+                return {"stdout": self._attached(then, item, node)}
             case "restart":
                 return self._restart(then, item, found)
             case "end":
@@ -269,6 +278,13 @@ class Starting:
             beyond = RESOLVER_HANGS_SECONDS if words[0] == "nslookup" else HANG_SECONDS
             processes = Rerunning(channel=channel, beyond=beyond)
             return processes.run(words, timeout=self.timing.execute)
+
+    def _attached(self, then: Afterwards, item: Object, node: NodeFacts) -> str:
+        """Listen to the first container; a stream of its runtime, which is bounded as processes are."""
+        namespace, name, container = _names(item)
+        channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
+        with ahead(channel.slots):
+            return self.pods.attach(namespace, name, container, until=then.says)
 
     def _get(self, then: Afterwards, item: Object) -> HttpAnswer:
         namespace, name, _ = _names(item)
@@ -334,7 +350,18 @@ def _context(case: Case, node: NodeFacts) -> dict[str, str]:
         "reasons": "\n".join(case.reasons),
         "client-node": ",".join(map(str, node.addresses)),
         **({"then": case.then.how, "says": case.then.says} if case.then else {}),
+        **({"kind": kind.value} if (kind := _kind(case)) else {}),
     }
+
+
+def _kind(case: Case) -> Workload | None:
+    """Return the kind of the object that makes Pods, where these are what is in question."""
+    worked = case.then is not None and case.then.how in WORDS
+    return workload_of(json.loads(case.object)) if worked else None
+
+
+def _tool(case: Case) -> str:
+    return "workload" if _kind(case) else "start"
 
 
 def _names(item: Object) -> tuple[str, str, str]:

@@ -1,6 +1,7 @@
-"""StatefulSets of single checks: the set in front of a Pod, and whether a Pod that went is recreated by its name.
+"""StatefulSets of single checks: whether a Pod that went is recreated by its name.
 
-Beside ``starting``, which makes and removes what is tested. What was seen is a record for ``parse.start``.
+Beside ``starting``, which makes and removes what is tested, and ``workloads``, which puts the set around a Pod. What was
+seen is a record for ``parse.start``.
 """
 
 import time
@@ -12,46 +13,13 @@ from nettests.model.channel import ExecAnswer
 from nettests.model.cluster_profile import Timing
 from nettests.model.dns_names import POD_FQDN
 from nettests.model.facts import ClusterFacts
-from nettests.model.labels import MEMBER_LABEL, SET_LABEL
 from nettests.parse import start
-from nettests.plan.pods import STATEFUL_SET
 from nettests.probes.beside import RESOLVER_SECONDS
 from nettests.probes.seams import Pods
 
 Object = dict[str, Any]
 
 PAUSE = 1.0
-
-
-def around(pod: Object, service: str) -> Object:
-    """Return the StatefulSet of one such Pod, which ``service`` gives a name; the Pod is named after it."""
-    metadata = pod["metadata"]
-    name = metadata["name"]
-    labels = {**metadata["labels"], SET_LABEL: name, f"{MEMBER_LABEL}{service}": "true"}
-    spec = {key: value for key, value in pod["spec"].items() if key != "restartPolicy"}
-    template = {"metadata": {**metadata, "labels": labels}, "spec": spec}
-    del template["metadata"]["name"]
-    return {
-        "apiVersion": "apps/v1",
-        "kind": STATEFUL_SET,
-        "metadata": {
-            "name": name,
-            "namespace": metadata["namespace"],
-            "labels": metadata["labels"],
-        },
-        "spec": {
-            "serviceName": service,
-            "replicas": 1,
-            "selector": {"matchLabels": {SET_LABEL: name}},
-            "template": template,
-        },
-    }
-
-
-def path_of(item: Object) -> str:
-    """Return where a StatefulSet is found."""
-    metadata = item["metadata"]
-    return f"/apis/apps/v1/namespaces/{metadata['namespace']}/statefulsets/{metadata['name']}"
 
 
 def member(item: Object) -> Object:

@@ -61,12 +61,14 @@ def _all(objects: Objects) -> Iterator[tuple[Resource, Record]]:
             yield resource, record
 
 
-def _delete(objects: Objects, resource: Resource, record: Record) -> None:
+def _delete(
+    objects: Objects, resource: Resource, record: Record, propagation: str = "Background"
+) -> None:
     namespace, name = record.name
     if record.body["metadata"].get("deletionTimestamp"):
         return
     try:
-        deletion.delete(objects, resource, namespace, name, DeleteOptions())
+        deletion.delete(objects, resource, namespace, name, DeleteOptions(propagation=propagation))
     except ApiError as error:
         _LOG.info("collector: %s %s/%s: %s", resource.plural, namespace, name, error)
 
@@ -84,8 +86,14 @@ def _finalize(objects: Objects, resource: Resource, owner: Record) -> None:
             _disown(objects, kind, record, meta["uid"])
         _release(objects, resource, owner, _ORPHAN)
     elif _FOREGROUND in meta["finalizers"]:
+        owners = {
+            reference.get("uid")
+            for _, record in _all(objects)
+            for reference in record.body["metadata"].get("ownerReferences") or ()
+        }
         for kind, record in dependents:
-            _delete(objects, kind, record)
+            own = record.body["metadata"]["uid"] in owners
+            _delete(objects, kind, record, propagation="Foreground" if own else "Background")
         if not dependents:
             _release(objects, resource, owner, _FOREGROUND)
 

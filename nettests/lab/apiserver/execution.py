@@ -227,7 +227,10 @@ async def _show(call: Call, where: Json, channels: Channels) -> None:
         )
         return [line for _, line in found]
 
+    mute = call.server.settings.faults.attach_mute
     try:
+        if mute is not None and mute(call.channel("attach", where["node"])):
+            await reader
         told = len(await lines())
         while not reader.done() and is_running(call, container):
             await asyncio.wait({reader}, timeout=_POLL_SECONDS)

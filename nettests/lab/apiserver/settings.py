@@ -103,6 +103,8 @@ class Faults:
     before_request: BeforeRequest | None = None
     channel_down: ChannelDown | None = None
     exec_ending: ExecEnding | None = None
+    attach_mute: Callable[[ChannelRequest], bool] | None = None
+    """Whether nothing of a container comes to who attaches to it."""
     allow_privileged: bool = True
     """What ``--allow-privileged`` is: without it no privileged and no HostProcess container is valid."""
     mutating: Mutating | None = None

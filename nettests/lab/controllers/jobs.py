@@ -10,8 +10,11 @@ from nettests.lab.client import Json
 from nettests.lab.controllers.workloads import Changes, owned_by, pod_of
 
 
-def reconcile_job(job: Json, pods: Iterable[Json], now: str) -> Changes:
-    """Return the Pod to make, if any, and the status: how many are active and have ended, and whether all is over."""
+def reconcile_job(job: Json, pods: Iterable[Json], now: str, *, counted: bool = True) -> Changes:
+    """Return the Pod to make, if any, and the status: how many are active and have ended, and whether all is over.
+
+    Where Pods that ended are not ``counted`` a Job is never over.
+    """
     own = owned_by(job, pods)
     phases = [(pod.get("status") or {}).get("phase", "Pending") for pod in own]
     succeeded, failed = phases.count("Succeeded"), phases.count("Failed")
@@ -23,23 +26,23 @@ def reconcile_job(job: Json, pods: Iterable[Json], now: str) -> Changes:
     if over:
         return Changes(status={})
     spec = job["spec"]
-    counted: Json = {"startTime": status.get("startTime", now)}
+    told: Json = {"startTime": status.get("startTime", now)}
+    if not counted and succeeded + failed:
+        return Changes(status=told)
     if succeeded:
         said = "Reached expected number of succeeded pods"
-        counted |= {"succeeded": succeeded, "completionTime": now}
-        counted |= _condition("Complete", "CompletionsReached", said, now)
-        return Changes(status={**counted, "active": 0, "failed": failed})
+        told |= {"succeeded": succeeded, "completionTime": now}
+        told |= _condition("Complete", "CompletionsReached", said, now)
+        return Changes(status={**told, "active": 0, "failed": failed})
     if failed > spec["backoffLimit"]:
         said = "Job has reached the specified backoff limit"
-        counted |= _condition("Failed", "BackoffLimitExceeded", said, now)
-        return Changes(status={**counted, "active": 0, "failed": failed})
+        told |= _condition("Failed", "BackoffLimitExceeded", said, now)
+        return Changes(status={**told, "active": 0, "failed": failed})
     active = len(own) - failed
     create: tuple[Json, ...] = ()
     if not active and not spec.get("suspend"):
         create = (pod_of(job, "Job", f"{job['metadata']['name']}-"),)
-    return Changes(
-        create=create, status={**counted, "active": active + len(create), "failed": failed}
-    )
+    return Changes(create=create, status={**told, "active": active + len(create), "failed": failed})
 
 
 def _condition(kind: str, reason: str, message: str, now: str) -> Json:

@@ -21,11 +21,12 @@ _OBSERVED_GENERATION = 34
 
 
 class Scheduler:
-    """Binds pods; ``minor`` is the cluster's Kubernetes 1.x."""
+    """Binds pods; ``minor`` is the cluster's Kubernetes 1.x, and ``apart`` says that anti-affinity is heeded."""
 
-    def __init__(self, client: Client, minor: int) -> None:
+    def __init__(self, client: Client, minor: int, *, apart: bool = True) -> None:
         self._client = client
         self._minor = minor
+        self._apart = apart
         self._pods = Informer(client, "/api/v1/pods")
         self._nodes = Informer(client, "/api/v1/nodes")
         self._recorder = Recorder(client, "default-scheduler")
@@ -77,7 +78,9 @@ class Scheduler:
 
     async def _schedule(self, key: str, pod: Json) -> None:
         known = [*self._pods.objects.values(), *self._assumed.values()]
-        decision = place(pod, list(self._nodes.objects.values()), known, self._minor)
+        decision = place(
+            pod, list(self._nodes.objects.values()), known, self._minor, apart=self._apart
+        )
         if decision.node is None:
             await self._tell(key, pod, decision.message)
             return

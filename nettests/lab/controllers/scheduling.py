@@ -30,14 +30,21 @@ class Placement:
     message: str = ""
 
 
-def place(pod: Json, nodes: Sequence[Json], pods: Iterable[Json], minor: int) -> Placement:
-    """Choose a node for ``pod``; ``pods`` are those already placed, ``minor`` is Kubernetes 1.x."""
+def place(
+    pod: Json, nodes: Sequence[Json], pods: Iterable[Json], minor: int, *, apart: bool = True
+) -> Placement:
+    """Choose a node for ``pod``; ``pods`` are those already placed, ``minor`` is Kubernetes 1.x.
+
+    Unless they stand ``apart`` nobody heeds anti-affinity.
+    """
     placed = [other for other in pods if other["spec"].get("nodeName") and not _finished(other)]
     load = Counter(str(other["spec"]["nodeName"]) for other in placed)
     refused: Counter[str] = Counter()
     fitting = []
     for node in nodes:
-        reason = _refusal(pod, node, placed, nodes)
+        reason = _refusal(pod, node, placed)
+        if reason is None and apart and _breaks_anti_affinity(pod, node, placed, nodes):
+            reason = _APART
         if reason is None:
             fitting.append(str(node["metadata"]["name"]))
         else:
@@ -59,7 +66,7 @@ def _message(total: int, refused: Mapping[str, int], minor: int) -> str:
     return f"0/{total} nodes are available: {reasons}.{claims} {preemption}"
 
 
-def _refusal(pod: Json, node: Json, placed: Sequence[Json], nodes: Sequence[Json]) -> str | None:
+def _refusal(pod: Json, node: Json, placed: Sequence[Json]) -> str | None:
     if node["spec"].get("unschedulable") and not _tolerates(
         pod, {"key": UNSCHEDULABLE_TAINT, "effect": "NoSchedule"}
     ):
@@ -73,7 +80,7 @@ def _refusal(pod: Json, node: Json, placed: Sequence[Json], nodes: Sequence[Json
         return _PORTS
     if lacking := _lacking_pages(pod, node):
         return f"Insufficient {lacking}"
-    return _APART if _breaks_anti_affinity(pod, node, placed, nodes) else None
+    return None
 
 
 def selects(pod: Json, node: Json) -> bool:

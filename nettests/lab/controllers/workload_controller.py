@@ -1,17 +1,22 @@
-"""The loop that makes pods of Deployments, ReplicaSets, DaemonSets, StatefulSets and Jobs and reports their status.
+"""The loop that makes pods of Deployments, ReplicaSets, DaemonSets, StatefulSets, Jobs and CronJobs and reports their status.
 
-``workloads``, ``stateful`` and ``jobs`` decide; this follows the API and writes. Keys are ``kind namespace/name``.
+``workloads``, ``rollouts``, ``stateful``, ``jobs`` and ``cron_jobs`` decide; this follows the API and writes. Keys are
+``kind namespace/name``.
 """
 
 import asyncio
 import logging
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import aiohttp
 
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.client.events import Recorder, timestamp
 from nettests.lab.client.informer import Handler, Informer, WorkQueue, key_of, work_beside
+from nettests.lab.controllers.cron_jobs import reconcile_cron_job
 from nettests.lab.controllers.jobs import reconcile_job
+from nettests.lab.controllers.rollouts import scales
 from nettests.lab.controllers.stateful import reconcile_stateful_set
 from nettests.lab.controllers.workloads import (
     Changes,
@@ -35,17 +40,32 @@ _KINDS = {
     "DaemonSet": "daemonsets",
     "StatefulSet": "statefulsets",
     "Job": "jobs",
+    "CronJob": "cronjobs",
 }
-_GROUPS = {"jobs": "/apis/batch/v1"}
+_GROUPS = {"jobs": "/apis/batch/v1", "cronjobs": "/apis/batch/v1"}
 """Of kinds that are not in ``_APPS``."""
 
 
-class WorkloadController:
-    """Reconciles all workloads, one at a time; ``identity`` names the hosts of StatefulSets' Pods."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switches:
+    """What of the controllers is switched: ``stopped`` are kinds whose controller does nothing, while they are in it."""
 
-    def __init__(self, client: Client, *, identity: bool = True) -> None:
+    identity: bool = True
+    """StatefulSets' Pods have host names."""
+    rolling: bool = True
+    """Deployments replace their Pods one after the other."""
+    counted: bool = True
+    """Jobs count Pods that have ended."""
+    stopped: set[str] = field(default_factory=set)
+
+
+class WorkloadController:
+    """Reconciles all workloads, one at a time."""
+
+    def __init__(self, client: Client, switches: Switches | None = None) -> None:
         self._client = client
-        self._identity = identity
+        self._switches = switches or Switches()
+        self._alarms: dict[str, asyncio.TimerHandle] = {}
         self._pods = Informer(client, "/api/v1/pods")
         self._nodes = Informer(client, "/api/v1/nodes")
         self._sets = {
@@ -60,7 +80,8 @@ class WorkloadController:
         for kind, informer in self._sets.items():
             informer.subscribe(self._noting(kind))
         self._pods.subscribe(self._owned_changed)
-        self._sets["replicasets"].subscribe(self._owned_changed)
+        for owned in ("replicasets", "jobs"):
+            self._sets[owned].subscribe(self._owned_changed)
         self._nodes.subscribe(self._node_changed)
         informers = (self._pods, self._nodes, *self._sets.values())
         async with asyncio.TaskGroup() as group:
@@ -114,16 +135,22 @@ class WorkloadController:
         item = self._sets[kind].objects.get(key)
         if item is None or "deletionTimestamp" in item["metadata"]:
             return
+        if kind in self._switches.stopped:
+            asyncio.get_running_loop().call_later(_RETRY, self._queue.add, f"{kind} {key}")
+            return
         if kind == "deployments":
             await self._deployment(item)
+            return
+        if kind == "cronjobs":
+            await self._cron_job(key, item)
             return
         pods = list(self._pods.in_namespace(item["metadata"]["namespace"]))
         if kind == "daemonsets":
             changes = reconcile_daemon_set(item, self._nodes.objects.values(), pods)
         elif kind == "statefulsets":
-            changes = reconcile_stateful_set(item, pods, identity=self._identity)
+            changes = reconcile_stateful_set(item, pods, identity=self._switches.identity)
         elif kind == "jobs":
-            changes = reconcile_job(item, pods, timestamp())
+            changes = reconcile_job(item, pods, timestamp(), counted=self._switches.counted)
         else:
             changes = reconcile_replica_set(item, pods)
         await self._apply(kind, item, changes)
@@ -134,17 +161,38 @@ class WorkloadController:
         wanted = replica_set_of(deployment)
         own = owned_by(deployment, sets.in_namespace(namespace))
         path = f"{_APPS}/namespaces/{namespace}/replicasets"
-        if wanted["metadata"]["name"] not in {item["metadata"]["name"] for item in own}:
+        current = wanted["metadata"]["name"]
+        if current not in {item["metadata"]["name"] for item in own}:
+            wanted["spec"]["replicas"] = self._scales(deployment, [*own, wanted])[current]
             created = await self._client.create(path, wanted)
             sets.objects.setdefault(key_of(created), created)
             self._queue.add(f"replicasets {key_of(created)}")
+            own = [*own, created]
         for item in own:
-            current = item["metadata"]["name"] == wanted["metadata"]["name"]
-            replicas = wanted["spec"]["replicas"] if current else 0
-            if item["spec"].get("replicas") != replicas:
-                patch = {"spec": {"replicas": replicas}}
-                await self._client.patch(f"{path}/{item['metadata']['name']}", patch)
+            name = item["metadata"]["name"]
+            if item["spec"].get("replicas") != (replicas := self._scales(deployment, own)[name]):
+                await self._client.patch(f"{path}/{name}", {"spec": {"replicas": replicas}})
         await self._report("deployments", deployment, deployment_status(deployment, own))
+
+    def _scales(self, deployment: Json, own: list[Json]) -> dict[str, int]:
+        current = replica_set_of(deployment)["metadata"]["name"]
+        return scales(deployment, current, own, rolling=self._switches.rolling)
+
+    async def _cron_job(self, key: str, item: Json) -> None:
+        namespace = item["metadata"]["namespace"]
+        jobs = self._sets["jobs"]
+        due = reconcile_cron_job(item, jobs.in_namespace(namespace), datetime.now(UTC))
+        path = f"{_GROUPS['jobs']}/namespaces/{namespace}/jobs"
+        if due.create is not None:
+            created = await self._client.create(path, due.create)
+            jobs.objects.setdefault(key_of(created), created)
+        for job in due.delete:
+            await self._client.delete(f"{path}/{job['metadata']['name']}")
+        await self._report("cronjobs", item, due.status)
+        if key in self._alarms:
+            self._alarms[key].cancel()
+        loop = asyncio.get_running_loop()
+        self._alarms[key] = loop.call_later(due.seconds, self._queue.add, f"cronjobs {key}")
 
     async def _apply(self, kind: str, item: Json, changes: Changes) -> None:
         path = f"/api/v1/namespaces/{item['metadata']['namespace']}/pods"

@@ -1,9 +1,9 @@
 """What Deployments, ReplicaSets and DaemonSets want: objects to make, pods to remove, status. Pure.
 
-As far as system pods and probes need them: a Deployment keeps the ReplicaSet of its present template and
-scales the others to zero (no rolling update); a DaemonSet has one pod on every node that its template's
+As far as system pods and probes need them: a DaemonSet has one pod on every node that its template's
 selector and tolerations admit, pinned by node affinity as its controller pins them. Pods of an older template are
-replaced one after the other, each once the others are Ready (``maxUnavailable: 1``, the default).
+replaced one after the other, each once the others are Ready (``maxUnavailable: 1``, the default). How a Deployment
+comes from one ReplicaSet to the next is in ``rollouts``.
 """
 
 import copy
@@ -66,7 +66,8 @@ def replica_set_of(deployment: Json) -> Json:
             "name": f"{metadata['name']}-{digest}",
             "namespace": metadata["namespace"],
             "labels": dict(template["metadata"]["labels"]),
-            "ownerReferences": [_owner("Deployment", deployment)],
+            "annotations": dict(metadata.get("annotations") or {}),
+            "ownerReferences": [owner_of(deployment, "Deployment")],
         },
         "spec": {
             "replicas": spec.get("replicas", 1),
@@ -189,16 +190,17 @@ def pod_of(owner: Json, kind: str, prefix: str) -> Json:
             **metadata,
             "generateName": prefix,
             "namespace": owner["metadata"]["namespace"],
-            "ownerReferences": [_owner(kind, owner)],
+            "ownerReferences": [owner_of(owner, kind)],
         },
         "spec": template["spec"],
     }
 
 
-def _owner(kind: str, owner: Json) -> Json:
+def owner_of(owner: Json, kind: str) -> Json:
+    """Return the reference by which an object belongs to the one that controls it."""
     metadata = owner["metadata"]
     return {
-        "apiVersion": "apps/v1",
+        "apiVersion": "batch/v1" if kind in {"Job", "CronJob"} else "apps/v1",
         "kind": kind,
         "name": metadata["name"],
         "uid": metadata["uid"],

@@ -33,6 +33,7 @@ class ApiFaults:
             "privileged-refused": self._privileged_refused,
             "exec-hangs": self._exec(Ending.NEVER),
             "exit-code-lost": self._exec(Ending.UNTOLD),
+            "attach-silent": self._attach_silent,
             "api-errors": self._api_errors,
             "slow-api": self._slow_api,
             "api-throttling": self._api_throttling,
@@ -62,6 +63,19 @@ class ApiFaults:
             return undo
 
         return inject
+
+    async def _attach_silent(self, options: Json) -> Undo:
+        api, node = self._targets.api, self._targets.node(options)
+        if api.attach_mute is not None:
+            raise LabError(
+                "A fault of attach is in force already.", hint="nettests lab fault clear"
+            )
+        api.attach_mute = lambda channel: node in {None, channel.node}
+
+        async def undo() -> None:
+            api.attach_mute = None
+
+        return undo
 
     async def _channel_down(self, options: Json) -> Undo:
         node = self._targets.node(options)

@@ -46,6 +46,7 @@ _PLACES = {
     "bytes": "B",
     "vni": "V",
     "seed": "X",
+    "controller": "NAME",
     "object": "KIND/[NS/]NAME",
     "patch": "JSON",
     "match": "JSON",
@@ -244,6 +245,13 @@ KINDS = (
         "exit-code-lost",
         "exec ends without an exit code, now and then",
         ("node", "rate", "seed"),
+    ),
+    Kind("attach-silent", "who attaches to a container hears nothing of it", ("node",)),
+    Kind(
+        "controller-stopped",
+        "a controller of objects that make Pods (daemonset, job, cronjob, deployment, replicaset, statefulset) does nothing",
+        ("controller",),
+        ("controller",),
     ),
     Kind(
         "privileged-refused",

@@ -8,6 +8,7 @@ from nettests.lab.client import Json
 from nettests.lab.errors import LabError
 from nettests.lab.faults.admission_faults import WebhookFaults
 from nettests.lab.faults.api import ApiFaults
+from nettests.lab.faults.controllers import ControllerFaults
 from nettests.lab.faults.edited_objects import ObjectFaults
 from nettests.lab.faults.following import Pods
 from nettests.lab.faults.kinds import KINDS, Kind
@@ -41,6 +42,7 @@ class Faults:
             **ObjectFaults(targets).actions(),
             **ApiFaults(targets).actions(),
             **WebhookFaults(targets).actions(),
+            **ControllerFaults(targets).actions(),
         }
         self._numbers = itertools.count(1)
         self._injected: dict[int, Injected] = {}

@@ -31,7 +31,7 @@ class Targets:
     """The parts of one lab.
 
     ``dns_pod`` returns uid and node of the DNS pod, ``client`` makes a client of the API; ``kubelets``
-    are filled as nodes start.
+    are filled as nodes start; ``stopped`` are kinds of objects whose controller does nothing.
     """
 
     profile: Profile
@@ -44,6 +44,7 @@ class Targets:
     client: Callable[[str], Client]
     kubelets: Mapping[str, Killer]
     silence: Silence
+    stopped: set[str]
 
     def node(self, options: Json, name: str = "node") -> str | None:
         """Return the node that an option names; ``LabError`` if there is none of that name."""

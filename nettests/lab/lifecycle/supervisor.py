@@ -25,7 +25,7 @@ from nettests.lab.controllers.load_balancer_controller import LoadBalancerContro
 from nettests.lab.controllers.policy_agent import PolicyAgent
 from nettests.lab.controllers.scheduler import Scheduler
 from nettests.lab.controllers.shared_tables import SharedPorts
-from nettests.lab.controllers.workload_controller import WorkloadController
+from nettests.lab.controllers.workload_controller import Switches, WorkloadController
 from nettests.lab.dns.server import OutsideResolver
 from nettests.lab.dns.troubles import DnsTroubles
 from nettests.lab.faults.registry import Faults
@@ -109,6 +109,11 @@ class Lab:
         self._dns_troubles = DnsTroubles()
         self._shared = SharedPorts(profile)
         self._fabric: LabFabric | None = None
+        self._workloads = Switches(
+            identity=bool(profile.mechanism("pod-identity", 1)),
+            rolling=bool(profile.mechanism("rolling-updates", 1)),
+            counted=bool(profile.mechanism("finished-pods", 1)),
+        )
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Build everything, call ``ready`` when every node is Ready, then keep running."""
@@ -194,16 +199,18 @@ class Lab:
         self, group: asyncio.TaskGroup, fabric: LabFabric, issued: certificates.Certificates
     ) -> None:
         version = minor(self._profile.kubernetes_version)
+        apart = bool(self._profile.mechanism("anti-affinity", 1))
         group.create_task(
-            self._component("kube-scheduler", lambda client: Scheduler(client, version).run())
+            self._component(
+                "kube-scheduler", lambda client: Scheduler(client, version, apart=apart).run()
+            )
         )
         group.create_task(
             self._component("endpoint-controller", lambda c: EndpointController(c).run())
         )
-        named = bool(self._profile.mechanism("pod-identity", 1))
         group.create_task(
             self._component(
-                "workload-controller", lambda c: WorkloadController(c, identity=named).run()
+                "workload-controller", lambda c: WorkloadController(c, self._workloads).run()
             )
         )
         if self._profile.mechanism("load-balancer-controller", 1):
@@ -315,6 +322,7 @@ class Lab:
             client=self._client,
             kubelets=self._registry.kubelets,
             silence=Silence(self._agents, self._client),
+            stopped=self._workloads.stopped,
         )
         return Faults(targets)
 

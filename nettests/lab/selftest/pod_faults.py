@@ -1,6 +1,7 @@
-"""Named faults of kubelets and runtimes on Windows: volumes, probes, hooks, how containers end, where Pods may stand. Values.
+"""Named faults of kubelets and runtimes on Windows, and of what has Pods: volumes, probes, hooks, how containers end, where
+Pods may stand, who makes them. Values.
 
-Each has a lab of its own, but for a label that somebody takes away: nothing switches these while a lab runs.
+Most have a lab of their own: nothing switches these while a lab runs.
 """
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
@@ -20,6 +21,19 @@ def _switched(name: str, summary: str, switch: str, flow: str, says: str = "") -
         enable=_COSTLY,
         must=(Checks(flow=flow),),
         names=(says or flow,),
+    )
+
+
+def _stopped(name: str, controller: str, objects: str, flow: str) -> NamedFault:
+    """Return a fault of a controller that does nothing, which one costly flow has to show."""
+    return NamedFault(
+        name=name,
+        summary=f"the controller of {objects} does nothing any more",
+        profiles=(BRIDGE,),
+        injections=inject("controller-stopped", controller=controller),
+        enable=_COSTLY,
+        must=(Checks(flow=flow),),
+        names=(flow,),
     )
 
 
@@ -79,6 +93,35 @@ POD_FAULTS = (
         "network-policies=on",
         "network-policy",
         "limitation",
+    ),
+    _stopped("daemon-sets-ignored", "daemonset", "DaemonSets", "daemon-set-pod"),
+    _switched(
+        "pods-replaced-at-once",
+        "the Deployment controller takes away old Pods before new ones are Ready",
+        "rolling-updates=off",
+        "deployment-rollout",
+    ),
+    _switched(
+        "finished-pods-uncounted",
+        "the Job controller does not count Pods that have ended",
+        "finished-pods=off",
+        "job-completion",
+    ),
+    _stopped("cron-jobs-ignored", "cronjob", "CronJobs", "cron-job-schedule"),
+    _switched(
+        "anti-affinity-ignored",
+        "the scheduler puts Pods onto one node that keep away from each other",
+        "anti-affinity=off",
+        "pod-anti-affinity",
+    ),
+    NamedFault(
+        name="attach-silent",
+        summary="who attaches to a container hears nothing of it",
+        profiles=(BRIDGE,),
+        injections=inject("attach-silent"),
+        enable=_COSTLY,
+        must=(Checks(flow="pod-attach"),),
+        names=("pod-attach",),
     ),
     NamedFault(
         name="no-service-links",

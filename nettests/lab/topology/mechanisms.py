@@ -78,6 +78,9 @@ MECHANISMS = (
     Mechanism("dns-suffixes", "DNS suffixes that a Windows pod is given, at most", counts=True),
     Mechanism("resolv-conf", "Windows pods resolve by a resolv.conf that they mount"),
     Mechanism("pod-identity", "Pods of a StatefulSet have a host name below its Service's"),
+    Mechanism("rolling-updates", "Deployments replace their Pods one after the other"),
+    Mechanism("finished-pods", "Jobs count their Pods that have ended"),
+    Mechanism("anti-affinity", "the scheduler keeps Pods apart as their anti-affinity requires"),
     Mechanism("host-network", "containerd honours hostNetwork of ordinary Windows pods"),
     Mechanism("windows-pod-rules", "the API refuses pod fields that os.name: windows rules out"),
     Mechanism(

@@ -1,0 +1,58 @@
+"""Attach to a container: what it writes from then on, as far as that is waited for.
+
+Beside ``execute``, which starts a process of its own. What was written before is in the container's log, and does not
+come; so nobody can say of silence more than how long it was listened to.
+"""
+
+import time
+from contextlib import closing, suppress
+
+from nettests.cluster.connection import Connection
+from nettests.cluster.execute import HANDSHAKE_SECONDS, STDERR, STDOUT
+from nettests.cluster.failures import HandshakeError
+from nettests.cluster.frames import RefusedError
+from nettests.cluster.handshake import open_stream
+from nettests.cluster.streams import LostError, Stream
+from nettests.model import limits
+from nettests.model.channel import ChannelError
+
+
+def attach(connection: Connection, namespace: str, pod: str, container: str, *, until: str) -> str:
+    """Return what the container writes from now on, until that holds ``until``, it ends, or its time is over.
+
+    ``ChannelError`` where the stream cannot be opened, or is lost again and again.
+    """
+    deadline = time.monotonic() + connection.timing.execute + HANDSHAKE_SECONDS
+    path = f"/api/v1/namespaces/{namespace}/pods/{pod}/attach"
+    for left in reversed(range(connection.timing.channel_tries)):
+        stream = _opened(connection, path, container, deadline)
+        try:
+            return _heard(stream, until, deadline)
+        except RefusedError as error:
+            raise ChannelError(f"attach to {pod} was given up: {error}") from error
+        except LostError as error:  # listening does no harm twice
+            if not left:
+                raise ChannelError(f"attach to {pod} was cut: {error}") from error
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def _opened(connection: Connection, path: str, container: str, deadline: float) -> Stream:
+    query = [("container", container), ("stdout", "true"), ("stderr", "true")]
+    try:
+        return open_stream(connection, path, query, most=limits.EXEC_BYTES, until=deadline)
+    except TimeoutError as error:
+        raise ChannelError(f"{path} was not opened in time") from error
+    except (HandshakeError, OSError) as error:
+        raise ChannelError(f"{path} was not opened: {error}") from error
+
+
+def _heard(stream: Stream, until: str, deadline: float) -> str:
+    said = b""
+    with closing(stream), suppress(TimeoutError):
+        while until.encode() not in said:
+            message = stream.receive(deadline - time.monotonic())
+            if message is None:
+                break
+            channel, data = message
+            said += data if channel in {STDOUT, STDERR} else b""
+    return said.decode(errors="replace")

@@ -1,0 +1,143 @@
+"""What a CronJob wants: a Job at each moment of its schedule. Pure.
+
+Beside ``jobs``, which has a Job's Pods. As far as a schedule of minutes and hours needs it: five fields of ``*``, ``*/n``,
+numbers, ranges and lists, in UTC; the last moment that has passed counts, and those missed before it do not.
+``concurrencyPolicy`` Forbid is heeded, and no more Jobs that ended are kept than the history limits say.
+"""
+
+import copy
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from nettests.lab.client import Json
+from nettests.lab.controllers.workloads import owned_by, owner_of
+
+_FIELDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
+"""Minute, hour, day, month, day of the week."""
+_ALIASES = {"@hourly": "0 * * * *", "@daily": "0 0 * * *"}
+_DAY = timedelta(days=1)
+_MINUTE = timedelta(minutes=1)
+INSTANTIATE = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """The Job to make, if any, those to remove, the CronJob's new status, and the seconds until it is looked at again."""
+
+    create: Json | None
+    delete: tuple[Json, ...]
+    status: Json
+    seconds: float
+
+
+def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:
+    """Return what is due at ``now``."""
+    own = owned_by(item, jobs)
+    spec, status = item["spec"], item.get("status") or {}
+    since = _read(status.get("lastScheduleTime") or item["metadata"]["creationTimestamp"])
+    moment = _last(spec["schedule"], since, now)
+    active = [job for job in own if not _over(job)]
+    held = bool(active) and spec.get("concurrencyPolicy") == "Forbid"
+    created = None
+    told: Json = {"active": [_named(job) for job in active]}
+    if moment is not None and not spec.get("suspend") and not held:
+        created = _job(item, moment)
+        told |= {"lastScheduleTime": _spelled(moment)}
+    return Due(
+        create=created,
+        delete=tuple(_surplus(own, spec)),
+        status=told,
+        seconds=60 - now.second - now.microsecond / 1e6,
+    )
+
+
+def _last(schedule: str, since: datetime, now: datetime) -> datetime | None:
+    """Return the last moment of a schedule after ``since`` and not after ``now``, of the last day."""
+    moment = now.replace(second=0, microsecond=0)
+    while moment > max(since, now - _DAY):
+        if _matches(schedule, moment):
+            return moment
+        moment -= _MINUTE
+    return None
+
+
+def _matches(schedule: str, moment: datetime) -> bool:
+    texts = _ALIASES.get(schedule, schedule).split()
+    values = (moment.minute, moment.hour, moment.day, moment.month, moment.isoweekday() % 7)
+    chosen = [
+        value in _values(text, *of) for text, value, of in zip(texts, values, _FIELDS, strict=True)
+    ]
+    days, weekdays = texts[2] != "*", texts[4] != "*"
+    by_day = (chosen[2] or chosen[4]) if days and weekdays else (chosen[2] and chosen[4])
+    return chosen[0] and chosen[1] and chosen[3] and by_day
+
+
+def _values(text: str, least: int, most: int) -> set[int]:
+    # samples: *    */5    1-5    0,30
+    found: set[int] = set()
+    for part in text.split(","):
+        span, _, step = part.partition("/")
+        first, _, last = span.partition("-")
+        begin = least if span == "*" else int(first)
+        end = most if span == "*" or (step and not last) else int(last or first)
+        found |= set(range(begin, end + 1, int(step or 1)))
+    return found
+
+
+def _job(item: Json, moment: datetime) -> Json:
+    template = copy.deepcopy(item["spec"]["jobTemplate"])
+    metadata = template.get("metadata") or {}
+    notes = {**(metadata.get("annotations") or {}), INSTANTIATE: _spelled(moment)}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "labels": metadata.get("labels") or {},
+            "annotations": notes,
+            "name": f"{item['metadata']['name']}-{int(moment.timestamp()) // 60}",
+            "namespace": item["metadata"]["namespace"],
+            "ownerReferences": [owner_of(item, "CronJob")],
+        },
+        "spec": template["spec"],
+    }
+
+
+def _surplus(own: Sequence[Json], spec: Json) -> Iterable[Json]:
+    """Yield Jobs that ended beyond what is to be kept of them, the oldest ones."""
+    for kind, limit in (
+        ("Complete", spec.get("successfulJobsHistoryLimit", 3)),
+        ("Failed", spec.get("failedJobsHistoryLimit", 1)),
+    ):
+        ended = sorted(
+            (job for job in own if _has(job, kind)), key=lambda job: job["metadata"]["name"]
+        )
+        yield from ended[: max(len(ended) - int(limit), 0)]
+
+
+def _over(job: Json) -> bool:
+    return _has(job, "Complete") or _has(job, "Failed")
+
+
+def _has(job: Json, kind: str) -> bool:
+    listed = (job.get("status") or {}).get("conditions") or ()
+    return any(one["type"] == kind and one["status"] == "True" for one in listed)
+
+
+def _named(job: Json) -> Json:
+    metadata = job["metadata"]
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "name": metadata["name"],
+        "namespace": metadata["namespace"],
+        "uid": metadata["uid"],
+    }
+
+
+def _read(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _spelled(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

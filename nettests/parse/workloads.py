@@ -1,0 +1,153 @@
+"""Read what became of an object that makes Pods: whether it made any, how they started, and what its status tells.
+
+Beside ``start``, which reads one Pod. Pods that its controller makes and the API server, or a quota, refuses are no
+answer of the object. Used by ``probes.workloads`` as well, to know when nothing more is to be learnt by waiting.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
+
+from nettests.model.json_text import read_json
+from nettests.model.labels import REVISION
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.model.workload import APART, ROLLS_OUT, Workload
+from nettests.parse import start
+from nettests.parse.reading import Reading, one_line, probe_failed
+
+Json = dict[str, Any]
+
+_REFUSED = "FailedCreate"
+"""The event of an object whose Pod was not taken."""
+
+
+def settled(pods: Sequence[Json], how: str, says: str) -> bool:
+    """Whether nothing more is to be learnt of an object's Pods by waiting."""
+    if how == APART:
+        known = [one for one in pods if start.started(one) or _kept_away(one, says)]
+        return len(known) == len(pods) > 1
+    return bool(pods) and all(start.settled(one, ()) for one in pods)
+
+
+def serves(pods: Sequence[Json]) -> bool:
+    """Whether one of these Pods is Ready, and not about to go."""
+    return any(start.started(one) and not _leaves(one) for one in pods)
+
+
+def replaced(pods: Sequence[Json], revision: str) -> bool:
+    """Whether all that is left are Pods of the template with this ``revision``, and Ready."""
+    return bool(pods) and all(_revision(one) == revision and start.started(one) for one in pods)
+
+
+def told(kind: Workload, own: Mapping[str, Any]) -> str:
+    """Return what the status of an object lacks to tell that its Pods are as they should be, or nothing."""
+    status, spec = own.get("status") or {}, own.get("spec") or {}
+    match kind:
+        case Workload.DAEMON_SET:
+            # sample: {"desiredNumberScheduled": 1, "numberReady": 1, "numberMisscheduled": 0, …}
+            found, wanted = status.get("numberReady", 0), status.get("desiredNumberScheduled", 0)
+            return "" if found == wanted > 0 else f"{found} of {wanted} Pods Ready"
+        case Workload.DEPLOYMENT | Workload.STATEFUL_SET:
+            # sample: {"observedGeneration": 2, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, …}
+            wanted = spec.get("replicas", 1)
+            found = min(status.get("readyReplicas", 0), status.get("updatedReplicas", 0))
+            return "" if found >= wanted else f"{found} of {wanted} Pods of its template Ready"
+        case Workload.JOB:
+            # sample: {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True", …}], …}
+            listed = status.get("conditions") or ()
+            done = any(one["type"] == "Complete" and one["status"] == "True" for one in listed)
+            return (
+                "" if done else f"{status.get('succeeded', 0)} succeeded, and no condition Complete"
+            )
+        case Workload.CRON_JOB:
+            return "" if status.get("lastScheduleTime") else "no lastScheduleTime"
+        case _:
+            assert_never(kind)
+
+
+def read(raw: Raw) -> Reading:
+    """Read the record of one object; ``context`` holds its ``kind``, and ``then`` and ``says`` of the case."""
+    record, kind, how = read_json(raw.stdout), Workload(raw.context["kind"]), raw.context["then"]
+    pods: list[Json] = record["pods"]
+    if not pods:
+        return _made_none(record, kind)
+    if how == APART:
+        return _apart(pods, record, raw)
+    if failing := [one for one in pods if not start.started(one) and not _leaves(one)]:
+        return start.not_started(failing[0]["status"], record["events"], raw)
+    if how == ROLLS_OUT:
+        return _rolled_out(record, kind)
+    lacking = told(kind, record["own"])
+    if lacking:
+        return _deviates(f"its Pod started, but the {kind.value}'s status tells {lacking}")
+    return _conforms(f"the {kind.value} made {_named(pods)}, and its status tells so")
+
+
+def _made_none(record: Json, kind: Workload) -> Reading:
+    # sample: {"type": "Warning", "reason": "FailedCreate", "message": "Error creating: pods \"x-\" is forbidden: …"}
+    refused = [one["message"] for one in record["said"] if one.get("reason") == _REFUSED]
+    if refused:
+        return probe_failed(f"a Pod of the {kind.value} was refused: {refused[-1]}")
+    return _deviates(f"the {kind.value} made no Pod in {record['seconds']:.0f} s")
+
+
+def _apart(pods: Sequence[Json], record: Json, raw: Raw) -> Reading:
+    says = raw.context["says"]
+    here = [one for one in pods if start.started(one)]
+    away = [one for one in pods if _kept_away(one, says)]
+    if len(here) > 1:
+        return _deviates(
+            f"{_named(here)} started on one node, though they keep away from each other"
+        )
+    if not here:
+        return start.not_started(pods[0]["status"], record["events"], raw)
+    if not away:
+        other = next((one for one in pods if one not in here), None)
+        why = "; ".join(start.own_words(other["status"])) if other else "it was not made"
+        return probe_failed(f"one Pod started, and of the other is not known why it did not: {why}")
+    why = "; ".join(start.own_words(away[0]["status"]))
+    return _conforms(f"{_named(here)} started, and {_named(away)} stays pending: {why}")
+
+
+def _rolled_out(record: Json, kind: Workload) -> Reading:
+    if not record["rolled"]:
+        shown = ", ".join(
+            f"{_name(one)} ({_revision(one) or 'the first'})" for one in record["pods"]
+        )
+        return _deviates(f"its template was changed, and Pods were not replaced in time: {shown}")
+    if record["gap"]:
+        return _deviates("its template was changed, and for a while no Pod of it was Ready")
+    lacking = told(kind, record["own"])
+    if lacking:
+        return _deviates(f"its Pod was replaced, but the {kind.value}'s status tells {lacking}")
+    return _conforms(
+        f"{record['first']} was replaced by {_named(record['pods'])}; one was always Ready"
+    )
+
+
+def _kept_away(pod: Json, says: str) -> bool:
+    return any(says in text for text in start.own_words(pod["status"]))
+
+
+def _leaves(pod: Json) -> bool:
+    return bool(pod["metadata"].get("deletionTimestamp"))
+
+
+def _revision(pod: Json) -> str:
+    return str((pod["metadata"].get("annotations") or {}).get(REVISION, ""))
+
+
+def _name(pod: Json) -> str:
+    return str(pod["metadata"]["name"])
+
+
+def _named(pods: Sequence[Json]) -> str:
+    return ", ".join(map(_name, pods))
+
+
+def _deviates(text: str) -> Reading:
+    return Reading(outcome=Outcome.DEVIATES, detail=one_line(text))
+
+
+def _conforms(text: str) -> Reading:
+    return Reading(outcome=Outcome.CONFORMS, detail=one_line(text))
