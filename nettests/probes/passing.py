@@ -31,7 +31,8 @@ def passing(
     A quota is checked for a Pod in a dry run too, but keeps nothing of it: one at a time counts.
     """
     by_node: defaultdict[tuple[str, str], list[Object]] = defaultdict(list)
-    crowds: defaultdict[str, int] = defaultdict(lambda: bounds.starts_per_node)
+    crowds: defaultdict[str, int] = defaultdict(int)
+    singles: defaultdict[str, int] = defaultdict(lambda: bounds.starts_per_node)
     for action in (one for check in plan.checks for one in check.actions if one.makes_many_pods):
         node = facts.node(action.source.node or "")
         name = node.hostname or node.name
@@ -42,7 +43,7 @@ def passing(
         by_node[where, "Pod"].append(pod)
         if made["kind"] == Workload.DEPLOYMENT:  # of two Pods, or of one that another replaces
             by_node[where, "Pod"].append(pod)
-            crowds[where] = crowds[where] + 1
+            singles[where] += 1
         if made is not pod:
             by_node[where, made["kind"]].append(made)
     probed = [check.action for check in plan.checks if check.action.question is Question.ADMIT]
@@ -50,7 +51,10 @@ def passing(
     items = [tried(action, blank.namespace, blank.pod_security) for action in own]
     pods = tuple(item for item in items if item["kind"] == "Pod")
     return [
-        *((tuple(items), crowds[where]) for (where, _), items in by_node.items()),
+        *(
+            (tuple(items), max(crowds[where], singles[where]))
+            for (where, _), items in by_node.items()
+        ),
         *([(pods, 1)] if pods else []),
         *_services(plan, blank),
         *_captures(plan, facts, blank),

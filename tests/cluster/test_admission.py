@@ -13,6 +13,7 @@ from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import CheckClass, Question
+from nettests.model.workload import Workload
 from nettests.plan import build, load
 from nettests.probes.examine import tried
 from nettests.resources import manifests_path, suites_path
@@ -74,7 +75,7 @@ def test_all_that_a_run_makes_and_removes_passes(made: list[Object], operation: 
     """Every object of every shipped flow, each of which the policy is tested about, and its end."""
     probed = [of(item, operation) for item in made]
     assert {one.resource for one in probed} == {
-        *("namespaces", "pods", "services", "statefulsets"),
+        *("namespaces", "pods", "services", *(kind.plural for kind in Workload)),
         *("leases", "networkpolicies", "endpointslices"),
     }
     assert [one for one in probed if not POLICY.covers(one)] == []
@@ -113,7 +114,7 @@ def test_a_run_renews_its_lease_and_runs_commands_at_home() -> None:
     )
     assert POLICY.covers(lease)
     assert POLICY.refusals(lease) == []
-    for way in ("pods/exec", "pods/portforward", "pods/proxy"):
+    for way in ("pods/exec", "pods/attach", "pods/portforward", "pods/proxy"):
         probed = Requested(
             operation="CONNECT",
             resource=way,
@@ -150,7 +151,12 @@ def granted() -> Iterator[Requested]:
             for group in rule["apiGroups"]:
                 for resource in rule["resources"]:
                     for verb in rule["verbs"]:
-                        way = resource.partition("/")[2] in {"exec", "portforward", "proxy"}
+                        way = resource.partition("/")[2] in {
+                            "exec",
+                            "attach",
+                            "portforward",
+                            "proxy",
+                        }
                         operation = "CONNECT" if way else OPERATIONS.get(verb)
                         if operation:
                             yield Requested(
@@ -216,19 +222,23 @@ PLAIN: Object = {"containers": [{"name": "c", "image": "i"}]}
         ),
     ],
 )
-@pytest.mark.parametrize("kind", ["pods", "statefulsets"])
+@pytest.mark.parametrize("kind", [None, *Workload])
 def test_pods_take_nothing_of_a_linux_node_but_its_network(
-    kind: str, taken: Object, why: str
+    kind: Workload | None, taken: Object, why: str
 ) -> None:
     """hostPath, the host's processes and privileges are refused, in a Pod and in what makes Pods."""
-    spec = {**PLAIN, **taken}
+    item = {"spec": {**PLAIN, **taken}}
+    if kind is not None:
+        item = {"spec": {"template": item}}
+    if kind is Workload.CRON_JOB:
+        item = {"spec": {"jobTemplate": item}}
     probed = Requested(
         operation="CREATE",
-        resource=kind,
-        group="apps" if kind == "statefulsets" else "",
+        resource=kind.plural if kind else "pods",
+        group=kind.group if kind else "",
         name="x",
         namespace=OWN,
-        item={"spec": spec if kind == "pods" else {"template": {"spec": spec}}},
+        item=item,
     )
     told = POLICY.refusals(probed)
     assert len(told) == 1

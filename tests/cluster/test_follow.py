@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from nettests.cluster import Connection, connect
-from nettests.cluster.follow import delete_pod, follow_pod, wait_gone
+from nettests.cluster import follow as follow_module
+from nettests.cluster.follow import delete_pod, follow_pod, follow_pods, wait_gone
 from nettests.errors import ClusterError
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 
@@ -120,6 +121,59 @@ def test_a_pod_that_goes_ends_the_wait(
     queues["watch"] = [Reply(chunks=({"type": kind, "object": pod("Pending")},))]
     with pytest.raises(ClusterError, match="pod one was deleted"):
         follow(connection, running, seconds=600)
+
+
+def follow_many(connection: Connection, **how: float) -> list[Object]:
+    """Follow all pods of a label until two are there and run."""
+    times = {"appear": 5.0, "seconds": 5.0, "stuck": 5.0, **how}
+    return follow_pods(
+        connection,
+        "ns",
+        "set=s",
+        settled=lambda pods: len(pods) == 2 and all(map(running, pods)),
+        **times,
+    )
+
+
+def test_pods_of_a_label_are_followed_until_they_are_settled(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """What is settled is decided of all of them together."""
+    connection, queues, api = served
+    two = {**pod("Running"), "metadata": {"name": "two"}}
+    queues["list"] = [listing(pod("Running"))]
+    queues["watch"] = [Reply(chunks=({"type": "ADDED", "object": two},))]
+    assert follow_many(connection) == [pod("Running"), two]
+    probed = [one.path for one in api.requests if "/pods" in one.path]
+    assert all("labelSelector=set%3Ds" in path for path in probed)
+
+
+def test_that_no_pod_comes_is_an_answer_soon(
+    served: tuple[Connection, dict[str, list[Reply]], Api], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A controller that does nothing is not waited for as long as an image."""
+    monkeypatch.setattr(follow_module, "LOOK_OF_MANY_SECONDS", 0.05)
+    connection, queues, _ = served
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    deadline = time.monotonic() + 60
+    assert follow_many(connection, appear=0.1, seconds=120) == []
+    assert time.monotonic() < deadline
+
+
+def test_pods_that_are_all_stuck_are_given_up(
+    served: tuple[Connection, dict[str, list[Reply]], Api], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as one of them gets on, the others are waited for."""
+    monkeypatch.setattr(follow_module, "LOOK_OF_MANY_SECONDS", 0.05)
+    connection, queues, _ = served
+    queues["list"] = [listing(pod("Running"))]
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    deadline = time.monotonic() + 60
+    assert follow_many(connection, stuck=0.1, seconds=120) == [pod("Running")]
+    assert time.monotonic() < deadline
+    pending = {**pod("Pending"), "metadata": {"name": "two"}}
+    queues["list"] = [listing(pod("Running"), pending)]
+    assert len(follow_many(connection, stuck=0.05, seconds=0.5)) == 2
 
 
 def test_a_pod_that_never_appears_is_an_error(

@@ -60,7 +60,36 @@ def dead_run(memory: Memory) -> None:
     made = memory.put_marked(OURS, "StatefulSet", "start-1", HOME)["metadata"]
     owner = {"kind": "StatefulSet", "name": "start-1", "uid": made["uid"]}
     memory.put_marked(OURS, "Pod", "start-1-0", HOME, ownerReferences=[owner])
+    put_workloads(memory, HOME)
     memory.put("PodMetrics", "probe-1", HOME, labels=OURS.labels, uid="none")
+
+
+def put_workloads(memory: Memory, namespace: str) -> None:
+    """What single checks make that makes Pods, with what controllers put between the two."""
+    for kind, between in (("Deployment", "ReplicaSet"), ("CronJob", "Job"), ("DaemonSet", None)):
+        name = f"start-{kind.lower()}"
+        owner: dict[str, str] | None = None
+        for made in filter(None, (kind, between, "Pod")):
+            owned = {"ownerReferences": [owner]} if owner else {}
+            item = memory.put_marked(OURS, made, name, namespace, **owned)["metadata"]
+            owner = {"kind": made, "name": name, "uid": item["uid"]}
+
+
+def test_what_makes_pods_goes_from_a_namespace_of_others(
+    memory: Memory, connection: Connection
+) -> None:
+    """A run that was killed leaves it behind; its Pods would come again for ever."""
+    memory.put_lease(OURS, "production")
+    put_workloads(memory, "production")
+    one = found(connection)["production"]
+    assert {"deployment/start-deployment", "cronjob/start-cronjob", "daemonset/start-daemonset"} <= set(one.objects)  # fmt: skip
+    assert one.removable
+    assert collect(connection) == {}
+    left = {(place[0].rpartition("/")[2], place[2]) for place in memory.objects if "start-" in place[2]}  # fmt: skip
+    kinds = {"deployments", "cronjobs", "daemonsets"}
+    assert not {kind for kind, _ in left} & kinds
+    deleted = [line.split("/")[-2] for line in memory.written if line.startswith("DELETE")]
+    assert deleted.index("daemonsets") < deleted.index("pods")
 
 
 def test_a_dead_run_goes_with_all_that_is_its_own(memory: Memory, connection: Connection) -> None:
@@ -118,7 +147,7 @@ def test_every_kind_of_a_stranger_counts(memory: Memory, connection: Connection,
     assert HOME in found(connection)
 
 
-@pytest.mark.parametrize("kind", ["ConfigMap", "Deployment", "Widget", "PersistentVolumeClaim"])
+@pytest.mark.parametrize("kind", ["ConfigMap", "ReplicaSet", "Widget", "PersistentVolumeClaim"])
 def test_marks_on_what_no_run_creates_were_put_there_by_somebody(
     memory: Memory, connection: Connection, kind: str
 ) -> None:

@@ -36,6 +36,9 @@ def test_what_a_workload_makes_is_marked_too() -> None:
     """Its Pods outlive it for a moment, and are found by the same marks."""
     made = OURS.marked({"kind": "StatefulSet", "metadata": {}, "spec": {"template": POD}})
     template = made["spec"]["template"]
+    inner = {"jobTemplate": {"spec": {"template": POD}}}
+    job = OURS.marked({"kind": "CronJob", "metadata": {}, "spec": inner})["spec"]["jobTemplate"]
+    assert Ownership.of(job) == Ownership.of(job["spec"]["template"]) == OURS
     assert Ownership.of(template) == OURS
     assert template["metadata"]["labels"]["app"] == "x"
 

@@ -18,6 +18,7 @@ from nettests.model.permission import (
     reviewed,
 )
 from nettests.model.versions import KubernetesVersion
+from nettests.model.workload import Workload
 from nettests.resources import manifests_path
 
 V135 = KubernetesVersion(1, 35)
@@ -30,7 +31,7 @@ MAPS = (
 LEFTOVERS = (
     ("", "pods"),
     ("", "services"),
-    ("apps", "statefulsets"),
+    *((kind.group, kind.plural) for kind in Workload),
     ("networking.k8s.io", "networkpolicies"),
     ("coordination.k8s.io", "leases"),
 )

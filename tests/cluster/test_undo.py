@@ -1,6 +1,7 @@
 """The end of a run: what it created goes, by UID; what carries its marks and is not its own stays."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from nettests.cluster import apply as module
 from nettests.cluster.access import Access
 from nettests.cluster.undo import Made, delete_run
 from nettests.errors import ClusterError
+from nettests.model.workload import Workload
 from tests.cluster.memory import Memory, connected, marks
 
 OURS = marks("r1")
@@ -103,6 +105,45 @@ def test_in_a_namespace_of_others_the_runs_own_objects_go(memory: Memory, access
     deleted = [line.split("/")[-2:] for line in memory.written if line.startswith("DELETE")]
     assert deleted[0] == ["statefulsets", "s"]  # its Pods would are recreated
     assert deleted[-1] == ["leases", "nettests"]
+
+
+@pytest.mark.parametrize("kind", Workload)
+def test_what_makes_pods_goes_before_them_and_stays_until_they_are_gone(
+    memory: Memory, access: Access, kind: Workload
+) -> None:
+    """Whatever its controllers put between the two: who waits for its end waits for theirs."""
+    bodies: list[Any] = []
+    memory.before = lambda request: (
+        bodies.append(request.body) if request.method == "DELETE" else None
+    )
+    access.create({"kind": kind.value, "metadata": {"name": "start-1", "namespace": "staging"}})
+    memory.put_marked(OURS, kind.value, "copy", "staging")
+    end(access, "staging")
+    assert standing(memory, kind.plural) == {"copy"}
+    assert [body["propagationPolicy"] for body in bodies] == ["Foreground"]
+
+
+def test_kinds_that_were_never_made_are_not_looked_for(memory: Memory, access: Access) -> None:
+    """A run without such checks costs nothing more at its end."""
+    access.create(POD)
+    listed: list[str] = []
+    memory.before = lambda request: listed.append(request.path.partition("?")[0])
+    end(access, "staging")
+    looked = {path.rpartition("/")[2] for path in listed}
+    assert {"pods", "services", "leases"} <= looked
+    assert not looked & {*(kind.plural for kind in Workload), "networkpolicies"}
+
+
+@pytest.mark.parametrize("code", [403, 404])
+def test_a_kind_that_may_not_be_listed_or_is_not_served_has_no_objects(
+    memory: Memory, access: Access, code: int
+) -> None:
+    """Clusters before 1.21 have no CronJobs of that version."""
+    access.made.call({"kind": "CronJob", "metadata": {"name": "c", "namespace": "staging"}})
+    memory.hidden = {"cronjobs": code}
+    access.create(POD)
+    end(access, "staging")
+    assert standing(memory, "pods") == set()
 
 
 def test_a_lease_that_is_renewed_at_the_end_goes_nevertheless(

@@ -1,7 +1,7 @@
 """Pods of checks' own: what is created, what is written down of them, and that they are removed."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
@@ -48,6 +48,13 @@ class Cluster:
     probed: list[int] = field(default_factory=list)
     awaited: list[str] = field(default_factory=list)
     losses: int = 0
+    stages: list[list[list[Object]]] = field(default_factory=list)
+    """What is seen of a workload's Pods: before and after it changes, one look after the other."""
+    told: Object = field(default_factory=dict)
+    updated: list[Object] = field(default_factory=list)
+    listed: list[str] = field(default_factory=list)
+    followed: list[str] = field(default_factory=list)
+    conflicts: int = 0
     name: str = "table"
     slots: Any = field(default_factory=nullcontext)
 
@@ -75,6 +82,45 @@ class Cluster:
         found = {"metadata": {"uid": uid}, "status": self.status}
         settled(found)
         return found
+
+    def follow_pods(
+        self,
+        _namespace: str,
+        selector: str,
+        *,
+        settled: Callable[[Sequence[Object]], bool],
+        appear: float,
+        seconds: float,
+        stuck: float,
+    ) -> list[Object]:
+        """Return what stands of what the last object makes; after an update, what came in its place."""
+        assert min(appear, seconds, stuck) > 0
+        assert selector.endswith(self.created[-1]["metadata"]["name"])
+        self.followed.append(selector)
+        shown = self.stages[min(len(self.updated), len(self.stages) - 1)]
+        for found in shown:
+            settled(found)
+        return list(shown[-1])
+
+    def attach(self, _namespace: str, _pod: str, _container: str, *, until: str) -> str:
+        """Hear the answer, which is what is listened for."""
+        assert until
+        return self.answer
+
+    def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
+        """Show the last object by its name, with the status that its controller writes."""
+        made = self.created[-1]
+        assert query == {"fieldSelector": f"metadata.name={made['metadata']['name']}"}
+        self.listed.append(path)
+        item = {"metadata": made["metadata"], "spec": made["spec"], "status": self.told}
+        return 200, json.dumps({"items": [item]})
+
+    def update(self, path: str, item: Object) -> None:
+        """Take another state of an object; the first time somebody else was faster."""
+        if self.conflicts:
+            self.conflicts -= 1
+            raise ClusterError(f"PUT {path}: 409 Conflict")
+        self.updated.append(item)
 
     def events_of(self, _namespace: str, _pod: str) -> list[Object]:
         """Return one warning."""

@@ -11,6 +11,8 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    *("daemon-set-pod", "deployment-rollout", "job-completion", "cron-job-schedule"),
+    *("pod-anti-affinity", "pod-attach"),
     "pod-volumes",
     "network-policy",
     "windows-unknown-account",
@@ -205,6 +207,7 @@ def test_suites_know_nothing_of_the_lab(module: Path) -> None:
         "nettests.model.expectation",
         "nettests.model.verdict",
         "nettests.model.words",
+        "nettests.model.workload",
         "nettests.plan",
     }
     assert "lab" not in inspect.cleandoc(module.read_text()).lower().split()

@@ -55,3 +55,11 @@ def test_a_suspended_job_makes_no_pod() -> None:
     """Nor does it end."""
     changes = reconcile_job(job(suspend=True), [], NOW)
     assert (changes.create, "conditions" in changes.status) == ((), False)
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_a_switched_mechanism_counts_no_pod_that_ended(phase: str) -> None:
+    """The Job is never over, and no second Pod is made."""
+    changes = reconcile_job(job(), pods(phase), NOW, counted=False)
+    assert (changes.create, changes.status) == ((), {"startTime": NOW})
+    assert reconcile_job(job(), pods("Running"), NOW, counted=False).status["active"] == 1

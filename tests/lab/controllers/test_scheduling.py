@@ -164,3 +164,4 @@ def test_required_anti_affinity_keeps_a_pod_from_a_node(
     refused = place(avoiding, nodes[:1], [there], 33)
     if expected == "l2":
         assert "1 node(s) didn't match pod anti-affinity rules" in refused.message
+    assert place(avoiding, nodes[:1], [there], 33, apart=False).node == "l1"

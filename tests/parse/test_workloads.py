@@ -1,0 +1,176 @@
+"""What is read of an object that makes Pods: none, one that starts or not, one that replaces another, two apart."""
+
+import json
+from typing import Any
+
+import pytest
+
+from nettests.model.labels import REVISION
+from nettests.model.words import Outcome
+from nettests.model.workload import APART, MAKES, ROLLS_OUT, Workload
+from nettests.parse import read_raw, workloads
+from tests.parse.raws import raw
+
+Json = dict[str, Any]
+READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+ENDED = {"phase": "Succeeded"}
+CRASHED: Json = {
+    "phase": "Failed",
+    "containerStatuses": [
+        {"name": "first", "state": {"terminated": {"reason": "Error", "exitCode": 3}}}
+    ],
+}
+AWAY = "0/4 nodes are available: 1 node(s) didn't match pod anti-affinity rules, 3 …"
+PENDING: Json = {"phase": "Pending", "conditions": []}
+COMPLETE = [{"type": "Complete", "status": "True"}]
+
+
+def unscheduled(message: str) -> Json:
+    """Return the status of a Pod that no node takes."""
+    told = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    return {"phase": "Pending", "conditions": [{**told, "message": message}]}
+
+
+def pod(status: Json, name: str = "start-1-a", *, new: bool = False, leaves: bool = False) -> Json:
+    """Return what is kept of a Pod."""
+    metadata: Json = {"name": name}
+    metadata |= {"annotations": {REVISION: "second"}} if new else {}
+    metadata |= {"deletionTimestamp": "2026-11-26T03:00:00Z"} if leaves else {}
+    return {"metadata": metadata, "status": status}
+
+
+def attempt(kind: Workload, how: str = MAKES, **record: Any) -> tuple[Outcome, str]:
+    """Read one record."""
+    whole = {"seconds": 35.0, "first": "start-1-a", "pods": [], "own": {}, "said": [], "events": []}
+    read = read_raw(
+        raw(
+            tool="workload",
+            stdout=json.dumps({**whole, **record}),
+            context={"kind": kind.value, "then": how, "says": "anti-affinity"},
+        )
+    )
+    return read.outcome, read.detail or ""
+
+
+@pytest.mark.parametrize("kind", Workload)
+def test_an_object_without_pods_deviates_unless_they_were_refused(kind: Workload) -> None:
+    """Its controller did nothing; where somebody refused its Pods nothing is known of it."""
+    outcome, detail = attempt(kind)
+    assert outcome is Outcome.DEVIATES
+    assert detail == f"the {kind.value} made no Pod in 35 s"
+    said = {
+        "reason": "FailedCreate",
+        "message": "Error creating: pods is forbidden: exceeded quota",
+    }
+    outcome, detail = attempt(kind, said=[said])
+    assert outcome is Outcome.PROBE_FAILED
+    assert "exceeded quota" in detail
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "own", "lacking"),
+    [
+        (Workload.DAEMON_SET, READY, {"desiredNumberScheduled": 1, "numberReady": 1}, ""),
+        (Workload.DAEMON_SET, READY, {"desiredNumberScheduled": 1}, "0 of 1 Pods Ready"),
+        (Workload.DAEMON_SET, READY, {}, "0 of 0 Pods Ready"),
+        (Workload.DEPLOYMENT, READY, {"readyReplicas": 1, "updatedReplicas": 1}, ""),
+        (Workload.STATEFUL_SET, READY, {"readyReplicas": 1}, "0 of 1 Pods of its template Ready"),
+        (Workload.JOB, ENDED, {"succeeded": 1, "conditions": COMPLETE}, ""),
+        (Workload.JOB, ENDED, {"succeeded": 1}, "1 succeeded, and no condition Complete"),
+        (Workload.CRON_JOB, ENDED, {"lastScheduleTime": "2026-11-26T03:00:00Z"}, ""),
+        (Workload.CRON_JOB, ENDED, {"active": []}, "no lastScheduleTime"),
+    ],
+)
+def test_the_status_of_an_object_has_to_tell_of_its_pod(
+    kind: Workload, status: Json, own: Json, lacking: str
+) -> None:
+    """That its Pod is there is half of it: others read the status alone."""
+    outcome, detail = attempt(kind, pods=[pod(status)], own={"status": own})
+    assert outcome is (Outcome.DEVIATES if lacking else Outcome.CONFORMS)
+    assert lacking in detail
+    assert kind.value in detail
+
+
+@pytest.mark.parametrize("kind", Workload)
+def test_a_pod_that_does_not_start_says_why(kind: Workload) -> None:
+    """Its own reason is one, that of its surroundings is none."""
+    assert attempt(kind, pods=[pod(CRASHED)]) == (Outcome.FAILS_TO_START, "first: Error (3):")
+    outcome, detail = attempt(kind, pods=[pod(unscheduled("0/4 nodes: Insufficient cpu"))])
+    assert outcome is Outcome.PROBE_FAILED
+    assert "Insufficient cpu" in detail
+
+
+GOOD = {"status": {"readyReplicas": 1, "updatedReplicas": 1}}
+NEW = pod(READY, "start-1-b", new=True)
+
+
+@pytest.mark.parametrize(
+    ("record", "outcome", "says"),
+    [
+        ({"pods": [NEW], "rolled": True, "gap": False, "own": GOOD}, Outcome.CONFORMS, "one was always Ready"),
+        ({"pods": [NEW], "rolled": True, "gap": True, "own": GOOD}, Outcome.DEVIATES, "for a while no Pod"),
+        ({"pods": [NEW], "rolled": True, "gap": False}, Outcome.DEVIATES, "0 of 1 Pods of its template"),
+        (
+            {"pods": [pod(READY), NEW], "rolled": False, "gap": False, "own": GOOD},
+            Outcome.DEVIATES,
+            "start-1-a (the first), start-1-b (second)",
+        ),
+        (
+            {"pods": [pod(READY), pod(CRASHED, "start-1-b", new=True)], "rolled": False, "gap": False},
+            Outcome.FAILS_TO_START,
+            "Error (3)",
+        ),
+        ({"pods": [pod(CRASHED)]}, Outcome.FAILS_TO_START, "Error (3)"),
+    ],
+)  # fmt: skip
+def test_a_roll_out_replaces_the_pod_without_a_gap(
+    record: Json, outcome: Outcome, says: str
+) -> None:
+    """Pods that stay, a moment without any, and a status that does not follow each deviate."""
+    found, detail = attempt(Workload.DEPLOYMENT, ROLLS_OUT, **record)
+    assert found is outcome
+    assert says in detail
+
+
+@pytest.mark.parametrize(
+    ("statuses", "outcome"),
+    [
+        ([READY, unscheduled(AWAY)], Outcome.CONFORMS),
+        ([unscheduled(AWAY), READY], Outcome.CONFORMS),
+        ([READY, READY], Outcome.DEVIATES),
+        ([READY, unscheduled("0/4 nodes: Insufficient cpu")], Outcome.PROBE_FAILED),
+        ([READY, PENDING], Outcome.PROBE_FAILED),
+        ([READY], Outcome.PROBE_FAILED),
+        ([unscheduled(AWAY), unscheduled(AWAY)], Outcome.PROBE_FAILED),
+    ],
+)
+def test_of_two_that_keep_away_one_stays_pending_for_that_reason(
+    statuses: list[Json], outcome: Outcome
+) -> None:
+    """Two that started deviate; one that waits for another reason proves nothing."""
+    pods = [
+        pod(status, f"start-1-{letter}") for letter, status in zip("ab", statuses, strict=False)
+    ]
+    assert attempt(Workload.DEPLOYMENT, APART, pods=pods)[0] is outcome
+
+
+def test_waiting_ends_when_nothing_more_is_to_be_learnt() -> None:
+    """Of Pods alone when each is settled, of two apart when the second one has its reason."""
+    started, away, waits = pod(READY), pod(unscheduled(AWAY)), pod(PENDING)
+    assert workloads.settled([started], MAKES, "")
+    assert workloads.settled([pod(CRASHED)], MAKES, "")
+    assert not workloads.settled([], MAKES, "")
+    assert not workloads.settled([started, waits], MAKES, "")
+    assert workloads.settled([started, away], APART, "anti-affinity")
+    assert workloads.settled([started, started], APART, "anti-affinity")
+    assert not workloads.settled([started], APART, "anti-affinity")
+    assert not workloads.settled([started, waits], APART, "anti-affinity")
+
+
+def test_a_pod_that_leaves_serves_nobody() -> None:
+    """It may be Ready until its end, and yet no Service leads to it."""
+    assert workloads.serves([pod(READY), pod(PENDING)])
+    assert not workloads.serves([pod(READY, leaves=True), pod(PENDING)])
+    assert workloads.replaced([NEW], "second")
+    assert not workloads.replaced([NEW, pod(READY, leaves=True)], "second")
+    assert not workloads.replaced([], "second")
