@@ -22,6 +22,8 @@ Json = dict[str, Any]
 _IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
 _DONE = frozenset({"Succeeded", "Failed"})
 _FINALIZER = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
+_BY_DEFAULT = {"jobs.batch": "Orphan"}
+"""What becomes of dependents where nobody says so: a Job leaves its Pods behind (``pkg/registry/batch/job/strategy.go``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +31,7 @@ class DeleteOptions:
     """What a client may request; ``None`` leaves it to the kind."""
 
     grace: int | None = None
-    propagation: str = "Background"
+    propagation: str | None = None
     uid: str | None = None
     version: str | None = None
     dry_run: bool = False
@@ -43,7 +45,7 @@ def read_options(query: Mapping[str, str], body: Json) -> DeleteOptions:
         seconds = None if grace is None else int(grace)
     except ValueError as error:
         raise bad_request(f'invalid gracePeriodSeconds: "{grace}"') from error
-    policy = body.get("propagationPolicy") or query.get("propagationPolicy") or "Background"
+    policy = body.get("propagationPolicy") or query.get("propagationPolicy")
     if body.get("orphanDependents") or query.get("orphanDependents") == "true":
         policy = "Orphan"
     dry_run = body.get("dryRun") or query.get("dryRun")
@@ -64,7 +66,8 @@ def delete(
     _check(resource, record, options)
     body = copy.deepcopy(record.body)
     meta = body["metadata"]
-    if (finalizer := _FINALIZER.get(options.propagation)) is not None:
+    propagation = options.propagation or _BY_DEFAULT.get(resource.key, "Background")
+    if (finalizer := _FINALIZER.get(propagation)) is not None:
         meta["finalizers"] = list(dict.fromkeys([*(meta.get("finalizers") or ()), finalizer]))
     grace = _grace(resource, body, options)
     stays = bool(grace or meta.get("finalizers") or (body.get("spec") or {}).get("finalizers"))
