@@ -175,7 +175,7 @@ def _by_way(action: Action, facts: ClusterFacts) -> Needs:
             return opening(ATTACH, facts.server_version)
         case "log" | "first":
             return (POD_LOG,)
-        case "restarts":
+        case "restarts" | "makes" | "rolls-out" | "apart":
             return (LIST_EVENTS,)
         case "pod-proxy" | "restart":
             return (POD_PROXY,)

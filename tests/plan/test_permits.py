@@ -66,6 +66,53 @@ def test_who_may_list_no_events_tests_no_restart() -> None:
     assert left.checks
 
 
+MADE = {
+    "daemonsets": "daemon-set-pod",
+    "jobs": "job-completion",
+    "cronjobs": "cron-job-schedule",
+}
+
+
+def of_costly(facts: ClusterFacts) -> tuple[set[str], dict[str, str]]:
+    """Return the flows that are run with everything costly, and why others are not."""
+    plan = build(facts, FLOWS, frozenset({CheckClass.COSTLY}))
+    return {one.flow for one in plan.checks}, {one.flow: one.reason for one in plan.skips}
+
+
+@pytest.mark.parametrize("verb", ["create", "list", "delete"])
+@pytest.mark.parametrize("kind", MADE)
+def test_an_object_that_makes_pods_has_to_be_made_found_and_removed(kind: str, verb: str) -> None:
+    """Otherwise its Pods would come again after the run, for ever."""
+    facts = replace(mixed(), server_version=KubernetesVersion(1, 33))
+    whole, _ = of_costly(facts)
+    left, why = of_costly(replace(facts, denied=(f"{verb} {kind}",)))
+    assert whole - left == {MADE[kind]}
+    assert why[MADE[kind]] == f"this identity may not {verb} {kind}"
+
+
+def test_only_a_roll_out_changes_a_deployment() -> None:
+    """And attach opens a stream of its own; without events nobody knows why an object has no Pod."""
+    facts = replace(mixed(), server_version=KubernetesVersion(1, 33))
+    whole, _ = of_costly(facts)
+    for denied, gone in (
+        ("update deployments", {"deployment-rollout"}),
+        ("create deployments", {"deployment-rollout", "pod-anti-affinity"}),
+        ("get pods/attach", {"pod-attach"}),
+        (
+            "list events",
+            {*MADE.values(), "deployment-rollout", "pod-anti-affinity"},
+        ),
+    ):
+        left, _ = of_costly(replace(facts, denied=(denied,)))
+        assert whole - left == gone, denied
+
+
+def test_cron_jobs_are_left_out_where_the_api_does_not_serve_them() -> None:
+    """Before 1.21 they were of another version."""
+    _, why = of_costly(mixed())
+    assert why["cron-job-schedule"] == "Kubernetes 1.20.0 has no CronJobs of version v1: 1.21.0 has"
+
+
 def test_a_rule_about_pods_brings_one_where_it_may() -> None:
     """Alone it would find no Pod on a node that nobody uses; who may make none looks at those of others."""
     flows = [flow for flow in FLOWS if flow.name == "windows-pod-families"]

@@ -5,11 +5,16 @@ from fractions import Fraction
 
 import pytest
 
+from nettests.bounds import Bounds
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.words import OS, CheckClass
+from nettests.model.workload import Workload
 from nettests.plan import build
 from nettests.preflight import Level
 from nettests.preflight.amounts import quantity, spelled
 from nettests.preflight.demand import Passing, needed
+from nettests.probes.passing import passing
+from nettests.session.prepare import blank_of
 from tests.preflight.made import FLOWS, STAGING, evidence, finding, objects_of, only, quota
 
 
@@ -93,6 +98,38 @@ def test_quotas_that_count_by_kind_have_to_hold_a_run(resource: str, most: int |
     told = finding("quota", replace(found, quotas=quota(resource, count + 2, used=3)))
     assert told.level is Level.BLOCKER
     assert f"{resource} leaves" in told.details[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "beside"),
+    [
+        (Workload.DEPLOYMENT, {"replicasets.apps": 2}),
+        (Workload.DAEMON_SET, {"controllerrevisions.apps": 1}),
+        (Workload.STATEFUL_SET, {"controllerrevisions.apps": 1}),
+        (Workload.CRON_JOB, {"jobs.batch": 1}),
+        (Workload.JOB, {}),
+    ],
+)
+def test_what_makes_pods_takes_what_its_controllers_put_between(
+    kind: Workload, beside: dict[str, int]
+) -> None:
+    """A Deployment has a set for each of its templates, a CronJob its Job."""
+    made = {name: Fraction(number) for name, number in beside.items()}
+    counted = needed([{"kind": kind.value, "spec": {}}])
+    assert counted == {
+        f"count/{name}": number for name, number in ({kind.resource: Fraction(1)} | made).items()
+    }
+
+
+def test_a_deployment_needs_room_for_the_pod_that_replaces_its_own() -> None:
+    """On each node one more than of other checks, which come and go beside it."""
+    flows = only("deployment-rollout", "pod-volumes")
+    plan = build(STAGING, flows, (CheckClass.COSTLY,))
+    blank = blank_of({}, ClusterProfile(), STAGING, "staging")
+    bounds = Bounds()
+    groups = passing(plan, STAGING, blank, bounds)
+    crowded = {at_once for items, at_once in groups if {one["kind"] for one in items} == {"Pod"}}
+    assert crowded == {bounds.starts_per_node + 1}
 
 
 def test_pods_of_single_checks_need_room_beside_the_others() -> None:
