@@ -58,6 +58,7 @@ ONE_IS_ENOUGH = frozenset(
         "inspection",
         "start",
         "crowd",
+        "workload",
         "idle",
         SERVICES,
         WITNESS,
@@ -65,7 +66,7 @@ ONE_IS_ENOUGH = frozenset(
 )
 """``ping`` sends three echoes itself, a transfer of 1 MiB is hundreds of packets; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
-SAID = frozenset({"admission", "inspection", "start", "crowd", "idle", SERVICES})
+SAID = frozenset({"admission", "inspection", "start", "crowd", "workload", "idle", SERVICES})
 """Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
 believed."""
