@@ -11,7 +11,7 @@ from nettests.plan import Matrix, flow, pods
 
 WINDOWS = Source(
     document="Kubernetes documentation, Windows containers in Kubernetes",
-    section="Comparison with Linux; workload resources",
+    section="Compatibility and limitations",
     address="https://kubernetes.io/docs/concepts/windows/intro/#compatibility-linux-similarities",
 )
 DAEMONS = Source(

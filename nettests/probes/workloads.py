@@ -16,7 +16,7 @@ from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Afterwards
 from nettests.model.cluster_profile import Timing
-from nettests.model.labels import MEMBER_LABEL, REVISION, SET_LABEL
+from nettests.model.labels import HOSTNAME_LABEL, MEMBER_LABEL, REVISION, SET_LABEL
 from nettests.model.workload import APART, ROLLS_OUT, Workload
 from nettests.parse import start, workloads
 from nettests.probes.seams import Pods
@@ -47,7 +47,7 @@ def around(pod: Object, kind: Workload, then: Afterwards, service: str) -> Objec
     if then.how == APART:
         term = {
             "labelSelector": {"matchLabels": {SET_LABEL: name}},
-            "topologyKey": "kubernetes.io/hostname",
+            "topologyKey": HOSTNAME_LABEL,
         }
         required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
         template["spec"] = {**spec, "affinity": {"podAntiAffinity": required}}
@@ -183,8 +183,9 @@ class Working:
         )
 
     def _roll_out(self, made: Object, record: Object) -> list[Object]:
-        """Change the template, and follow how its Pod is replaced."""
+        """Change the template once the object knows of its Pod, and follow how that is replaced."""
         seen = _Seen()
+        self._told(made, Workload.DEPLOYMENT, wait=True)
         self._change(made)
         found = self._follow(made, seen.rolled, self.timing.stuck)
         record |= {"rolled": workloads.replaced(found, _SECOND), "gap": seen.gap}

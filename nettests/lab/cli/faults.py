@@ -57,6 +57,7 @@ def fault() -> None:
 )
 @click.option("--patch", help="A JSON merge patch.")
 @click.option("--match", help="Part of a Pod, as JSON; null for what is not set.")
+@click.option("--controller", help="Who makes Pods: daemonset, deployment, job, cronjob …")
 @click.option("--vni", type=click.IntRange(1, 2**24 - 1), help="A VXLAN network id.")
 def inject(kind: str, *, name: str, **options: Any) -> None:
     """Put a fault in force until it is cleared; `nettests lab fault --help` has the kinds."""

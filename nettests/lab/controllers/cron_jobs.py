@@ -32,7 +32,7 @@ class Due:
 
 
 def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:
-    """Return what is due at ``now``."""
+    """Return what has to be done at ``now``."""
     own = owned_by(item, jobs)
     spec, status = item["spec"], item.get("status") or {}
     since = _read(status.get("lastScheduleTime") or item["metadata"]["creationTimestamp"])

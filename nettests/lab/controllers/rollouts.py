@@ -1,8 +1,9 @@
 """How a Deployment comes from the ReplicaSet of one template to that of the next. Pure.
 
 Beside ``workloads``, which has the sets' Pods. As the Deployment controller does for ``RollingUpdate``: the new set
-grows as far as ``maxSurge`` lets it, old ones shrink as far as ``maxUnavailable`` lets them, those first whose Pods are
-not Ready. No pauses, deadlines, revisions or roll-backs, and a set that is empty stays.
+grows as far as ``maxSurge`` lets it, old ones shrink as far as ``maxUnavailable`` lets them, Pods that are not Ready
+first (``pkg/controller/deployment/rolling.go``). What a set says of its Pods may be old: one of the new set that is
+not known to be Ready holds an old one. No pauses, deadlines, revisions or roll-backs, and a set that is empty stays.
 """
 
 import math
@@ -25,19 +26,27 @@ def scales(
         return {name: wanted if name == current else 0 for name in replicas}
     surge, unavailable = _limits(deployment, wanted)
     room = wanted + surge - sum(replicas.values())
-    found = dict(replicas)
-    found[current] = min(wanted, replicas[current] + max(room, 0))
-    ready = sum(int(item.get("status", {}).get("readyReplicas", 0)) for item in sets)
-    spare = max(ready - (wanted - unavailable), 0)
+    found = {**replicas, current: min(wanted, replicas[current] + max(room, 0))}
+    least = wanted - unavailable
+    ready = {item["metadata"]["name"]: _ready(item) for item in sets}
+    lacking = replicas[current] - ready.get(current, 0)
+    may_go = sum(replicas.values()) - least - lacking
+    for item in old:  # what serves nobody goes first
+        name = item["metadata"]["name"]
+        idle = min(max(found[name] - ready[name], 0), max(may_go, 0))
+        found[name] -= idle
+        may_go -= idle
+    spare = min(sum(ready.values()) - least, may_go)
     for item in old:
         name = item["metadata"]["name"]
-        idle = replicas[name] - min(
-            int(item.get("status", {}).get("readyReplicas", 0)), replicas[name]
-        )
-        serving = min(replicas[name] - idle, spare)
-        spare -= serving
-        found[name] = replicas[name] - idle - serving
+        less = min(found[name], max(spare, 0))
+        found[name] -= less
+        spare -= less
     return found
+
+
+def _ready(item: Json) -> int:
+    return int((item.get("status") or {}).get("readyReplicas", 0))
 
 
 def _limits(deployment: Json, wanted: int) -> tuple[int, int]:

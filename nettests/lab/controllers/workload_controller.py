@@ -163,6 +163,7 @@ class WorkloadController:
         path = f"{_APPS}/namespaces/{namespace}/replicasets"
         current = wanted["metadata"]["name"]
         if current not in {item["metadata"]["name"] for item in own}:
+            wanted["spec"]["replicas"] = 0
             wanted["spec"]["replicas"] = self._scales(deployment, [*own, wanted])[current]
             created = await self._client.create(path, wanted)
             sets.objects.setdefault(key_of(created), created)

@@ -59,10 +59,22 @@ def test_shares_are_rounded_as_kubernetes_rounds_them(
     assert steps(deployment(replicas))[-1] == (0, replicas)
 
 
-def test_pods_that_are_not_ready_go_at_once() -> None:
-    """They serve nobody, and whoever is Ready stays."""
-    sets = [replica_set("old", 3, 1), replica_set("new", 0, 0)]
-    assert scales(deployment(3, maxSurge=1, maxUnavailable=0), "new", sets)["old"] == 1
+def test_pods_that_are_not_ready_go_first() -> None:
+    """They serve nobody; as many stay as are wanted beside those of the new set that lack."""
+    limits = {"maxSurge": 1, "maxUnavailable": 0}
+    sets = [replica_set("old", 3, 1), replica_set("new", 1, 1)]
+    assert scales(deployment(3, **limits), "new", sets)["old"] == 2
+    waiting = [replica_set("old", 3, 1), replica_set("new", 1, 0)]
+    assert scales(deployment(3, **limits), "new", waiting)["old"] == 3
+
+
+def test_an_old_pod_of_which_nobody_knows_yet_that_it_is_ready_stays() -> None:
+    """Its set may not have told yet; that the new one is not Ready holds it."""
+    sets = [replica_set("old", 1, 0), replica_set("new", 0, 0)]
+    item = deployment(1, maxSurge=1, maxUnavailable=0)
+    assert scales(item, "new", sets) == {"old": 1, "new": 1}
+    sets = [replica_set("old", 1, 0), replica_set("new", 1, 0)]
+    assert scales(item, "new", sets) == {"old": 1, "new": 1}
 
 
 def test_the_first_template_has_all_its_pods_at_once() -> None:
