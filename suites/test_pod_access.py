@@ -80,7 +80,7 @@ def test_kubectl_to_pod() -> None:
     target=TargetKind.POD,
     matrix=Matrix.EACH,
     question=Question.START,
-    cases=(pods.after("output", TALKING, "attach", says=f"reading file {UNREADABLE}"),),
+    cases=(pods.after("attach", TALKING, "attach", says=f"reading file {UNREADABLE}"),),
     check_class=CheckClass.COSTLY,
     facts=("exec-works",),
     sources=(ATTACH, WINDOWS),

@@ -106,7 +106,9 @@ def test_windows_huge_pages() -> None:
     target=TargetKind.POD,
     matrix=Matrix.EACH,
     question=Question.START,
-    cases=(pods.worked("same-node", Workload.DEPLOYMENT, pods.pod(), APART, says="anti-affinity"),),
+    cases=(
+        pods.worked("anti-affinity", Workload.DEPLOYMENT, pods.pod(), APART, says="anti-affinity"),
+    ),
     check_class=CheckClass.COSTLY,
     facts=("plat-anti-affinity",),
     sources=(AFFINITY,),

@@ -24,7 +24,7 @@ def _switched(name: str, summary: str, switch: str, flow: str, says: str = "") -
     )
 
 
-def _stopped(name: str, controller: str, objects: str, flow: str) -> NamedFault:
+def _stopped(name: str, controller: str, objects: str, flow: str, says: str) -> NamedFault:
     """Return a fault of a controller that does nothing, which one costly flow has to show."""
     return NamedFault(
         name=name,
@@ -33,7 +33,7 @@ def _stopped(name: str, controller: str, objects: str, flow: str) -> NamedFault:
         injections=inject("controller-stopped", controller=controller),
         enable=_COSTLY,
         must=(Checks(flow=flow),),
-        names=(flow,),
+        names=(says,),
     )
 
 
@@ -94,25 +94,28 @@ POD_FAULTS = (
         "network-policy",
         "limitation",
     ),
-    _stopped("daemon-sets-ignored", "daemonset", "DaemonSets", "daemon-set-pod"),
+    _stopped("daemon-sets-ignored", "daemonset", "DaemonSets", "daemon-set-pod", "case daemon-set"),
     _switched(
         "pods-replaced-at-once",
         "the Deployment controller takes away old Pods before new ones are Ready",
         "rolling-updates=off",
         "deployment-rollout",
+        "case rolling-update",
     ),
     _switched(
         "finished-pods-uncounted",
         "the Job controller does not count Pods that have ended",
         "finished-pods=off",
         "job-completion",
+        "case job",
     ),
-    _stopped("cron-jobs-ignored", "cronjob", "CronJobs", "cron-job-schedule"),
+    _stopped("cron-jobs-ignored", "cronjob", "CronJobs", "cron-job-schedule", "case cron-job"),
     _switched(
         "anti-affinity-ignored",
         "the scheduler puts Pods onto one node that keep away from each other",
         "anti-affinity=off",
         "pod-anti-affinity",
+        "case anti-affinity",
     ),
     NamedFault(
         name="attach-silent",
@@ -121,7 +124,7 @@ POD_FAULTS = (
         injections=inject("attach-silent"),
         enable=_COSTLY,
         must=(Checks(flow="pod-attach"),),
-        names=("pod-attach",),
+        names=("case attach",),
     ),
     NamedFault(
         name="no-service-links",
