@@ -23,6 +23,7 @@ from nettests.model.words import (
     Placement,
     Question,
 )
+from nettests.model.workload import WORDS
 from nettests.rules import RULES
 
 _BY_OUTCOME = {
@@ -98,6 +99,9 @@ def after_failure(check: Check, observation: Observation) -> str:
     if check.action.question.exhausts:
         return after_limit(check)
     if observation.outcome is Outcome.DEVIATES and check.action.case is not None:
+        then = check.action.case.then
+        if then is not None and then.how in WORDS:
+            return AFTER_WORKLOAD
         rule = RULES.get(check.action.case.label)
         return rule.remedy if rule else AFTER_UNKNOWN_RULE
     if observation.outcome is Outcome.TIMED_OUT:
@@ -264,6 +268,10 @@ AFTER_CONTRADICTION = (
     "look for what rewrites packets between the two places (NAT and proxies on the way, policies of the network plugin, "
     "rules of the nodes' firewalls), and compare the plugin's configuration with what nodes have made of it "
     "(Get-HnsNetwork, ip -d link); nettests trace on this check shows every hop"
+)
+AFTER_WORKLOAD = (
+    "read what the object's events and its Pods say (`kubectl describe` on one like it), then the logs of "
+    "kube-controller-manager and kube-scheduler from that moment on"
 )
 AFTER_UNKNOWN_RULE = "compare what was found with what the documents demand"
 """A journal of another version may name a rule that this one does not have."""

@@ -6,10 +6,11 @@ import pytest
 
 from nettests.judge import judge
 from nettests.judge.advice import AFTER_UNKNOWN_RULE
-from nettests.model.check import Case, Check
+from nettests.model.check import Afterwards, Case, Check
 from nettests.model.expectation import Expected
 from nettests.model.observation import Observation
 from nettests.model.words import OS, Distribution, Outcome, Placement, Question, TargetKind
+from nettests.model.workload import WORDS
 from nettests.rules import RULES
 from tests.judge.cases import CLAIM, VANTAGE_ONLY, check, expects, observed
 
@@ -30,6 +31,16 @@ def test_a_deviation_has_the_step_of_its_rule(rule: str, step: str) -> None:
     probed = check(TargetKind.CONFIGURATION)
     probed = replace(probed, action=replace(probed.action, case=Case(label=rule)))
     assert next_step(probed, Outcome.DEVIATES, Expected(outcome=Outcome.CONFORMS)) == step
+
+
+@pytest.mark.parametrize("how", sorted(WORDS))
+def test_what_makes_pods_sends_to_its_controller(how: str) -> None:
+    """Its Pods are no rule of configuration: who makes and places them has a log."""
+    probed = check(TargetKind.POD)
+    case = Case(label="x", then=Afterwards(how=how))
+    probed = replace(probed, action=replace(probed.action, case=case))
+    step = next_step(probed, Outcome.DEVIATES, Expected(outcome=Outcome.CONFORMS))
+    assert "kube-controller-manager" in step
 
 
 @pytest.mark.parametrize(
