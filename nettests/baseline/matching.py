@@ -1,4 +1,4 @@
-"""A run and a baseline → what of the run is new, which entries hold, and which no longer describe it. Pure."""
+"""A run and a baseline → which results are new, which entries hold, and which no longer describe the run. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Runs that show a deviation and runs that do not → the fewest facts that tell the former from the latter. Pure.
+"""Runs with a deviation and runs without → the fewest facts that tell them apart. Pure.
 
-Each run is a check with its facts. Facts that the check's expectation depends on are tried before others, and what cannot
-be compared, because it is unknown in one of them, separates nothing.
+Each run contributes one check with its facts. Facts that the check's expectation depends on are tried first. A fact
+that is unknown in any of the runs cannot separate them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

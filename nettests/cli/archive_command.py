@@ -1,6 +1,6 @@
 """``nettests archive``: a run's folder as one file, or as text for the log of a Job.
 
-What is in it is decided by ``job.archive``; the folder is found by ``session.recorded_runs``.
+``job.archive`` decides what is in it; ``session.recorded_runs`` finds the folder.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""``nettests baseline accept | stale``: what a site accepts of a run for a while, and what of that is no longer so.
+"""``nettests baseline accept | stale``: accept results of a run until a date, and find entries that are out of date.
 
-Only words here: entries are made and matched by ``baseline``, runs are found by ``session.recorded_runs``.
+Arguments and output only: ``baseline`` makes and matches entries, ``session.recorded_runs`` finds runs.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""``nettests catalogue`` and ``nettests lint``: what is documented, what of it is tested, what to repair.
+"""``nettests catalogue`` and ``nettests lint``: documented facts, which of them are tested, and mistakes in manifests.
 
-Both need no cluster. What is wrong is found in ``expect``; here it becomes lines and exit codes.
+Both work without a cluster. ``expect`` finds the mistakes; this module turns them into lines and exit codes.
 """
 
 import sys

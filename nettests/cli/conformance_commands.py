@@ -1,6 +1,6 @@
-"""``nettests conformance``: a vendor's claims held against a run, as a report to publish; ``verify`` recomputes one.
+"""``nettests conformance``: check a vendor's claims against a run and write a report; ``verify`` recomputes a report.
 
-Only words here: claims are read and held against a run by ``conformance``, files and journals by ``session``.
+Arguments and output only: ``conformance`` reads and checks claims, ``session`` reads files and journals.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""``nettests discover`` and ``nettests plan``: what is known of a cluster, and what would be run.
+"""``nettests discover`` and ``nettests plan``: the facts of a cluster, and the checks that a run would make.
 
-Both read only; nothing is created in the cluster.
+Both only read; nothing is created in the cluster.
 """
 
 from collections import Counter

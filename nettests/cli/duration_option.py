@@ -1,4 +1,4 @@
-"""A length of time on the command line: 90s, 1m, 12h."""
+"""A duration on the command line: 90s, 1m, 12h."""
 
 import re
 

@@ -1,6 +1,6 @@
-"""``nettests explain CHECK``: why this is expected of a check, by which entry, from which document.
+"""``nettests explain CHECK``: the expected outcome of a check, the entry that decides it, and its source.
 
-Reads only; what decides is in ``expect``, what is printed here is its reasoning.
+Reads only. ``expect`` decides; this module prints its reasoning.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""``nettests export RUN``: an anonymised bundle of a run, for people who help the project to read what it cannot yet."""
+"""``nettests export RUN``: an anonymised bundle of a run, for whoever teaches the project to read its answers."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""``nettests forecast [RUN] --to KEY=VALUE …``: what is expected to change before anybody upgrades, and why.
+"""``nettests forecast [RUN] --to KEY=VALUE …``: what an upgrade is expected to change, and why.
 
-Only words here: facts come from a finished run's document or from the cluster, ``forecast`` decides. Reads only.
+Arguments and output only. Facts come from a finished run's document or from the cluster; ``forecast`` decides.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
-"""``nettests gc``: what dead runs left in a cluster, listed, and with ``--yes`` removed.
+"""``nettests gc``: list what killed runs left in a cluster; with ``--yes`` remove it.
 
-Reads the cluster and nothing else; which run is dead is ``cluster.leftovers``' finding.
+No state file is needed: ``cluster.leftovers`` reads the cluster and decides which runs are dead.
 """
 
 import sys

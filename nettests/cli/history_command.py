@@ -1,6 +1,6 @@
-"""``nettests history DIR``: what many runs say together, what is red since when, and where facts changed.
+"""``nettests history DIR``: trends over many runs: what has been red since when, and which facts changed.
 
-Only words here: folders are found by ``session.recorded_runs``, runs are read by ``compare``, trends are ``history``'s.
+Arguments and output only: ``session.recorded_runs`` finds folders, ``compare`` reads runs, ``history`` finds trends.
 """
 
 import os

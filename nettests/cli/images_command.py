@@ -1,7 +1,7 @@
-"""``nettests images``: what a run on a cluster pulls, and from where, so that it can be mirrored beforehand.
+"""``nettests images``: the images that a run pulls, and their registries, to be mirrored beforehand.
 
-Reads the cluster and the cluster profile; no registry is contacted, so that a digest is known only where a node has
-the image already.
+Reads the cluster and the cluster profile. No registry is contacted, so a digest is known only if a node already has
+the image.
 """
 
 from contextlib import closing

@@ -1,6 +1,6 @@
 """``nettests job render | apply | logs | fetch``: a run inside the cluster that it tests.
 
-Only words here: objects are made by ``nettests.job``, applied and followed by ``nettests.cluster``.
+Arguments and output only: ``nettests.job`` makes the objects, ``nettests.cluster`` applies and follows them.
 """
 
 import sys

@@ -1,6 +1,7 @@
-"""What a Job is made of, as options: shared by ``nettests job render`` and ``apply``, and read here.
+"""The options of a Job, shared by ``nettests job render`` and ``apply``.
 
-Files are read, and words for ``nettests run`` are tried with its own parser, so that a slip shows now and not at night.
+Files are read here, and arguments for ``nettests run`` are checked with its own parser, so that a typo shows now and
+not during the night.
 """
 
 from collections.abc import Callable

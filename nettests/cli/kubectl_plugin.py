@@ -1,7 +1,7 @@
-"""``kubectl nettests``: the same command line under kubectl's name, and what kubectl completes of it.
+"""``kubectl nettests``: the same command line as a kubectl plugin, with completion.
 
-kubectl runs the program ``kubectl-nettests`` for ``kubectl nettests …``, and ``kubectl_complete-nettests`` with the words
-before the cursor when somebody presses Tab. No command, option or kubeconfig differs from ``nettests``.
+kubectl runs the program ``kubectl-nettests`` for ``kubectl nettests …``, and ``kubectl_complete-nettests`` with the
+words before the cursor for completion. Commands, options and kubeconfig are those of ``nettests``.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""``nettests lab``: passes everything on to the lab, which is a program of its own."""
+"""``nettests lab``: passes its arguments to the lab, which is a separate program."""
 
 import signal
 import subprocess

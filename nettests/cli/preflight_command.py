@@ -1,6 +1,6 @@
-"""``nettests preflight``: what stands in the way of a run, before anything is created.
+"""``nettests preflight``: what would block a run, found before anything is created.
 
-Prints what ``preflight`` found: a table for people, one JSON object with ``--json``.
+Prints the findings of ``preflight``: a table for people, or one JSON object with ``--json``.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""``nettests run``: the shipped suites under pytest, with our own output instead of pytest's."""
+"""``nettests run``: the shipped suites under pytest, with our own terminal output."""
 
 import os
 import sys

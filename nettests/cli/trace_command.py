@@ -1,6 +1,6 @@
-"""``nettests trace``: where a packet dies, by a check's question with captures on its way, or by captures somebody took.
+"""``nettests trace``: the hop at which a packet is lost, from captures made now or from existing capture files.
 
-Only words here: what is run is decided in ``session.trace_now``, what captures say in ``trace``.
+Arguments and output only: ``session.trace_now`` runs the trace, ``tracing`` reads the captures.
 """
 
 from pathlib import Path

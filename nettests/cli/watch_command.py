@@ -1,6 +1,6 @@
-"""``nettests watch``: a few checks again and again while the probes stand.
+"""``nettests watch``: repeat checks in rounds while the probes stay deployed.
 
-Only words here: rounds are ``session.rounds``', documents are those of a run.
+Arguments and output only: ``session.rounds`` runs the rounds; the documents are those of a run.
 """
 
 import sys

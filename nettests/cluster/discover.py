@@ -1,7 +1,7 @@
-"""Discovery: fetch what the cluster says of itself, and read facts from it.
+"""Discovery: fetch what the cluster reports, and read facts from it.
 
-``fetch`` is the I/O and keeps what it could not read, with the reason; ``facts_of`` is pure and turns
-the recorded objects and the cluster profile into ``ClusterFacts``. Nothing is guessed.
+``fetch`` does the I/O and keeps the reason for everything that it could not read. ``facts_of`` is pure: recorded
+objects and the cluster profile → ``ClusterFacts``. Nothing is guessed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""Choose a kubeconfig and a context, or in a Pod its ServiceAccount, and say plainly what is wrong with them.
+"""Choose a kubeconfig and a context (in a Pod: its ServiceAccount), and say what is wrong with them.
 
-The first step of ``connect``; it reads files only and opens no connection.
+The first step of ``connect``; it only reads files.
 """
 
 import os

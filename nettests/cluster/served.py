@@ -1,7 +1,7 @@
-"""What kinds of objects a cluster keeps in namespaces: the API's own answer, CRDs and aggregated APIs included.
+"""List the namespaced kinds that a cluster serves, CRDs and aggregated APIs included.
 
-Read before a namespace is removed, so that nothing in it is overlooked because nobody here knew its kind.
-Objects themselves are ``inside``'s matter.
+Read before a namespace is removed, so that no object in it is overlooked because its kind is unknown here. ``inside``
+lists the objects.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""An open stream of an exec or a port-forward: messages of channels over one WebSocket.
+"""An open exec or port-forward stream: messages by channel over one WebSocket.
 
-Made by ``handshake``, used by ``execute``, ``converse`` and ``port_forward``, which know what a channel carries.
-After ``*.channel.k8s.io``: a message's first byte is its channel. Of the close channel of ``v5`` nobody here
-has a use: what closes there is followed by the end of the stream.
+``handshake`` makes it; ``execute``, ``converse`` and ``port_forward`` know what each channel carries. In the
+protocols ``*.channel.k8s.io`` the first byte of a message is its channel. The close channel of ``v5`` is not needed:
+the stream ends right after it.
 """
 
 from contextlib import ExitStack

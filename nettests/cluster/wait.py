@@ -1,7 +1,7 @@
-"""Wait until pods are Ready, by watching them, and say for each that is not why it is not.
+"""Wait until pods are Ready by watching them; for each that does not become Ready, find the reason.
 
-Services of type LoadBalancer are waited for too, until they have addresses. ``problem_of`` is pure: it
-reads the reason from the pod's own status and events. A failed pod is a result here, never an exception.
+Also waits until Services of type LoadBalancer have addresses. ``problem_of`` is pure: it reads the reason from the
+pod's status and events. A failed pod is a result here, never an exception.
 """
 
 import math
