@@ -1,7 +1,7 @@
 """Two recorded runs → ``Difference``: everything that changed, and whether the later run is worse. Pure.
 
-Each check of either run is accounted for exactly once: in ``checks`` when both have it, else in ``only_before`` or
-``only_after``. What is shown of it is the renderers'.
+Each check of either run is counted exactly once: in ``checks`` if both have it, else in ``only_before`` or
+``only_after``. Renderers choose what to show.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
-"""A run, judged anew, and a profile → ``ConformanceReport``: every claim with its result. Pure.
+"""A run, judged again, and a vendor profile → ``ConformanceReport``: every claim with its result. Pure.
 
-Fourth step of ``conformance``. A level is as good as its worst feature, the report as its worst level; what lies outside
-of what the profile supports, and a run that broke off, leave nothing better than ``partial``.
+Fourth step of ``conformance``. A level is as good as its worst feature, the report as its worst level. Results
+outside the profile's supported scope, and an aborted run, give ``partial`` at best.
 """
 
 from collections import Counter

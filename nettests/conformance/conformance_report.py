@@ -1,7 +1,7 @@
-"""A conformance report as frozen values: what every renderer, and ``verification``, reads.
+"""A conformance report as frozen values, read by every renderer and by ``verification``.
 
-Made by ``assessment``. It is published: it names node pools, versions and check ids, and no node, address, context or
-server. Nothing here is a document yet.
+Made by ``assessment``. It will be published: it names node pools, versions and check ids, and no node, address,
+context or server.
 """
 
 from collections.abc import Mapping

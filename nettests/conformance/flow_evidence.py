@@ -1,7 +1,7 @@
-"""What a run shows of one flow: its checks counted, what deviates, and what was not shown, for which reason.
+"""The evidence of a run for one flow: checks counted by verdict, deviations, and what was not shown, with reasons.
 
-Third step of ``conformance``. Verdicts are the judge's; nothing here overrules one. A flow of which nothing was run
-shows nothing, and says so.
+Third step of ``conformance``. Verdicts are taken from the judge as they are. A flow of which nothing ran shows
+nothing, and is reported so.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""What a profile supports, beside the cluster that a run tested: inside, outside, or not known. Pure.
+"""Whether a run's cluster is within what a vendor profile supports: inside, outside, or unknown. Pure.
 
-Outside of what is supported a run shows nothing of the claims, however green it is.
+Outside of it a run proves none of the claims, however green it is.
 """
 
 from collections.abc import Callable, Iterable, Iterator

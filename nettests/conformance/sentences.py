@@ -1,4 +1,4 @@
-"""``ConformanceReport`` → its sentences: what terminal, page, Markdown and badge say alike. Pure."""
+"""``ConformanceReport`` → the sentences shared by terminal, page, Markdown and badge. Pure."""
 
 from collections.abc import Iterator
 

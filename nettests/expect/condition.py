@@ -1,7 +1,7 @@
-"""Conditions evaluated on facts: holds, does not hold, or cannot be decided, each with its sentence.
+"""Evaluate conditions on facts: true, false, or undecided, each with a sentence.
 
-Second step of ``expect``. A condition on an unknown fact is undecided only when everything else holds:
-an entry that cannot apply anyway makes nothing undecided.
+Second step of ``expect``. A condition on an unknown fact is undecided only if everything else holds: an entry that
+cannot apply anyway leaves nothing undecided.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,8 @@
-"""Documented facts held against flows and limitations: what exercises each, and what is wrong with that.
+"""Compare documented facts with flows and limitations: what exercises each fact, and which links are wrong.
 
-For ``nettests catalogue`` and ``nettests lint``. A flow exercises the facts that it names; a
-limitation entry the fact of its own id and those that it names, through the flows that it covers.
-Nothing here decides on a cluster.
+For ``nettests catalogue`` and ``nettests lint``. A flow exercises the facts that it names; a limitation entry
+exercises the fact of its own id and those that it names, through the flows that it covers. Nothing is decided on a
+cluster.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

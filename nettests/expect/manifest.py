@@ -1,7 +1,6 @@
 """Limitation manifests as values: data only, validated, every entry with its file and line.
 
-First step of ``expect``. An entry says when it holds and exactly what is then observed; nothing here
-knows a cluster.
+First step of ``expect``. An entry says when it holds and exactly what is observed then; no cluster is involved.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""What is expected of each member of a check, on the facts of its own nodes, and what most of them have in common.
+"""The expectation of each member of a check, from the facts of its own nodes, and what most members have in common. Pure.
 
-Used by ``resolve``. Thousands of members differ in few things that a condition can tell: nodes that are alike in these
-are resolved once. Pure.
+Used by ``resolve``. Thousands of members differ in few facts that conditions use, so members whose nodes agree in
+these are resolved once.
 """
 
 from collections import Counter

@@ -1,7 +1,8 @@
-"""Facts of a cluster with some of them changed, and what follows from that: the facts after an upgrade. Pure.
+"""Compute the facts after an upgrade: the stated changes, and the facts that follow from them. Pure.
 
-What follows is what discovery reads by rule: the driver from the backend, HostProcess from kubelet and runtime. What was
-read of the network plugin's configuration is unknown of another plugin or backend until somebody states it.
+Facts that discovery derives by rule are derived again: the driver from the backend, HostProcess from kubelet and
+runtime. Facts read from the old network plugin's configuration are unknown for another plugin or backend until
+stated.
 """
 
 from collections.abc import Iterable, Sequence

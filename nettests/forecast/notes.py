@@ -1,6 +1,6 @@
-"""What somebody has to know of the changes of a forecast: what they take along, and what makes it worth less. Pure.
+"""Notes on a forecast: changes that follow from the stated ones, and what makes the forecast less certain. Pure.
 
-Nothing is refused here: a downgrade or a version that no document names yet is resolved like any other, and said.
+Nothing is refused: a downgrade, or a version that no document names yet, is resolved like any other and noted.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
-"""What a minor version of Kubernetes leaves open: fixes are picked to patch releases, and somebody may have named none.
+"""Forecasts for a minor version of Kubernetes without a patch level: fixes are cherry-picked to patch releases. Pure.
 
-Expectations are resolved at the first patch release, at each that a condition names, and at the newest. Where they
-differ, none is forecast: the patch release decides, and the check is undecided until it is named. Pure.
+Expectations are resolved for the first patch release, for each that a condition names, and for the newest. If they
+differ, the check is undecided until the patch release is named.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Runs that were read → the runs of each cluster, in the order in which they started. Pure.
+"""Group runs by cluster, in the order in which they started. Pure.
 
-Runs are told apart by what they call their cluster (``compare.cluster_names``). What cannot be placed is left out with the
-reason, and nothing is counted twice.
+Clusters are told apart by ``compare.cluster_names``. A run that cannot be placed is left out with the reason, and no
+run is counted twice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

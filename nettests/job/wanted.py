@@ -1,7 +1,7 @@
-"""What somebody wants to run inside a cluster, checked before an object is made of it.
+"""Validate the options of a Job before objects are made of them.
 
-The rules are Kubernetes' own for names, with its bounds for what controllers append to them; what only the API server
-knows (a StorageClass, a quota) is its to say.
+The rules are those of Kubernetes for names, with room for the suffixes that controllers append. What only the API
+server knows (a StorageClass, a quota) is left to it.
 """
 
 import re

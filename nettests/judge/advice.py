@@ -1,7 +1,7 @@
-"""What to look at next, by what was seen, from where and of which target.
+"""The next step for a result that is not green, by outcome, source and target.
 
-Used by ``verdicts`` for results that keep a run from being green. Hints only: they never change a verdict.
-Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common Kubernetes problems".
+Used by ``verdicts``. Hints only: they never change a verdict. Sources: Kubernetes documentation, "Windows debugging
+tips"; Microsoft, "Common Kubernetes problems".
 """
 
 import re

@@ -1,7 +1,7 @@
-"""What the members of a check came to, as one verdict of the check: the worst of theirs, and who they are.
+"""Merge the verdicts of a check's members: the check is as good as its worst member, and names the deviating ones. Pure.
 
-Beside ``verdicts``, which judges each member as a check of its own. A check with members is as good as its worst one:
-a member that could not be judged is no pass, however many others did. Pure.
+``verdicts`` judges each member as a check of its own. A member that could not be judged is never a pass, however many
+others passed.
 """
 
 from collections import Counter
