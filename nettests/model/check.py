@@ -1,8 +1,8 @@
-"""What a run tests on a cluster: flows, and checks that make them concrete.
+"""Checks: flows made concrete on a cluster.
 
-Declared by the suites (flow), made by ``plan`` (check), carried out by ``probes``, judged by
-``judge``. Objects are named by node pool, never by node, address or build, so that an id means the same
-check before and after an upgrade; addresses are looked up when the probes stand.
+Suites declare flows, ``plan`` makes checks of them, ``probes`` runs checks, ``judge`` judges them. Objects are named
+by node pool, never by node, address or build, so that an id means the same check before and after an upgrade.
+Addresses are looked up once the probes are deployed.
 """
 
 from collections.abc import Iterator

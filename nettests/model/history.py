@@ -1,6 +1,6 @@
-"""What a journal says of a run: its records put together, by kind and by check. Pure.
+"""The records of one run's journal, put together by kind and by check. Pure.
 
-Between the journal's records and all that is made of a whole run: documents (``report``) and verdicts by other
+Between the journal's records and everything made of a whole run: documents (``report``) and verdicts by other
 manifests (``session.rejudge``). Nothing is parsed or judged here.
 """
 

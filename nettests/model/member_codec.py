@@ -1,7 +1,7 @@
-"""The members of a check as plain data: each end and each manner of testing once, each member a short row.
+"""The members of a check as plain data: each end and each way of testing once, each member a short row.
 
-Used by ``codec`` alone. A fleet of a hundred nodes has ten thousand pairs, whose members differ in little but the
-numbers of their two nodes: written out in full, one check's record would take tens of megabytes.
+Used by ``codec`` alone. A fleet of a hundred nodes has ten thousand pairs whose members differ only in the numbers of
+their two nodes: written out in full, one check's record would take tens of megabytes.
 """
 
 from collections.abc import Callable, Sequence

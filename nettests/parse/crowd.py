@@ -1,8 +1,8 @@
-"""Read what many new Pods of one node, made at the same time, logged of their first packets.
+"""First packets of many new Pods started on one node at the same time, from their logs.
 
-Beside ``start`` and ``first_packets``, which read one. The Pods that were late are named, and the worst of them speaks
-for all, in the words that incidents know. A Pod whose node was busy, or that never ran for a reason that is not its
-own, tells nothing; where more of them tell nothing than something, nobody can say how the network was.
+``start`` and ``first_packets`` read one Pod. Late Pods are named; the worst one is reported in the words that
+incidents recognise. A Pod whose node was busy, or that never ran for a reason of its own, says nothing; if most Pods
+say nothing, the state of the network is unknown.
 """
 
 from collections.abc import Mapping, Sequence

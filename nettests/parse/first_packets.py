@@ -1,8 +1,8 @@
-"""Read in the logs of a new Pod's containers when each kind of path first worked.
+"""When each kind of path first worked for a new Pod, from the logs of its containers.
 
-Beside ``start``, for cases of ``FIRST_PACKETS``. Each container is one curl that requests the same path again and again
-from its first moment on (``plan.pods.reaching``). What is late is said with its seconds, by which incidents name it:
-seconds after a container's first attempt, before which its Pod's network has to be there. It judges nothing.
+Beside ``start``, for cases of ``FIRST_PACKETS``. Each container is one curl that repeats one request from its start
+on (``plan.pods.reaching``). A late path is reported with its seconds after the container's first attempt, by which
+time its Pod's network has to work. Nothing is judged here.
 """
 
 import re

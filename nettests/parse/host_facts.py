@@ -1,8 +1,8 @@
-"""Complete facts by what nodes themselves said: their kube-proxy's settings, and whether their firewall is on. Pure.
+"""Add facts that nodes report themselves: kube-proxy's settings, and whether the firewall is on. Pure.
 
-Only what discovery could not read is completed: no answer overrides an object of the API or the cluster profile.
-What is no mode is not taken for one, because anything may listen at a port. What kube-proxy serves at its node's
-loopback address is in effect and comes before its command line, which says nothing beside a configuration file.
+Only unknown facts are completed: an answer never overrides an API object or the cluster profile. An answer that is
+not a known mode is ignored, because anything may listen on a port. What kube-proxy serves on its node's loopback
+address is in effect and comes before its command line, which says nothing if there is a configuration file.
 """
 
 import ipaddress

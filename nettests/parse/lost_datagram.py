@@ -1,9 +1,10 @@
-"""One datagram that a whole run lost: what follows it up, and whether it is a finding. Pure.
+"""A single lost datagram: the retries that follow, and when it becomes a finding. Pure.
 
-UDP promises no delivery, and a cluster in order loses one of some hundred thousand datagrams. Where one of a check's is
-silent and the others were answered, ``probes`` sends more of them (``wants_more``); the second loss makes the check
-flaky. So does a first one, unless it is the only one of the run so far, which ``session.watch`` knows: what loses the
-first packet of every path loses one on each. Checks that count losses themselves (``LOSS``) are not concerned.
+UDP promises no delivery, and a healthy cluster loses one of some hundred thousand datagrams. If one datagram of a
+check is silent and the others were answered, ``probes`` sends more (``wants_more``); a second loss makes the check
+flaky. So does the first, unless it is the only one of the run so far, which ``session.watch`` knows: a defect that
+loses the first packet of every path loses one on each. Checks that count losses themselves (``LOSS``) are not
+affected.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""Read from trains of many connections how many were made, and whether there were no more from a number on. Pure.
+"""Count the connections that succeeded in trains of many, and whether all failed from some number on. Pure.
 
-Used by ``observe`` for the answers that ``probes.many_flows`` brought, and by that to know whether to go on. What was
+Used by ``observe`` for the answers of ``probes.many_flows``, and by that module to know whether to go on. What was
 expected is not known here.
 """
 

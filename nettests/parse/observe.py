@@ -1,9 +1,8 @@
-"""Merge a check's raw answers into one observation, and say whether it can be trusted.
+"""Merge a check's raw answers into one observation, and decide whether it can be trusted.
 
-The last step of parsing. Trust comes first: a failed channel, an answer that nothing can be read from, a
-probe that did not prove where it runs, or connections that were not new make the whole observation
-untrusted, whatever else was seen; so does what the journal says of a check that is done
-(``observation_of``). What was expected is not known here.
+The last step of parsing. Trust comes first: a failed channel, an answer that cannot be parsed, a probe that did not
+prove where it runs, or connections that were not new make the whole observation untrusted, whatever else was seen. So
+do records of the journal about a finished check (``observation_of``). What was expected is not known here.
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -1,7 +1,7 @@
 """Read the answer to a train: one ``/dial`` of agnhost's ``netexec`` with many tries, one after another.
 
-Beside ``dial``, whose form the answer has. Each try is answered or has an error. ``netexec`` leaves all answers out where
-the last try failed, so what was answered is counted by the errors that are missing.
+Beside ``dial``, whose form the answer has. Each try is answered or has an error. ``netexec`` omits all answers if the
+last try failed, so answers are counted by missing errors.
 """
 
 import re

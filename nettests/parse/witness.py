@@ -1,7 +1,7 @@
-"""Read a connection that was captured: what its server said, and what the frames of it show beside that. Pure.
+"""Compare two witnesses of a captured connection: its server's answer, and its frames. Pure.
 
-``session.witnessing`` writes the record: the server's answer, the frames of the flow on the nodes of its way, and what facts
-say of them. Here both witnesses are compared, subject by subject. Which of them is right is not known, and not decided.
+``session.witnessing`` writes the record: the server's answer, the frames of the flow on the nodes on its way, and
+what facts say about them. Both are compared, subject by subject. Which of them is right is not decided here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Which Pods and Services must stand for a set of questions to be run.
+"""The Pods and Services that a set of checks needs.
 
-Sixth stage of planning: needs, once all checks and their controls are known. Only names and places; the objects
-themselves are written by ``probes``.
+Sixth stage of planning, when all checks and their controls are known. Only names and places; ``probes`` writes the
+objects.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

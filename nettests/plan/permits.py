@@ -1,7 +1,7 @@
-"""Which permissions a question needs, and why it is left out where one is denied.
+"""The permissions that a check needs, and why it is left out if one is denied. Pure.
 
-Used by ``applies`` for every check that is planned, and by ``preflight`` to say what a missing rule costs. Pure:
-what is denied was found out beforehand (``ClusterFacts.denied``).
+Used by ``applies`` for every planned check, and by ``preflight`` to say which checks a missing rule costs. Denials
+were found by discovery (``ClusterFacts.denied``).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The options of a run, for plain pytest; the command line passes its own on as these.
+"""The options of a run for plain pytest; ``nettests run`` passes its own options on as these.
 
 Read once, when pytest is configured. Nothing here contacts anything.
 """

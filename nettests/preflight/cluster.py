@@ -1,4 +1,4 @@
-"""Whether the API server answers, and whether versions and network plugin go with it and with Windows nodes."""
+"""Findings about the API server, and whether versions and network plugin support Windows nodes."""
 
 from collections.abc import Iterator
 
