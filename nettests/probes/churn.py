@@ -1,8 +1,8 @@
-"""Change a Service, each time to lead to other backends, and watch who answers.
+"""Change a Service step by step, each time to other backends, and watch who answers.
 
-What comes before the questions of ``CHURN``: the steps of ``service_changes``, carried out one after the other. Only Services that
-the run made for this check are touched, and they keep their addresses: a rule that kube-proxy left behind would
-still lead to a backend of before. Every answer on the way is written to the journal; what it means is not known here.
+Runs before the requests of ``CHURN``: the steps of ``service_changes``, one after the other. Only Services that the
+run created for this check are changed, and they keep their addresses: a rule that kube-proxy left behind would still
+lead to an earlier backend. Every answer on the way is written to the journal; it is not interpreted here.
 """
 
 import time

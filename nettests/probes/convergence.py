@@ -1,8 +1,8 @@
 """Wait until servers, Services and names answer the pods that will use them; measured, never judged.
 
-Programming a Service takes up to a minute on Windows, and a container needs a moment to listen. Each
-(thing, probe) pair is polled until it answers or its deadline passes; checks of a pair wait for it.
-What has not converged is recorded, and its checks are run anyway.
+Programming a Service takes up to a minute on Windows, and a container needs a moment to listen. Each (target, probe)
+pair is polled until it answers or its deadline passes; checks of the pair wait for it. A pair that has not converged
+is recorded, and its checks run anyway.
 """
 
 import time

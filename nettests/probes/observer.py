@@ -1,8 +1,8 @@
-"""The engine: observe all checks concurrently, each once, and write everything to the journal.
+"""The engine: run all checks concurrently, each once, and write everything to the journal.
 
-Checks are partitioned by source probe and bounded per probe and node; those that use a Service start when it has
-converged for them, or, while it is silent, before that, with answers that are kept back (``early``). Waiting for
-time-outs is most of the work, so there are many threads. Disruptive checks take their turn while no other check runs.
+Checks are grouped by source probe and bounded per probe and node. Those that use a Service start when it has
+converged for them or, while it is silent, before that, with their answers held back (``early``). Most of the time is
+spent waiting for time-outs, so there are many threads. Disruptive checks run while no other check does.
 """
 
 import threading

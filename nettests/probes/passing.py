@@ -1,7 +1,6 @@
-"""Short-lived objects of a run: Pods that single checks start, their StatefulSets, Pods that are tried out, many Services,
-Pods that capture.
+"""Short-lived objects of a run: Pods and StatefulSets of single checks, dry runs, many Services, capturing Pods. Pure.
 
-Pure. ``starting``, ``bulk_services`` and ``examine`` make them; preflight probes here what a quota has to hold beside what stands.
+``starting``, ``bulk_services`` and ``examine`` create them; preflight counts here what a quota has to hold for them.
 """
 
 from collections import defaultdict

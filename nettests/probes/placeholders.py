@@ -1,6 +1,6 @@
-"""What stands in a case's Pod for something that is known once the run's objects stand: addresses, names, a node's build.
+"""Placeholders in a case's Pod for values known after deployment: addresses, names, a node's build. Pure.
 
-Used by ``starting``. Pure: what stands is given.
+Used by ``starting``.
 """
 
 import json

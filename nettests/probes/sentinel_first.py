@@ -1,9 +1,9 @@
-"""In a large fleet a node's Services are polled once its sentinel has answered there.
+"""In a large fleet, poll a node's Services only after its sentinel has answered there.
 
 Between ``observer``, which waits for every pair of a Service and a probe, and ``convergence``, which polls one. The
-sentinel is the Service that was made last, so that a node where it is silent has more to program; while it does, polls
-of all its other Services bring nothing, cost it time, and wait for 5 s each. As long as all pairs can be polled at the
-same time they are, and each says when it began to answer. It polls nothing itself.
+sentinel is the Service that was created last, so a node where it is silent is not done; polls of its other Services
+would be silent too, cost it time, and wait for 5 s each. As long as all pairs can be polled at the same time, they
+are. It polls nothing itself.
 """
 
 import threading

@@ -1,7 +1,7 @@
-"""All that a finished or broken-off run has to say, as frozen values: what every renderer reads.
+"""A finished or aborted run as frozen values, read by every renderer.
 
-Made by ``build``; the vocabulary of ``model`` is kept as it is, records of the journal included, so that each
-format chooses what to show. Nothing here is a document yet.
+Made by ``build``; the vocabulary of ``model`` is kept, journal records included, so that each format chooses what to
+show.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,8 +1,8 @@
-"""A run made into a bundle, and a bundle into a run's folder again: reads the journal, compares verdicts, keeps no mapping.
+"""A run → an anonymous bundle, and a bundle → a run's folder: reads the journal and compares verdicts.
 
-For ``nettests export`` and for whatever takes a bundle in a run's place. The bundle is judged before it leaves: its
-verdicts are compared with those of the run itself, both by today's shipped manifests. What is replaced is decided by
-``nettests.export``.
+For ``nettests export``, and for commands that accept a bundle instead of a run. The bundle is judged before it is
+written: its verdicts are compared with those of the run, both by the shipped manifests. ``nettests.export`` decides
+what is replaced; no mapping is kept.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""How a run's journal begins, that of a run which could not start included.
+"""The beginning of a run's journal, also for a run that could not start.
 
-The names that a run has in the file system, and its first record. What follows is written by ``run``.
+The run's names in the file system, and its first record. ``run`` writes the rest.
 """
 
 import secrets

@@ -1,7 +1,7 @@
-"""A finished run and a vendor's files → what a conformance report is made of: the run judged anew, and its plan of today.
+"""A finished run and a vendor's files → the input of a conformance report: the run judged again, and its current plan.
 
-For ``nettests conformance``, which trusts no verdict of a journal: answers are read, expectations resolved and verdicts
-made as by ``rejudge``, on the day of the run. Reads only.
+For ``nettests conformance``, which trusts no verdict of a journal: answers are read, expectations resolved and
+verdicts computed as by ``rejudge``, with the date of the run. Reads only.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""Watch whether the nodes that take part stay Ready while a run tests.
+"""Watch whether the tested nodes stay Ready during a run.
 
-A node that turns NotReady is an event of the run, and a precondition that does not hold: what depends on the node
-and was not answered meanwhile tells nothing of the network.
+A node that turns NotReady is an event of the run and a failed precondition: unanswered checks that depend on the node
+say nothing about the network.
 """
 
 import threading

@@ -1,7 +1,7 @@
-"""Read what preflight decides from: facts, plans, the namespace's admission and limits, leftovers, ports in use.
+"""Read the input of preflight: facts, plans, the namespace's admission and limits, leftovers, ports in use.
 
-The shell around ``nettests.preflight``. Reads and dry runs only; nothing is created. What cannot be read for
-want of a right is part of the findings, never an error.
+The I/O of ``nettests.preflight``. Reads and dry runs only; nothing is created. A denied read is a finding, never an
+error.
 """
 
 from collections import defaultdict

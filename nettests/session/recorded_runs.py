@@ -1,4 +1,4 @@
-"""Where finished runs are on disk: a run's folder, its ``results.json``, or ``latest`` and those before it. Reads only."""
+"""Find finished runs on disk: a run's folder, its ``results.json``, or ``latest`` and its predecessors. Reads only."""
 
 import re
 from pathlib import Path

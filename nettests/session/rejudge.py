@@ -1,7 +1,7 @@
-"""Verdicts recomputed from a run's journal, without a cluster: newer manifests, the same answers.
+"""Recompute verdicts from a run's journal, without a cluster: the same answers, newer manifests.
 
-The other way into ``judge``: raw answers, facts and checks come from the journal, expectations from
-manifests of today. It tests nothing and writes nothing.
+Raw answers, facts and checks come from the journal, expectations from the current manifests. It tests nothing and
+writes nothing.
 """
 
 from collections.abc import Mapping, Sequence

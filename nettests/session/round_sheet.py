@@ -1,7 +1,7 @@
-"""What one round of a watch saw, until it is known whether it is worth writing down.
+"""The observations of one round of a watch, in memory until it is known whether they are recorded.
 
-Stands where a run has its journal: ``Watch`` writes to it and judges. Twelve hours of the same answers are no evidence
-that anybody reads, so answers stay in memory and ``rounds`` decides which check's are written.
+Takes the place of the journal: ``Watch`` writes to it and judges. Twelve hours of equal answers are no evidence that
+anybody reads, so ``rounds`` decides which checks' answers are written.
 """
 
 import threading

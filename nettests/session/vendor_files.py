@@ -1,6 +1,6 @@
-"""A vendor profile on disk, with what it brings: suites and limitation manifests by path, or of installed packages.
+"""Load a vendor profile with its suites and limitation manifests, by path or from installed packages.
 
-A package names itself by an entry point of the group ``nettests.suites``, whose value is a package: the test modules and
+A package registers by an entry point of the group ``nettests.suites``, whose value is a package: the test modules and
 limitation manifests below its folder belong to it. Naming a profile runs the vendor's code, as ``--suite`` does.
 """
 

@@ -1,7 +1,6 @@
-"""What is known without any cluster: documented facts, seed documents, flows and limitations, held against each other.
+"""Documented facts, seed documents, flows and limitations, compared with each other without a cluster.
 
-For the commands that speak of the product itself. Reads the shipped files and the user's own suites
-and manifests; contacts nothing.
+For commands about the product itself. Reads the shipped files and the user's own suites and manifests.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
