@@ -31,9 +31,9 @@ PRINTED = "-"
     help="Where to write it; - prints it as text with its digest.  [default: RUN.tar.gz]",
 )
 def archive(*, run: str, report_dir: Path, to: Path | None) -> None:
-    """Put a run's folder into one file.
+    """Archive a run's folder as one file.
 
-    RUN is a folder, latest or latest~1. What is printed with --to=- is what `nettests job fetch` reads.
+    RUN is a folder, latest or latest~1. `nettests job fetch` reads what --to=- prints.
     """
     folder = results_of(run, report_dir).parent.resolve()
     write_archive(folder, to or Path(f"{folder.name}.tar.gz"))

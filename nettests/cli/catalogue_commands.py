@@ -52,7 +52,7 @@ def catalogue(
 ) -> None:
     """List the documented facts, and the checks that exercise them.
 
-    Flows and limitation entries, or the reason why nothing does.
+    Each fact is listed with its flows and limitation entries, or with the reason why it has none.
     """
     made = survey(suites, limitations)
     if made.mistakes:

@@ -33,7 +33,7 @@ MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 def explain(*, check: str, common: CommonOptions, as_json: bool) -> None:
     """Explain the expected outcome of CHECK on a cluster.
 
-    Entries, their conditions, the facts that met them, and the sources.
+    Shows the limitation entries considered, their conditions, the facts that decided them, and the sources.
     """
     made = read_blueprint(common)
     found = _found(check, made)

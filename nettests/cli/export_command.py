@@ -31,13 +31,13 @@ _SHOWN = 5
 @click.option(
     "--show",
     is_flag=True,
-    help="Write nothing; print what would leave, and which words were replaced.",
+    help="Write nothing; print the texts of the bundle, and the replaced words.",
 )
 @click.option(
     "--keep",
     multiple=True,
     metavar="WORD",
-    help="A word that may leave, as of a text in another language (repeatable).",
+    help="A word to keep, for example of a text in another language (repeatable).",
 )
 @report_dir_option("Where latest is looked for.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
@@ -52,8 +52,8 @@ def export(
 ) -> None:
     """Make an anonymous bundle of a run, to send to the project.
 
-    RUN is a run's folder, or latest, latest~1 …
-    Names, addresses and unknown words are replaced, the same everywhere; verdicts stay the same, and are compared.
+    RUN is a run's folder, or latest, latest~1 … Names, addresses and unknown words are replaced, each by the same
+    pseudonym everywhere. The bundle is judged before it is written: its verdicts have to be those of the run.
     """
     folder = folder_of(run, report_dir)
     made = exported(folder, today=datetime.now(UTC).date(), keep=keep)

@@ -69,11 +69,11 @@ def forecast(
     output: str,
     quiet: bool,
 ) -> None:
-    """Show what is expected to change once facts of a cluster do.
+    """Show what an upgrade is expected to change.
 
-    RUN is a finished run: a folder, its results.json, or latest; without it the cluster itself is read. Today's
-    manifests are resolved on its facts and on those with --to, which says which limitations lift and appear, what
-    becomes open, which checks come and go, and what cannot be forecast.
+    RUN is a finished run: a folder, its results.json, or latest; without it the cluster itself is read. The limitation
+    manifests are resolved on the current facts and on the facts after --to. The forecast lists limitations that appear
+    or no longer hold, checks that are added or dropped, and whatever cannot be forecast.
 
     Keys are those of the cluster profile's facts and of conditions in manifests: kubernetes, windows.build, cni.backend …
     """

@@ -30,7 +30,7 @@ from nettests.model.exit_code import ExitCode
     "--cluster-profile",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Its timing says how long to wait for Leases and deletions.",
+    help="Sets how long to wait for Leases and deletions.",
 )
 @click.option(
     "--namespace",

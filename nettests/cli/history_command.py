@@ -68,13 +68,13 @@ NAMED = 4
 def history(
     *, folder: Path, since: datetime | None, page: Path | None, as_json: bool, one_cluster: bool
 ) -> None:
-    """Show what the runs in DIR say together.
+    """Show trends over all runs in DIR.
 
-    What is red since when, what is flaky, what was repaired.
+    Which checks are red since when, which are flaky, which were repaired.
 
-    DIR holds folders of runs, as --report-dir of a run names it. Each check's first bad run is named with the last good
-    one before it, and the facts that changed in between. Runs of different clusters are told apart, and never mixed.
-    What cannot be read is named and left out.
+    DIR is the --report-dir of the runs. For each check that turned red: its first bad run, the last good run before it,
+    and the facts that changed in between. Runs of different clusters are kept apart. Unreadable runs are listed and
+    left out.
     """
     read, unread = _read(folder, page)
     if not read:

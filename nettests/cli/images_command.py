@@ -28,7 +28,7 @@ from nettests.session.run_options import RunOptions
 )
 @cluster_options(CLUSTER, IMAGES, CHECKS)
 @click.option(
-    "--digests", is_flag=True, help="Name each image by the digest that nodes know it by."
+    "--digests", is_flag=True, help="Name each image by its digest, as reported by the nodes."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def images(*, common: CommonOptions, digests: bool, as_json: bool) -> None:

@@ -85,12 +85,12 @@ def watch(
 ) -> None:
     """Test a cluster again and again, in rounds.
 
-    The fleet sweep unless flows are named. A check that is red in any round keeps what that round saw; the report says
-    in how many rounds each check, node and pair of nodes was red. Rounds in which the API server is away are lost and
-    counted. Ctrl-C ends it with a report.
+    Without --flow each round is the fleet sweep. The report says in how many rounds each check, node and pair of nodes
+    was red, with the evidence of the first red round. Rounds in which the API server does not answer are lost, and
+    counted. Ctrl-C ends the watch with a report.
 
-    Exit code: that of `nettests run`, over all rounds; 6 also where more rounds were lost than judged, or a check was
-    unknown in more rounds than it was judged in.
+    Exit code: that of `nettests run`, over all rounds; also 6 if more rounds were lost than judged, or if a check was
+    unknown in more rounds than it was judged.
     """
     with common.cluster() as options, ending_signals():
         require_writable(report_dir)

@@ -1,4 +1,4 @@
-"""Check classes: flows of class ``default`` run, the others when a user enables their class. Pure.
+"""Check classes: flows of class ``default`` are run by default, the others when a user enables their class. Pure.
 
 The rule is the same on every cluster. Used by ``applies``; the option is parsed here for the command line and for
 pytest alike.
