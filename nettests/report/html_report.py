@@ -197,11 +197,12 @@ def evidence(result: CheckResult) -> Markup:
     return Markup(parts.evidence(result))  # noqa: S704 - escaped by the template
 
 
-def skip_reasons(group: FlowGroup) -> dict[str, list[CheckResult]]:
-    """Return what of a flow never applied, by reason."""
+def skip_reasons(*groups: FlowGroup) -> dict[str, list[CheckResult]]:
+    """Return the skips of flows that never applied, by reason."""
     reasons: dict[str, list[CheckResult]] = {}
-    for skip in group.skips:
-        reasons.setdefault(skip.message, []).append(skip)
+    for group in groups:
+        for skip in group.skips:
+            reasons.setdefault(skip.message, []).append(skip)
     return reasons
 
 
