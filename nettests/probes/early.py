@@ -15,8 +15,8 @@ from typing import assert_never
 from nettests.model.observation import Raw
 from nettests.model.words import Question
 from nettests.parse.read import positive, read_raw
-from nettests.probes.convergence import Pair
 from nettests.probes.seams import Recorder
+from nettests.probes.service_pairs import Pair
 
 CONTROL = "control:"
 """How the purpose of a control begins."""

@@ -15,7 +15,8 @@ from nettests.model.check import Action, Check
 from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import Protocol, Question
 from nettests.probes.addresses import Directory
-from nettests.probes.convergence import PROTOCOLS, Pair, pairs_of
+from nettests.probes.convergence import PROTOCOLS
+from nettests.probes.service_pairs import Pair, pairs_of
 
 _POLLED = frozenset(protocol for protocol, _ in PROTOCOLS)
 

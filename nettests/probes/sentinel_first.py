@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from nettests.model.words import TargetKind
-from nettests.probes.convergence import Pair
+from nettests.probes.service_pairs import Pair
 
 SENTINEL_SECONDS = 60.0
 """So long a node's other Services wait for its sentinel at most: they may answer where it never will."""

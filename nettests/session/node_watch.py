@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from nettests.cluster import Connection
 from nettests.cluster.readiness import Readiness, read_readiness
-from nettests.judge.advice import UNREADY
+from nettests.judge.distrust import UNREADY
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
 from nettests.plan.dependence import nodes_by_pod, nodes_of
