@@ -34,7 +34,6 @@ from nettests.rules.kube_proxy_on_host import (
     version_of,
 )
 
-PROXY_MODE = MODE.name
 MODES = frozenset({"iptables", "ipvs", "nftables", "userspace", "kernelspace"})
 """``--proxy-mode`` of all releases, on Linux and Windows."""
 ON_NODE = "read on the node itself"
