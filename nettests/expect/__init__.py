@@ -1,8 +1,8 @@
 """Limitation manifests: read, resolved on a cluster's facts, explained. Pure.
 
-Between ``plan`` and ``judge``. ``manifest`` has the entries, ``manifest_reading`` reads them, ``condition`` evaluates them on facts, ``resolve`` decides
-which entry each check is expected to show, ``explain`` says why, ``lint`` finds overlaps that need no cluster to be
-proven. ``catalogue`` reads the documented facts, ``coverage`` says which of them are exercised, ``seeds`` does the
+Between ``plan`` and ``judge``. ``manifest`` has the entries, ``manifest_reading`` reads them, ``condition`` evaluates
+them on facts, ``resolve`` decides which entry each check is expected to show, ``explain`` says why, ``lint`` finds
+overlaps that need no cluster to be proven. ``catalogue`` reads the documented facts, ``coverage`` says which of them are exercised, ``seeds`` does the
 same for the four seed documents, sentence by sentence. ``session`` reads the files.
 """
 

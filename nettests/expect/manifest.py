@@ -1,6 +1,7 @@
 """Limitation manifests as values: data only, every entry with its file and line.
 
-``manifest_reading`` makes them, the first step of ``expect``. An entry says when it holds and exactly what is observed then; no cluster is involved.
+``manifest_reading`` makes them, the first step of ``expect``. An entry says when it holds and exactly what is observed
+then; no cluster is involved.
 """
 
 from dataclasses import dataclass
