@@ -108,15 +108,18 @@ def render_baseline(baseline: Baseline) -> str:
     """Return the text of the file, entries in the order of their checks."""
     entries = sorted(baseline.entries, key=lambda one: one.check)
     clusters = [
-        {"name": one.name, **({"factsDigest": one.facts_digest} if one.facts_digest else {})}
-        for one in baseline.clusters
+        {
+            "name": cluster.name,
+            **({"factsDigest": cluster.facts_digest} if cluster.facts_digest else {}),
+        }
+        for cluster in baseline.clusters
     ]
     return write_yaml(
         {
             "apiVersion": API_VERSION,
             "kind": KIND,
             **({"clusters": clusters} if clusters else {}),
-            "entries": [_data(one) for one in entries],
+            "entries": [_data(entry) for entry in entries],
         }
     )
 

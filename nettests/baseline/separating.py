@@ -58,7 +58,7 @@ def separated(showing: Sequence[Of], without: Sequence[Of]) -> Separated:
 
 def exact(showing: Sequence[Of]) -> Condition:
     """Return the facts that an expectation depends on, and those of every entry, with their values in these runs."""
-    named = (*ALWAYS, *(one for _, check in showing for one in dependencies(check)))
+    named = (*ALWAYS, *(dependency for _, check in showing for dependency in dependencies(check)))
     found = {one: _values(one, showing) for one in dict.fromkeys(named)}
     return {one: values for one, values in found.items() if values and not NOTHING & {*values}}
 
@@ -79,23 +79,23 @@ def _telling(
     showing: Sequence[Of], without: Sequence[Of]
 ) -> Iterator[tuple[Dependency, frozenset[int]]]:
     """Yield each fact with the places of the runs that it tells from those that show something, the likeliest first."""
-    for one in _candidates(showing):
-        values = {*_values(one, showing)}
+    for candidate in _candidates(showing):
+        values = {*_values(candidate, showing)}
         if not values or values & {UNKNOWN, *NOTHING}:
             continue
-        others = [fact_of(one, *other) for other in without]
+        others = [fact_of(candidate, *other) for other in without]
         told = frozenset(
             at
             for at, value in enumerate(others)
             if value is not None and value != UNKNOWN and value not in values
         )
         if told:
-            yield one, told
+            yield candidate, told
 
 
 def _candidates(showing: Iterable[Of]) -> Iterator[Dependency]:
     """Yield every fact of the cluster and of both ends once, those that conditions name before others."""
-    named = (one for _, check in showing for one in dependencies(check))
+    named = (dependency for _, check in showing for dependency in dependencies(check))
     of_nodes = (Dependency(name, side) for name in CONDITIONED for side in ENDS)
     rest = (Dependency(name, side) for name in OF_NODE for side in ENDS)
     of_cluster = (Dependency(name) for name in OF_CLUSTER)

@@ -111,7 +111,7 @@ def accept(
     # A document of somebody else's, or of a newer version, may hold words that no baseline has.
     read_baseline(text, str(file))
     _write(file, text)
-    before = {one.check: one for one in old.entries}
+    before = {entry.check: entry for entry in old.entries}
     for one in found:
         for line in accepted_lines(one):
             terminal.line(line)

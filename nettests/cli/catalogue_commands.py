@@ -66,7 +66,7 @@ def catalogue(
     if any(page is not None for page in (write, write_open, write_seeds)):
         return
     if as_json:
-        terminal.document([_as_data(one) for one in made.coverages])
+        terminal.document([_as_data(coverage) for coverage in made.coverages])
     else:
         for line in _listed(made):
             terminal.line(line)
@@ -105,7 +105,7 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) ->
 
 
 def _listed(made: Survey) -> Iterator[str]:
-    found = {one.fact.id: one for one in made.coverages}
+    found = {coverage.fact.id: coverage for coverage in made.coverages}
     for section in made.catalogue.sections:
         yield f"{section.letter}. {section.title}"
         for fact in section.facts:

@@ -183,9 +183,9 @@ def _told(report: ConformanceReport) -> Iterator[str]:
         yield f"warning: {warning}"
     for level in report.levels.values():
         yield level_line(level)
-        for one in level.features:
-            yield f"  {SYMBOL[one.result]} {one.result.value:8}{one.name}: {counted(one.statistics)}"
-            yield from (f"      {line}" for line in _bounded([*feature_lines(one)]))
+        for feature in level.features:
+            yield f"  {SYMBOL[feature.result]} {feature.result.value:8}{feature.name}: {counted(feature.statistics)}"
+            yield from (f"      {line}" for line in _bounded([*feature_lines(feature)]))
     for other in report.unsupported:
         yield f"not supported: {other.name} ({WORKS[other.works]}): {other.reason}"
     rest = report.unclaimed

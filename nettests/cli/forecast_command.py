@@ -116,7 +116,10 @@ def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple
         raise click.UsageError(f"--to states one fact more than once: {', '.join(twice)}")
     if profile is not None:
         stated = read_profile(profile, option="--to-profile").facts
-        found = {one.key.subject: one for one in forecasts.stated_changes(stated)} | found
+        found = {
+            stated_change.key.subject: stated_change
+            for stated_change in forecasts.stated_changes(stated)
+        } | found
         if left := forecasts.left_alone(stated):
             notes.append(
                 f"not read of {profile}, as no limitation depends on it: {', '.join(left)}"
@@ -172,7 +175,7 @@ def _forecast(
     facts = forecasts.changed(known.facts, changes)
     after = known.planned(facts, read)
     patches = forecasts.deciding_patches(read[0], changes)
-    at_each = [forecasts.changed(known.facts, changes, patch=one) for one in patches]
+    at_each = [forecasts.changed(known.facts, changes, patch=patch) for patch in patches]
     others = [known.planned(one, read).expectations for one in at_each]
     after = forecasts.at_any_patch(after, others, changes)
     return forecasts.forecast(

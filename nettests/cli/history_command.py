@@ -123,8 +123,8 @@ def _report(folder: Path, page: Path | None) -> str:
 
 def _tell(found: History) -> None:
     drawn = console(soft_wrap=True)
-    for one in found.clusters:
-        for line in _lines(one):
+    for cluster in found.clusters:
+        for line in _lines(cluster):
             drawn.print(line)
     if found.left_out:
         drawn.print(Text(f"Left out ({len(found.left_out)})", style="bold"))

@@ -127,7 +127,9 @@ def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
     What costs or changes much is not repeated unless it is named, whatever is enabled.
     """
     plan = prepared.blueprint.plan
-    swept = (one for one in plan.checks if one.members and one.check_class is CheckClass.DEFAULT)
+    swept = (
+        check for check in plan.checks if check.members and check.check_class is CheckClass.DEFAULT
+    )
     checks = [one.id for one in (plan.checks if named else swept)]
     if not checks:
         raise NettestsError(
@@ -175,7 +177,7 @@ def _carry_out(
         mostly_lost=rounds.mostly_lost,
         members=rounds.of_members,
     )
-    counted = Counter(one.value for one in verdicts.values())
+    counted = Counter(verdict.value for verdict in verdicts.values())
     try:
         rounds.finish(exit_code=code, counts={one.value: counted[one.value] for one in Verdict})
     finally:

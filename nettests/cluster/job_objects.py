@@ -192,8 +192,8 @@ def _make_room(connection: Connection, path: str, there: Object, *, replace: boo
     name, uid = there["metadata"]["name"], there["metadata"]["uid"]
     conditions = (there.get("status") or {}).get("conditions") or ()
     ended = any(
-        one.get("type") in {"Complete", "Failed"} and one.get("status") == "True"
-        for one in conditions
+        condition.get("type") in {"Complete", "Failed"} and condition.get("status") == "True"
+        for condition in conditions
     )
     if not ended:
         raise ClusterError(

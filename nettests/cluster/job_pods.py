@@ -81,7 +81,7 @@ def look(connection: Connection, namespace: str, found: Found) -> JobState:
         )
     selector = f"{JOB_NAME_LABEL}={found.name}"
     pods = connection.items(path_of("Pod", namespace), labelSelector=selector)
-    own = [one for one in pods if _owned_by(one, found.uid)]
+    own = [pod for pod in pods if _owned_by(pod, found.uid)]
     state = state_of(job, own, ())
     if state.phase in {Phase.RUNNING, Phase.ENDED}:
         return state

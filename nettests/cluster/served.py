@@ -99,7 +99,7 @@ def _resources(connection: Connection, prefix: str) -> list[Object] | str:
 
 def _kinds(prefix: str, resources: list[Object]) -> Iterator[Served]:
     group = prefix.split("/")[2] if prefix.startswith("/apis/") else ""
-    for one in resources:
-        own = "/" not in one["name"]  # not a subresource
-        if own and one.get("namespaced") and "list" in (one.get("verbs") or ()):
-            yield Served(prefix=prefix, group=group, plural=one["name"], kind=one["kind"])
+    for resource in resources:
+        own = "/" not in resource["name"]  # not a subresource
+        if own and resource.get("namespaced") and "list" in (resource.get("verbs") or ()):
+            yield Served(prefix=prefix, group=group, plural=resource["name"], kind=resource["kind"])

@@ -37,7 +37,7 @@ def render_badge(report: ConformanceReport) -> str:
 
 def _levels(report: ConformanceReport) -> str:
     return ", ".join(
-        f"{level.value} {sum(one.result is Result.SUCCESS for one in found.features)}/{len(found.features)}"
+        f"{level.value} {sum(feature.result is Result.SUCCESS for feature in found.features)}/{len(found.features)}"
         for level, found in report.levels.items()
     )
 

@@ -85,7 +85,7 @@ def parts(statistics: Statistics) -> tuple[Part, ...]:
 
 def succeeded(level: LevelReport) -> int:
     """Return how many features of a level succeeded."""
-    return sum(one.result is Result.SUCCESS for one in level.features)
+    return sum(feature.result is Result.SUCCESS for feature in level.features)
 
 
 def lines(feature: FeatureReport) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ class VendorProfile:
 
     def of(self, level: Level) -> tuple[Feature, ...]:
         """Return the features of a level."""
-        return tuple(one for one in self.features if one.level is level)
+        return tuple(feature for feature in self.features if feature.level is level)
 
 
 @cache

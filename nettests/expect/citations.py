@@ -47,7 +47,7 @@ def _too_exact(entry: Limitation) -> Iterator[str]:
 
 def _unpicked(parts: Sequence[Limitation]) -> Iterator[str]:
     entry = parts[0]
-    bounds = {bound for one in parts for version in _versions(one) for _, bound in version.bounds}
+    bounds = {bound for part in parts for version in _versions(part) for _, bound in version.bounds}
     minors = sorted(
         bound for bound in bounds if isinstance(bound, KubernetesVersion) and not bound.patch
     )

@@ -51,12 +51,12 @@ def read_manifest(text: str, file: str) -> Manifest:
     document = read_document(text, file, schema())
     layer = Layer[str(document.data["layer"]).upper()]
     limitations = tuple(
-        one
+        part
         for index, entry in enumerate(document.data["limitations"])
-        for one in _parts(document, layer, index, entry)
+        for part in _parts(document, layer, index, entry)
     )
     seen: dict[str, Limitation] = {}
-    for index, entry in enumerate(one for one in limitations if not one.part):
+    for index, entry in enumerate(limitation for limitation in limitations if not limitation.part):
         if entry.id in seen:
             raise document.error(
                 ("limitations", index, "id"),

@@ -68,7 +68,7 @@ class SeedDocument:
     @property
     def statements(self) -> tuple[Statement, ...]:
         """All statements, in the order of the document."""
-        return tuple(one for section in self.sections for one in section.statements)
+        return tuple(statement for section in self.sections for statement in section.statements)
 
 
 @cache

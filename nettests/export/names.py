@@ -60,7 +60,7 @@ class Names:
         if self.vocabulary.knows(token) or _RUN.fullmatch(token):
             return True
         parts = re.split(r"[-._]", token)
-        if small in self.own or sum(not one.isdigit() for one in parts) == 1:
+        if small in self.own or sum(not part.isdigit() for part in parts) == 1:
             return self.vocabulary.made_of_words(parts)
         return False
 

@@ -59,7 +59,7 @@ class Vocabulary:
                 return True
             humps = _HUMPS.findall(token)
             joined = len(humps) > 1 and "".join(humps) == token
-            return joined and all(one.lower() in self.words for one in humps)
+            return joined and all(hump.lower() in self.words for hump in humps)
         numbered = _NUMBERED.fullmatch(token)
         return numbered is not None and numbered[1].lower() in self.words
 

@@ -149,14 +149,14 @@ def _followed(
 
 def _refuse_of_no_proxy(nodes: Sequence[NodeFacts], changes: Iterable[Change]) -> None:
     """Raise for a fact of kube-proxies where none runs then: it would be dropped, and its user hears nothing of it."""
-    for one in changes:
-        own = [node for node in nodes if node.os in one.key.systems]
-        if one.key.place[:1] != ("kube_proxy",) or one.key.place == ("kube_proxy", "mode"):
+    for change in changes:
+        own = [node for node in nodes if node.os in change.key.systems]
+        if change.key.place[:1] != ("kube_proxy",) or change.key.place == ("kube_proxy", "mode"):
             continue
         if all(node.kube_proxy.replaced for node in own):
-            systems = " or ".join(os.words for os in one.key.systems)
+            systems = " or ".join(os.words for os in change.key.systems)
             raise PlanError(
-                f"{one.origin}: no kube-proxy runs on {systems} nodes then",
+                f"{change.origin}: no kube-proxy runs on {systems} nodes then",
                 hint="leave it out, or state the mode of kube-proxy there",
             )
 

@@ -160,9 +160,9 @@ def after_lateness(check: Check, late: str) -> str:
 
 def after_disagreement(check: Check, observation: Observation) -> str:
     """Say what to look at where some attempts met the expectation: silence among answers is loss."""
-    outcomes = {one.outcome for one in observation.attempts}
+    outcomes = {attempt.outcome for attempt in observation.attempts}
     lost = Outcome.TIMED_OUT in outcomes and all(
-        one.positive or one is Outcome.TIMED_OUT for one in outcomes
+        outcome.positive or outcome is Outcome.TIMED_OUT for outcome in outcomes
     )
     if not lost:
         return AFTER_DISAGREEMENT

@@ -21,8 +21,8 @@ _WORDED = frozenset({*ATTENTION, Verdict.SKIPPED})
 def judge_members(check: Check, told: Mapping[str, Judgement]) -> Judgement:
     """Return the verdict of a check from those of its members, by id; one that is not there was never judged."""
     each = [
-        (one.label, told.get(member_id(check.id, one.label)) or _never(check, one.label))
-        for one in check.members
+        (member.label, told.get(member_id(check.id, member.label)) or _never(check, member.label))
+        for member in check.members
     ]
     worst = min((judgement.verdict for _, judgement in each), key=SUMMARY_ORDER.index)
     found = [(label, judgement) for label, judgement in each if judgement.verdict is worst]

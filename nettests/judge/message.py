@@ -24,7 +24,9 @@ def observed_text(observation: Observation) -> str:
     if figure is not None:
         parts = [f"{observation.outcome.value}, {figure}"]
     elif observation.differing_ports:
-        parts = [f"{one.outcome.value} at port {one.port}" for one in observation.differing_ports]
+        parts = [
+            f"{port.outcome.value} at port {port.port}" for port in observation.differing_ports
+        ]
     elif len(set(outcomes)) > 1:
         parts = [" then ".join(_runs(outcomes))]
     else:

@@ -21,12 +21,12 @@ def read_as_denied(check: Check, observation: Observation) -> Observation:
     """Return the observation with ``nxdomain`` where the cluster's upstream alone kept a denial back."""
     if not _leaves_the_domain(check) or observation.outcome not in NOT_FOUND:
         return observation
-    attempts = tuple(_denied(one) for one in observation.attempts)
+    attempts = tuple(_denied(attempt) for attempt in observation.attempts)
     return replace(
         observation,
         outcome=Outcome.NXDOMAIN,
         attempts=attempts,
-        agreed=len({one.outcome for one in attempts}) == 1,
+        agreed=len({attempt.outcome for attempt in attempts}) == 1,
     )
 
 

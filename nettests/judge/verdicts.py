@@ -253,7 +253,7 @@ def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
     """Return what the attempts brought; where some were refused by design, what the others did."""
     if observation.distribution is Distribution.SOME_REFUSED:
         return (observation.outcome,)
-    return tuple(dict.fromkeys(one.outcome for one in observation.attempts))
+    return tuple(dict.fromkeys(attempt.outcome for attempt in observation.attempts))
 
 
 def _never_met(check: Check, observation: Observation) -> _Ruling:
@@ -290,7 +290,7 @@ def _ports_differ(check: Check, observation: Observation) -> _Ruling:
     A port that answers shows, as a vantage control does, that this vantage works.
     """
     ruling = _failed(check, observation)
-    proven = any(one.outcome.positive for one in observation.differing_ports)
+    proven = any(port.outcome.positive for port in observation.differing_ports)
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
     return _Ruling(Verdict.FAIL, _why_failed(observation), advice.AFTER_PARTING)

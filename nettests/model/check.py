@@ -270,14 +270,14 @@ class Check:
         return tuple(
             replace(
                 self,
-                id=member_id(self.id, one.label),
-                title=f"{self.title}: {one.label}",
-                action=one.action,
-                placement=one.placement,
-                controls=one.controls,
+                id=member_id(self.id, member.label),
+                title=f"{self.title}: {member.label}",
+                action=member.action,
+                placement=member.placement,
+                controls=member.controls,
                 members=(),
             )
-            for one in self.members
+            for member in self.members
         )
 
     @property

@@ -49,12 +49,12 @@ def members_to_data(members: Sequence[Member], write: Write) -> dict[str, Any]:
 
     rows = [
         [
-            one.label,
-            one.placement.value,
-            of(one.action),
-            [[control.proves, *of(control.action)] for control in one.controls],
+            member.label,
+            member.placement.value,
+            of(member.action),
+            [[control.proves, *of(control.action)] for control in member.controls],
         ]
-        for one in members
+        for member in members
     ]
     return {
         "sources": sources.rows,

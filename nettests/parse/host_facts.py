@@ -47,8 +47,8 @@ Told = Mapping[str, NodeReading]
 def completed(facts: ClusterFacts, readings: Iterable[NodeReading]) -> ClusterFacts:
     """Return the facts with what was read; an unknown one says why its reading did not help either."""
     by_node: dict[str, dict[str, NodeReading]] = {}
-    for one in readings:
-        by_node.setdefault(one.node, {})[one.reading] = one
+    for reading in readings:
+        by_node.setdefault(reading.node, {})[reading.reading] = reading
     nodes = tuple(
         _with(node, by_node[node.name]) if node.name in by_node else node for node in facts.nodes
     )
@@ -111,7 +111,10 @@ def _is_answer(reading: NodeReading) -> bool:
 
 
 def _first(settings: Iterable[_Settings], flag: str) -> tuple[str, str] | None:
-    return next(((one.origin, one.values[flag]) for one in settings if flag in one.values), None)
+    return next(
+        ((setting.origin, setting.values[flag]) for setting in settings if flag in setting.values),
+        None,
+    )
 
 
 def _mode(before: Fact[str], told: Told, settings: Iterable[_Settings]) -> Fact[str]:

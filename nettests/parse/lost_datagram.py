@@ -35,15 +35,17 @@ def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
     """Whether datagrams of a check were lost where others were answered, trains of them included."""
     if check.action.protocol is not Protocol.UDP:
         return False
-    answered = any(one.outcome.positive for one in attempts)
-    return answered and any(one.outcome is Outcome.TIMED_OUT or one.lost for one in attempts)
+    answered = any(attempt.outcome.positive for attempt in attempts)
+    return answered and any(
+        attempt.outcome is Outcome.TIMED_OUT or attempt.lost for attempt in attempts
+    )
 
 
 def _lost(check: Check, attempts: Sequence[Attempt]) -> Attempt | None:
     """Return the one attempt over UDP that was silent, if all others were answered."""
     if check.action.protocol is not Protocol.UDP or not _by_datagrams(check.action.question):
         return None
-    silent = [one for one in attempts if not one.outcome.positive]
+    silent = [attempt for attempt in attempts if not attempt.outcome.positive]
     if len(silent) != 1 or len(attempts) == 1 or silent[0].outcome is not Outcome.TIMED_OUT:
         return None
     return silent[0]

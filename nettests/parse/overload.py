@@ -148,7 +148,9 @@ def _answer(outcome: Outcome) -> bool:
 
 def _shows_overload(answers: Iterable[Carried]) -> list[Carried]:
     """Return the answers that come at once where nothing is slow, but for those that a lost packet delayed."""
-    return [one for one in answers if one.answered and one.plain and not _sent_again(one)]
+    return [
+        answer for answer in answers if answer.answered and answer.plain and not _sent_again(answer)
+    ]
 
 
 def _told_beside(
@@ -156,7 +158,7 @@ def _told_beside(
 ) -> list[Carried]:
     """Return what other checks were answered while ``raw`` was on its way, by all probes where its own tells too little."""
     own, all_probes = (
-        [one for one in answers if one.of != raw.check and beside(one, raw)]
+        [answer for answer in answers if answer.of != raw.check and beside(answer, raw)]
         for answers in (others, everybody)
     )
     return own if len(own) >= FEWEST else all_probes

@@ -48,7 +48,9 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     delays = _delays(check)
     if len(told) < 2 or not delays:
         return None
-    slow = [raw for raw in told if any(0 <= raw.elapsed - one <= PROMPT_SECONDS for one in delays)]
+    slow = [
+        raw for raw in told if any(0 <= raw.elapsed - delay <= PROMPT_SECONDS for delay in delays)
+    ]
     for raw in slow:
         prompt = _prompt_otherwise(raw, told, several=len(check.target.backends) > 1)
         meanwhile = prompt_beside(raw, others)

@@ -146,7 +146,11 @@ def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
 def _not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
     reasons = raw.context.get("reasons", "").splitlines()
     # sample: {"type": "Warning", "reason": "Failed", "message": "Error: container has runAsNonRoot …"}
-    told = [f"{one['reason']}: {one['message']}" for one in events if one.get("type") == "Warning"]
+    told = [
+        f"{event['reason']}: {event['message']}"
+        for event in events
+        if event.get("type") == "Warning"
+    ]
     own = list(_own_words(status)) or [text for text in told if text.startswith(SANDBOX)]
     why = (
         "; ".join(dict.fromkeys(own or told[-1:]))

@@ -29,7 +29,9 @@ def read(raw: Raw) -> Reading:
             f"/dial brought {len(responses)} answers and {len(errors)} errors to {tries} tries"
         )
     readings = [of_error(text, raw.client_os, Stage.ADDRESS) for text in errors]
-    other = next((one for one in readings if one.outcome is not Outcome.TIMED_OUT), None)
+    other = next(
+        (reading for reading in readings if reading.outcome is not Outcome.TIMED_OUT), None
+    )
     if other is not None:
         return other
     over_udp = re.search(r"[?&]protocol=udp\b", words)

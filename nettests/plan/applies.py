@@ -259,7 +259,7 @@ def _not_about_this(action: Action, facts: ClusterFacts) -> str:
     subjects = [
         one for one in map(subject_of, action.case.when) if not is_told_later(one, facts, node)
     ]
-    return next(filter(None, (why_not_about(one, facts, node) for one in subjects)), "")
+    return next(filter(None, (why_not_about(subject, facts, node) for subject in subjects)), "")
 
 
 def _no_name_server(action: Action, facts: ClusterFacts) -> str:

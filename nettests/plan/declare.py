@@ -43,7 +43,7 @@ def _on_a_test(
 
 
 def _declared_on(declaration: Declaration, test: Test) -> Test:
-    said = {one.name: getattr(declaration, one.name) for one in fields(declaration)}
+    said = {field.name: getattr(declaration, field.name) for field in fields(declaration)}
     claim = _first_paragraph(test.__doc__ or "")
     setattr(test, _ATTRIBUTE, Flow(**said, claim=claim, suite=_topic(test)))
     return test if inspect.signature(test).parameters else _asserting(test)

@@ -76,7 +76,7 @@ def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
     actions = tuple(actions)
     found: dict[str, ServiceObject] = {}
     targets = [action.target for action in actions if action.target.service]
-    for wanted in (one for target in targets for one in _services(target)):
+    for wanted in (service for target in targets for service in _services(target)):
         known = found.setdefault(wanted.name, wanted)
         if known != wanted:
             raise PlanError(

@@ -145,7 +145,7 @@ def _to_reach(action: Action, facts: ClusterFacts) -> Needs:
 def may_stand(facts: ClusterFacts) -> bool:
     """Whether a run may make pods stand, and remove them again."""
     needs = standing(own_namespace=not facts.namespace)
-    return not any(str(one) in facts.denied for one in needs)
+    return not any(str(need) in facts.denied for need in needs)
 
 
 def may_look_on_hosts(facts: ClusterFacts) -> bool:
@@ -184,4 +184,4 @@ def _needs_a_probe(action: Action) -> bool:
 
 
 def _denied(needs: Needs, facts: ClusterFacts) -> Permission | None:
-    return next((one for one in needs if str(one) in facts.denied), None)
+    return next((need for need in needs if str(need) in facts.denied), None)

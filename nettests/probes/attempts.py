@@ -358,7 +358,7 @@ class _Ladder:
 
 def _disagree(attempts: Sequence[Attempt]) -> bool:
     """Whether attempts at one port disagree: that is what they are, whatever would follow."""
-    said = {(one.port, one.outcome.positive) for one in attempts}
+    said = {(attempt.port, attempt.outcome.positive) for attempt in attempts}
     return any((port, not positive) in said for port, positive in said)
 
 

@@ -296,6 +296,6 @@ class Capturer:
 
 def give_up(captures: Sequence[Capturer]) -> None:
     """End captures whose texts nobody wants any more."""
-    for one in captures:
+    for capture in captures:
         with suppress(ChannelError, OSError):
-            one.end(until="")
+            capture.end(until="")

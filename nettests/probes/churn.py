@@ -87,8 +87,8 @@ class Churn:
 
     def bring_together(self, checks: Sequence[Check]) -> None:
         """Have these checks watch the same changes: each has to be carried out, in a thread of its own, and to leave."""
-        group = _Group(InStep([one.id for one in checks]))
-        self._groups.update({one.id: group for one in checks})
+        group = _Group(InStep([check.id for check in checks]))
+        self._groups.update({check.id: group for check in checks})
 
     def leave(self, check: Check, recorder: Recorder) -> None:
         """Say that a check is done: what it looked at may change. The last one tells how long rules took to follow."""

@@ -152,4 +152,4 @@ def _containers(spec: Object) -> Iterator[Object]:
 
 def _host_process(spec: Object, container: Object) -> bool:
     contexts = (spec.get("securityContext") or {}, container.get("securityContext") or {})
-    return any((one.get("windowsOptions") or {}).get("hostProcess") for one in contexts)
+    return any((context.get("windowsOptions") or {}).get("hostProcess") for context in contexts)

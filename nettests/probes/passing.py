@@ -64,7 +64,7 @@ def _captures(
 
 def _services(plan: Plan, blank: Blank) -> Iterator[tuple[tuple[Object, ...], int]]:
     """Yield the many Services that are made beside those of a run, all at once, where a check looks at them."""
-    actions = (one for check in plan.checks for one in check.actions)
-    numbers = {one.connections for one in actions if one.question is Question.SCALE}
+    actions = (action for check in plan.checks for action in check.actions)
+    numbers = {action.connections for action in actions if action.question is Question.SCALE}
     for number in numbers:
         yield tuple(service(one, "", blank) for one in range(1, number + 1)), number

@@ -68,4 +68,4 @@ class Placeholders:
 
 
 def _host(addresses: Iterable[Address], action: Action) -> str:
-    return str(next(one for one in addresses if one.version == action.family.version))
+    return str(next(address for address in addresses if address.version == action.family.version))

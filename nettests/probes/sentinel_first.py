@@ -32,7 +32,7 @@ class SentinelFirst:
     _until: float = field(init=False)
 
     def __post_init__(self) -> None:
-        probes = {one.probe for one in self.pairs if self.many and self._is_sentinel(one)}
+        probes = {pair.probe for pair in self.pairs if self.many and self._is_sentinel(pair)}
         self._answered = {probe: threading.Event() for probe in probes}
         self._until = self.clock() + self.seconds
 

@@ -122,7 +122,11 @@ def _planned_result(
         limitation_id=judgement.limitation,
         distrust=(observation.distrust if observation else done.distrust if done else "") or "",
         raws=tuple(history.raws.get(check.id, ())),
-        diagnostics=tuple(one for one in history.diagnostics if about.intersection(one.checks)),
+        diagnostics=tuple(
+            diagnostic
+            for diagnostic in history.diagnostics
+            if about.intersection(diagnostic.checks)
+        ),
         accepted=history.accepted.get(check.id),
         excused=history.excused and check.id in history.accepted,
         members=members,

@@ -70,7 +70,7 @@ def _totals(results: Results) -> dict[str, str]:
 
 
 def _tally(checks: Sequence[CheckResult]) -> dict[str, str]:
-    elements = [_element(one)[0] for one in checks]
+    elements = [_element(check)[0] for check in checks]
     return {
         "tests": str(len(checks)),
         "failures": str(elements.count("failure")),

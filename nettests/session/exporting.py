@@ -54,10 +54,10 @@ class Exported:
     def bundle(self) -> bytes:
         """Return the file."""
         counted = replaced(self.pseudonyms)
-        verdicts = {one.check: one.verdict.value for one in self.judgements}
+        verdicts = {judgement.check: judgement.verdict.value for judgement in self.judgements}
         texts = {
             README: readme(counted, checks=len(verdicts), version=__version__).encode(),
-            JOURNAL: b"".join(encode(data_of(one)) for one in self.records),
+            JOURNAL: b"".join(encode(data_of(record)) for record in self.records),
             VERDICTS: json.dumps(verdicts, indent=1, ensure_ascii=False).encode() + b"\n",
             UNREAD: unread_text(self.unread).encode(),
         }

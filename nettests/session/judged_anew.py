@@ -67,7 +67,10 @@ def _judged(
         plan=build(run.facts, flows),
         before=run.verdicts,
         own_entries=frozenset(
-            entry.id for one in manifests if one.file in own for entry in one.limitations
+            entry.id
+            for manifest in manifests
+            if manifest.file in own
+            for entry in manifest.limitations
         ),
         nettests=__version__,
     )
@@ -99,11 +102,11 @@ def _digests(journal: Path, files: VendorFiles, manifests: Sequence[ManifestFile
         profile=Digest(file=files.file, sha256=files.sha256),
         manifests=tuple(
             Digest(
-                file=files.name(own[one.file]) if one.file in own else one.file,
-                sha256=one.sha256,
-                own=one.file in own,
+                file=files.name(own[manifest.file]) if manifest.file in own else manifest.file,
+                sha256=manifest.sha256,
+                own=manifest.file in own,
             )
-            for one in manifests
+            for manifest in manifests
         ),
         suites=tuple(
             Digest(file=files.name(path), sha256=_sha256(path), own=True)

@@ -26,8 +26,8 @@ def learn(
 
     Entries that contradict each other on what was learned leave everything as it was, and are told.
     """
-    for one in readings:
-        journal.write(Reading(reading=one))
+    for reading in readings:
+        journal.write(Reading(reading=reading))
     facts = completed(before.facts, readings)
     if facts == before.facts:
         return before

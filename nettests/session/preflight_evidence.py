@@ -133,8 +133,10 @@ def _unserved(facts: ClusterFacts, profile: ClusterProfile) -> dict[str, str]:
 
 def _exposed(items: Sequence[Object]) -> tuple[str, ...]:
     objects: defaultdict[str, list[str]] = defaultdict(list)
-    for one in probes.exposed_ports(items):
-        objects[f"{one.way} leads to {one.protocol} {one.port}, {one.server}"].append(one.object)
+    for exposed_port in probes.exposed_ports(items):
+        objects[
+            f"{exposed_port.way} leads to {exposed_port.protocol} {exposed_port.port}, {exposed_port.server}"
+        ].append(exposed_port.object)
     return tuple(f"{port}: {', '.join(names)}" for port, names in objects.items())
 
 

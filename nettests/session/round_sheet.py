@@ -138,5 +138,5 @@ def _judged(check: Check, told: Judgement) -> bool:
     """Whether a check was judged, or any of its members: those that passed are not named."""
     if told.verdict is not Verdict.UNKNOWN:
         return True
-    nothing = [one for one in told.members if one.verdict in _NOTHING_SAID]
+    nothing = [member for member in told.members if member.verdict in _NOTHING_SAID]
     return sum(len(one.labels) for one in nothing) < len(check.members)

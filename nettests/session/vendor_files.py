@@ -61,11 +61,13 @@ def read_vendor_files(file: Path) -> VendorFiles:
     """Read a profile, and find what it names; ``ManifestError`` says in which line what is not there."""
     profile = read_vendor_profile(_text(file), str(file))
     base = file.resolve().parent
-    suites = [_there(profile, one, base, "suite") for one in profile.suites]
+    suites = [_there(profile, suite, base, "suite") for suite in profile.suites]
     limitations = [
         found
-        for one in profile.limitations
-        for found in _manifests(profile, one, _there(profile, one, base, "limitation manifest"))
+        for limitation in profile.limitations
+        for found in _manifests(
+            profile, limitation, _there(profile, limitation, base, "limitation manifest")
+        )
     ]
     packages = {one.name: _package(profile, one) for one in profile.packages}
     for package in packages.values():

@@ -43,7 +43,7 @@ def _name_service_networks(objects: Objects, settings: ApiSettings) -> None:
     networks = (settings.service_cidr, settings.second_service_cidr)
     item = {
         "metadata": {"name": "kubernetes"},
-        "spec": {"cidrs": [str(one) for one in networks if one is not None]},
+        "spec": {"cidrs": [str(network) for network in networks if network is not None]},
     }
     ready = {
         "lastTransitionTime": now(),

@@ -23,7 +23,11 @@ NONE = "None"
 def configured(settings: ApiSettings) -> Mapping[str, Network]:
     """Return the Service network of each family, the cluster's default family first."""
     networks = (settings.service_cidr, settings.second_service_cidr)
-    return {family_of(str(one.network_address)): one for one in networks if one is not None}
+    return {
+        family_of(str(network.network_address)): network
+        for network in networks
+        if network is not None
+    }
 
 
 def family_of(address: str) -> str:

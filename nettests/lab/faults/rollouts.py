@@ -46,4 +46,7 @@ def settled(daemon: Json, pods: Iterable[Json]) -> bool:
 
 def _failed(pod: Json) -> bool:
     containers = pod.get("status", {}).get("containerStatuses") or ()
-    return any("terminated" in one["state"] or one.get("restartCount") for one in containers)
+    return any(
+        "terminated" in container["state"] or container.get("restartCount")
+        for container in containers
+    )

@@ -137,7 +137,7 @@ class NodeFaults:
 
     async def lose_hairpins(self, node: str) -> Undo:
         """Lose what a pod sends to itself by way of a Service."""
-        pods = ", ".join(f"{one} . {one}" for one in self._profile.node(node).pod_cidr.hosts())
+        pods = ", ".join(f"{host} . {host}" for host in self._profile.node(node).pod_cidr.hosts())
         rule = f"ip saddr . ip daddr {{ {pods} }} drop"
         return await self._load(
             self._at(node), {"hairpins": Chain(hook=_BEFORE_REWRITING, rules=(rule,))}
