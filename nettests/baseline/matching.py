@@ -157,7 +157,7 @@ def _fit(
     if entry.expired(today):
         return Fit.EXPIRED, f"accepted until {entry.expires}"
     if run.run.error:
-        return Fit.NOT_JUDGED, f"the run could not start: {run.run.error}"
+        return Fit.NOT_JUDGED, f"the run could not start: {run.run.why_not_started}"
     if check is None:
         return Fit.GONE, "the run did not plan it"
     if check.standing in {Verdict.UNKNOWN, Verdict.SKIPPED}:

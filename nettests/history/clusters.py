@@ -65,7 +65,9 @@ def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
     for one in runs:
         run = one.run.run
         if not run.server and not run.context:
-            why = f"it could not start: {run.error}" if run.error else "it names no cluster"
+            why = (
+                f"it could not start: {run.why_not_started}" if run.error else "it names no cluster"
+            )
             yield LeftOutRun(name=one.name, reason=why)
         elif _start(one) is None:
             yield LeftOutRun(name=one.name, reason="it does not say when it started")

@@ -18,6 +18,9 @@ from nettests.model.pull import Pull
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 
+NOT_STARTED = "the run could not start: "
+"""How the event of a run begins that could not start."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestFile:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nettests import __version__
-from nettests.model.journal_records import Begin, ManifestFile
+from nettests.model.journal_records import NOT_STARTED, Begin, ManifestFile
 from nettests.model.run_folder import JOURNAL
 from nettests.redaction import Redactor
 from nettests.session.journal import Journal
@@ -30,7 +30,7 @@ def record_failed_start(
     directory = options.report_dir / run_id
     with Journal(directory / JOURNAL, redactor) as journal:
         write_head(journal, options, run_id, context="", server="", digests=())
-        journal.event(f"the run could not start: {error}")
+        journal.event(f"{NOT_STARTED}{error}")
         journal.end(exit_code=exit_code, counts={})
     link_latest(directory)
     return directory
