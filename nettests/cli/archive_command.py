@@ -54,7 +54,7 @@ def write_archive(folder: Path, to: Path) -> None:
 
 
 def archive_of_run(reports: Path, before: Path | None, to: Path) -> None:
-    """Archive the run that has just ended; what goes wrong is told, and changes nothing of it."""
+    """Archive the run that has just ended; a failure is printed and does not change the run's result."""
     folder = newest(reports)
     try:
         if folder is None or folder == before:

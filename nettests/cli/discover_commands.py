@@ -85,7 +85,7 @@ def read_blueprint(common: CommonOptions) -> Blueprint:
 
 
 def planned_lines(made: Blueprint) -> Iterator[str]:
-    """Yield what a run would do: each check with what is expected of it, each skip with its reason, and how many they are."""
+    """Yield the lines of a plan: each check with its expectation, each skip with its reason, and the totals."""
     for check in made.plan.checks:
         swept = f", {len(check.members)} members" if check.members else ""
         yield f"{check.id}  {_expected(made.expectations[check.id])}{swept}"

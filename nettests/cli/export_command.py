@@ -79,7 +79,7 @@ def export(
 
 
 def _as_data(made: Exported, target: Path | None) -> dict[str, object]:
-    """Return what was made; what was held back is told of a bundle that is only looked at."""
+    """Return the bundle's contents; with ``--show`` also the words that were replaced."""
     held = {
         kind.value: list(made.pseudonyms.originals(kind))
         for kind in (Kind.WORD, Kind.NAME)
@@ -119,7 +119,7 @@ def _tell_verdicts(made: Exported) -> None:
 
 
 def _show(made: Exported) -> None:
-    """Print what leaves, and what is held back: the latter is for its owner's eyes alone."""
+    """Print the texts of the bundle and the replaced words; the latter are for the cluster's owner only."""
     counted = replaced(made.pseudonyms)
     _lines(readme(counted, checks=len(made.judgements), version=__version__))
     _tell_verdicts(made)

@@ -141,7 +141,7 @@ def _why_it_goes(one: Leftover) -> str:
 
 
 def _next_step(one: Leftover) -> str:
-    """Return what somebody who wants it gone does next; nothing where waiting is all there is to do."""
+    """Return the next step towards removal; nothing if waiting is all that is left to do."""
     if one.state is State.KEPT and not one.named:
         return f"; remove it with: nettests gc --run {one.ownership.run} --yes"
     look = f"look at it, then: kubectl delete namespace {one.namespace}"

@@ -66,7 +66,7 @@ def images(*, common: CommonOptions, digests: bool, as_json: bool) -> None:
 
 
 def _pinned(references: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what is said of an image's digests: those that nodes know, or how to find one."""
+    """Return the digests of an image that nodes know, or how to find one."""
     if not references:
         return (
             "digest not known: no node names one; run once with --pre-pull, or query the registry",

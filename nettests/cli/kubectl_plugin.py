@@ -41,7 +41,7 @@ def complete() -> None:
 
 
 def directive(found: list[CompletionItem]) -> Directive:
-    """Return whether kubectl adds files or folders to what was found."""
+    """Return whether kubectl adds files or folders to the completions."""
     kinds = {item.type for item in found}
     if "file" in kinds:
         return Directive.FILES

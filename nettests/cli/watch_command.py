@@ -161,7 +161,7 @@ def _tell(reporter: Reporter, one: Round) -> None:
 def _carry_out(
     rounds: Rounds, chosen: Collection[str], reporter: Reporter, notifications: Notifications
 ) -> int:
-    """Run to the end, or until somebody interrupts; write the documents in any case."""
+    """Run to the end or until interrupted; write the documents in any case."""
     made = rounds.prepared.blueprint
     rounds.journal.write(Limitations(unused=unused(made.manifests, made.expectations)))
     try:

@@ -63,7 +63,7 @@ def facts_of(
     *,
     nodes: Sequence[Object] = (),
 ) -> CniFacts:
-    """Return the plugin's facts; what the profile states overrides what was read.
+    """Return the plugin's facts; facts stated in the cluster profile override them.
 
     ``config_maps`` are other plugins', by namespace and name; ``nodes`` bear the labels of a cloud's plugin.
     """

@@ -64,7 +64,7 @@ def _plugin(
 
 
 def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
-    """Read the facts from what was fetched; what the profile states overrides it."""
+    """Read the facts from a snapshot; facts stated in the cluster profile override it."""
     known_nodes = [node for node in snapshot.nodes if nodes.os_of(node) is not None]
     if not known_nodes:
         raise ClusterError("the cluster has no Linux or Windows node", hint="add a node first")

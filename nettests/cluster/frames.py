@@ -51,7 +51,7 @@ class Meter:
         self._most = self._left = limits.HEAD_BYTES
 
     def allow(self, most: int) -> None:
-        """Let frames of so many bytes come from now on, whatever came before."""
+        """Allow frames of so many bytes from now on, whatever was received before."""
         with self._lock:
             self._opened = True
             self._begun = None

@@ -105,7 +105,7 @@ def _pick(
 
 
 def _why(error: Exception) -> str:
-    """Return what is wrong with the file; the client trips over one of another shape by accident."""
+    """Return what is wrong with the file; the client library's own error for a malformed one says little."""
     if isinstance(error, KeyError | TypeError | AttributeError):
         return "it has not the form of a kubeconfig"
     return " ".join(str(error).split())

@@ -122,7 +122,7 @@ class Lane:
     number: int
 
     def allow(self, most: int) -> None:
-        """Let so many bytes come from now on, whatever came before."""
+        """Allow so many bytes from now on, whatever was received before."""
         self.lanes.allow(self.number, most)
 
     def rest(self) -> None:

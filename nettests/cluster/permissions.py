@@ -43,7 +43,7 @@ def denied(
 
 
 def _place(wanted: Permission) -> str:
-    """Return the namespace whose rules tell of a permission."""
+    """Return the namespace whose rules decide on a permission."""
     return NOWHERE if wanted.namespace in {"", EVERYWHERE} else wanted.namespace
 
 

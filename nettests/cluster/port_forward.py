@@ -32,7 +32,7 @@ DATA, ERROR = 0, 1
 
 
 class _LostError(ChannelError):
-    """The stream ended in the middle, and nobody said why."""
+    """The stream ended in the middle, without a reason."""
 
     by_another = False
     """Whether it was hung up for what came for another question."""

@@ -36,7 +36,7 @@ def kind_of(method: str, path: str, *, watched: bool = False) -> str:
 
 @dataclass(slots=True)
 class Sent:
-    """Counts what is sent; safe for threads."""
+    """Counts requests; safe for threads."""
 
     _counts: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -35,7 +35,7 @@ class Served:
         return f"{self.prefix}/namespaces/{namespace}/{self.plural}"
 
     def spell(self, name: str) -> str:
-        """Return ``kind/name``; the kind of somebody's own API with its group."""
+        """Return ``kind/name``; the kind of a CRD or aggregated API with its group."""
         known = "." not in self.group or self.group.endswith(".k8s.io")
         kind = self.kind.lower()
         return f"{kind}/{name}" if known else f"{kind}.{self.group}/{name}"
@@ -43,14 +43,14 @@ class Served:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """All that is served, and the API groups that did not say what they serve."""
+    """The served kinds, and the API groups whose discovery failed."""
 
     kinds: tuple[Served, ...]
     unread: tuple[str, ...] = ()
 
 
 def namespaced_kinds(connection: Connection) -> Catalogue:
-    """Query the API server for every namespaced kind that can be listed, each once.
+    """Return every namespaced kind that can be listed, each once.
 
     A group whose discovery fails, as that of an aggregated API that is down, is named: it may hold
     objects. Kubernetes itself finishes no namespace's deletion before that is mended.

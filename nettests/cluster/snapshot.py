@@ -28,7 +28,7 @@ LOG_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """What was fetched, as the API gave it; ``reasons`` says why something is missing."""
+    """The fetched objects, as the API returned them; ``reasons`` says why an object is missing."""
 
     server_version: KubernetesVersion
     server_git_version: str
@@ -118,12 +118,12 @@ def _nodes(connection: Connection) -> list[Object]:
 def _config_maps(
     pool: Executor, connection: Connection, names: Sequence[str], reasons: dict[str, str]
 ) -> dict[str, Future[Object | None]]:
-    """Begin to read ConfigMaps; return what comes of each."""
+    """Start reading ConfigMaps; return a future for each."""
     return {name: pool.submit(_config_map, connection, name, reasons) for name in names}
 
 
 def _found_of(pending: Mapping[str, Future[Object | None]]) -> Iterator[tuple[str, Object]]:
-    """Yield what was found, in the order in which it was requested."""
+    """Yield the ConfigMaps that exist, in the order in which they were requested."""
     for name, one in pending.items():
         if (found := one.result()) is not None:
             yield name, found

@@ -37,11 +37,11 @@ class Made:
     _uids: dict[Key, set[str | None]] = field(default_factory=dict)
 
     def call(self, item: Object) -> None:
-        """Remember what is about to be created."""
+        """Remember an object that is about to be created."""
         self._uids.setdefault(_key(item), set()).add(None)
 
     def take(self, stored: Object, sent: Object) -> None:
-        """Remember the UID of what was created."""
+        """Remember the UID of a created object."""
         known = self._uids.setdefault(_key(sent), set())
         known.discard(None)
         known.add(stored["metadata"].get("uid"))

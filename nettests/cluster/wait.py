@@ -57,7 +57,7 @@ class PodWait:
         return self.names - self.ready.keys() - self.problems.keys()
 
     def look(self, pods: Mapping[str, Object], *, now: float) -> None:
-        """Take in all pods that there are, by name; one that was seen and is not there was deleted."""
+        """Take in the current pods by name; a pod that was there before and is missing was deleted."""
         for name in self.pending:
             if name in pods and pods[name] is self._latest.get(name):
                 continue  # of hundreds one changes at a time

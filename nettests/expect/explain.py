@@ -25,7 +25,7 @@ class Considered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """One check, what is expected of it, and every entry that was considered."""
+    """One check, its expectation, and every entry that was considered."""
 
     check: Check
     expectation: Expectation

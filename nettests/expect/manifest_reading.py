@@ -155,7 +155,7 @@ def _deviation(document: Document, path: tuple[str | int, ...], expected: Any) -
 def _outcomes(
     document: Document, path: tuple[str | int, ...], stated: str | Sequence[str]
 ) -> tuple[Outcome, ...]:
-    """Return the outcomes in one order, whatever theirs in the text: a list of them is a set."""
+    """Return the outcomes in a fixed order: a list of them in a manifest is a set."""
     named = {Outcome(word) for word in ([stated] if isinstance(stated, str) else stated)}
     if len({outcome.positive for outcome in named}) > 1:
         raise document.error(path, "one list holds failures or answers, not both")

@@ -187,7 +187,7 @@ def _rules_of(check: Check) -> str:
 
 
 def _unresolved(check: Check, observation: Observation) -> bool:
-    """Whether the question ended before the target was reached: nobody said what its name means."""
+    """Whether the check ended before the target was reached because its name did not resolve."""
     if observation.outcome is not Outcome.TIMED_OUT:
         return False
     # sample: "lookup servers.ns.svc.cluster.local on 10.96.0.10:53: read udp …: i/o timeout"
@@ -316,14 +316,14 @@ class Late:
 
 
 def late_service(late: str) -> Late | None:
-    """Return what a check's Service was waited for from, where it did not answer in time."""
+    """Return the Service that did not answer in time, with the probe and node that waited for it."""
     # sample: Service svc-server-windows-1-2 did not answer probe-linux-1-2 on linux-2 within 60 s
     found = re.match(r"Service (\S+) did not answer (\S+) on (\S+) within \d", late)
     return Late(*found.groups()) if found else None
 
 
 def after_distrust(why: str) -> str:
-    """Return what to do where nothing that was seen can be trusted."""
+    """Return the next step for an untrusted result."""
     if pod := not_started(why):
         return pod.next_step
     if not_created(why):

@@ -7,18 +7,18 @@ stands above its pattern.
 import re
 
 UNREADY = "was not Ready while this was probed"
-"""What the reason holds of a check that depends on a node which was NotReady meanwhile."""
+"""Part of the reason of a check that depends on a node that was NotReady meanwhile."""
 
 
 def unready_node(why: str) -> str | None:
-    """Return the node that was NotReady where that is the reason why nothing can be trusted."""
+    """Return the node whose NotReady state is the reason for distrust."""
     # sample: node win-2 was not Ready while this was asked (NodeStatusUnknown: Kubelet stopped posting node status.)
     found = re.match(rf"node (\S+) {UNREADY}\b", why)
     return found[1] if found else None
 
 
 def gone_pod(why: str) -> str | None:
-    """Return the Pod of the run that went, or was started again, while this was probed, where nothing can be trusted for that."""
+    """Return the Pod of the run whose deletion or restart is the reason for distrust."""
     # sample: pod server-linux-1-2 no longer stands: it is being deleted
     # sample: pod server-linux-1-2 was started again while this was run
     found = re.match(r"pod (\S+) (?:no longer stands: |was started again\b)", why)
@@ -26,13 +26,13 @@ def gone_pod(why: str) -> str | None:
 
 
 def lost_channel(why: str) -> bool:
-    """Whether nothing can be trusted because the probe itself was not reached."""
+    """Whether the reason for distrust is that the probe itself was not reached."""
     # sample: control channel port-forward: port-forward to probe-windows-1-1: error forwarding port 8080 …
     return re.search(r"\bcontrol channel \S+: ", why) is not None
 
 
 def lost_api(why: str) -> bool:
-    """Whether a probe was not reached because the API server itself was not: who only waits for an answer may wait for a node."""
+    """Whether a probe was not reached because the API server was not; a mere read time-out may be the node's."""
     # sample: control channel port-forward: …; pod-proxy: pod proxy to p: the API server https://10.0.0.1:6443 (context c)
     #         cannot be reached: … Failed to establish a new connection: [Errno 111] Connection refused
     # sample: control channel exec: exec in node-linux-1-1 was not opened: [Errno 111] Connection refused
@@ -43,7 +43,7 @@ def lost_api(why: str) -> bool:
 
 
 def misaddressed_node(why: str) -> str | None:
-    """Return the node that is not at the addresses in its status, where nothing can be trusted for that."""
+    """Return the node whose wrong addresses in its status are the reason for distrust."""
     # sample: server-windows-1-1 saw 172.30.0.13 from node-windows-1-1, which is no address of win-1
     # sample: there is no IPv4 address of win-1 among fd00:172:30::15
     found = re.search(
