@@ -1,9 +1,8 @@
-"""What every cluster begins with, and what every namespace is given.
+"""The initial objects of a cluster, and of every namespace.
 
-System namespaces, the ``kubernetes`` Service and, in releases that have them, the ServiceCIDR that names
-the Service networks; for each namespace the ServiceAccount ``default`` and the ConfigMap
-``kube-root-ca.crt``, which controllers make in a real cluster. Namespaces get theirs in the moment they
-appear.
+System namespaces, the ``kubernetes`` Service and, in releases that have them, the ServiceCIDR of the Service
+networks; for each namespace the ServiceAccount ``default`` and the ConfigMap ``kube-root-ca.crt``, which controllers
+make in a real cluster. Namespaces get theirs as soon as they are created.
 """
 
 from typing import Any

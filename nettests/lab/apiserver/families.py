@@ -1,7 +1,7 @@
-"""IP families of a Service: what is missing is chosen, what contradicts is refused.
+"""IP families of a Service: missing ones are defaulted, contradictions are refused.
 
-After ``initIPFamilyFields`` and ``ValidateServiceClusterIPsRelatedFields`` of kube-apiserver. Addresses are
-given out afterwards, by ``services``. ``choose`` changes the ``spec`` it is given.
+After ``initIPFamilyFields`` and ``ValidateServiceClusterIPsRelatedFields`` of kube-apiserver. Addresses are assigned
+afterwards, by ``services``. ``choose`` changes the ``spec`` it is given.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""``nettests lab up``, ``down``, ``status`` and ``kubeconfig``: labs as wholes."""
+"""``nettests lab up``, ``down``, ``status`` and ``kubeconfig``: start, stop and list labs."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
-"""What faults there are, with the options that each takes and what it breaks. Values.
+"""The kinds of faults, with the options and the effect of each. Values.
 
-Help, reference and the check of options read this table; ``registry`` has an action for each row.
+Help, reference and the validation of options read this table; ``registry`` has an action for each row.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The faults in force in one lab: put in force by name, listed, and taken out again."""
+"""The faults of one lab: inject by name, list, clear."""
 
 import difflib
 import itertools
