@@ -72,7 +72,7 @@ SLICE_SECONDS = 0.5
 @report_dir_option("Where reports go.")
 @metrics_option
 @webhook_option
-@click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the result.")
 def watch(
     *,
     common: CommonOptions,
