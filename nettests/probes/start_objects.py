@@ -1,6 +1,6 @@
-"""The objects that single checks make to let a Pod start: the case's Pod for a node, or the object that makes it. Pure.
+"""The objects of checks that start a Pod: the case's Pod for a node, or the object that makes it. Pure.
 
-Beside ``starting``, which creates and removes them.
+``starting`` creates and removes them.
 """
 
 import json

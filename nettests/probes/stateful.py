@@ -1,7 +1,6 @@
-"""StatefulSets of single checks: whether a Pod that went is recreated by its name.
+"""StatefulSets of single checks: whether a deleted Pod is recreated under its name.
 
-Beside ``starting``, which makes and removes what is tested, and ``workloads``, which puts the set around a Pod. What was
-seen is a record for ``parse.start``.
+``starting`` creates and removes them, ``workloads`` puts the set around a Pod. ``parse.start`` reads the record.
 """
 
 import time
