@@ -80,7 +80,7 @@ def of(
 ) -> Difference:
     """Return what is wrong with a flow that did not reach ``stopped``."""
     shown = (
-        _dropped(stopped, frames)
+        _dropped(scene, stopped, frames)
         or refused(backend, frames)
         or _other_network(scene, path, frames)
         or rewritten(scene, path)
@@ -88,12 +88,17 @@ def of(
     return shown or _unseen(scene, backend, path, stopped, frames)
 
 
-def _dropped(stopped: Hop, frames: Frames) -> Difference | None:
-    for one in frames:
-        if one.sighting.drop and one.sighting.node == stopped.node:
-            text = f"{one.sighting.interface or 'a component'}: {one.sighting.drop}"
-            return Difference(Finding.DROPPED, text, seen=True)
-    return None
+def _dropped(scene: Scene, stopped: Hop, frames: Frames) -> Difference | None:
+    """Return what the node's own tool says that it dropped of the flow; as it was sent it was not translated before."""
+    dropped = [one for one in frames if one.sighting.drop and one.sighting.node == stopped.node]
+    if not dropped:
+        return None
+    one = dropped[-1]
+    where = one.sighting.interface or "a component"
+    text = f"{stopped.node} dropped it at {where}: {one.sighting.drop}"
+    if stopped.stage is Stage.TRANSLATED and one.packet.destination == scene.requested:
+        return Difference(Finding.UNTRANSLATED, f"{text}, as {_flow(one.packet)}", seen=True)
+    return Difference(Finding.DROPPED, f"{text}, {_flow(one.packet)}", seen=True)
 
 
 def refused(backend: End | None, frames: Frames) -> Difference | None:

@@ -104,7 +104,7 @@ class _Seen:
         frames: Iterable[Marked],
     ) -> Trace:
         difference = differences.of(self.scene, backend, path, stopped, tuple(frames))
-        if difference.finding is Finding.UNTRANSLATED:
+        if difference.finding is Finding.UNTRANSLATED and not difference.seen:
             difference = differences.swallowed(self.scene, stopped, self.frames, self.direct)
         if difference.seen:
             return self._found(difference, path, backend, stopped)
