@@ -7,7 +7,7 @@ seconds, sizes. It creates a Pod on each of those nodes, and removes it. What th
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from nettests import probes
@@ -19,7 +19,8 @@ from nettests.model.expectation import Expectation
 from nettests.model.facts import NodeFacts
 from nettests.model.words import Protocol, Question, VantageKind
 from nettests.probes.capturing import CONTAINER, PORTS, CannotCaptureError, pod_name
-from nettests.probes.marked import MarkedFlow, marked_flow, marked_query
+from nettests.probes.idle_connection import IdleConnection
+from nettests.probes.marked import MarkedFlow, marked_flow, marked_query, marked_train
 from nettests.session.captures import SETTLE_SECONDS, Captures, random_base
 from nettests.session.trace_files import NodeCapture
 from nettests.session.trace_scene import Set, scene_of
@@ -78,7 +79,11 @@ class Tracer:
         nodes = captures.nodes(made.scene)
         try:
             captures.stand(nodes)
-            if rehearse and not made.scene.documented:
+            if (
+                rehearse
+                and not made.scene.documented
+                and check.action.question is not Question.IDLE
+            ):
                 self._rehearse(check, made)
             return self._captured(check, made, captures, nodes)
         finally:
@@ -97,6 +102,8 @@ class Tracer:
     def _captured(
         self, check: Check, made: Set, captures: Captures, nodes: list[NodeFacts]
     ) -> Traced:
+        if check.action.question is Question.IDLE:
+            return self._after_silence(check, made, captures, nodes)
         base = random_base()
 
         def send() -> tuple[MarkedFlow, bool, Mark | None]:
@@ -118,8 +125,48 @@ class Tracer:
         )
         return Traced(check=check.id, trace=found, captures=tuple(read))
 
+    def _after_silence(
+        self, check: Check, made: Set, captures: Captures, nodes: list[NodeFacts]
+    ) -> Traced:
+        """Let a connection be silent as the check does, and capture what becomes of the first word after that."""
+        self.tell("silence")
+        idle = IdleConnection(
+            talks=self.access,
+            namespace=self.blank.namespace,
+            facts=self.directory.facts,
+            standing=self.directory.deployment.pods,
+            timing=self.timing,
+            services=self.directory.deployment.services,
+        )
+        base = random_base()
+        with contextlib.ExitStack() as lines:
+            held = idle.hold(check.action, lines)
+            scene = replace(
+                made.scene,
+                requested_port=held.port,
+                backends=tuple(replace(one, port=held.port) for one in made.scene.backends),
+                silence=self.timing.idle,
+            )
+            answered, texts = captures.during(scene, nodes, base, held.answered)
+            anew = None if answered else held.answered_anew()
+        mark = Mark(protocol=Protocol.TCP, served=held.port)
+        read = [
+            captures.read(node, text, base, mark) for node, text in zip(nodes, texts, strict=True)
+        ]
+        found = trace(scene, mark, [one.capture for one in read], answered=answered, anew=anew)
+        return Traced(check=check.id, trace=found, captures=tuple(read))
+
     def _sent_until_lost(self, check: Check, made: Set, base: int) -> tuple[MarkedFlow, bool]:
         """Send flows until one has no answer; return the last one, and whether it had one."""
+        if check.action.question is Question.LOSS:
+            train = marked_train(
+                check.action,
+                made.endpoint,
+                str(made.scene.requested),
+                made.scene.requested_port,
+                f"nettests{base}",
+            )
+            return train, bool(self._sent(check, train))
         last: tuple[MarkedFlow, bool] | None = None
         for number in range(base + 2, base + 2 + _most_flows(made.scene.protocol)):
             flow = self._flow(check, made, number)

@@ -94,11 +94,18 @@ def _dropped(scene: Scene, stopped: Hop, frames: Frames) -> Difference | None:
     if not dropped:
         return None
     one = dropped[-1]
-    where = one.sighting.interface or "a component"
-    text = f"{stopped.node} dropped it at {where}: {one.sighting.drop}"
+    text = reason(stopped.node, frames)
     if stopped.stage is Stage.TRANSLATED and one.packet.destination == scene.requested:
         return Difference(Finding.UNTRANSLATED, f"{text}, as {_flow(one.packet)}", seen=True)
     return Difference(Finding.DROPPED, f"{text}, {_flow(one.packet)}", seen=True)
+
+
+def reason(node: str, frames: Frames) -> str:
+    """Say where and why a node's own tool says that it dropped a packet of the flow; nothing where it says none."""
+    dropped = [one.sighting for one in frames if one.sighting.drop and one.sighting.node == node]
+    if not dropped:
+        return ""
+    return f"{node} dropped it at {dropped[-1].interface or 'a component'}: {dropped[-1].drop}"
 
 
 def refused(backend: End | None, frames: Frames) -> Difference | None:
