@@ -24,6 +24,7 @@ from nettests.probes.marked import MarkedFlow, marked_flow, marked_query, marked
 from nettests.session.captures import SETTLE_SECONDS, Captures, random_base
 from nettests.session.trace_files import NodeCapture
 from nettests.session.trace_scene import Set, scene_of
+from nettests.tracing.finding import Finding
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
 from nettests.tracing.result import Trace
@@ -106,24 +107,33 @@ class Tracer:
             return self._after_silence(check, made, captures, nodes)
         base = random_base()
 
-        def send() -> tuple[MarkedFlow, bool, Mark | None]:
+        def send() -> tuple[list[MarkedFlow], bool, Mark | None]:
             sent, answered = self._sent_until_lost(check, made, base)
             direct = None if answered else self._directly(check, made, base + PORTS - 1)
             return sent, answered, direct
 
         (sent, answered, direct), texts = captures.during(made.scene, nodes, base, send)
-        read = [
-            captures.read(node, text, base, sent.mark)
-            for node, text in zip(nodes, texts, strict=True)
-        ]
-        found = trace(
-            made.scene,
-            sent.mark,
-            [one.capture for one in read],
-            answered=answered,
-            direct=direct,
-        )
-        return Traced(check=check.id, trace=found, captures=tuple(read))
+
+        def traced(mark: Mark) -> Traced:
+            read = [
+                captures.read(node, text, base, mark)
+                for node, text in zip(nodes, texts, strict=True)
+            ]
+            found = trace(
+                made.scene,
+                mark,
+                [one.capture for one in read],
+                answered=answered,
+                direct=direct,
+            )
+            return Traced(check=check.id, trace=found, captures=tuple(read))
+
+        last = traced(sent[-1].mark)
+        if last.trace.finding is not Finding.NOTHING_WRONG:
+            return last
+        # All were answered; a packet that was lost and sent again may be one of an earlier flow.
+        earlier = (traced(one.mark) for one in reversed(sent[:-1]))
+        return next((one for one in earlier if not one.trace.finding.harmless), last)
 
     def _after_silence(
         self, check: Check, made: Set, captures: Captures, nodes: list[NodeFacts]
@@ -156,8 +166,8 @@ class Tracer:
         found = trace(scene, mark, [one.capture for one in read], answered=answered, anew=anew)
         return Traced(check=check.id, trace=found, captures=tuple(read))
 
-    def _sent_until_lost(self, check: Check, made: Set, base: int) -> tuple[MarkedFlow, bool]:
-        """Send flows until one has no answer; return the last one, and whether it had one."""
+    def _sent_until_lost(self, check: Check, made: Set, base: int) -> tuple[list[MarkedFlow], bool]:
+        """Send flows until one has no answer; return them, and whether the last one had one."""
         if check.action.question is Question.LOSS:
             train = marked_train(
                 check.action,
@@ -166,19 +176,21 @@ class Tracer:
                 made.scene.requested_port,
                 f"nettests{base}",
             )
-            return train, bool(self._sent(check, train))
-        last: tuple[MarkedFlow, bool] | None = None
+            return [train], bool(self._sent(check, train))
+        sent: list[MarkedFlow] = []
+        answered = True
         for number in range(base + 2, base + 2 + _most_flows(made.scene.protocol)):
             flow = self._flow(check, made, number)
-            answered = self._sent(check, flow)
-            if answered is None:
+            said = self._sent(check, flow)
+            if said is None:
                 continue
-            last = flow, answered
+            sent.append(flow)
+            answered = said
             if not answered:
                 break
-        if last is None:
+        if not sent:
             raise CannotCaptureError(f"{check.source.probe} has no source port free for a trace")
-        return last
+        return sent, answered
 
     def _directly(self, check: Check, made: Set, number: int) -> Mark | None:
         """Send one flow to a backend's own address, where a Service's was requested on the same node; return its mark."""

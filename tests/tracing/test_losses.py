@@ -118,8 +118,8 @@ DATAGRAMS = replace(DIRECT, protocol=Protocol.UDP, tries=3)
 
 def datagram(port: int, places: int = ARRIVES, *, answered: bool = True) -> tuple[Sighting, ...]:
     """One of a train, and its answer."""
-    sent = {"protocol": Protocol.UDP, "source_port": port, "payload": b"nettests"}
-    back = {"protocol": Protocol.UDP, "destination_port": port}
+    sent: dict[str, Any] = {"protocol": Protocol.UDP, "source_port": port, "payload": b"nettests"}
+    back: dict[str, Any] = {"protocol": Protocol.UDP, "destination_port": port}
     there = request(8, places, **sent)
     return (*there, *reply(8, **back)) if places == ARRIVES and answered else there
 
