@@ -252,8 +252,14 @@ class Held:
         return self.line.port
 
     def answered(self) -> bool:
-        """Use it again, and return whether it still carries an answer."""
-        return self.line.say(AFTER, seconds=self.connections._patience)  # noqa: SLF001 - of the same module
+        """Use it again, and return whether it still carries an answer; ``ChannelError`` where nobody tells what became of it."""
+        if self.line.say(AFTER, seconds=self.connections._patience):  # noqa: SLF001 - of the same module
+            return True
+        if fate(self.line.client.stdout, AFTER) not in {Fate.SILENT, Fate.RESET}:
+            raise ChannelError(
+                f"what became of the silent connection is not told: {_told(self.line)}"
+            )
+        return False
 
     def answered_anew(self) -> bool:
         """Open another one, and return whether that carries one."""
