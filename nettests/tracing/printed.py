@@ -5,7 +5,9 @@ Lines that are neither are kept and shown. Text is taken rather than capture fil
 pktmon's own pcapng says neither at which component a packet was nor that it was dropped.
 
 Sources: tcpdump(1); Microsoft, ``pktmon etl2txt`` and "Packet Monitor" (learn.microsoft.com), "Use Packet Monitor to
-diagnose packet loss" (MicrosoftDocs, for ``Drop:``); the event texts of the provider Microsoft-Windows-PktMon (ids 20 to
+diagnose packet loss" (MicrosoftDocs, for ``Drop:``), "PacketMonitorCreateRealtimeStream" (the reasons and locations of drops);
+captures that people have published (issues and notes on GitHub, where ``Drop:`` is translated on systems in other languages);
+the event texts of the provider Microsoft-Windows-PktMon (ids 20 to
 75 for components). What an interface leads to is inferred there from type and MAC address of its component.
 """
 
@@ -196,7 +198,7 @@ def _pktmon_head(head: re.Match[str]) -> Frame:
         interface=said.get("Component", ""),
         direction={"Rx": Direction.IN, "Tx": Direction.OUT}.get(way, Direction.UNKNOWN),
         ethernet=said.get("Type", "Ethernet") == "Ethernet",
-        drop=_reason(said) if head[4] else "",
+        drop=_reason(said) if head[4] or "DropReason" in said else "",
     )
 
 
