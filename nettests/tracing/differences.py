@@ -5,7 +5,7 @@ is absent; the rest says that something was not seen, and ``path`` decides wheth
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from nettests.tracing.finding import Finding
@@ -85,7 +85,23 @@ def of(
         or _other_network(scene, path, frames)
         or rewritten(scene, path)
     )
-    return shown or _unseen(scene, backend, path, stopped, frames)
+    if shown is not None:
+        return shown
+    unseen = _unseen(scene, backend, path, stopped, frames)
+    said = _errors(frames)
+    return replace(unseen, detail=f"{unseen.detail}; {said}") if said else unseen
+
+
+def _errors(frames: Frames) -> str:
+    """Say which ICMP errors were sent about the flow: a router's word, which no hop of the path shows."""
+    errors = dict.fromkeys(
+        (one.packet.source, one.packet.icmp)
+        for one in frames
+        if one.way is Way.ERROR and one.packet.icmp is not None
+    )
+    return ", ".join(
+        f"{source} answered with ICMP {kind} code {code}" for source, (kind, code) in errors
+    )
 
 
 def _dropped(scene: Scene, stopped: Hop, frames: Frames) -> Difference | None:
