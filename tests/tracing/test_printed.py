@@ -1,15 +1,19 @@
 """What tcpdump and pktmon print is read as frames; what is neither is kept and shown, and nothing breaks off."""
 
 import struct
+import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nettests.tracing.pcap_file import pcap
-from nettests.tracing.printed import FRAMES, read_pktmon, read_tcpdump
+from nettests.tracing.printed import FRAMES, LINES, Printed, read_pktmon, read_tcpdump
 from nettests.tracing.sighting import Direction, Edge, Frame
 
+SOON = 10.0
+"""Seconds of a slow machine; without bounds it takes minutes."""
 TCPDUMP = """tcpdump: data link type LINUX_SLL2
 1764099000.123456 eth0  Out IP 10.244.1.5.28600 > 10.96.0.10.80: Flags [S], seq 1, win 64240, length 0
 \t0x0000:  4500 003c 1c46 4000 4006 b1e6 0af4 0105
@@ -139,6 +143,21 @@ def test_more_frames_than_are_read_are_told() -> None:
     assert len(read.frames) == FRAMES
     log = PKTMON.splitlines()[1] + "\n\t0x0000:  4500\n"
     assert read_pktmon(log * (FRAMES + 5)).cut
+
+
+@pytest.mark.parametrize("read", [read_tcpdump, read_pktmon])
+@pytest.mark.parametrize(
+    "line", ["x\n", "Component 1, Type ", "00:00:00.1 ", "\t0x0000: ", "1.5 eth0 In IP "]
+)
+def test_a_text_without_end_is_read_within_bounds(
+    line: str, read: Callable[[str], Printed]
+) -> None:
+    """Megabytes that a node prints to do harm are left behind after so many lines, and so much of a line."""
+    size = 4 * (LINES + 1) if line == "x\n" else 8 * 1024 * 1024
+    began = time.process_time()
+    found = read(line * (size // len(line)))
+    assert time.process_time() - began < SOON
+    assert found.cut is (line == "x\n")
 
 
 @pytest.mark.parametrize("read", [read_tcpdump, read_pktmon])
