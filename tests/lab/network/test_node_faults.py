@@ -179,23 +179,24 @@ def test_another_network_id_is_on_the_wire_alone(start_lab: StartLab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "fault", "why"),
+    ("name", "fault", "arguments", "why"),
     [
-        ("win2019-overlay", ("keep_macs", "win-1"), "encapsulated"),
+        ("win2019-overlay", "keep_macs", ("win-1",), "encapsulated"),
         (
             "win2022-l2bridge-dsr",
-            ("disguise_network_id", "win-1", 9999),
+            "disguise_network_id",
+            ("win-1", 9999),
             "No packets are encapsulated",
         ),
     ],
 )
 def test_a_disguise_that_a_network_has_not_is_refused(
-    start_lab: StartLab, name: str, fault: tuple[object, ...], why: str
+    start_lab: StartLab, name: str, fault: str, arguments: tuple[object, ...], why: str
 ) -> None:
     """MAC addresses of Pods are hidden by tunnels, and what has no tunnel has no network id."""
     lab = start_lab(profiles.load(name))
     with pytest.raises(Exception, match=why):
-        lab.fault("node_faults", *fault)
+        lab.fault("node_faults", fault, *arguments)
 
 
 @pytest.mark.parametrize(("node", "caller", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
