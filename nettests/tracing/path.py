@@ -102,8 +102,9 @@ class _Seen:
         if (some := self._some_lost(path, backend)) is not None:
             return some
         if self.scene.tries:
-            least = 100 * RULE_OF_THREE / max(1, self._counted(path))
-            text = f"none of {self._counted(path)} packets was lost: a loss of less than {least:.0f} % may not show in so few"
+            count = self._counted(path)
+            share = f"a loss of less than {min(100, 100 * RULE_OF_THREE / max(1, count)):.0f} %"
+            text = f"none of {count} packets was lost: {share} may not show in so few"
             return self._found(differences.Difference(Finding.UNSURE, text), path, backend, None)
         return self._found(differences.Difference(Finding.NOTHING_WRONG), path, backend, None)
 

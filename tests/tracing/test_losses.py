@@ -140,6 +140,13 @@ def test_a_train_without_a_loss_proves_how_little_it_can() -> None:
     assert "none of 6 packets was lost: a loss of less than 50 %" in one.detail
 
 
+def test_a_train_of_which_nothing_was_captured_proves_nothing() -> None:
+    """An answered train without a frame is no sound path."""
+    one = found(of=DATAGRAMS, mark=TOKEN)
+    assert one.finding is Finding.UNSURE
+    assert "none of 0 packets was lost: a loss of less than 100 %" in one.detail
+
+
 def test_a_train_that_is_lost_whole_stops_at_its_hop() -> None:
     """Where no datagram of a train arrives the hop is broken."""
     one = found(datagram(1, LOST), datagram(2, LOST), of=DATAGRAMS, mark=TOKEN, answered=False)
