@@ -10,6 +10,7 @@ import click
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
+from nettests.cli.output_options import json_option
 from nettests.model.exit_code import ExitCode
 from nettests.plan import load
 from nettests.report.trace_json import document
@@ -53,7 +54,7 @@ from nettests.tracing.result import Trace
     metavar="DIR",
     help="Where page and captures go.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@json_option()
 def trace(
     *,
     check: str | None,
