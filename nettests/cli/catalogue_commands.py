@@ -73,6 +73,11 @@ def catalogue(
             terminal.line(line)
 
 
+_PROFILES = "vendor profiles"
+_ALONE = {_PROFILES: "vendor profile"}
+"""What of the things that are read is there once in an ordinary call."""
+
+
 @click.command(cls=Command, example="nettests lint site.yaml")
 @click.argument("paths", nargs=-1, type=_FILE, metavar="[PATH]...")
 @suite_option()
@@ -93,14 +98,17 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) ->
         "entries": sum(not entry.part for entry in made.entries),
         "flows": len(made.flows),
         "facts": len(made.coverages),
-        **({"vendor profiles": made.profiles} if made.profiles else {}),
+        **({_PROFILES: made.profiles} if made.profiles else {}),
     }
     if as_json:
         terminal.document({"findings": list(made.findings), "read": read})
     else:
         for finding in made.findings:
             terminal.paragraph(finding)
-        counted = ", ".join(f"{number} {name}" for name, number in read.items())
+        counted = ", ".join(
+            f"{number} {_ALONE.get(name, name) if number == 1 else name}"
+            for name, number in read.items()
+        )
         terminal.line(f"{counted}: {len(made.findings) or 'nothing'} to repair")
     sys.exit(ExitCode.TESTS_FAILED if made.findings else ExitCode.OK)
 
