@@ -1,7 +1,8 @@
-"""Runs → the entries that accept what deviates in them, or was recorded, and the facts under which it does. Pure.
+"""Runs → entries that accept their deviations and recorded outcomes, with the facts under which they hold. Pure.
 
 What is limited is accepted on request alone: its limitation judges it already, and an entry holds it to the one outcome that
-was seen of those that the documents allow."""
+was seen of those that the documents allow.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
