@@ -1,6 +1,10 @@
-"""Runs → entries that accept their deviations and recorded outcomes, with the facts under which they hold. Pure."""
+"""Runs → entries that accept their deviations and recorded outcomes, with the facts under which they hold. Pure.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+What is limited is accepted on request alone: its limitation judges it already, and an entry holds it to the one outcome that
+was seen of those that the documents allow.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
@@ -33,9 +37,16 @@ class Accepted:
 
 
 def accepted(
-    runs: Sequence[RecordedRun], patterns: Iterable[str], *, reason: str, expires: date
+    runs: Sequence[RecordedRun],
+    patterns: Iterable[str],
+    *,
+    reason: str,
+    expires: date,
+    limited: bool = False,
 ) -> tuple[Accepted, ...]:
     """Return an entry for each check that deviates or was recorded in a run, and whose id a pattern matches, if there are any.
+
+    With ``limited`` also for each that a documented limitation decides, and that was observed as documented.
 
     What is accepted is what the newest run with a deviation shows. Where others do not show it, the entry holds on the
     smallest condition that separates the two; a run that did not judge the check says nothing.
@@ -47,12 +58,15 @@ def accepted(
         for check in run.checks:
             if not wanted or any(fnmatchcase(check.id, pattern) for pattern in wanted):
                 by_check.setdefault(check.id, []).append((run, check))
-    every = (_accepted(of, reason, expires) for of in by_check.values())
+    kept = _HELD | {Verdict.LIMITED} if limited else _HELD
+    every = (_accepted(of, kept, reason, expires) for of in by_check.values())
     return tuple(one for one in every if one is not None)
 
 
-def _accepted(of: Sequence[Of], reason: str, expires: date) -> Accepted | None:
-    newest = next((one for one in reversed(of) if one[1].standing in _HELD), None)
+def _accepted(
+    of: Sequence[Of], kept: Collection[Verdict], reason: str, expires: date
+) -> Accepted | None:
+    newest = next((one for one in reversed(of) if one[1].standing in kept), None)
     if newest is None:
         return None
     run, check = newest

@@ -14,6 +14,8 @@ from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.text import plural
 
+_ALLOWED = frozenset({Verdict.RECORDED, Verdict.LIMITED})
+"""What is no deviation by itself; where a newer manifest judges such a check otherwise, nothing of the cluster changed."""
 SHOWN = 20
 """Checks that are named; the documents have all."""
 NAMED = 3
@@ -50,7 +52,7 @@ class Fitting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """A run beside a baseline: entries of deviations that are known, checks that are new or were recorded otherwise.
+    """A run beside a baseline: entries of deviations that are known, checks that are new or are no longer as accepted.
 
     ``elsewhere`` says that the entries were accepted for another cluster.
     """
@@ -76,11 +78,11 @@ class Told:
         """Yield what is said of it, the sum first."""
         yield (
             f"baseline {self.file}: {plural(len(self.known), 'known failure')}, {len(self.new)} new,"
-            f" {len(self.otherwise)} recorded otherwise, {len(self.expired)} expired"
+            f" {len(self.otherwise)} otherwise than accepted, {len(self.expired)} expired"
         )
         if self.elsewhere:
             yield self.elsewhere
-        for word, ids in (("new", self.new), ("recorded otherwise", self.otherwise)):
+        for word, ids in (("new", self.new), ("otherwise than accepted", self.otherwise)):
             yield from (f"{word}: {one}" for one in ids[:SHOWN])
             if len(ids) > SHOWN:
                 yield f"… and {len(ids) - SHOWN} more"
@@ -112,8 +114,8 @@ def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
             check
             for check, one in fits.items()
             if one.fit is Fit.OTHERWISE
-            and one.entry.verdict is Verdict.RECORDED
-            and checks[check].standing is Verdict.RECORDED
+            and one.entry.verdict in _ALLOWED
+            and checks[check].standing is one.entry.verdict
         ),
         expired=tuple(one.entry for one in fits.values() if one.fit is Fit.EXPIRED),
         elsewhere=elsewhere(run, baseline),

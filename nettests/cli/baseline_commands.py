@@ -27,6 +27,7 @@ from nettests.baseline.entries import name_of
 from nettests.baseline.matching import STALE
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
+from nettests.cli.output_options import json_option
 from nettests.compare import RecordedRun, read_results
 from nettests.compare.items import named
 from nettests.errors import PathError
@@ -60,6 +61,11 @@ def baseline() -> None:
     metavar="PATTERN",
     help="Only checks whose id matches; * matches any text (repeatable).  [default: all]",
 )
+@click.option(
+    "--limited",
+    is_flag=True,
+    help="Also what is limited as documented: hold it to the outcome that was seen.",
+)
 @click.option("--reason", required=True, metavar="TEXT", help="Why the failures are accepted.")
 @click.option(
     "--expires",
@@ -82,6 +88,7 @@ def accept(
     *,
     runs: tuple[str, ...],
     patterns: tuple[str, ...],
+    limited: bool,
     reason: str,
     expires: datetime,
     file: Path,
@@ -98,11 +105,12 @@ def accept(
     if expires.date() < datetime.now(UTC).date():
         raise click.BadParameter(f"{expires:%Y-%m-%d} is over", param_hint="--expires")
     read = [_run(run, report_dir) for run in runs]
-    found = accepted(read, patterns, reason=reason.strip(), expires=expires.date())
+    found = accepted(read, patterns, reason=reason.strip(), expires=expires.date(), limited=limited)
     if not found:
         which = f"no check that matches {' or '.join(patterns)}" if patterns else "no check"
+        kept = "was recorded or limited there" if limited else "was recorded there"
         raise PathError(
-            f"{which} deviates in {' or '.join(runs)}, or was recorded there",
+            f"{which} deviates in {' or '.join(runs)}, or {kept}",
             hint="nettests diff and report.html name the checks of a run",
         )
     old = read_baseline_file(file) if file.exists() else Baseline(file=str(file))
@@ -134,7 +142,7 @@ def accept(
     help="The file of entries.",
 )
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@json_option()
 def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:
     """List the entries that no longer match RUN.
 

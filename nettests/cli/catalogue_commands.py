@@ -12,6 +12,7 @@ import click
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import limitations_option, suite_option
+from nettests.cli.output_options import json_option
 from nettests.errors import ManifestError, PathError
 from nettests.expect import Coverage
 from nettests.model.codec import to_data
@@ -27,7 +28,7 @@ _FILE = click.Path(path_type=Path)
 @click.command(cls=Command, example="nettests catalogue --json")
 @suite_option()
 @limitations_option()
-@click.option("--json", "as_json", is_flag=True, help="Facts, sources and what exercises them.")
+@json_option("Facts, sources and what exercises them.")
 @click.option("--write", type=_FILE, metavar="FILE", help="Write the reference page instead.")
 @click.option(
     "--write-open",
@@ -72,10 +73,15 @@ def catalogue(
             terminal.line(line)
 
 
+_PROFILES = "vendor profiles"
+_ALONE = {_PROFILES: "vendor profile"}
+"""What of the things that are read is there once in an ordinary call."""
+
+
 @click.command(cls=Command, example="nettests lint site.yaml")
 @click.argument("paths", nargs=-1, type=_FILE, metavar="[PATH]...")
 @suite_option()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@json_option()
 def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) -> None:
     """Check limitation manifests and vendor profiles for mistakes.
 
@@ -92,14 +98,17 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) ->
         "entries": sum(not entry.part for entry in made.entries),
         "flows": len(made.flows),
         "facts": len(made.coverages),
-        **({"vendor profiles": made.profiles} if made.profiles else {}),
+        **({_PROFILES: made.profiles} if made.profiles else {}),
     }
     if as_json:
         terminal.document({"findings": list(made.findings), "read": read})
     else:
         for finding in made.findings:
             terminal.paragraph(finding)
-        counted = ", ".join(f"{number} {name}" for name, number in read.items())
+        counted = ", ".join(
+            f"{number} {_ALONE.get(name, name) if number == 1 else name}"
+            for name, number in read.items()
+        )
         terminal.line(f"{counted}: {len(made.findings) or 'nothing'} to repair")
     sys.exit(ExitCode.TESTS_FAILED if made.findings else ExitCode.OK)
 

@@ -14,6 +14,7 @@ import click
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import VENDOR_PROFILE, report_dir_option
+from nettests.cli.output_options import json_option
 from nettests.conformance import ConformanceReport, Mismatch, Result, assess, document, profile_in
 from nettests.conformance.documents import NAME, PAGE
 from nettests.conformance.sentences import (
@@ -57,7 +58,7 @@ DIFFERENCES = 40
     metavar="DIR",
     help=f"Where the report's documents go.  [default: RUN/{NAME}]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@json_option()
 @click.pass_context
 def conformance(
     ctx: click.Context,
@@ -108,7 +109,7 @@ def conformance(
     help="The report's vendor profile, if it refers to files.  [default: the copy in the report]",
 )
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@json_option()
 def verify(
     *,
     report: Path,

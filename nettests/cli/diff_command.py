@@ -13,6 +13,7 @@ from rich.text import Text
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
+from nettests.cli.output_options import output_option
 from nettests.cli.section_lines import section_lines
 from nettests.compare import (
     Difference,
@@ -38,13 +39,7 @@ from nettests.terminal.drawing import console
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
-@click.option(
-    "--output",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-    help="What is printed.",
-)
+@output_option()
 @click.option(
     "--forecast",
     type=click.Path(path_type=Path, dir_okay=False),

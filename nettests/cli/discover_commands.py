@@ -13,6 +13,7 @@ import click
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options
+from nettests.cli.output_options import json_option
 from nettests.cluster import connect
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
@@ -28,7 +29,7 @@ from nettests.session.run_options import RunOptions
 
 @click.command(cls=Command, example="nettests discover --kubeconfig ~/.kube/config --json")
 @cluster_options(CLUSTER)
-@click.option("--json", "as_json", is_flag=True, help="All facts with their origins, as JSON.")
+@json_option("All facts with their origins, as JSON.")
 def discover(*, common: CommonOptions, as_json: bool) -> None:
     """Show a cluster's facts, and why some are unknown."""
     with common.cluster() as options:
@@ -42,9 +43,7 @@ def discover(*, common: CommonOptions, as_json: bool) -> None:
 
 @click.command(cls=Command, example="nettests plan --lab --flow=icmp-egress")
 @cluster_options(CLUSTER, CHECKS)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Checks with expectations, and skips, as JSON."
-)
+@json_option("Checks with expectations, and skips, as JSON.")
 def plan(*, common: CommonOptions, as_json: bool) -> None:
     """List the checks of a run, and the expected outcome of each.
 

@@ -11,6 +11,7 @@ from nettests import expect, terminal
 from nettests.cli.discover_commands import read_blueprint
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options
+from nettests.cli.output_options import json_option
 from nettests.errors import PlanError
 from nettests.expect import Explanation, Fact
 from nettests.expect.condition import Truth
@@ -29,7 +30,7 @@ MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 )
 @click.argument("check")
 @cluster_options(CLUSTER, CHECKS)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@json_option()
 def explain(*, check: str, common: CommonOptions, as_json: bool) -> None:
     """Explain the expected outcome of CHECK on a cluster.
 

@@ -16,6 +16,7 @@ from nettests import terminal
 from nettests.cli.discover_commands import read_facts
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options, report_dir_option
+from nettests.cli.output_options import output_option
 from nettests.cli.section_lines import section_lines
 from nettests.cluster.profile_file import read_profile
 from nettests.compare import read_results
@@ -51,13 +52,7 @@ from nettests.terminal.drawing import console
     metavar="FILE",
     help="A cluster profile of after the upgrade: each fact that it states.",
 )
-@click.option(
-    "--output",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-    help="What is printed; `nettests diff --forecast` reads json.",
-)
+@output_option("What is printed; `nettests diff --forecast` reads json.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the headline only.")
 def forecast(
     *,

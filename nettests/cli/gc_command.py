@@ -11,6 +11,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
+from nettests.cli.output_options import json_option
 from nettests.cluster import Connection, connect
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
@@ -50,7 +51,7 @@ from nettests.model.exit_code import ExitCode
     help="An object that this cluster puts into every namespace (repeatable).",
 )
 @click.option("--yes", is_flag=True, help="Remove what is shown as dead or expired.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@json_option()
 def gc(
     *,
     kubeconfig: Path | None,

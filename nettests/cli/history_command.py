@@ -14,6 +14,7 @@ from rich.text import Text
 
 from nettests import terminal
 from nettests.cli.help import Command
+from nettests.cli.output_options import json_option
 from nettests.compare import Section, read_results
 from nettests.errors import PathError
 from nettests.history import (
@@ -45,7 +46,12 @@ NAMED = 4
 
 
 @click.command(cls=Command, example="nettests history reports --html history.html")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.argument(
+    "folder",
+    metavar="[DIR]",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("reports"),
+)
 @click.option(
     "--since",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
@@ -59,7 +65,7 @@ NAMED = 4
     metavar="FILE",
     help="Write a page with charts and a strip for each check.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the history for programs.")
+@json_option("Print the history for programs.")
 @click.option(
     "--one-cluster",
     is_flag=True,
@@ -72,7 +78,7 @@ def history(
 
     Which checks are red since when, which are flaky, which were repaired.
 
-    DIR is the --report-dir of the runs. For each check that turned red: its first bad run, the last good run before it,
+    DIR is the --report-dir of the runs, reports by default. For each check that turned red: its first bad run, the last good run before it,
     and the facts that changed in between. Runs of different clusters are kept apart. Unreadable runs are listed and
     left out.
     """

@@ -14,6 +14,7 @@ from nettests import terminal
 from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
+from nettests.cli.output_options import json_option
 from nettests.cluster import connect
 from nettests.cluster.digests import digests_of
 from nettests.model.cluster_profile import ClusterProfile
@@ -30,7 +31,7 @@ from nettests.session.run_options import RunOptions
 @click.option(
     "--digests", is_flag=True, help="Name each image by its digest, as reported by the nodes."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@json_option()
 def images(*, common: CommonOptions, digests: bool, as_json: bool) -> None:
     """List the images that a run pulls, for a mirror.
 

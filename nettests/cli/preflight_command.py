@@ -13,6 +13,7 @@ from rich.text import Text
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, CommonOptions, cluster_options
+from nettests.cli.output_options import json_option
 from nettests.model.exit_code import ExitCode
 from nettests.model.labels import document_version
 from nettests.model.permission import Permission
@@ -37,7 +38,7 @@ _STYLES = {
 
 @click.command(cls=Command, example="nettests preflight --kubeconfig ~/.kube/config")
 @cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
-@click.option("--json", "as_json", is_flag=True, help="All findings, and missing rules, as JSON.")
+@json_option("All findings, and missing rules, as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print problems only.")
 def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
     """Check whether a run can start on a cluster.

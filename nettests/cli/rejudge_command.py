@@ -12,6 +12,7 @@ import click
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import baseline_option, metrics_option
+from nettests.cli.output_options import json_option
 from nettests.judge.exit_status import FailOn
 from nettests.model.run_folder import HTML
 from nettests.plugin.documents import write_documents
@@ -53,7 +54,7 @@ _BY_SHAPE = Redactor()
 )
 @baseline_option
 @metrics_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@json_option()
 def rejudge(
     *,
     run: Path,

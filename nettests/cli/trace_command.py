@@ -10,6 +10,7 @@ import click
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
+from nettests.cli.output_options import json_option
 from nettests.model.exit_code import ExitCode
 from nettests.plan import load
 from nettests.report.trace_json import document
@@ -55,7 +56,7 @@ from nettests.tracing.result import Trace
     metavar="DIR",
     help="Folder for the page and the capture files.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+@json_option()
 def trace(
     *,
     check: str | None,

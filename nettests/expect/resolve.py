@@ -203,12 +203,16 @@ def undecided(entries: str, unknowns: Iterable[str]) -> str:
 
 
 def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:
-    """Return the first of the entries that apply; the others, which expect the same, are named."""
-    candidate, *others = agreeing
-    entry = candidate.limitation
+    """Return the first of the entries that apply; the others, which expect the same, are named.
+
+    Where it holds in several of its places, each is a reason: a fact that only one of them names may change the outcome.
+    """
+    entry = agreeing[0].limitation
+    places = [one for one in agreeing if one.limitation.id == entry.id]
+    because = _distinct(said for one in places for said in one.evaluation.sentences)
     same = tuple(
         f"{other.limitation.id} ({other.limitation.place}) expects the same"
-        for other in others
+        for other in agreeing
         if other.limitation.id != entry.id
     )
     return AppliedLimitation(
@@ -218,7 +222,7 @@ def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:
         category=entry.category,
         mechanism=entry.mechanism,
         sources=entry.sources,
-        because=candidate.evaluation.sentences + same,
+        because=because + same,
         file=entry.file,
         line=entry.line,
     )

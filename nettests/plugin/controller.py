@@ -190,11 +190,12 @@ class Controller:
     def _start(self, nodeids: list[str]) -> None:
         if self.run is None or self._selected:
             return
-        self._selected = frozenset(filter(None, map(check_in, nodeids)))
+        made = self.run.prepared.blueprint
+        planned = {one.id for one in made.plan.checks} | {one.id for one in made.plan.skips}
+        self._selected = frozenset(planned & set(map(check_in, nodeids)))
         if not self._selected:
             self.run.journal.event("no check was selected")
             return
-        made = self.run.prepared.blueprint
         decide_nothing = unused(made.manifests, made.expectations)
         self.run.journal.write(Limitations(unused=decide_nothing))
         self.run.start(self._selected)

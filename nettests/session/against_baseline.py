@@ -80,7 +80,7 @@ def ending(
     """Return the verdicts, of checks and of members, that decide how a run ends.
 
     A run that could not be compared with the baseline counts every deviation, and is not good without any: whether an
-    entry expired, or something was recorded otherwise, is unknown.
+    entry expired, or something is otherwise than accepted, is unknown.
     """
     if FailOn.NEW not in fail_on:
         return verdicts, members

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.baseline import Baseline, merged
+from nettests.baseline import Baseline, accepted, merged
 from nettests.baseline.entries import name_of
 from nettests.compare.recorded import Seen
 from nettests.model.words import Verdict
@@ -66,6 +66,17 @@ def test_the_facts_of_the_expectation_are_among_them() -> None:
 def test_patterns_choose_by_the_whole_id(patterns: list[str], number: int) -> None:
     """A star stands for any letters; what is as documented is never chosen."""
     assert len(entries(run(), *patterns)) == number
+
+
+def test_what_is_limited_is_accepted_on_request_alone() -> None:
+    """Each such check, with the outcome that was seen; beside what is accepted without it."""
+    limited = {one.id for one in run().checks if one.verdict is Verdict.LIMITED}
+    assert limited
+    found = accepted([run()], (), reason="ticket 4711", expires=LAST_DAY, limited=True)
+    held = {one.entry.check: one.entry for one in found}
+    assert held.keys() == limited | {one.check for one in entries(run())}
+    assert {held[one].verdict for one in limited} == {Verdict.LIMITED}
+    assert all(held[one].seen.outcome for one in limited)
 
 
 def test_a_flaky_check_is_held_to_no_outcome() -> None:

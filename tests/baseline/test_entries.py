@@ -32,7 +32,7 @@ def test_the_schema_is_a_schema() -> None:
         ("distribution", Distribution),
     ):
         assert of[key]["enum"] == [one.value for one in words]
-    assert set(of["verdict"]["enum"]) == {"fail", "lifted", "flaky", "recorded"}
+    assert set(of["verdict"]["enum"]) == {"fail", "lifted", "flaky", "recorded", "limited"}
 
 
 def test_what_is_written_is_read_again() -> None:

@@ -5,7 +5,17 @@ from datetime import timedelta
 
 import pytest
 
-from nettests.baseline import Baseline, Fit, Told, counted, fittings, told_of
+from nettests.baseline import (
+    Baseline,
+    Fit,
+    Told,
+    accepted,
+    counted,
+    fittings,
+    read_baseline,
+    render_baseline,
+    told_of,
+)
 from nettests.compare import RecordedRun
 from nettests.judge.exit_status import of_run
 from nettests.model.words import Outcome, Verdict
@@ -120,6 +130,27 @@ def test_what_was_recorded_is_held_to_the_source_that_was_seen(
     assert fit(later, OPEN, held)[1] == f"source_seen: {before or 'none'} → {now}"
 
 
+@pytest.mark.parametrize(
+    ("now", "outcome", "code_now"),
+    [
+        (Verdict.LIMITED, "timed_out", 0),
+        (Verdict.LIMITED, "unreachable", 1),
+        (Verdict.PASS, "replied", 0),
+        (Verdict.FAIL, "refused", 1),
+    ],
+)
+def test_what_is_limited_is_held_to_its_outcome(now: Verdict, outcome: str, code_now: int) -> None:
+    """Its documents allow several, and the site one; what a newer manifest judges is free again, and a failure is new."""
+    check = next(one for one in run().checks if one.verdict is Verdict.LIMITED)
+    seen = replace(check.observed, outcome="timed_out")
+    first = with_check(run(), replace(check, observed=seen))
+    then = accepted([first], [check.id], reason="ticket 4711", expires=LAST_DAY, limited=True)
+    held = Baseline(file="b.yaml", entries=(*HELD.entries, *(one.entry for one in then)))
+    assert read_baseline(render_baseline(held), "b.yaml").entries[-1].check
+    later = replace(check, verdict=now, observed=replace(seen, outcome=outcome))
+    assert code(with_check(run(), later), held) == code_now
+
+
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.LIMITED, Verdict.KNOWN_BUG])
 def test_what_was_recorded_and_is_documented_now_is_stale_and_not_red(verdict: Verdict) -> None:
     """A newer manifest judges it: what a site added to the documents is no longer needed."""
@@ -211,7 +242,7 @@ def test_the_lines_name_what_is_red() -> None:
     (one,) = entries(run(), BROKEN)
     found = told_of(run(broken=MORE), Baseline(file="b.yaml", entries=(one,)), late)
     assert list(found.lines()) == [
-        "baseline b.yaml: 0 known failures, 2 new, 0 recorded otherwise, 1 expired",
+        "baseline b.yaml: 0 known failures, 2 new, 0 otherwise than accepted, 1 expired",
         f"new: {MORE}tcp",
         f"new: {MORE}udp",
         f"expired: {BROKEN} was accepted until 2026-12-31: ticket 4711",

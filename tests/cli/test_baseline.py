@@ -249,7 +249,7 @@ def test_a_run_that_is_judged_again_is_held_to_a_baseline_too(
     held = [f"--baseline={file}", "--fail-on=new"]
     done = called("rejudge", finished, limits, *held)
     assert done.exit_code == 0, done.output
-    assert " known failures, 0 new, 0 recorded otherwise, 0 expired" in done.output
+    assert " known failures, 0 new, 0 otherwise than accepted, 0 expired" in done.output
     again = json.loads((finished / "rejudged" / "results.json").read_text())
     assert again["run"]["exit_code"] == 0
     assert any(check["verdict"] == "lifted" for check in again["checks"])

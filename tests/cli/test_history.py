@@ -148,6 +148,15 @@ def test_the_page_links_to_the_reports_of_the_runs(runs: Path, tmp_path: Path) -
         assert (file.parent / link.partition("#")[0]).read_text() == "the report"
 
 
+def test_without_a_folder_it_is_that_of_all_reports(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where `nettests run` wrote them, `nettests history` finds them."""
+    (tmp_path / "reports").symlink_to(runs)
+    monkeypatch.chdir(tmp_path)
+    assert history().output == history(runs).output
+
+
 def test_since_leaves_older_runs_out(runs: Path) -> None:
     """The history begins with the first run of that day."""
     (cluster,) = told(runs, "--since=2026-10-20")["clusters"]

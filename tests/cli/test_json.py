@@ -96,6 +96,36 @@ def test_every_command_that_lists_something_has_a_json_form() -> None:
     assert without == WITHOUT.keys()
 
 
+def test_json_is_requested_in_the_same_two_ways_everywhere() -> None:
+    """Whoever knows one command knows all: ``--json`` and ``--output json``; ``export`` alone writes its file by ``--output``."""
+    ways = {
+        name: {"--json", "--output"} & {name for one in command.params for name in one.opts}
+        for name, command in leaves(main, "nettests")
+    }
+    assert {name for name, found in ways.items() if len(found) == 1} == set()
+    assert len(ways) - len(WITHOUT) > 15
+
+
+@pytest.mark.parametrize(
+    "command", [("lint",), ("diff", SAMPLE, SAMPLE), ("history", SAMPLE.parent)], ids=str
+)
+def test_both_ways_print_the_same(command: tuple[str | Path, ...]) -> None:
+    """One JSON value, whichever is typed; a text is what stands there without them."""
+    flag, form = called(*command, "--json"), called(*command, "--output", "json")
+    assert (flag.exit_code, flag.output) == (form.exit_code, form.output)
+    assert isinstance(json.loads(form.output), dict)
+    assert called(*command, "--output=text").output == called(*command).output
+
+
+@pytest.mark.parametrize(("command", "form"), [("lint", "text"), ("diff", "markdown")])
+def test_two_forms_at_once_are_refused(command: str, form: str) -> None:
+    """Neither is taken silently."""
+    runs = (SAMPLE, SAMPLE) if command == "diff" else ()
+    refused = called(command, *runs, "--json", f"--output={form}")
+    assert refused.exit_code == 2
+    assert f"--json and --output {form} exclude each other" in refused.output
+
+
 def test_explain_tells_every_entry_with_what_was_found_of_it(
     mixed: ClusterFacts, entry: Path
 ) -> None:

@@ -89,7 +89,7 @@ def test_lint_reads_a_profile_with_all_that_it_brings(profile: Path) -> None:
     """Its flows and entries are counted, and nothing is wrong."""
     done = called("lint", profile)
     assert done.exit_code == 0, done.output
-    assert done.output.endswith("1 vendor profiles: nothing to repair\n")
+    assert done.output.endswith("1 vendor profile: nothing to repair\n")
     folder = called("lint", profile.parent, f"--suite={profile.parent}")
     assert folder.output == done.output
 

@@ -8,6 +8,7 @@ import pytest
 
 from nettests.compare import difference, read_results, render_page
 from nettests.report import Results, build_results, render_json
+from tests.report.axe import assert_readable, needs_axe
 from tests.report.browser import PROGRAM, Page, browsing
 from tests.report.hostile import hostile_records
 
@@ -42,3 +43,9 @@ def test_the_page_loads_nothing_and_nothing_acts(browser: Page, hostile: Path) -
     """One request, for the page itself; no script ran and none was forbidden, for there is none."""
     browser.assert_inert(hostile)
     assert browser.evaluate("document.querySelectorAll('section').length") > 3
+
+
+@needs_axe
+def test_everybody_can_read_and_reach_it(browser: Page, hostile: Path) -> None:
+    """By axe-core's rules of contrast, names, structure and keyboard, whatever the cluster says."""
+    assert_readable(browser, hostile)

@@ -57,6 +57,26 @@ def test_a_fault_beside_an_upgrade_is_the_only_new_failure() -> None:
     assert found.exit_code is ExitCode.TESTS_FAILED
 
 
+def test_what_stays_open_and_hangs_on_a_fact_more_is_explained_by_it() -> None:
+    """A ping of a Windows node hangs on its firewall before, and on OutBoundNAT's exceptions too once they leave it out."""
+    before = with_windows(cluster_facts(NEW), firewall=known(True, "test"))
+    nodes = before.cni.nat_exceptions.value
+    assert nodes
+    only_pods = known(tuple(one for one in nodes if str(one).startswith("10.")), "test")
+    after = replace(before, cni=replace(before.cni, nat_exceptions=only_pods))
+    check = "icmp-pod-to-node/windows-1/windows-1/other-node/icmp"
+    flow, _, rest = check.partition("/")
+    silent = but(flow, Outcome.TIMED_OUT, rest)
+    found = difference(
+        recorded(results(before, flows=[flow])), recorded(results(after, silent, flows=[flow]))
+    )
+    (one,) = [changed for changed in found.changed if changed.id == check]
+    assert one.before.verdict is one.after.verdict is Verdict.RECORDED
+    assert one.why is not None
+    assert one.why.explained is Explained.EXPLAINED
+    assert [cause.fact for cause in one.why.causes] == ["OutBoundNAT exceptions"]
+
+
 def test_a_limitation_that_stays_although_it_should_go_is_a_failure_with_its_fact() -> None:
     """DSR is on now and the source is still rewritten: the expectation changed by that fact, and the cluster did not."""
     flow = "dsr-source-address"

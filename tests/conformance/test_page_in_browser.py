@@ -9,6 +9,7 @@ from nettests.conformance import documents
 from nettests.conformance.documents import PAGE
 from tests.conformance.claimed import report
 from tests.conformance.test_documents import FAILED, hostile
+from tests.report.axe import assert_readable, needs_axe
 from tests.report.browser import PROGRAM, Page, browsing
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
@@ -41,3 +42,9 @@ def test_the_page_loads_nothing_and_nothing_acts(browser: Page, file: Path) -> N
     """One request, for the page itself; no script ran and none was forbidden, for there is none."""
     browser.assert_inert(file)
     assert browser.evaluate("document.querySelectorAll('.feature').length") > 2
+
+
+@needs_axe
+def test_everybody_can_read_and_reach_it(browser: Page, file: Path) -> None:
+    """By axe-core's rules of contrast, names, structure and keyboard: headings follow each other, for one."""
+    assert_readable(browser, file)

@@ -29,6 +29,9 @@ def leaves(command: click.Command, *path: str) -> Iterator[tuple[tuple[str, ...]
 COMMANDS = dict(leaves(main, "nettests"))
 GROUPS = {("nettests",): main, ("nettests", "lab"): lab, ("nettests", "baseline"): baseline}
 
+TERMINAL = 78
+"""What click fills of the 80 columns of a terminal, or of none."""
+
 
 def shown(path: tuple[str, ...]) -> str:
     """Return the help of a command."""
@@ -88,7 +91,7 @@ def test_shared_options_stand_under_headings() -> None:
 @pytest.mark.parametrize("group", GROUPS, ids=" ".join)
 def test_what_each_command_does_is_read_in_the_list_of_its_group(group: tuple[str, ...]) -> None:
     """Its line is a whole sentence: none is cut at the width of a terminal."""
-    told = CliRunner().invoke(GROUPS[group], ["--help"])
+    told = CliRunner().invoke(GROUPS[group], ["--help"], terminal_width=TERMINAL)
     lines = told.output.partition("Commands:\n")[2].splitlines()
     assert lines
     assert [line for line in lines if line.endswith("...") or line[-1] not in ".?"] == []

@@ -39,7 +39,7 @@ def test_each_place_holds_by_itself() -> None:
 
 
 def test_an_entry_that_holds_in_two_places_is_named_once() -> None:
-    """It does not agree with itself, and is used if any of its places is."""
+    """It does not agree with itself, is used if any of its places is, and holds because of the facts of both."""
     shipped = [manifest(one=TWO)]
     both = check("linux-1", "win-1", protocol=Protocol.UDP)
     found = resolve([both], FACTS, shipped)
@@ -48,6 +48,10 @@ def test_an_entry_that_holds_in_two_places_is_named_once() -> None:
     assert one.limitation is not None
     assert not any("expects the same" in sentence for sentence in one.limitation.because)
     assert unused(shipped, found) == ()
+    facts = [said.partition(":")[0] for said in one.limitation.because]
+    assert any("source runs linux" in said for said in facts)
+    assert any("target build in >=17763 <17764" in said for said in facts)
+    assert len(facts) == len(set(facts))
     assert [entry.id for entry in unused(shipped, {})] == ["one"]
 
 

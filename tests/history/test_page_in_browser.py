@@ -1,6 +1,7 @@
 """The page of a history in a real browser: it fits any window, loads nothing, and charts and strips share their columns."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from nettests.history import history_of, render_page
 from tests.history.story import nights
 from tests.history.test_page import hostile
+from tests.report.axe import assert_readable, needs_axe
 from tests.report.browser import PROGRAM, Page, browsing
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
@@ -74,3 +76,13 @@ def test_labels_of_charts_are_within_their_card(browser: Page, tmp_path: Path, n
     browser.open_whole(written, 360)
     assert browser.evaluate('document.querySelectorAll(".timeline .tick").length') > 0
     assert browser.evaluate(ODD_LABELS) == 0
+
+
+@needs_axe
+def test_everybody_can_read_and_reach_it(browser: Page, tmp_path: Path) -> None:
+    """By axe-core's rules of contrast, names, structure and keyboard: links in a picture are no part of an image."""
+    read = [replace(one, report=f"{one.name}/report.html") for one in nights()]
+    written = tmp_path / "history.html"
+    written.write_text(render_page(history_of(read)), "utf-8")
+    assert_readable(browser, written)
+    assert browser.evaluate('document.querySelectorAll(".strip a").length') > 3

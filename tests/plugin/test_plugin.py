@@ -102,6 +102,15 @@ def test_planned_skips_are_skipped_tests(run: Runner) -> None:
     assert done.verdicts["pod-to-pod-ip/windows"] == "skipped"
 
 
+def test_a_flow_that_is_left_out_as_a_whole_is_one_skipped_test(run: Runner) -> None:
+    """It has no node pool in its id, and is told with its reason all the same: nothing is skipped silently."""
+    done = run(f"--flow={FLOW}", "--flow=dual-stack-service")
+    done.result.assert_outcomes(passed=12, skipped=1)
+    assert done.verdicts["dual-stack-service"] == "skipped"
+    (told,) = [one for one in done.results["checks"] if one["id"] == "dual-stack-service"]
+    assert "the cluster has IPv4 only" in told["message"]
+
+
 def test_a_run_that_only_skips_is_seven(run: Runner) -> None:
     """Nothing judged is not success."""
     done = run("--flow=nodeport-from-external", "-k", "udp")

@@ -4,23 +4,20 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
 from nettests.report import Results, build_results, render_html
 from scripts.axe import FILE as AXE
+from tests.report.axe import needs_axe, violations
 from tests.report.browser import PROGRAM, WIDTHS, Page, browsing
 from tests.report.hostile import hostile_records
 from tests.report.sweep import swept
 from tests.report.test_unread import strange
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
-needs_axe = pytest.mark.skipif(
-    not AXE.is_file(), reason="axe-core is not here: python scripts/axe.py fetches it by npm"
-)
 RED = "pod-to-service-fqdn/linux-1/windows-1/other-node/tcp"
-RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
 FEW = """for (const kind of [".flow", ".card", "details.check", "tr.of-suite", ".overview tbody", ".limitations li"])
   [...document.querySelectorAll(kind)].slice(12).forEach((one) => one.remove())"""
 """Leaves some of each thing that a page has in hundreds, all laid out alike: axe looks at each of them."""
@@ -89,21 +86,6 @@ def test_rows_keep_their_names_while_columns_are_scrolled_to(
         assert browser.evaluate(f"{row}.getBoundingClientRect().left") == pytest.approx(
             before, abs=1
         )
-
-
-def violations(browser: Page) -> list[str]:
-    """Return what axe finds wrong with the page as it is shown: rule, and where."""
-    told: dict[str, Any] = json.loads(
-        browser.evaluate(
-            f"axe.run(document, {{runOnly: {json.dumps(RULES)}}}).then((found) => JSON.stringify(found))"
-        )
-    )
-    assert len(told["passes"]) > 15, "axe looked at nothing"
-    return [
-        f"{one['id']}: {node['target']} {node.get('failureSummary', '')}"
-        for one in told["violations"]
-        for node in one["nodes"][:3]
-    ]
 
 
 @needs_axe
