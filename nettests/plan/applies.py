@@ -243,7 +243,7 @@ def _no_external_vantage(action: Action, facts: ClusterFacts) -> str:
         return ""
     if facts.external_vantage == "none":
         return "the cluster profile declares no external vantage"
-    if not action.protocol.from_outside:
+    if not facts.from_outside(action.protocol):
         return f"the external vantage carries TCP only, not {action.protocol.value.upper()}"
     return ""
 

@@ -212,7 +212,8 @@ def _other_node_port(topology: Topology, action: Action) -> Target | None:
         if node.name != action.target.node and server(node) not in action.target.backends:
             return targets.node_port(node, node)
     external = topology.facts.external_target
-    return targets.external_ip() if external and external.address and external.tcp_port else None
+    served = external and external.address and external.port(action.protocol)
+    return targets.external_ip() if served else None
 
 
 def _distribution(action: Action, backends: NodePool) -> Action:
@@ -343,7 +344,7 @@ def _through_node_port(topology: Topology, action: Action) -> Iterator[Action]:
         if node.name not in {action.source.node, action.target.node}:
             yield replace(action, source=node_vantage(node))
     inside = action.source.kind is not VantageKind.EXTERNAL
-    if inside and action.protocol.from_outside and topology.facts.external_vantage != "none":
+    if inside and topology.facts.from_outside(action.protocol):
         yield replace(action, source=external_vantage())
     for node in nodes:
         if node.os is OS.LINUX and node.name == action.target.node != action.source.node:
