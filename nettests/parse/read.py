@@ -18,6 +18,7 @@ from nettests.parse import (
     curl,
     datagram,
     dial,
+    during,
     http_response,
     idle,
     inspection,
@@ -50,6 +51,7 @@ PARSERS: Mapping[str, Parser] = {
     "train": train.read,
     many_services.SERVICES: many_services.read,
     witness.WITNESS: witness.read,
+    during.MEANWHILE: during.read,
     arrival.SERVER_LOG: arrival.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""

@@ -203,7 +203,7 @@ def _connects(question: Question) -> bool:
             return True
         case Question.PING | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
             return False
-        case Question.PATH_MTU | Question.LOSS | Question.SCALE:
+        case Question.PATH_MTU | Question.LOSS | Question.SCALE | Question.DURING:
             return False
         case Question.ADMIT | Question.INSPECT | Question.START:
             return False

@@ -69,7 +69,7 @@ def _at_once(action: Action) -> Action:
     match action.question:
         case Question.CHURN | Question.IDLE | Question.LOSS | Question.FLOWS | Question.SCALE:
             return replace(action, question=Question.REACH, connections=1)
-        case Question.WITNESS:
+        case Question.WITNESS | Question.DURING:
             return replace(action, question=Question.REACH)
         case Question.PATH_MTU:  # beside large packets, small ones on the same path
             return replace(action, question=Question.REACH, size=action.size or EVERY_PATH)
@@ -158,7 +158,7 @@ def _beside(question: Question) -> Question:
             return Question.REACH
         case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
             return Question.REACH
-        case Question.FLOWS | Question.SCALE | Question.WITNESS:
+        case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
             return Question.REACH
         case Question.ADMIT | Question.INSPECT | Question.START:
             return Question.REACH

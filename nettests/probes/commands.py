@@ -66,7 +66,7 @@ def command(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Co
             return _train(action, endpoint, timing)
         case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
             raise CannotProbeError(f"no one command can {action.question.value}")
-        case Question.PATH_MTU | Question.SCALE | Question.WITNESS:
+        case Question.PATH_MTU | Question.SCALE | Question.WITNESS | Question.DURING:
             raise CannotProbeError(f"no one command can {action.question.value}")
         case _:
             assert_never(action.question)

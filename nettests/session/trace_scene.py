@@ -59,7 +59,7 @@ def _sends_one_flow(question: Question) -> bool:
             return True
         case Question.WITNESS | Question.RESOLVE:
             return True
-        case Question.FLOWS | Question.SCALE:
+        case Question.FLOWS | Question.SCALE | Question.DURING:
             return False
         case Question.PATH_MTU | Question.LOSS | Question.IDLE:
             return False
