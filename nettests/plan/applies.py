@@ -35,6 +35,8 @@ HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
 MOST_ZONES = 8
 """An endpoint is hinted for so many at most (API reference, EndpointHints)."""
+SCTP = KubernetesVersion.parse("1.19")
+"""SCTPSupport is on by default from here on (KEP-614)."""
 SLICES = KubernetesVersion.parse("1.21")
 POD_SECURITY = KubernetesVersion.parse("1.23")
 
@@ -67,6 +69,7 @@ def why_not(action: Action, facts: ClusterFacts) -> str:
         or _no_pod_records(action, facts)
         or _no_slices(action, facts)
         or _no_hints(action, facts)
+        or _no_sctp(action, facts)
         or _no_external_target(action, facts)
         or _no_external_vantage(action, facts)
         or _not_about_this(action, facts)
@@ -171,6 +174,14 @@ def _no_hints(action: Action, facts: ClusterFacts) -> str:
     if len(zones) > MOST_ZONES:
         return f"nodes stand in {len(zones)} zones; an endpoint is hinted for {MOST_ZONES} at most"
     return ""
+
+
+def _no_sctp(action: Action, facts: ClusterFacts) -> str:
+    """Ports of SCTP are a feature of Services that not every version has."""
+    settings = action.target.settings
+    if settings is None or not settings.sctp or facts.server_version >= SCTP:
+        return ""
+    return f"Kubernetes {facts.server_version} takes no ports of SCTP by default: {SCTP} does"
 
 
 def _no_external_target(action: Action, facts: ClusterFacts) -> str:

@@ -11,6 +11,10 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    "service-during-changes",
+    "udp-flow-after-change",
+    "service-beside-sctp",
+    "pod-to-cloud-metadata",
     "pod-volumes",
     "network-policy",
     "windows-unknown-account",

@@ -100,7 +100,7 @@ CHANGE_FAULTS = (
         profiles=(BRIDGE, OVERLAY),
         injections=inject("udp-flows-kept", node="linux-1"),
         enable=("disruptive",),
-        # Of Windows nodes the documents leave it open (udp-flow-kept-windows).
+        # Of Windows nodes the documents leave it open (svc-changes-in-use).
         must=(Checks(flow="udp-flow-after-change", source="linux-1"),),
         names=("linux-1|linux nodes|udp-flow-after-change",),
     ),

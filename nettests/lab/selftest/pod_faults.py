@@ -1,4 +1,4 @@
-"""Named faults of kubelets and runtimes on Windows: volumes, probes, hooks, how containers end, where Pods may stand. Values.
+"""Named faults of kubelets and runtimes on Windows: volumes, probes, hooks, how containers end, where Pods may stand and what they reach. Values.
 
 Each has a lab of its own, but for a label that somebody takes away: nothing switches these while a lab runs.
 """
@@ -24,6 +24,15 @@ def _switched(name: str, summary: str, switch: str, flow: str, says: str = "") -
 
 
 POD_FAULTS = (
+    NamedFault(
+        name="metadata-answered",
+        summary="nodes look like Google's, and their Windows Pods reach the metadata address, which documents deny",
+        profiles=(BRIDGE,),
+        mechanisms=("google-labels=on", "cloud-metadata=on"),
+        enable=_COSTLY,
+        must=(Checks(flow="pod-to-cloud-metadata"),),
+        names=("flow-gce-metadata|pod-to-cloud-metadata",),
+    ),
     _switched(
         "volumes-empty",
         "kubelets on Windows show each container empty folders in the place of its Pod's volumes",
