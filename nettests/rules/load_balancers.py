@@ -79,14 +79,21 @@ def local_policy_load_balancers(evidence: Evidence) -> Finding:
     remedy="read kube-proxy's log for HNS errors; SCTP is not supported on Windows: have its Services on Linux nodes alone",
 )
 def sctp_load_balancers(evidence: Evidence) -> Finding:
-    """HNS has a load balancer at the ClusterIP of every Service port of SCTP with backends."""
+    """HNS has a load balancer at the ClusterIP of every Service port of SCTP with backends.
+
+    Of a Service whose other ports HNS does not have, kube-proxy's turn has not come: it is left out, also of the run's own.
+    """
     there = set(frontends(evidence.rows(POLICIES)))
-    wanted = {
-        one.front
-        for service in unchanged(evidence)
-        for one in _wanted_balancers(evidence, service)
-        if one.kind == CLUSTER_IP and one.backends and one.front[2] == SCTP
-    }
+    wanted = set()
+    for service in unchanged(evidence, own=True):
+        fronts = {
+            one.front
+            for one in _wanted_balancers(evidence, service)
+            if one.kind == CLUSTER_IP and one.backends
+        }
+        of_sctp = {front for front in fronts if front[2] == SCTP}
+        if fronts - of_sctp <= there:
+            wanted |= of_sctp
     if not wanted:
         raise NothingThereError(
             "no Service with a port of SCTP stays that has backends for this node"
