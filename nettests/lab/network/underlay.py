@@ -11,7 +11,7 @@ from ipaddress import IPv4Address
 
 from nettests.lab.network import addressing, nft
 from nettests.lab.network.namespace import FORWARDING, IPV6, NetworkNamespace, make_namespace
-from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure, host
+from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, await_carrier, configure, host
 from nettests.lab.network.tables import Chain, Table, render
 from nettests.lab.topology import OS, Address, Profile
 
@@ -60,6 +60,7 @@ class Underlay:
             own = self.macs[address]
             others = ((one, mac) for one, mac in self.macs.items() if mac != own)
             links.neighbours(link, others)
+        await_carrier(near)
 
 
 def build_underlay(profile: Profile) -> Underlay:
@@ -162,6 +163,7 @@ def _wire_outside(underlay: Underlay, profile: Profile) -> None:
             links.up("eth0")
             links.address("eth0", address, profile.outside_network.prefixlen)
             links.route(ANY, "eth0", via=profile.outside_network[1])
+        await_carrier(near)
     if profile.mechanism("cloud-metadata", 0):
         with configure(underlay.gateway) as gateway:
             gateway.lead(host(METADATA), _OUTSIDE_BRIDGE, profile.outside_server)
