@@ -62,6 +62,23 @@ class Question(StrEnum):
                 assert_never(self)
 
     @property
+    def changes_services(self) -> bool:
+        """Whether Services of the check's own change, before it is tested or meanwhile."""
+        match self:
+            case Question.CHURN | Question.DURING:
+                return True
+            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
+                return False
+            case Question.IDLE | Question.PATH_MTU | Question.LOSS | Question.FLOWS:
+                return False
+            case Question.SCALE | Question.WITNESS:
+                return False
+            case Question.ADMIT | Question.INSPECT | Question.START:
+                return False
+            case _:
+                assert_never(self)
+
+    @property
     def examined(self) -> bool:
         """Whether it takes more than one command, so that an examiner answers it."""
         match self:

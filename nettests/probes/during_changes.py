@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from nettests.bounds import Bounds
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.check import Action
 from nettests.model.json_text import read_json
@@ -85,7 +86,7 @@ class Connections(InUse):
         pod = str(of_family(self.of.standing[final].addresses, self.action.family))
         behind, followed, changes = final, True, 0
         self._look_up()
-        with ThreadPoolExecutor(2, "during") as dialling:
+        with ThreadPoolExecutor(Bounds.of(self.of.timing).dials_beside, "during") as dialling:
             ways = [
                 dialling.submit(self._go_on, self.address, SERVICE_HOSTNAME, self._seen),
                 dialling.submit(self._go_on, pod, SERVER_HOSTNAME, self._beside),

@@ -27,9 +27,10 @@ def test_what_a_protocol_does(about: str, words: set[Protocol]) -> None:
             "examined",
             {
                 *(Question.ADMIT, Question.INSPECT, Question.START),
-                *(Question.IDLE, Question.SCALE, Question.WITNESS),
+                *(Question.IDLE, Question.SCALE, Question.WITNESS, Question.DURING),
             },
         ),
+        ("changes_services", {Question.CHURN, Question.DURING}),
         ("exhausts", {Question.FLOWS, Question.SCALE}),
         ("alone", {Question.FLOWS, Question.SCALE, Question.WITNESS}),
         ("tries_objects", {Question.ADMIT, Question.START}),

@@ -11,7 +11,6 @@ import pytest
 from nettests.errors import PlanError
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts, ExternalTarget, known, unknown
-from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS, CheckClass, Placement, Protocol, Question, Resolver, SourceSeen
 from nettests.plan import Matrix, build, load
 from nettests.resources import suites_path
@@ -273,12 +272,6 @@ NO_EXEC = "this identity may not get pods/exec"
             "the cluster's DNS is not known to serve records of pod addresses: no Corefile",
         ),
         (lambda f: f, "nodeport-from-external", "udp", ONLY_TCP),
-        (
-            lambda f: replace(f, server_version=KubernetesVersion(1, 18)),
-            "service-beside-sctp",
-            "tcp",
-            "Kubernetes 1.18.0 takes no ports of SCTP by default: 1.19.0 does",
-        ),
         (
             lambda f: replace(f, external_vantage="none"),
             "nodeport-from-external",
