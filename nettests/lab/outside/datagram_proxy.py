@@ -20,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 
 _VERSION, _ASSOCIATE = 5, 3
 _PASSWORD, _NONE_FITS = 2, 255
-_IPV4 = 1
+_IPV4, _NAME = 1, 3
 _UNSUPPORTED_COMMAND, _UNSUPPORTED_ADDRESS = 7, 8
 _HEADER = 10
 """Bytes before a datagram's payload: reserved, fragment, kind of address, IPv4 address, port."""
@@ -94,10 +94,16 @@ class DatagramProxy:
         if not known:
             return None
         _, command, _, kind = await reader.readexactly(4)
-        if kind not in _ADDRESS_BYTES:
+        if kind == _NAME:
+            length = (await reader.readexactly(1))[0]
+        elif kind in _ADDRESS_BYTES:
+            length = _ADDRESS_BYTES[kind]
+        else:
             writer.write(_reply(_UNSUPPORTED_ADDRESS))
             return None
-        declared = await reader.readexactly(_ADDRESS_BYTES[kind] + 2)
+        declared = await reader.readexactly(
+            length + 2
+        )  # of where it will send from, the port counts
         if command != _ASSOCIATE:
             writer.write(_reply(_UNSUPPORTED_COMMAND))
             return None

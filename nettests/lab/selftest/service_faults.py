@@ -42,7 +42,7 @@ _OF_A_PROXY = (
         enable=("costly",),
         must=(Checks(flow="service-beside-sctp", source="win-1"),),
         may=(Checks(flow="hns-load-balancers", node="win-1"),),
-        names=("win-1",),
+        names=("win-1|service-beside-sctp",),
     ),
     NamedFault(
         name="dns-service-missing",

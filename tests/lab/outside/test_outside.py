@@ -1,14 +1,11 @@
 """The door to the emulated outside: a forward proxy in squid's manner, and its cluster profile."""
 
-import contextlib
 import socket
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 import requests
-import socks
 from ruamel.yaml import YAML
 
 from tests.lab.running import Lab, pod, until
@@ -137,52 +134,6 @@ def test_tunnels_are_opened(profile: dict[str, Any]) -> None:
         while data := sock.recv(4096):
             answer += data
     assert answer.endswith(b"server")
-
-
-def datagram(relay: str, target: tuple[str, int]) -> str:
-    """Return what answers ``clientip`` through a relay, as PySocks speaks to it."""
-    parts = urlsplit(relay)
-    with socks.socksocket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.set_proxy(
-            socks.SOCKS5,
-            parts.hostname,
-            parts.port,
-            rdns=False,
-            username=parts.username,
-            password=parts.password,
-        )
-        sock.settimeout(2)
-        sock.sendto(b"clientip", target)
-        answer: bytes = sock.recvfrom(1000)[0]
-        return answer.decode()
-
-
-def test_a_datagram_leaves_from_the_outside_client(profile: dict[str, Any]) -> None:
-    """The external server sees the outside client's address; who has no password gets no relay."""
-    relay, target = profile["externalUDPProxy"], ("198.51.100.10", 8081)
-    assert datagram(relay, target).startswith("198.51.100.20:")
-    with pytest.raises(socks.SOCKS5AuthError):
-        datagram(relay.replace(f"{urlsplit(relay).password}", "guessed"), target)
-
-
-def test_a_node_port_is_reached_by_datagrams(lab: Lab, profile: dict[str, Any]) -> None:
-    """A Windows node translates what the outside client sends to a NodePort over UDP, and its Pod answers."""
-    lab.run("deaf", "win-1", os={"name": "windows"})
-    ports = [{"port": 81, "targetPort": 8081, "protocol": "UDP"}]
-    spec = {"type": "NodePort", "selector": {"app": "deaf"}, "ports": ports}
-    made = lab.core.create_namespaced_service(
-        "default", {"metadata": {"name": "deaf"}, "spec": spec}
-    )
-    target = ("172.30.0.13", made.spec.ports[0].node_port)
-
-    def answered() -> bool:
-        with contextlib.suppress(TimeoutError):
-            return ":" in datagram(profile["externalUDPProxy"], target)
-        return False
-
-    until(answered, seconds=40)
-    lab.core.delete_namespaced_service("deaf", "default")
-    lab.remove("deaf")
 
 
 def test_pods_reach_the_outside_by_address_and_name(lab: Lab) -> None:
