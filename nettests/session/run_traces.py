@@ -15,7 +15,7 @@ from nettests.errors import NettestsError
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.run_folder import DIAGNOSTICS
-from nettests.model.words import Verdict
+from nettests.model.words import Question, Verdict
 from nettests.report.incidents import find_incidents
 from nettests.report.results import CheckResult
 from nettests.session.trace_files import write_trace
@@ -86,9 +86,14 @@ def representatives(checks: Sequence[Check], watch: Watch, facts: ClusterFacts) 
     for incident in find_incidents(results, facts):
         for name in incident.checks:
             check = known.get(name)
-            if check is not None and verdicts[name] in _TRACED and not refusal(check):
+            if check is not None and verdicts[name] in _TRACED and _quick(check):
                 yield check
                 break
+
+
+def _quick(check: Check) -> bool:
+    """Whether a check can be traced in the time of a run: what is silent for minutes is not."""
+    return not refusal(check) and check.action.question is not Question.IDLE
 
 
 def trace_incidents(

@@ -118,6 +118,18 @@ KINDS = (
         ("node",),
     ),
     Kind(
+        "network-id-disguised",
+        "a node's tunnels have another network id on the wire, and the nodes that they reach put the right one back: no server notices",
+        ("node", "vni"),
+        ("node",),
+    ),
+    Kind(
+        "macs-kept",
+        "packets of a node's pods leave it with the pods' own MAC addresses: no server notices",
+        ("node",),
+        ("node",),
+    ),
+    Kind(
         "hairpin-broken",
         "what a pod sends to itself by way of a Service is lost",
         ("node",),
