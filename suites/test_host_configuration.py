@@ -131,6 +131,7 @@ def test_hns_configuration() -> None:
         cases.rule("local-policy-load-balancers"),
         cases.rule("stale-load-balancers"),
         cases.rule("empty-source-vip"),
+        cases.rule("sctp-load-balancers"),
     ),
     facts=(
         "svc-stale-vip-leak",
@@ -139,6 +140,7 @@ def test_hns_configuration() -> None:
         "svc-hns-restart-dup",
         "svc-stale-1-34-no-resync",
         "kp-network-recreated",
+        "svc-sctp",
     ),
     sources=(HEALTH, PROBLEMS),
 )

@@ -1,11 +1,23 @@
 """Pod to external: what lies outside the cluster, by IP address and by name."""
 
 from nettests.model.expectation import Source
-from nettests.model.words import Resolver, SourceSeen, TargetKind, VantageKind
-from nettests.plan import Matrix, NameForm, flow
+from nettests.model.words import (
+    CheckClass,
+    Question,
+    Resolver,
+    SourceSeen,
+    TargetKind,
+    VantageKind,
+)
+from nettests.plan import Matrix, NameForm, flow, pods
 
 NETWORKING = Source(
     document="Kubernetes documentation, Networking on Windows", section="Network modes"
+)
+METADATA = Source(
+    document="Google Cloud documentation, About GKE metadata server",
+    section="Metadata server address",
+    address="https://cloud.google.com/kubernetes-engine/docs/concepts/workload-identity#metadata_server",
 )
 
 
@@ -47,3 +59,18 @@ def test_pod_to_external_dns() -> None:
 )
 def test_pod_to_external_source_address() -> None:
     """A server outside the cluster sees a Windows pod under its node's address."""
+
+
+@flow(
+    "pod-to-cloud-metadata",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.START,
+    cases=(pods.connects("google", "169.254.169.254:80", when=("gke",)),),
+    check_class=CheckClass.COSTLY,
+    facts=("flow-gce-metadata",),
+    sources=(METADATA,),
+)
+def test_pod_to_cloud_metadata() -> None:
+    """A Windows Pod opens a connection to its cloud's metadata address, over which it sends nothing."""

@@ -20,6 +20,11 @@ SOURCE_IP = Source(
     document="Kubernetes documentation, Using Source IP",
     section="Source IP for Services with Type=ClusterIP",
 )
+PROTOCOLS = Source(
+    document="Kubernetes documentation, Protocols for Services",
+    section="SCTP",
+    address="https://kubernetes.io/docs/reference/networking/service-protocols/",
+)
 DSR = Source(
     document="Kubernetes documentation, Networking on Windows",
     section="Load balancing and Services",
@@ -56,6 +61,21 @@ def test_session_affinity() -> None:
 )
 def test_affinity_timeout() -> None:
     """A client that comes back after the time-out of its affinity may meet another backend."""
+
+
+@flow(
+    "service-beside-sctp",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.ELSEWHERE,
+    service=ServiceSettings(label="sctp", sctp=True),
+    check_class=CheckClass.COSTLY,
+    alike="pod-to-service-clusterip",
+    facts=("svc-sctp",),
+    sources=(PROTOCOLS,),
+)
+def test_service_beside_sctp() -> None:
+    """A Service that has a port of SCTP, too, is answered at its other ports."""
 
 
 @flow(

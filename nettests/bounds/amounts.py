@@ -48,6 +48,8 @@ class Bounds:
     """Services of many that one check makes or removes at the same time; the connection bounds all requests besides."""
     service_dials: int = 4
     """Of many Services so many are dialled by one probe at the same time, beside others of its node."""
+    dials_beside: int = 2
+    """Connections of one probe while a Service changes: one to it, and one to its backend, which shows what is the Service's."""
     diagnostic_readings: int = 12
     """Readings for diagnostics, of the API and of nodes, at the same time."""
     questions_open: int = 192

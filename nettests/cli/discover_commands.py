@@ -181,7 +181,7 @@ def _value(fact: Fact[Any]) -> str:
 
 def _external(facts: ClusterFacts) -> str:
     target = facts.external_target
-    vantage = f"vantage: {facts.external_vantage}"
+    vantage = f"vantage: {facts.external_vantage}{', UDP too' if facts.external_udp else ''}"
     if target is None:
         return f"none declared; {vantage}"
     return f"{target.address or 'no address'}, {target.name or 'no name'}; {vantage}"

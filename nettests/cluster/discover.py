@@ -95,6 +95,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         ),
         external_target=profile.external_target,
         external_vantage=profile.external_vantage,
+        external_udp=profile.external_vantage == "direct" or profile.external_udp_proxy is not None,
         denied=snapshot.denied,
         namespace=snapshot.namespace,
         pod_records=networks.pod_records(snapshot.config_maps.get("kube-system/coredns")),

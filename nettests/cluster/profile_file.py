@@ -31,7 +31,8 @@ from nettests.model.labels import is_ours
 from nettests.model.versions import KubernetesVersion
 from nettests.resources import manifests_path
 
-PROXY_SCHEMES = frozenset({"http", "https", "socks5", "socks5h"})
+SOCKS_SCHEMES = frozenset({"socks5", "socks5h"})
+PROXY_SCHEMES = SOCKS_SCHEMES | {"http", "https"}
 
 T = TypeVar("T", Timing, DiagnosticsLimits, Scale)
 
@@ -73,6 +74,7 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         external_target=_external_target(data.get("externalTarget")),
         external_vantage=vantage,
         external_proxy=_proxy_address(data.get("externalProxy")),
+        external_udp_proxy=_udp_proxy_address(data.get("externalUDPProxy"), vantage),
         external_ips=ipaddress.ip_network(data.get("externalIPs", DOCUMENTATION_ADDRESSES)),
         network_policy=data.get("networkPolicy", True),
         pools=_pools(data),
@@ -201,5 +203,20 @@ def _proxy_address(text: str | None) -> str | None:
     if parts.scheme not in PROXY_SCHEMES or not parts.hostname:
         raise ValueError(
             "externalProxy is not an address such as http://user:token@host:3128 or socks5://host:1080"
+        )
+    return text
+
+
+def _udp_proxy_address(text: str | None, vantage: str) -> str | None:
+    if text is None:
+        return None
+    if vantage != "proxy":
+        raise ValueError(
+            f"externalUDPProxy belongs to externalVantage: proxy, and the vantage is {vantage}"
+        )
+    parts = urlsplit(text)
+    if parts.scheme not in SOCKS_SCHEMES or not parts.hostname:
+        raise ValueError(
+            "externalUDPProxy is not the address of a SOCKS5 proxy such as socks5://user:token@host:1080"
         )
     return text

@@ -36,6 +36,7 @@ OF_CLUSTER: Mapping[str, Callable[[ClusterFacts], Any]] = {
     "Pod records in DNS": lambda facts: facts.pod_records,
     EXTERNAL_TARGET: lambda facts: _outside(facts.external_target),
     "external vantage": lambda facts: facts.external_vantage,
+    "UDP from outside": lambda facts: facts.external_udp,
     "Pod Security": lambda facts: facts.pod_security,
     "privileged containers": lambda facts: facts.privileged,
     "what the identity may not do": lambda facts: facts.denied,

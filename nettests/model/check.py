@@ -189,6 +189,8 @@ class Action:
                 return True
             case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
                 return self.resolver is not None and self.resolver.is_process
+            case Question.DURING:  # a flow keeps its source port in a process
+                return self.protocol is Protocol.UDP
             case Question.ADMIT | Question.INSPECT | Question.START:
                 return False
             case Question.PATH_MTU | Question.LOSS | Question.FLOWS | Question.SCALE:

@@ -201,12 +201,13 @@ class ClusterProfile:
     """What the user states of a cluster. The default states nothing, and nothing outside is contacted.
 
     ``nodePools`` pins groups of nodes to node pool names, so that ids survive whatever happens to labels.
-    ``external_proxy`` may carry credentials: it never reaches a journal or a report.
+    ``external_proxy`` and ``external_udp_proxy`` may carry credentials: they never reach a journal or a report.
     """
 
     external_target: ExternalTarget | None = None
     external_vantage: str = "none"
     external_proxy: str | None = None
+    external_udp_proxy: str | None = None
     external_ips: Network = DOCUMENTATION_ADDRESSES
     """The range from which Services get ``externalIPs``; no host may have an address in it."""
     network_policy: bool = True

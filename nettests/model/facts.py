@@ -6,11 +6,11 @@ Written by ``cluster.discover`` (and completed by the cluster profile), read by 
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, assert_never
 
 from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.model.words import OS, Family
+from nettests.model.words import OS, Family, Protocol
 
 T = TypeVar("T")
 Address = IPv4Address | IPv6Address
@@ -148,6 +148,18 @@ class ExternalTarget:
     udp_port: int | None = None
     reports_client_address: bool = False
 
+    def port(self, protocol: Protocol) -> int | None:
+        """Return its port for ``protocol``, if it has one."""
+        match protocol:
+            case Protocol.TCP:
+                return self.tcp_port
+            case Protocol.UDP:
+                return self.udp_port
+            case Protocol.ICMP:
+                return None
+            case _:
+                assert_never(protocol)
+
 
 ALL, SAMPLE = "all", "sample"
 """Which nodes the fleet sweep takes: every usable one, or those that stand for their node pools."""
@@ -195,6 +207,8 @@ class ClusterFacts:
     external_target: ExternalTarget | None
     external_vantage: str
     """``none`` (default), ``proxy`` or ``direct``."""
+    external_udp: bool = False
+    """Whether the external vantage sends datagrams, too: directly, or through a proxy that relays them."""
     namespace: str = ""
     """The existing namespace that a run uses; empty if the run creates one."""
     pod_security: Fact[str] = Fact("privileged", "a namespace of the run's own")
@@ -223,6 +237,18 @@ class ClusterFacts:
     def dns_domain(self) -> str:
         """The cluster domain, or Kubernetes' default where it is unknown."""
         return self.cluster_domain.value or DEFAULT_DOMAIN
+
+    def from_outside(self, protocol: Protocol) -> bool:
+        """Whether there is an external vantage that carries ``protocol``."""
+        match protocol:
+            case Protocol.TCP:
+                return self.external_vantage != "none"
+            case Protocol.UDP:
+                return self.external_udp
+            case Protocol.ICMP:
+                return False
+            case _:
+                assert_never(protocol)
 
     def node(self, name: str) -> NodeFacts:
         """Return the node of that name; ``KeyError`` when there is none."""

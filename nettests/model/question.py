@@ -33,6 +33,8 @@ class Question(StrEnum):
     """A connection is idle for a while, and is used again; does it still carry anything?"""
     CHURN = "churn"
     """Its Service is deleted and recreated, each time in front of another backend; who answers in the end?"""
+    DURING = "during"
+    """Its Service gets other endpoints while it is used; is every new connection answered, does a UDP flow follow?"""
     ADMIT = "admit"
     """Does the API server accept an object? Tested by dry run."""
     INSPECT = "inspect"
@@ -52,8 +54,25 @@ class Question(StrEnum):
                 return True
             case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
                 return True
-            case Question.FLOWS | Question.SCALE | Question.WITNESS:
+            case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
                 return True
+            case Question.ADMIT | Question.INSPECT | Question.START:
+                return False
+            case _:
+                assert_never(self)
+
+    @property
+    def changes_services(self) -> bool:
+        """Whether Services of the check's own change, before it is tested or meanwhile."""
+        match self:
+            case Question.CHURN | Question.DURING:
+                return True
+            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
+                return False
+            case Question.IDLE | Question.PATH_MTU | Question.LOSS | Question.FLOWS:
+                return False
+            case Question.SCALE | Question.WITNESS:
+                return False
             case Question.ADMIT | Question.INSPECT | Question.START:
                 return False
             case _:
@@ -65,7 +84,7 @@ class Question(StrEnum):
         match self:
             case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
                 return True
-            case Question.SCALE | Question.WITNESS:
+            case Question.SCALE | Question.WITNESS | Question.DURING:
                 return True
             case Question.REACH | Question.PING | Question.RESOLVE | Question.FLOWS:
                 return False
@@ -84,6 +103,8 @@ class Question(StrEnum):
                 return False
             case Question.IDLE | Question.CHURN | Question.INSPECT | Question.WITNESS:
                 return False
+            case Question.DURING:
+                return False
             case Question.PATH_MTU | Question.LOSS | Question.FLOWS | Question.SCALE:
                 return False
             case _:
@@ -95,7 +116,7 @@ class Question(StrEnum):
         match self:
             case Question.FLOWS | Question.SCALE:
                 return True
-            case Question.WITNESS:
+            case Question.WITNESS | Question.DURING:
                 return False
             case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
                 return False
@@ -119,7 +140,7 @@ class Question(StrEnum):
                 return True
             case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
                 return False
-            case Question.FLOWS | Question.SCALE | Question.WITNESS:
+            case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
                 return False
             case Question.ADMIT | Question.INSPECT | Question.START:
                 return False

@@ -102,6 +102,8 @@ class ServiceSettings:
     """For ``SCALE``: what is looked at."""
     idle_ports: bool = False
     """It has ports for connections that are silent, beside the usual ones."""
+    sctp: bool = False
+    """It has a port of SCTP beside the usual ones, at which nobody listens."""
     external_name: bool = False
     """Type ExternalName, for the declared external target."""
 

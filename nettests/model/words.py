@@ -31,17 +31,6 @@ class Protocol(StrEnum):
     ICMP = "icmp"
 
     @property
-    def from_outside(self) -> bool:
-        """Whether the external vantage can carry it: it is an HTTP client."""
-        match self:
-            case Protocol.TCP:
-                return True
-            case Protocol.UDP | Protocol.ICMP:
-                return False
-            case _:
-                assert_never(self)
-
-    @property
     def retransmitted(self) -> bool:
         """Whether the sender's kernel sends again what was lost while a connection opens (RFC 9293, 3.8.1)."""
         match self:

@@ -49,7 +49,7 @@ def read(raw: Raw) -> Reading:
     if socks is not None:
         return _of_socks(int(socks[1]), socks[2])
     if raw.status is None:
-        return _of_error(raw.stderr)
+        return of_error(raw.stderr)
     if raw.status in _PROXY_REFUSES:
         return probe_failed(f"the external proxy answered {raw.status}")
     if not raw.stdout.strip():
@@ -71,8 +71,8 @@ def _of_socks(number: int, text: str) -> Reading:
     return Reading(outcome=outcome, detail=f"the proxy outside replies {number}: {text}")
 
 
-def _of_error(text: str) -> Reading:
-    """Read a direct request's error: requests prints the text of Linux, or says that it timed out."""
+def of_error(text: str) -> Reading:
+    """Read a direct attempt's error: requests prints the text of Linux, or says that it timed out."""
     # sample: "timed out: ConnectTimeoutError: …", "NewConnectionError: [Errno 111] Connection refused"
     if text.startswith("timed out"):
         return Reading(outcome=Outcome.TIMED_OUT, detail=one_line(text))

@@ -58,7 +58,7 @@ def _by_datagrams(question: Question) -> bool:
             return True
         case Question.RESOLVE | Question.PING | Question.LOSS | Question.PATH_MTU:
             return False
-        case Question.FLOWS | Question.SCALE | Question.WITNESS:
+        case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
             return False
         case Question.IDLE | Question.CHURN | Question.ADMIT | Question.INSPECT | Question.START:
             return False

@@ -16,12 +16,12 @@ from nettests.model.observation import Attempt, Observation, Raw, unusable
 from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.service import ByHand, Change
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
+from nettests.parse import during, many_services
 from nettests.parse.controls import read_controls
 from nettests.parse.first_packets import without_busy_nodes
 from nettests.parse.kept_back import telling
 from nettests.parse.lost_datagram import ALONE
 from nettests.parse.many_flows import count
-from nettests.parse.many_services import figure_of
 from nettests.parse.path_mtu import read_sizes
 from nettests.parse.ports import by_port, differing_ports
 from nettests.parse.read import read_raw, read_resolution
@@ -99,7 +99,7 @@ def observe(
         loss=loss,
         path_size=sizes,
         flows=flows,
-        figure=figure_of(own) if check.action.question is Question.SCALE else None,
+        figure=_figure(check, own),
         witnessed=witnessed_in(own) if check.action.question is Question.WITNESS else (),
         trusted=distrust is None,
         distrust=distrust,
@@ -185,6 +185,13 @@ def _loss(
     return estimate(
         sum(attempt.tries for attempt in attempts), sum(attempt.lost for attempt in attempts)
     )
+
+
+def _figure(check: Check, own: Sequence[Raw]) -> str | None:
+    """Return what was measured, in words, where a question measures something."""
+    if check.action.question is Question.SCALE:
+        return many_services.figure_of(own)
+    return during.figure_of(own) if check.action.question is Question.DURING else None
 
 
 def _counts_flows(check: Check) -> bool:

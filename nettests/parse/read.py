@@ -16,7 +16,9 @@ from nettests.parse import (
     connect,
     crowd,
     curl,
+    datagram,
     dial,
+    during,
     http_response,
     idle,
     inspection,
@@ -41,6 +43,7 @@ PARSERS: Mapping[str, Parser] = {
     "nslookup": nslookup.read,
     "resolve_dnsname": resolve_dnsname.read,
     "http": http_response.read,
+    datagram.DATAGRAM: datagram.read,
     "admission": admission.read,
     "inspection": inspection.read,
     "start": start.read,
@@ -50,6 +53,7 @@ PARSERS: Mapping[str, Parser] = {
     "train": train.read,
     many_services.SERVICES: many_services.read,
     witness.WITNESS: witness.read,
+    during.MEANWHILE: during.read,
     arrival.SERVER_LOG: arrival.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""

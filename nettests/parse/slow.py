@@ -43,6 +43,8 @@ def limit(check: Check) -> float | None:
             return None
         case Question.PATH_MTU | Question.FLOWS | Question.SCALE | Question.WITNESS:
             return None
+        case Question.DURING:  # its own record tells
+            return None
         case Question.ADMIT | Question.INSPECT | Question.START:
             return None
         case _:

@@ -161,7 +161,7 @@ def _over(flow: Flow, pool: NodePool, client: Vantage, owner: NodeFacts | None) 
     if flow.service is not None:
         if flow.service.by_hand is ByHand.MIXED_TARGET_PORTS:
             return targets.mixed_target_ports(pool, flow.service)
-        if flow.question is Question.CHURN:
+        if flow.question.changes_services:
             at_node = descriptor(flow.target).owner is Owner.NODE_PORT
             own = (owner or _owner(pool, client)) if at_node else None
             named = client.pool or client.probe

@@ -36,6 +36,8 @@ HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
 MOST_ZONES = 8
 """An endpoint is hinted for so many at most (API reference, EndpointHints)."""
+SCTP = KubernetesVersion.parse("1.19")
+"""SCTPSupport is on by default from here on (KEP-614)."""
 SLICES = KubernetesVersion.parse("1.21")
 POD_SECURITY = KubernetesVersion.parse("1.23")
 
@@ -69,6 +71,7 @@ def why_not(action: Action, facts: ClusterFacts) -> str:
         or _no_slices(action, facts)
         or _no_cron_jobs(action, facts)
         or _no_hints(action, facts)
+        or _no_sctp(action, facts)
         or _no_external_target(action, facts)
         or _no_external_vantage(action, facts)
         or _not_about_this(action, facts)
@@ -185,6 +188,14 @@ def _no_hints(action: Action, facts: ClusterFacts) -> str:
     return ""
 
 
+def _no_sctp(action: Action, facts: ClusterFacts) -> str:
+    """Ports of SCTP are a feature of Services that not every version has."""
+    settings = action.target.settings
+    if settings is None or not settings.sctp or facts.server_version >= SCTP:
+        return ""
+    return f"Kubernetes {facts.server_version} takes no ports of SCTP by default: {SCTP} does"
+
+
 def _no_external_target(action: Action, facts: ClusterFacts) -> str:
     external = facts.external_target
     missing = ""
@@ -215,7 +226,7 @@ def _connects(question: Question) -> bool:
             return True
         case Question.PING | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
             return False
-        case Question.PATH_MTU | Question.LOSS | Question.SCALE:
+        case Question.PATH_MTU | Question.LOSS | Question.SCALE | Question.DURING:
             return False
         case Question.ADMIT | Question.INSPECT | Question.START:
             return False
@@ -255,7 +266,7 @@ def _no_external_vantage(action: Action, facts: ClusterFacts) -> str:
         return ""
     if facts.external_vantage == "none":
         return "the cluster profile declares no external vantage"
-    if not action.protocol.from_outside:
+    if not facts.from_outside(action.protocol):
         return f"the external vantage carries TCP only, not {action.protocol.value.upper()}"
     return ""
 

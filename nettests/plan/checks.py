@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from nettests.model.check import Action, Check, Control, Member, Target, Vantage
-from nettests.model.words import OS, Placement, Question
+from nettests.model.words import OS, Placement, Protocol, Question
 from nettests.plan import targets
 from nettests.plan.controls import Topology, controls
 from nettests.plan.questions import Candidate
@@ -76,15 +76,16 @@ def _shared(action: Action, *, of_pool: bool) -> Action:
 
 def _needs(candidate: Candidate) -> tuple[str, ...]:
     """Return what the source needs for this way of sending."""
-    if candidate.question is Question.IDLE and candidate.cell.source is not None:
-        return _to_hold_an_idle_connection(candidate.cell.source.os)
+    kept = candidate.question is Question.DURING and candidate.protocol is Protocol.UDP
+    if (kept or candidate.question is Question.IDLE) and candidate.cell.source is not None:
+        return _to_hold_a_flow(candidate.cell.source.os)
     return (
         (candidate.resolver.value,) if candidate.resolver and candidate.resolver.is_process else ()
     )
 
 
-def _to_hold_an_idle_connection(os: OS) -> tuple[str, ...]:
-    """Return what an image needs to hold a connection that is silent."""
+def _to_hold_a_flow(os: OS) -> tuple[str, ...]:
+    """Return what an image needs to hold a connection, or a flow of datagrams."""
     match os:
         case OS.LINUX:
             return ("bash",)

@@ -68,7 +68,7 @@ def _at_once(action: Action) -> Action:
     match action.question:
         case Question.CHURN | Question.IDLE | Question.LOSS | Question.FLOWS | Question.SCALE:
             return replace(action, question=Question.REACH, connections=1)
-        case Question.WITNESS:
+        case Question.WITNESS | Question.DURING:
             return replace(action, question=Question.REACH)
         case Question.PATH_MTU:  # beside large packets, small ones on the same path
             return replace(action, question=Question.REACH, size=action.size or EVERY_PATH)
@@ -157,7 +157,7 @@ def _beside(question: Question) -> Question:
             return Question.REACH
         case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
             return Question.REACH
-        case Question.FLOWS | Question.SCALE | Question.WITNESS:
+        case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
             return Question.REACH
         case Question.ADMIT | Question.INSPECT | Question.START:
             return Question.REACH
@@ -211,7 +211,8 @@ def _other_node_port(topology: Topology, action: Action) -> Target | None:
         if node.name != action.target.node and server(node) not in action.target.backends:
             return targets.node_port(node, node)
     external = topology.facts.external_target
-    return targets.external_ip() if external and external.address and external.tcp_port else None
+    served = external and external.address and external.port(action.protocol)
+    return targets.external_ip() if served else None
 
 
 def _distribution(action: Action, backends: NodePool) -> Action:
@@ -342,7 +343,7 @@ def _through_node_port(topology: Topology, action: Action) -> Iterator[Action]:
         if node.name not in {action.source.node, action.target.node}:
             yield replace(action, source=node_vantage(node))
     inside = action.source.kind is not VantageKind.EXTERNAL
-    if inside and action.protocol.from_outside and topology.facts.external_vantage != "none":
+    if inside and topology.facts.from_outside(action.protocol):
         yield replace(action, source=external_vantage())
     for node in nodes:
         if node.os is OS.LINUX and node.name == action.target.node != action.source.node:

@@ -243,7 +243,7 @@ def _works(question: Question, protocol: Protocol) -> Outcome:
             return _answers(protocol)
         case Question.PATH_MTU | Question.LOSS | Question.FLOWS | Question.SCALE:
             return _answers(protocol)
-        case Question.WITNESS:
+        case Question.WITNESS | Question.DURING:
             return _answers(protocol)
         case Question.RESOLVE:
             return Outcome.RESOLVED

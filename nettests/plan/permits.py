@@ -76,6 +76,9 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
             return (*_to_reach(action, facts), *_to_change(action), *_by_way(action, facts))
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
             return (*_to_reach(action, facts), *_by_way(action, facts))
+        case Question.DURING:
+            changing = (GET_SERVICE, UPDATE_SERVICE)
+            return (*_to_reach(action, facts), *changing, *_by_way(action, facts))
         case Question.SCALE:
             return (*_to_reach(action, facts), DELETE_SERVICE, *_by_way(action, facts))
         case Question.WITNESS:

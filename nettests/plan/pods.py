@@ -218,6 +218,19 @@ def ends_with_code(label: str, *command: str, code: str, os: OS | None = None) -
     return after(label, item, EXIT_CODE, says=code, os=os)
 
 
+def connects(label: str, address: str, *, when: tuple[str, ...]) -> Case:
+    """Return a case whose Pod opens one TCP connection to an address outside the cluster, and sends nothing."""
+    words = ("/agnhost", "connect", "--timeout=5s", address)
+    return Case(
+        label=label,
+        object=_text(pod()),
+        counter=_text(pod()),
+        outcome=Outcome.CONNECTED,
+        when=when,
+        then=Afterwards(how="exec", words=words),
+    )
+
+
 def ends_with_message(label: str, *words: str, says: str) -> Case:
     """Return a case whose Pod runs the probe image's ``words``, after which its status holds what they wrote."""
     return after(label, pod(container("first", *words)), MESSAGE, says=says)

@@ -18,6 +18,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
 from nettests.model.payload import ONE_MIB
 from nettests.model.words import Outcome, Question, VantageKind
+from nettests.parse.during import MEANWHILE
 from nettests.parse.first_packets import shows_busy_node
 from nettests.parse.kept_back import kept_back
 from nettests.parse.lost_datagram import wants_more
@@ -61,11 +62,14 @@ ONE_IS_ENOUGH = frozenset(
         "idle",
         SERVICES,
         WITNESS,
+        MEANWHILE,
     }
 )
 """``ping`` sends three echoes itself, a transfer of 1 MiB is hundreds of packets; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
-SAID = frozenset({"admission", "inspection", "start", "crowd", "workload", "idle", SERVICES})
+SAID = frozenset(
+    {"admission", "inspection", "start", "crowd", "workload", "idle", SERVICES, MEANWHILE}
+)
 """Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
 believed."""
@@ -104,7 +108,9 @@ class Attempts:
                 compare_if_late(sender, check, ladder.raws, ladder.references)
                 if self.arrivals and ladder.proven and in_question(check, ladder.raws):
                     self.arrivals.look(sender, check)
-            case Question.PING | Question.IDLE | Question.SCALE | Question.WITNESS:
+            case (
+                Question.PING | Question.IDLE | Question.SCALE | Question.WITNESS | Question.DURING
+            ):
                 _Ladder(sender, check, self.controls).climb()
             case Question.ADMIT | Question.INSPECT | Question.START:
                 _Ladder(sender, check, self.controls).climb()

@@ -15,6 +15,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.payload import ECHO, expanded, written
 from nettests.model.powershell import POWERSHELL
 from nettests.model.words import OS, Family, Protocol, Question, Resolver, VantageKind
+from nettests.parse.datagram import DATAGRAM
 from nettests.probes.endpoint import Endpoint
 
 PINGS = 3
@@ -65,7 +66,7 @@ def command(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Co
             return _train(action, endpoint, timing)
         case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
             raise CannotProbeError(f"no one command can {action.question.value}")
-        case Question.PATH_MTU | Question.SCALE | Question.WITNESS:
+        case Question.PATH_MTU | Question.SCALE | Question.WITNESS | Question.DURING:
             raise CannotProbeError(f"no one command can {action.question.value}")
         case _:
             assert_never(action.question)
@@ -210,8 +211,11 @@ def _from_outside(protocol: Protocol, address: str, path: str, timing: Timing) -
         case Protocol.TCP:
             words = ("GET", f"http://{address}/{path}")
             return Command(means="external", tool="http", words=words, deadline=timing.dial)
-        case Protocol.UDP | Protocol.ICMP:
-            raise CannotProbeError(f"the external vantage carries TCP only, not {protocol}")
+        case Protocol.UDP:
+            words = ("SEND", f"udp://{address}/{path}")
+            return Command(means="external", tool=DATAGRAM, words=words, deadline=timing.dial)
+        case Protocol.ICMP:
+            raise CannotProbeError("the external vantage sends no ICMP")
         case _:
             assert_never(protocol)
 

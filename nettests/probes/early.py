@@ -74,7 +74,7 @@ class Held:
         match self.question:
             case Question.DISTRIBUTE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
                 return True
-            case Question.FLOWS | Question.SCALE | Question.WITNESS:
+            case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
                 return True
             case Question.REACH | Question.PING | Question.RESOLVE | Question.IDLE:
                 return lost

@@ -8,12 +8,14 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.words import Question
 from nettests.probes.configuration import Inspection
 from nettests.probes.deployment import StandingPod, StandingService
+from nettests.probes.during_changes import DuringChanges
 from nettests.probes.examine import Admission, Examiner
 from nettests.probes.idle_connection import IdleConnection
 from nettests.probes.many_services import ManyServices
 from nettests.probes.objects import Blank
 from nettests.probes.seams import Examined
 from nettests.probes.sending import Probe
+from nettests.probes.service_in_use import Setting
 from nettests.probes.starting import Starting
 
 
@@ -53,6 +55,17 @@ def examiners(
             services=services,
             timing=timing,
             stopped=stopped,
+        ),
+        Question.DURING: DuringChanges(
+            setting=Setting(
+                api=api,
+                namespace=blank.namespace,
+                probes=probes,
+                standing=standing,
+                services=services,
+                timing=timing,
+                stopped=stopped,
+            )
         ),
         Question.SCALE: ManyServices(
             making=api,

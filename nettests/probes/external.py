@@ -1,4 +1,4 @@
-"""The external vantage: request a NodePort from outside, through the forward proxy of the cluster profile.
+"""The external vantage: request a NodePort from outside, through the forward proxy of the cluster profile, or send it a datagram.
 
 Contacts nothing else. The proxy is a control channel: if it cannot be reached or refuses its credentials, nothing is
 known of the network behind it. What it reports of its own connection attempt (``X-Squid-Error``, or the reply of a
@@ -8,6 +8,7 @@ SOCKS proxy) is the observation.
 import re
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -17,6 +18,7 @@ from requests.exceptions import ProxyError, RequestException, Timeout
 from nettests.deadlines import Patience, timely
 from nettests.model import limits
 from nettests.model.channel import ChannelError
+from nettests.probes.datagrams import exchange
 
 SQUID_ERROR = "X-Squid-Error"
 PROXY_STATUSES = frozenset({407, 502, 504})
@@ -40,6 +42,8 @@ class External:
     """Fetches from outside: ``proxy`` is the address of a forward or SOCKS proxy, ``None`` for directly."""
 
     proxy: str | None
+    udp_proxy: str | None = None
+    """The address of a SOCKS proxy that relays datagrams; what goes directly needs none."""
 
     @property
     def channel(self) -> str:
@@ -86,6 +90,20 @@ class External:
             raise ChannelError(f"the external proxy answered {answer.status_code} {answer.reason}")
         said = f"{SQUID_ERROR}: {squid}" if squid else ""
         return Fetched(status=answer.status_code, body=body, error=said)
+
+    def send(self, url: str, *, timeout: float) -> Fetched:
+        """Send the path of ``udp://host:port/path`` as one datagram, and wait for its answer."""
+        if self.proxy and not self.udp_proxy:
+            raise ChannelError("the external proxy carries no UDP")
+        parts = urlsplit(url)
+        target = (parts.hostname or "", parts.port or 0)
+        try:
+            body = exchange(self.udp_proxy, target, parts.path.lstrip("/"), timeout=timeout)
+        except TimeoutError:
+            return Fetched(status=None, body="", error="timed out")
+        except OSError as error:
+            return Fetched(status=None, body="", error=str(error))
+        return Fetched(status=None, body=body)
 
 
 class TimelyAdapter(HTTPAdapter):

@@ -50,6 +50,7 @@ NODE_HTTP, NODE_UDP = 19080, 19081
 HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP, HOSTPORT_BOUND = 19180, 19182, 19181, 19190
 """Ports of its node that a pod of purpose ``hostport`` claims; the last one for loopback alone."""
 SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP = 80, 82, 81
+SERVICE_SCTP = 83
 IDLE_PORTS = range(22000, 22016)
 """Ports of a Service for connections that are silent, each for one, and of its Pod; two for each node pool that connects."""
 POD_CLOSED, NODE_CLOSED = 18099, 19099
@@ -339,11 +340,7 @@ def _service(
             port["targetPort"] = port["name"]
         elif settings.behind in _BEHIND:
             port["targetPort"] = _BEHIND[settings.behind][port["name"]]
-    if settings.idle_ports:
-        spec["ports"] += [
-            {"name": f"idle-{port}", "port": port, "targetPort": port, "protocol": "TCP"}
-            for port in IDLE_PORTS
-        ]
+    spec["ports"] += _more_ports(settings)
     spec |= _settings(settings)
     if external_ip is not None:
         spec["externalIPs"] = [external_ip]
@@ -352,6 +349,16 @@ def _service(
     if settings.preserve_destination:
         item["metadata"]["annotations"] = {"preserve-destination": "true"}
     return item
+
+
+def _more_ports(settings: ServiceSettings) -> list[Object]:
+    """Return ports beside the usual ones, each of which leads to its own number."""
+    ports = [(f"idle-{port}", port, "TCP") for port in IDLE_PORTS if settings.idle_ports]
+    ports += [("sctp", SERVICE_SCTP, "SCTP")] if settings.sctp else []
+    return [
+        {"name": name, "port": port, "targetPort": port, "protocol": protocol}
+        for name, port, protocol in ports
+    ]
 
 
 def _settings(settings: ServiceSettings) -> Object:

@@ -191,7 +191,7 @@ class Converses(Protocol):
         """Start a process; ``ChannelError`` when it cannot be started."""
 
 
-class Examined(ApiServer, Pods, Converses, Protocol):
+class Examined(ApiServer, Pods, Converses, Services, Protocol):
     """The cluster as far as questions without a path need it."""
 
 

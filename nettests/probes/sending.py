@@ -21,6 +21,7 @@ from nettests.model.observation import Raw
 from nettests.model.payload import folded
 from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import OS, Outcome, Question, VantageKind
+from nettests.parse.datagram import DATAGRAM
 from nettests.parse.kept_back import ICMP, SPENT
 from nettests.parse.overload import REFERENCE
 from nettests.parse.read import positive, read_raw
@@ -305,9 +306,12 @@ class Sender:
         if self.external is None:
             return Answer(channel="none", error="the cluster profile declares no external vantage")
         try:
-            got = self.external.fetch(
-                wanted.path, timeout=wanted.deadline, margin=self.timing.channel
-            )
+            if wanted.tool == DATAGRAM:
+                got = self.external.send(wanted.path, timeout=wanted.deadline)
+            else:
+                got = self.external.fetch(
+                    wanted.path, timeout=wanted.deadline, margin=self.timing.channel
+                )
         except ChannelError as error:
             return Answer(channel=self.external.channel, error=error.message)
         return Answer(

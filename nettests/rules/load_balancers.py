@@ -36,6 +36,8 @@ SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
 """Picked to 1.24.10, 1.25.6 and 1.26.1 (#113776); between them it is not run."""
 EARLIEST_DSR = WindowsBuild(17763, 1397)
 """KB4565349 (8B), the earliest update of Windows Server 2019 that Microsoft named; ``FIRST_DSR`` is sure."""
+SCTP = "SCTP"
+"""Not supported on Windows: whether HNS takes it is a rule's own matter."""
 DSR_BUILD = 19041
 """Windows 2004, the first release that all sources name."""
 READ = (SERVICES, SLICES, POLICIES, ENDPOINTS_BESIDE, SLICES_AFTER, SERVICES_AFTER)
@@ -71,6 +73,41 @@ def local_policy_load_balancers(evidence: Evidence) -> Finding:
 
 
 @rule(
+    "sctp-load-balancers",
+    about=(KERNELSPACE,),
+    reads=READ,
+    remedy="read kube-proxy's log for HNS errors; SCTP is not supported on Windows: have its Services on Linux nodes alone",
+)
+def sctp_load_balancers(evidence: Evidence) -> Finding:
+    """HNS has a load balancer at the ClusterIP of every Service port of SCTP with backends.
+
+    Of a Service whose other ports HNS does not have, kube-proxy's turn has not come: it is left out, also of the run's own.
+    """
+    there = set(frontends(evidence.rows(POLICIES)))
+    wanted = set()
+    for service in unchanged(evidence, own=True):
+        fronts = {
+            one.front
+            for one in _wanted_balancers(evidence, service)
+            if one.kind == CLUSTER_IP and one.backends
+        }
+        of_sctp = {front for front in fronts if front[2] == SCTP}
+        if fronts - of_sctp <= there:
+            wanted |= of_sctp
+    if not wanted:
+        raise NothingThereError(
+            "no Service with a port of SCTP stays that has backends for this node"
+        )
+    missing = [f"no load balancer for {_spelled(one)}" for one in sorted(wanted - there)]
+    return finding(
+        not missing,
+        shown(missing) or f"load balancers for {len(wanted)} Service ports of SCTP",
+        "a load balancer for every Service port of SCTP that has backends",
+        of=len(wanted),
+    )
+
+
+@rule(
     "load-balancer-backends",
     about=(KERNELSPACE, HNS),
     reads=READ,
@@ -84,7 +121,10 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
     """
     wanted: dict[Frontend, list[Wanted]] = {}
     for one in (
-        each for service in unchanged(evidence) for each in _wanted_balancers(evidence, service)
+        each
+        for service in unchanged(evidence)
+        for each in _wanted_balancers(evidence, service)
+        if each.front[2] != SCTP
     ):
         wanted.setdefault((one.front[0] or str(one.family), *one.front[1:]), []).append(one)
     there: dict[Frontend, list[Shown]] = {}
@@ -167,7 +207,7 @@ def _complete(evidence: Evidence, *, afar: bool) -> Finding:
         for service in unchanged(evidence)
         if _is_afar(evidence, service) is afar
         for one in _wanted_balancers(evidence, service)
-        if one.kind == CLUSTER_IP and one.settled and one.backends
+        if one.kind == CLUSTER_IP and one.settled and one.backends and one.front[2] != SCTP
     }
     if not wanted:
         which = " with externalTrafficPolicy Local and no local backend" if afar else ""

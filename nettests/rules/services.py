@@ -65,8 +65,8 @@ SLICES = ApiObjects(
 SLICES_AFTER = replace(SLICES, name="endpoint-slices-after")
 
 
-def unchanged(evidence: Evidence) -> list[Object]:
-    """Return the Services that are the same before and after, with the same endpoints; not the runs' own."""
+def unchanged(evidence: Evidence, *, own: bool = False) -> list[Object]:
+    """Return the Services that are the same before and after, with the same endpoints; the runs' own if that is wanted."""
     after = {name_of(one): one for one in evidence.items(SERVICES_AFTER)}
     before_slices, after_slices = by_service(evidence, SLICES), by_service(evidence, SLICES_AFTER)
     found = []
@@ -76,7 +76,7 @@ def unchanged(evidence: Evidence) -> list[Object]:
             _listed_endpoints(before_slices.get(name, []))
             == _listed_endpoints(after_slices.get(name, []))
         )
-        if same and RUN_LABEL not in (one["metadata"].get("labels") or {}):
+        if same and (own or RUN_LABEL not in (one["metadata"].get("labels") or {})):
             found.append(one)
     return found
 

@@ -95,6 +95,10 @@ def _backend(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
     return facts.cni.backend
 
 
+def _platform(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
+    return facts.platform
+
+
 def _windows(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
     count = sum(node.os is OS.WINDOWS for node in facts.nodes)
     return Fact("some" if count else "none", f"{count} Windows nodes")
@@ -126,6 +130,7 @@ OVN_KUBERNETES = _of_cluster("ovn-kubernetes", "the network plugin", _plugin, "o
 VPC = _of_cluster("aws-vpc-cni", "the network plugin", _plugin, "aws-vpc-cni")
 SDNBRIDGE = _of_cluster("sdnbridge", "the network plugin", _plugin, "sdnbridge")
 FLANNEL = _of_cluster("flannel", "the network plugin", _plugin, "flannel")
+GKE = _of_cluster("gke", "the managed service", _platform, "gke")
 WINDOWS = _of_cluster("windows", "the number of Windows nodes", _windows, "some")
 RUNTIME_CLASSES = _of_cluster(
     "runtime-classes", "the number of RuntimeClasses that steer Pods", _classes, "some"

@@ -24,9 +24,10 @@ class Known:
         self._holders.append(secrets)
 
     def profile(self, profile: ClusterProfile) -> None:
-        """Add the password of a cluster profile's proxy."""
-        password = urlsplit(profile.external_proxy or "").password
-        self.learn(lambda: (password,) if password else ())
+        """Add the passwords of a cluster profile's proxies."""
+        proxies = (profile.external_proxy, profile.external_udp_proxy)
+        passwords = tuple(filter(None, (urlsplit(one or "").password for one in proxies)))
+        self.learn(lambda: passwords)
 
     def __call__(self) -> tuple[str, ...]:
         """Return all of them."""

@@ -88,7 +88,9 @@ class Standing:
 def _external(profile: ClusterProfile) -> probes.External | None:
     match profile.external_vantage:
         case "proxy":
-            return probes.External(proxy=profile.external_proxy)
+            return probes.External(
+                proxy=profile.external_proxy, udp_proxy=profile.external_udp_proxy
+            )
         case "direct":
             return probes.External(proxy=None)
         case _:

@@ -65,7 +65,7 @@ def _sends_one_flow(question: Question) -> bool:
             return True
         case Question.LOSS | Question.IDLE:
             return True
-        case Question.FLOWS | Question.SCALE | Question.PATH_MTU:
+        case Question.FLOWS | Question.SCALE | Question.PATH_MTU | Question.DURING:
             return False
         case Question.ADMIT | Question.INSPECT | Question.START:
             return False

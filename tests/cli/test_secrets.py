@@ -12,19 +12,24 @@ from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
 TOKEN = "plain words of nobody's"
 """Of no shape: known because the kubeconfig holds it."""
-PASSWORD = "proxy words"
+PASSWORD, RELAYS_PASSWORD = "proxy words", "relay words"
 PROFILE = """
 apiVersion: nettests.dev/v1alpha1
 kind: ClusterProfile
 externalTarget: {address: 192.0.2.1, name: x.test, tcpPort: 80, udpPort: 53}
 externalVantage: proxy
 externalProxy: "http://me:proxy words@127.0.0.1:3128"
+externalUDPProxy: "socks5://me:relay words@127.0.0.1:1080"
 """
 
 
 def answer(request: Request) -> Reply:
     """Refuse everything, and tell who sent it."""
-    return status(403, "Forbidden", f"{request.headers['authorization']} may not, nor {PASSWORD}")
+    return status(
+        403,
+        "Forbidden",
+        f"{request.headers['authorization']} may not, nor {PASSWORD} or {RELAYS_PASSWORD}",
+    )
 
 
 def test_a_cluster_that_repeats_the_token_cannot_have_it_told(tmp_path: Path) -> None:
@@ -44,12 +49,13 @@ def test_a_cluster_that_repeats_the_token_cannot_have_it_told(tmp_path: Path) ->
         )
         assert api.requests[0].headers["authorization"] == f"Bearer {TOKEN}"
     printed = done.stdout + done.stderr
-    assert "may not, nor [redacted]" in printed
+    assert "may not, nor [redacted] or [redacted]" in printed
     documents = [path for path in (tmp_path / "reports/latest").iterdir() if path.is_file()]
     assert len(documents) == 5
     for text in (printed, *(path.read_text() for path in documents)):
         assert TOKEN not in text
         assert PASSWORD not in text
+        assert RELAYS_PASSWORD not in text
         assert "may not" in text
 
 

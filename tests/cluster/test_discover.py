@@ -15,7 +15,7 @@ from nettests.errors import ClusterError
 from nettests.model.cluster_profile import ClusterProfile, StatedFacts
 from nettests.model.facts import ExternalTarget, Fact
 from nettests.model.versions import KubernetesVersion
-from nettests.model.words import OS, Family
+from nettests.model.words import OS, Family, Protocol
 from tests.cluster.recorded import (
     config_map,
     daemon_set,
@@ -134,6 +134,21 @@ def test_the_profile_completes_and_overrides(snapshot: Snapshot) -> None:
     assert facts.cluster_domain.value == "a.b"
     assert facts.external_target == profile.external_target
     assert facts.external_vantage == "direct"
+    assert facts.external_udp
+
+
+@pytest.mark.parametrize(("relay", "carried"), [(None, False), ("socks5://x.test:1080", True)])
+def test_a_proxy_carries_udp_where_the_profile_names_a_relay(
+    snapshot: Snapshot, relay: str | None, *, carried: bool
+) -> None:
+    """A forward proxy carries TCP alone; that another one relays datagrams has to be stated."""
+    profile = ClusterProfile(
+        external_vantage="proxy", external_proxy="http://x.test:3128", external_udp_proxy=relay
+    )
+    facts = facts_of(snapshot, profile)
+    assert facts.from_outside(Protocol.TCP)
+    assert facts.from_outside(Protocol.UDP) is carried
+    assert not facts.from_outside(Protocol.ICMP)
 
 
 def test_no_node_is_an_error(snapshot: Snapshot) -> None:

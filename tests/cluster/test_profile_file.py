@@ -29,6 +29,7 @@ externalTarget: {address: 198.51.100.10, name: server.outside.test, tcpPort: 80,
                  udpPort: 8081, reportsClientAddress: true}
 externalVantage: proxy
 externalProxy: http://user:token@127.0.0.1:3128
+externalUDPProxy: socks5://user:token@127.0.0.1:1080
 nodePools: {windows-1: [w2, w1]}
 image: registry.internal/agnhost:2.63.0
 facts:
@@ -50,6 +51,7 @@ timing: {convergence: 120, cleanUp: 5, perProbe: 4}
     assert profile.external_target is not None
     assert profile.external_target.reports_client_address
     assert profile.external_proxy == "http://user:token@127.0.0.1:3128"
+    assert profile.external_udp_proxy == "socks5://user:token@127.0.0.1:1080"
     assert profile.pools == {"windows-1": ("w2", "w1")}
     assert profile.facts.cni_driver == "overlay"
     assert profile.facts.cni_mtu == 1450
@@ -97,6 +99,8 @@ def test_a_proxy_speaks_http_or_socks5(address: str, *, taken: bool) -> None:
         ("facts: {dnsAddress: 10.96.0.300}\n", "p.yaml: '10.96.0.300' does not appear to be", ""),
         ("facts: {podCIDRs: [10.244.0.1/16]}\n", "p.yaml: 10.244.0.1/16 has host bits set", ""),
         ("externalVantage: proxy\n", "p.yaml: externalVantage: proxy needs externalProxy", ""),
+        ("externalVantage: direct\nexternalUDPProxy: socks5://x:1\n", "p.yaml: externalUDPProxy belongs to externalVantage: proxy, and the vantage is direct", ""),
+        ("externalVantage: proxy\nexternalProxy: http://x:1\nexternalUDPProxy: http://x:1\n", "p.yaml: externalUDPProxy is not the address of a SOCKS5 proxy", ""),
         ("facts: {kubeProxy: {linux: {version: 1.30}}}\n", "p.yaml:3: facts.kubeProxy.linux.version: 1.3 is a number; write a version as a quoted text", ""),
         ("facts: {kubeProxy: {linux: {version: latest}}}\n", "p.yaml:3: facts.kubeProxy.linux.version: 'latest' does not match", ""),
         ("nodePools: {macos-1: [a]}\n", "does not match", ""),

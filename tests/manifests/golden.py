@@ -9,6 +9,7 @@ from tests.manifests.golden_groups import (
     BALANCED,
     BALANCED_VIP,
     BRIDGE_WITH_DSR,
+    CHANGES,
     DNS,
     EXTERNAL_LOCAL_OLD,
     EXTERNAL_LOCAL_OLD_VIP,
@@ -36,6 +37,7 @@ from tests.manifests.golden_groups import (
     PUBLISHED,
     REMOTE_PODS,
     RESTRICTED,
+    SCTP,
     SEEN,
     STICKY,
     TAINT,
@@ -176,3 +178,7 @@ TABLE: dict[str, dict[str, str]] = {
         **on_host_pools((1, 2, 3)),
     },
 }
+for _profile, _lines in TABLE.items():
+    if _profile != "linux":
+        _without_hns = _profile.startswith(("antrea", "userspace"))
+        _lines |= CHANGES if _without_hns else CHANGES | SCTP

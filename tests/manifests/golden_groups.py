@@ -36,6 +36,12 @@ TRANSLATED = {
     r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable",
     r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-pod-node-unstated: unspecified",
 }
+CHANGES = {
+    r"(service-during-changes|udp-flow-after-change)/windows-[0-9]/": (
+        "svc-changes-in-use: unspecified"
+    ),
+}
+SCTP = {r"hns-load-balancers/windows-[0-9]/sctp-load-balancers": "svc-sctp: unspecified"}
 IDLE_PODS = {
     r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost",
     r"pod-to-external-idle/windows-1/": "flow-tcp-idle-translated: unspecified",
@@ -146,7 +152,7 @@ USER_MODE = {
     r"service-(no-endpoints|unready-backend|named-port|two-target-ports|without-selector)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
-    r"service-(terminating-backends|topology-hints)/windows-1/": (
+    r"service-(terminating-backends|topology-hints|beside-sctp)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
     r"nodeport-(from-local-node|from-node-source-address|from-pod-own-node|localhost)/windows-1/": (

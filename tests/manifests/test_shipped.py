@@ -227,6 +227,7 @@ def test_every_entry_applies_somewhere() -> None:
         facts = cluster_facts(Shape(kubernetes="1.30", backend="host-gw", build="20348.3207"))
         clusters.append(replace(facts, cni=replace(facts.cni, plugin=known(plugin, "test"))))
     clusters += unread(cluster_facts("win2022-l2bridge-dsr"))
+    clusters.append(replace(base, platform=known("gke", "test")))
     used = {
         name for facts in clusters for one in expectations(facts).values() for name in one.entries
     }

@@ -9,14 +9,13 @@ from nettests.model.words import Family, Outcome, Protocol, Question, VantageKin
 @pytest.mark.parametrize(
     ("about", "words"),
     [
-        ("from_outside", {Protocol.TCP}),
         ("retransmitted", {Protocol.TCP}),
         ("echoed", {Protocol.ICMP}),
         ("refused_by_icmp", {Protocol.UDP}),
     ],
 )
 def test_what_a_protocol_does(about: str, words: set[Protocol]) -> None:
-    """Only TCP is sent again by its kernel and carried from outside; ping echoes; a closed UDP port tells by ICMP."""
+    """Only TCP is sent again by its kernel; ping echoes; a closed UDP port tells by ICMP."""
     assert {one for one in Protocol if getattr(one, about)} == words
 
 
@@ -28,9 +27,10 @@ def test_what_a_protocol_does(about: str, words: set[Protocol]) -> None:
             "examined",
             {
                 *(Question.ADMIT, Question.INSPECT, Question.START),
-                *(Question.IDLE, Question.SCALE, Question.WITNESS),
+                *(Question.IDLE, Question.SCALE, Question.WITNESS, Question.DURING),
             },
         ),
+        ("changes_services", {Question.CHURN, Question.DURING}),
         ("exhausts", {Question.FLOWS, Question.SCALE}),
         ("alone", {Question.FLOWS, Question.SCALE, Question.WITNESS}),
         ("tries_objects", {Question.ADMIT, Question.START}),

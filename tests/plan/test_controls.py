@@ -116,13 +116,15 @@ def test_a_nodeport_is_proved_from_another_node() -> None:
 
 
 def test_a_lone_node_is_proved_from_outside() -> None:
-    """Where there is no other node the external vantage stands in for TCP, and nothing for UDP."""
+    """Where there is no other node the external vantage stands in, for UDP if it carries that."""
     facts = cluster(node("windows-1", 1))
     where = "nodeport-from-local-node/windows-1/windows-1/same-node"
     tcp = controls(facts, f"{where}/tcp/backend-local")
     udp = controls(facts, f"{where}/udp/backend-local")
     assert tcp["target"].source.kind is VantageKind.EXTERNAL
     assert "target" not in udp
+    carried = controls(replace(facts, external_udp=True), f"{where}/udp/backend-local")
+    assert carried["target"].source.kind is VantageKind.EXTERNAL
 
 
 def test_a_partial_name_is_proved_by_the_full_one_in_the_same_pod() -> None:

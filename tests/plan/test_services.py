@@ -240,3 +240,16 @@ def test_slices_by_hand_need_their_api_and_the_right(version: str, denied: tuple
         assert said == {"this identity may not create endpointslices"}
     elif version == "1.20.15":
         assert said == {"Kubernetes 1.20.15 has no EndpointSlices of version v1: 1.21.0 has"}
+
+
+def test_a_port_of_sctp_is_planned_where_services_take_one() -> None:
+    """It is a feature of Services from Kubernetes 1.19 on; before that the flow is skipped with the reason."""
+    flow = [one for one in FLOWS if one.name == "service-beside-sctp"]
+    old = replace(mixed(), server_version=KubernetesVersion(1, 18))
+    why = "Kubernetes 1.18.0 takes no ports of SCTP by default: 1.19.0 does"
+    planned = build(old, flow)
+    assert not planned.checks
+    assert why in {skip.reason for skip in planned.skips}
+    new = replace(old, server_version=KubernetesVersion(1, 19))
+    costly = build(new, flow, enabled={CheckClass.COSTLY})
+    assert {one.settings.sctp for one in costly.services if one.name.startswith("sctp")} == {True}

@@ -171,13 +171,14 @@ def test_resolution_does_not_alternate() -> None:
     assert made(question, 0) == made(question, 1)
 
 
-def test_the_outside_fetches_over_tcp_only() -> None:
-    """The external vantage fetches; UDP from there cannot be probed."""
+def test_the_outside_fetches_over_tcp_and_sends_datagrams() -> None:
+    """The external vantage point fetches, or sends what agnhost's UDP server answers; it pings nobody."""
     wanted = made(action("external", TargetKind.NODEPORT, on="w1"))
     assert wanted.means == "external"
     assert wanted.path == "http://172.30.0.21:30080/hostname"
-    with pytest.raises(CannotProbeError, match="TCP only"):
-        made(action("external", TargetKind.NODEPORT, Protocol.UDP, on="w1"))
+    sent = made(action("external", TargetKind.NODEPORT, Protocol.UDP, on="w1"))
+    assert (sent.means, sent.tool, sent.request) == ("external", "datagram", "hostname")
+    assert sent.words == ("SEND", f"udp://172.30.0.21:{sent.port}/hostname")
 
 
 def test_a_dial_by_name_leaves_the_resolver_its_time() -> None:

@@ -60,12 +60,13 @@ _PROXY = _pod(
 )
 _PROXY["spec"]["hostNetwork"] = True
 _PODS = _items(_pod("web"), _PROXY)
+_SIGNALS = {"name": "signals", "port": 83, "protocol": "SCTP"}
 _SERVICES = [
     {
         "metadata": {"name": name, "namespace": "demo"},
         "spec": {
             "clusterIP": vip,
-            "ports": [{"port": 80, "protocol": "TCP"}],
+            "ports": [{"port": 80, "protocol": "TCP"}, *([_SIGNALS] if name == "web" else [])],
             **({"externalTrafficPolicy": "Local"} if name == "local" else {}),
         },
     }
@@ -75,7 +76,7 @@ _SLICES = [
     {
         "metadata": {"namespace": "demo", "labels": {"kubernetes.io/service-name": name}},
         "endpoints": [{"addresses": [address], "nodeName": node}],
-        "ports": [{"name": "", "protocol": "TCP", "port": 8080}],
+        "ports": [{"name": "", "protocol": "TCP", "port": 8080}, {**_SIGNALS, "port": 8083}],
     }
     for name, address, node in (
         ("web", "10.244.3.5", "win-1"),
@@ -96,12 +97,14 @@ _ENDPOINTS: list[Object] = [
 ]
 
 
-def _balancer(vip: str, endpoint: str, source: str = "") -> Object:
+def _balancer(
+    vip: str, endpoint: str, source: str = "", *, port: int = 80, protocol: int = 6
+) -> Object:
     elb = {
-        "ExternalPort": 80,
-        "InternalPort": 8080,
+        "ExternalPort": port,
+        "InternalPort": port + 8000,
         "IsDSR": False,
-        "Protocol": 6,
+        "Protocol": protocol,
         "SourceVIP": source,
         "Type": "ELB",
         "VIPs": [vip],
@@ -223,7 +226,13 @@ HEALTHY = {
     "endpoint-slices-after": _items(*_SLICES),
     "hns-endpoints": json.dumps(_ENDPOINTS),
     "hns-endpoints-beside-policies": json.dumps(_ENDPOINTS),
-    "hns-policies": json.dumps([_balancer("10.96.7.7", "A1"), _balancer("10.96.7.8", "B2")]),
+    "hns-policies": json.dumps(
+        [
+            _balancer("10.96.7.7", "A1"),
+            _balancer("10.96.7.7", "A1", port=83, protocol=132),
+            _balancer("10.96.7.8", "B2"),
+        ]
+    ),
     "hns-networks": json.dumps(
         [
             {

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from nettests.model.labels import RUN_LABEL
 from nettests.rules import NothingThereError, UnreadableError
 from tests.rules.made import FACTS, found
 
@@ -178,6 +179,37 @@ def test_health_checks_of_balancers_and_sctp_are_not_stale() -> None:
     assert not found(
         "stale-load-balancers", balanced([policy(10256, 6, "10.96.7.8")], [web])
     ).conforms
+
+
+SIGNALS: Object = {
+    "metadata": {"name": "signals", "namespace": "demo"},
+    "spec": {
+        "clusterIP": "10.96.7.8",
+        "ports": [{"port": 80, "protocol": "TCP"}, {"port": 53, "protocol": "SCTP"}],
+    },
+}
+
+
+def test_a_port_of_sctp_is_a_rules_own_matter() -> None:
+    """Its load balancer is there or missing for that rule alone; the others look at the other ports."""
+    tcp, sctp = policy(80, 6, "10.96.7.8"), policy(53, 132, "10.96.7.8")
+    missing = found("sctp-load-balancers", balanced([tcp], [SIGNALS]))
+    assert not missing.conforms
+    assert "no load balancer for 10.96.7.8:53/SCTP" in missing.detail
+    there = found("sctp-load-balancers", balanced([tcp, sctp], [SIGNALS]))
+    assert there.conforms
+    own = {**SIGNALS, "metadata": {**SIGNALS["metadata"], "labels": {RUN_LABEL: "r"}}}
+    assert not found("sctp-load-balancers", balanced([tcp], [own])).conforms
+    for policies in ([tcp], [tcp, sctp]):
+        assert found("load-balancers", balanced(policies, [SIGNALS])).conforms
+        assert found("load-balancer-backends", balanced(policies, [SIGNALS])).conforms
+
+
+def test_without_a_port_of_sctp_nothing_is_looked_at() -> None:
+    """So it is where HNS does not have the Service's other ports yet: its turn has not come."""
+    for policies, service in ((BOTH, DNS), ([], SIGNALS)):
+        with pytest.raises(NothingThereError, match="no Service with a port of SCTP"):
+            found("sctp-load-balancers", balanced(policies, [service]))
 
 
 def test_leaked_load_balancers_deviate() -> None:

@@ -31,6 +31,16 @@ def windows(facts: ClusterFacts) -> NodeFacts:
     return replace(node, cni_driver=known("overlay", "test"), kube_proxy=proxy)
 
 
+def test_a_cloud_is_known_by_its_platform() -> None:
+    """What is about Google's managed service is skipped elsewhere, with the name of what is there."""
+    facts = replace(mixed(), platform=known("gke", "test"))
+    assert why_not_about(subject_of("gke"), facts, windows(facts)) == ""
+    elsewhere = replace(facts, platform=known("aks", "test"))
+    assert "the managed service is aks" in why_not_about(
+        subject_of("gke"), elsewhere, windows(facts)
+    )
+
+
 @pytest.mark.parametrize("word", ["overlay", "hns", "kernelspace", "dsr", "windows"])
 def test_a_rule_about_what_is_there_is_run(word: str) -> None:
     """Nothing speaks against it."""

@@ -13,6 +13,10 @@ MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
     *("daemon-set-pod", "deployment-rollout", "job-completion", "cron-job-schedule"),
     *("pod-anti-affinity", "pod-attach"),
+    "service-during-changes",
+    "udp-flow-after-change",
+    "service-beside-sctp",
+    "pod-to-cloud-metadata",
     "pod-volumes",
     "network-policy",
     "windows-unknown-account",

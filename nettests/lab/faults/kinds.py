@@ -206,6 +206,16 @@ KINDS = (
         ("service", "node", "port"),
     ),
     Kind(
+        "rules-recreated",
+        "whenever endpoints of a Service change it is without rules for so many seconds (0.3)",
+        ("node", "seconds"),
+    ),
+    Kind(
+        "udp-flows-kept",
+        "flows of datagrams go on to endpoints that their Service no longer has",
+        ("node",),
+    ),
+    Kind(
         "dsr-off",
         "a Windows node rewrites sources where it was told to keep them (DSR)",
         ("node",),

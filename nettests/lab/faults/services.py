@@ -11,6 +11,7 @@ from nettests.lab.network.alterations import Alteration, Which
 from nettests.lab.topology import OS
 
 _SERVICES = 200
+_GAP_SECONDS = 0.3
 
 
 class ServiceFaults:
@@ -42,6 +43,8 @@ class ServiceFaults:
             "shared-endpoints-lost": self._altering(alterations.SharedLost),
             "readdressed-endpoints-lost": self._altering(alterations.ReaddressedLost),
             "renamed-ports-lost": self._altering(alterations.RenamedLost),
+            "rules-recreated": self._recreated,
+            "udp-flows-kept": self._flows_kept,
             "dsr-off": self._dsr_off,
         }
 
@@ -86,6 +89,33 @@ class ServiceFaults:
         async def undo() -> None:
             for one, (seconds, services) in zip(slow, before, strict=True):
                 one.rules_delay, one.quick_rules = seconds, services
+
+        return undo
+
+    async def _recreated(self, options: Json) -> Undo:
+        nodes = [self._targets.fabric.nodes[name] for name in self._targets.nodes(options)]
+        for one in nodes:
+            one.rules_gap = number(options, "seconds", _GAP_SECONDS)
+
+        async def undo() -> None:
+            for one in nodes:
+                one.rules_gap = 0.0
+
+        return undo
+
+    async def _flows_kept(self, options: Json) -> Undo:
+        nodes = [self._targets.fabric.nodes[name] for name in self._targets.nodes(options)]
+        forgetting = [one.forgetting for one in nodes if one.forgetting is not None]
+        if not forgetting:
+            raise LabError(
+                "kube-proxy on Windows forgets no flow in any case.", hint="Name a Linux --node."
+            )
+        for each in forgetting:
+            each.udp = False
+
+        async def undo() -> None:
+            for each in forgetting:
+                each.udp = True
 
         return undo
 

@@ -70,7 +70,7 @@ SHARED_SECONDS = 120
 
 
 def cluster_profile(
-    profile: Profile, proxy: str, *, mtu: int, nat_exceptions: Sequence[Network]
+    profile: Profile, proxy: str, udp_proxy: str, *, mtu: int, nat_exceptions: Sequence[Network]
 ) -> str:
     """Return what a kubeconfig cannot say: the outside, the way there, and what nodes alone know."""
     return _yaml(
@@ -87,6 +87,7 @@ def cluster_profile(
             },
             "externalVantage": "proxy",
             "externalProxy": proxy,
+            "externalUDPProxy": udp_proxy,
             "facts": {
                 "cni": {"mtu": mtu, **_stated(profile, nat_exceptions)},
                 **_of_hosts(profile),

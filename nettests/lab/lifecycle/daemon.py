@@ -106,7 +106,11 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
     guard = _guard(options)
     _allow_many_files()
     sockets = Sockets(
-        api=_loopback_listener(), proxy=_loopback_listener(), control=control.listen(folder.path)
+        api=_loopback_listener(),
+        proxy=_loopback_listener(),
+        udp_proxy=_loopback_listener(),
+        relay=_loopback_datagrams(),
+        control=control.listen(folder.path),
     )
     if guard is not None:
         _leave_caretaker(folder, guard)
@@ -190,6 +194,13 @@ def _allow_many_files() -> None:
 def _loopback_listener() -> socket.socket:
     """Listen on a free port of the machine's loopback; it stays there when namespaces change."""
     return socket.create_server(("127.0.0.1", 0), backlog=512)
+
+
+def _loopback_datagrams() -> socket.socket:
+    """Take datagrams at a free port of the machine's loopback."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.bind(("127.0.0.1", 0))
+    return sock
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -49,6 +49,7 @@ from nettests.lab.node.images import Kind
 from nettests.lab.node.kubelet import NodeKubelet
 from nettests.lab.node.registration import minor
 from nettests.lab.node.system import SystemPrograms
+from nettests.lab.outside.datagram_proxy import DatagramProxy
 from nettests.lab.outside.forward_proxy import USER, OutsideProxy
 from nettests.lab.outside.host import OutsideServer
 from nettests.lab.programs import run as run_program
@@ -64,10 +65,12 @@ Write = Callable[[str, str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sockets:
-    """Listening sockets on the machine: API and proxy on 127.0.0.1, control in the lab's folder."""
+    """Sockets on the machine: API, the proxies to the outside and their relay on 127.0.0.1, control in the lab's folder."""
 
     api: socket.socket
     proxy: socket.socket
+    udp_proxy: socket.socket
+    relay: socket.socket
     control: socket.socket
 
 
@@ -194,6 +197,10 @@ class Lab:
         resolver.start(fabric.outside_server, profile.outside_server)
         proxy = OutsideProxy(self._sockets.proxy, fabric.outside_client, self._proxy_token)
         group.create_task(proxy.run())
+        relay = DatagramProxy(
+            self._sockets.udp_proxy, self._sockets.relay, fabric.outside_client, self._proxy_token
+        )
+        group.create_task(relay.run())
 
     def _start_components(
         self, group: asyncio.TaskGroup, fabric: LabFabric, issued: certificates.Certificates
@@ -295,12 +302,14 @@ class Lab:
                 self._folder.name, f"https://127.0.0.1:{api}", ca, self._folder.path
             ),
         )
-        address = f"http://{USER}:{self._proxy_token}@127.0.0.1:{proxy}"
+        udp_proxy = self._sockets.udp_proxy.getsockname()[1]
+        who = f"{USER}:{self._proxy_token}@127.0.0.1"
         self._write(
             self._folder.cluster_profile.name,
             documents.cluster_profile(
                 self._profile,
-                address,
+                f"http://{who}:{proxy}",
+                f"socks5://{who}:{udp_proxy}",
                 mtu=pod_mtu(self._profile),
                 nat_exceptions=[
                     nat_exception

@@ -25,6 +25,13 @@ _UDP = socket.IPPROTO_UDP
 _NUMBERS = {"TCP": socket.IPPROTO_TCP, "UDP": _UDP}
 
 
+@dataclass(slots=True)
+class Forgetting:
+    """Whether UDP flows to backends that have gone are forgotten on a node, as kube-proxy on Linux does."""
+
+    udp: bool = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UdpFlow:
     """What UDP clients dialled, and the backend they were sent to."""

@@ -39,7 +39,14 @@ VXLAN_DEVICE = "flannel.1"
 class LinuxServices:
     """kube-proxy in nftables mode on one node, in one family. On the worker thread only."""
 
-    def __init__(self, name: str, host: NetworkNamespace, family: Profile) -> None:
+    def __init__(
+        self,
+        name: str,
+        host: NetworkNamespace,
+        family: Profile,
+        forgetting: conntrack.Forgetting,
+    ) -> None:
+        self._forgetting = forgetting
         self._node = family.node(name)
         self._host = host
         self._cluster_cidr = family.cluster_cidr
@@ -64,7 +71,8 @@ class LinuxServices:
         gone = conntrack.removed_udp_flows(old, new, self._node.address)
         added = conntrack.added_frontends(old, new, self._node.address)
         self._services = services
-        conntrack.forget_removed(self._host.fd, gone)
+        if self._forgetting.udp:
+            conntrack.forget_removed(self._host.fd, gone)
         conntrack.forget_untranslated(self._host.fd, added)
 
 
@@ -102,7 +110,8 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
             settings={**settings_for(profile), **LIMITED_ERRORS},
         )
     )
-    services = [LinuxServices(node.name, host, family) for family in profile.by_family]
+    forgetting = conntrack.Forgetting()
+    services = [LinuxServices(node.name, host, family, forgetting) for family in profile.by_family]
 
     def program(table: ServiceTable) -> None:
         for of_one_family in services:
@@ -117,6 +126,7 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
         host_ports=[_host_ports(family.node(node.name), host) for family in profile.by_family],
         program=program,
         worker=worker,
+        forgetting=forgetting,
     )
 
 

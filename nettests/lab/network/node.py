@@ -10,11 +10,18 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from nettests.lab.interfaces import Disk, Dropped, Hns, Namespace, PodNetwork, PortMapping
 from nettests.lab.network.alterations import Alteration
+from nettests.lab.network.conntrack import Forgetting
 from nettests.lab.network.drop_witness import DropWitness
 from nettests.lab.network.host_ports import HostPorts
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
-from nettests.lab.network.services import ServiceRules, Withheld, carried, services_of
+from nettests.lab.network.services import (
+    ServiceRules,
+    Withheld,
+    carried,
+    services_of,
+    unchanged,
+)
 from nettests.lab.network.winkernel.load_balancer import Rewriting
 from nettests.lab.network.winuserspace.portals import Portals
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
@@ -43,6 +50,7 @@ class Node:
         portals: Portals | None = None,
         rewriting: Rewriting | None = None,
         disk: Disk | None = None,
+        forgetting: Forgetting | None = None,
     ) -> None:
         self.spec = spec
         self.disk = Disk() if disk is None else disk
@@ -50,6 +58,10 @@ class Node:
         """Seconds that pass before a new table is put in force."""
         self.quick_rules = 0
         """Tables of no more Services than these are put in force at once all the same."""
+        self.forgetting = forgetting
+        """Which flows end with their backends; none where a proxy has nothing of the kind."""
+        self.rules_gap = 0.0
+        """Seconds for which ports of Services are without rules whenever their endpoints change."""
         self.newcomer: Newcomer | None = None
         """Told of each pod that was attached, before any container of it starts."""
         self.hns = hns
@@ -64,6 +76,7 @@ class Node:
         self._host_ports = host_ports
         self._program = program
         self._rules = ServiceRules()
+        self._in_force: ServiceTable = ()
         self._worker = worker
         self._portals = portals
         self._rewriting = rewriting or Rewriting()
@@ -90,7 +103,11 @@ class Node:
         A node whose rules are slow learns meanwhile of what comes after ``table``, but has it not in force.
         """
         await self._hold_back(table)
-        await self._put_in_force(self._rules.replace(table))
+        programmed = self._rules.replace(table)
+        if self.rules_gap and (left := unchanged(self._in_force, programmed)) != programmed:
+            await self._put_in_force(left)
+            await asyncio.sleep(self.rules_gap)
+        await self._put_in_force(programmed)
 
     async def suppress_services(self, withheld: Withheld) -> None:
         """Leave the rules of some Services missing, now and in every later table.
@@ -140,6 +157,7 @@ class Node:
             await asyncio.sleep(min(left, _LOOK_SECONDS))
 
     async def _put_in_force(self, programmed: ServiceTable) -> None:
+        self._in_force = programmed
         await self._worker.run(lambda: self._program(programmed))
         if self._portals is not None:
             await self._portals.serve(carried(programmed))

@@ -54,6 +54,12 @@ class ServiceRules:
         return table
 
 
+def unchanged(old: ServiceTable, new: ServiceTable) -> ServiceTable:
+    """Return ``new`` without the ports that ``old`` has with other endpoints."""
+    before = {one.key: one.endpoints for one in old if one.endpoints}
+    return tuple(one for one in new if before.get(one.key, one.endpoints) == one.endpoints)
+
+
 def services_of(table: ServiceTable) -> set[tuple[str, str]]:
     """Return the Services of a table, by namespace and name."""
     return {(one.namespace, one.service) for one in table}

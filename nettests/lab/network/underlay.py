@@ -7,6 +7,7 @@ word, as a network does that has no route back.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 
 from nettests.lab.network import addressing, nft
 from nettests.lab.network.namespace import FORWARDING, IPV6, NetworkNamespace, make_namespace
@@ -15,6 +16,8 @@ from nettests.lab.network.tables import Chain, Table, render
 from nettests.lab.topology import OS, Address, Profile
 
 MTU = 1500
+METADATA = IPv4Address("169.254.169.254")
+"""Where clouds tell a machine of itself; here nobody answers for it, unless it is switched on."""
 _BRIDGE = "underlay"
 _OUTSIDE_BRIDGE = "outside"
 
@@ -161,3 +164,8 @@ def _wire_outside(underlay: Underlay, profile: Profile) -> None:
             links.address("eth0", address, profile.outside_network.prefixlen)
             links.route(ANY, "eth0", via=profile.outside_network[1])
         await_carrier(near)
+    if profile.mechanism("cloud-metadata", 0):
+        with configure(underlay.gateway) as gateway:
+            gateway.lead(host(METADATA), _OUTSIDE_BRIDGE, profile.outside_server)
+        with configure(underlay.outside_server) as links:
+            links.address("eth0", METADATA, 32)

@@ -41,6 +41,7 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
             "name": spec.name,
             "labels": {
                 **_labels(spec, minor(profile.kubernetes_version)),
+                **_of_google(spec, profile),
                 **plugin_objects.labels(spec, profile),
             },
             "annotations": {**_ANNOTATIONS, **plugin_objects.annotations(spec, profile)},
@@ -102,6 +103,12 @@ def lease_object(spec: NodeSpec) -> Json:
             "renewTime": micro_timestamp(),
         },
     }
+
+
+def _of_google(spec: NodeSpec, profile: Profile) -> dict[str, str]:
+    """Return the label of Google's managed service, if nodes are to look like its."""
+    google = profile.mechanism("google-labels", 0)
+    return {"cloud.google.com/gke-nodepool": spec.os.value} if google else {}
 
 
 def _labels(spec: NodeSpec, release: int) -> dict[str, str]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
-from nettests.lab.programs import agnhost, bind_nslookup, curl, dialogue, netcat
+from nettests.lab.programs import agnhost, bind_nslookup, curl, datagram_dialogue, dialogue, netcat
 from nettests.lab.programs.lifetime import until_terminated
 from nettests.lab.programs.linux import basics, kill, shell, tcpdump
 from nettests.lab.programs.linux import ping as linux_ping
@@ -36,6 +36,11 @@ async def _busybox(process: Process, words: Sequence[str]) -> int:
     return await netcat.busybox(process, words, run)
 
 
+async def _bash(process: Process, words: Sequence[str]) -> int:
+    code = await datagram_dialogue.bash(process, words)
+    return await dialogue.bash(process, words) if code is None else code
+
+
 async def _nc(process: Process, words: Sequence[str]) -> int:
     return await netcat.windows(process, words, run)
 
@@ -46,7 +51,7 @@ async def _timeout(process: Process, words: Sequence[str]) -> int:
 
 _LINUX: Mapping[str, Program] = {
     "agnhost": agnhost.run,
-    "bash": dialogue.bash,
+    "bash": _bash,
     "busybox": _busybox,
     "cat": basics.cat,
     "curl": curl.run,

@@ -86,6 +86,25 @@ CHANGE_FAULTS = (
         names=("win-1",),
     ),
     NamedFault(
+        name="rules-recreated",
+        summary="whenever endpoints of a Service change, linux-1 has no rules of it for 0.3 s",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("rules-recreated", node="linux-1"),
+        enable=("disruptive",),
+        must=(Checks(flow="service-during-changes", source="linux-1"),),
+        names=("linux-1|linux nodes|service-during-changes",),
+    ),
+    NamedFault(
+        name="udp-flows-kept",
+        summary="flows of datagrams of linux-1's Pods go on to endpoints that their Service no longer has",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("udp-flows-kept", node="linux-1"),
+        enable=("disruptive",),
+        # Of Windows nodes the documents leave it open (svc-changes-in-use).
+        must=(Checks(flow="udp-flow-after-change", source="linux-1"),),
+        names=("linux-1|linux nodes|udp-flow-after-change",),
+    ),
+    NamedFault(
         name="idle-service-flows-forgotten",
         summary="idle connections of linux-1's Pods to Services are forgotten",
         profiles=(BRIDGE, OVERLAY),

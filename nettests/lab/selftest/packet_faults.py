@@ -157,6 +157,14 @@ _BY_KIND = (
         ),
         names=("NodePort", "win-1"),
     ),
+    NamedFault(
+        name="outside-udp-blocked",
+        summary="what lets clients of outside in passes TCP to NodePorts and no UDP",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("packet-loss", source="gateway", protocol="udp", port="30000-32767"),
+        must=(Checks(flow="nodeport-from-external", protocol="udp"),),
+        names=("NodePort", "outside|external", "udp"),
+    ),
 )
 
 _BY_RATE = (

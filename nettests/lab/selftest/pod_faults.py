@@ -1,5 +1,5 @@
 """Named faults of kubelets and runtimes on Windows, and of what has Pods: volumes, probes, hooks, how containers end, where
-Pods may stand, who makes them. Values.
+Pods may stand, what they reach, who makes them. Values.
 
 Most have a lab of their own: nothing switches these while a lab runs.
 """
@@ -38,6 +38,15 @@ def _stopped(name: str, controller: str, objects: str, flow: str, says: str) -> 
 
 
 POD_FAULTS = (
+    NamedFault(
+        name="metadata-answered",
+        summary="nodes look like Google's, and their Windows Pods reach the metadata address, which documents deny",
+        profiles=(BRIDGE,),
+        mechanisms=("google-labels=on", "cloud-metadata=on"),
+        enable=_COSTLY,
+        must=(Checks(flow="pod-to-cloud-metadata"),),
+        names=("flow-gce-metadata|pod-to-cloud-metadata",),
+    ),
     _switched(
         "volumes-empty",
         "kubelets on Windows show each container empty folders in the place of its Pod's volumes",

@@ -35,6 +35,16 @@ _OF_A_PROXY = (
         names=("win-1",),
     ),
     NamedFault(
+        name="sctp-service-missing",
+        summary="win-1 has no rules of Services that have a port of SCTP, too",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("service-rules-missing", service="sctp-*", node="win-1"),
+        enable=("costly",),
+        must=(Checks(flow="service-beside-sctp", source="win-1"),),
+        may=(Checks(flow="hns-load-balancers", node="win-1"),),
+        names=("win-1|service-beside-sctp",),
+    ),
+    NamedFault(
         name="dns-service-missing",
         summary="win-1 has no rules of the Service of the cluster's DNS",
         profiles=(BRIDGE, OVERLAY),

@@ -297,7 +297,7 @@ def _service(check: Check) -> Iterator[tuple[Kind, str]]:
         case proxy:
             assert_never(proxy)
     yield Kind.SERVICE, target.service or ""
-    if check.action.question is Question.CHURN:
+    if check.action.question.changes_services:
         yield Kind.CHANGED, "Services"
     if len(target.backends) == 1:
         yield Kind.BACKEND, target.backends[0]

@@ -10,6 +10,7 @@ from nettests.lab.network.alterations import (
     SharedLost,
     Which,
 )
+from nettests.lab.network.services import unchanged
 from nettests.lab.topology import ServicePort
 from tests.lab.network.clusters import WIN_A, WIN_B, backend, service
 
@@ -109,3 +110,12 @@ def test_a_service_that_is_not_meant_keeps_its_endpoints_at_any_address() -> Non
     alter((service(replace(ONE, pod="uid-1"), name="a"),))
     moved = service(replace(ONE, pod="uid-2"), name="a")
     assert alter((moved,))[0].endpoints == moved.endpoints
+
+
+def test_ports_with_other_endpoints_are_those_that_a_recreation_takes_away() -> None:
+    """Whatever is new, went, or led nowhere before is left as it is."""
+    moved = replace(A, endpoints=(OTHER,))
+    filled = replace(EMPTY, endpoints=(ONE,))
+    assert unchanged((A, TWIN, EMPTY), (moved, TWIN, ELSE, filled)) == (TWIN, ELSE, filled)
+    assert unchanged((A,), (replace(A, endpoints=()),)) == ()
+    assert unchanged((), (A,)) == (A,)

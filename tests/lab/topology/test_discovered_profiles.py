@@ -67,6 +67,7 @@ def discovered(profile: Profile, image: str = "") -> ClusterFacts:
         documents.cluster_profile(
             profile,
             "http://127.0.0.1:1",
+            "socks5://127.0.0.1:2",
             mtu=pod_mtu(profile),
             nat_exceptions=nat_exceptions(profile),
         ),

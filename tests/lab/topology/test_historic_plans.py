@@ -86,5 +86,7 @@ def test_a_plan_says_what_a_run_would_expect(name: str) -> None:
 def test_an_image_is_named_where_there_is_none_of_the_build(name: str, named: bool) -> None:
     """The cluster profile names one of the owner's; Windows Server 2019 has today's."""
     profile = profiles.load(str(HISTORIC[name]))
-    text = documents.cluster_profile(profile, "http://127.0.0.1:1", mtu=1500, nat_exceptions=())
+    text = documents.cluster_profile(
+        profile, "http://x:1", "socks5://x:2", mtu=1500, nat_exceptions=()
+    )
     assert (f"image: {documents.OWN_IMAGE}" in text) is named

@@ -16,7 +16,7 @@ import dns.rdatatype
 from nettests.lab.dns import records, windows
 from nettests.lab.dns.resolution import Failure, ResolutionError
 from nettests.lab.interfaces import Process
-from nettests.lab.programs import dialogue
+from nettests.lab.programs import datagram_dialogue, dialogue
 from nettests.lab.programs.terminal import err, out
 from nettests.lab.programs.windows import hns_cmdlets, node_cmdlets
 
@@ -71,7 +71,12 @@ async def run(process: Process, words: Sequence[str]) -> int:
             return 0
         await err(process, _LACKING)
         return 1
-    for known in (hns_cmdlets.run, node_cmdlets.run, dialogue.powershell):
+    for known in (
+        hns_cmdlets.run,
+        node_cmdlets.run,
+        dialogue.powershell,
+        datagram_dialogue.powershell,
+    ):
         code = await known(process, text)
         if code is not None:
             return code

@@ -1,0 +1,21 @@
+"""Read the answers of the external vantage over UDP: one datagram, directly or through a SOCKS5 proxy.
+
+The vantage records what came back on ``stdout``, and on ``stderr`` why nothing did: silence, or directly an ICMP message
+in the words of Linux.
+"""
+
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.answers import answered
+from nettests.parse.http_response import of_error
+from nettests.parse.reading import Reading
+
+DATAGRAM = "datagram"
+"""The tool's name in the journal."""
+
+
+def read(raw: Raw) -> Reading:
+    """Read what came of one datagram from outside."""
+    if raw.stderr or not raw.stdout.strip():
+        return of_error(raw.stderr)
+    return answered(raw, raw.stdout, Outcome.REPLIED)

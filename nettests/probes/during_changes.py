@@ -1,0 +1,168 @@
+"""Use a Service while it gets other endpoints: new connections all the while, or one flow of datagrams.
+
+The examiner of ``DURING``. The Service is the check's own; it is led from one backend to another in place, and in the end to
+the check's own. What was seen is a record for ``parse.during``; what it means is not known here.
+"""
+
+import itertools
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from nettests.bounds import Bounds
+from nettests.model.channel import ChannelError, ExecChannel
+from nettests.model.check import Action
+from nettests.model.json_text import read_json
+from nettests.model.words import OS
+from nettests.model.words import Protocol as Carrier
+from nettests.parse.during import CONNECTIONS, FLOW, MEANWHILE, backend_of
+from nettests.probes.addresses import NotOfferedError, of_family
+from nettests.probes.examine import Examination
+from nettests.probes.kept_flow import KeptFlow
+from nettests.probes.objects import SERVER_HOSTNAME, SERVICE_HOSTNAME
+from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
+from nettests.probes.service_in_use import InUse, Object, Setting
+from nettests.rules.hns_load_balancers import POLICIES, frontends
+from nettests.rules.readings import reduced
+
+CHANGES = 6
+"""The Service is led to another backend so often while new connections are made."""
+IN_A_ROW = 10
+"""So many new connections have to be answered by the new backend alone before the next change."""
+LATE_SECONDS = 0.9
+"""A connection that took as long may have waited for its first packet to be sent again (a second at least)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuringChanges:
+    """Uses Services of single checks while it changes them; safe for threads."""
+
+    setting: Setting
+
+    def examine(self, action: Action) -> Examination:
+        """Change the Service of a check, and use it meanwhile as its protocol says."""
+        if not action.target.former:
+            raise NotOfferedError("the Service has one backend alone: it cannot get another one")
+        over_udp = action.protocol is Carrier.UDP
+        use = (KeptFlow if over_udp else Connections)(of=self.setting, action=action)
+        words = (action.target.service or "", FLOW if over_udp else CONNECTIONS)
+        try:
+            text, error = json.dumps(use.record()), None
+        except ChannelError as failure:
+            text, error = "", failure.message
+        return Examination(
+            tool=MEANWHILE, words=words, channel=use.channel, stdout=text, error=error
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialled:
+    """One new connection: when it began, how long it took, and what came of it."""
+
+    began: float
+    seconds: float
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connections(InUse):
+    """New connections to a Service, one after the other, while it is led to and fro."""
+
+    _seen: list[_Dialled] = field(default_factory=list)
+    """To the Service."""
+    _beside: list[_Dialled] = field(default_factory=list)
+    """To the backend that it has in the end, without the Service."""
+    _ids: list[str] = field(default_factory=list)
+    """Of its load balancer in HNS, one after the other."""
+    _over: threading.Event = field(default_factory=threading.Event)
+
+    def record(self) -> Object:
+        """Return what came of the connections; the Service is left in front of the check's own backend."""
+        known = self.read()
+        final, former = self.ends
+        pod = str(of_family(self.of.standing[final].addresses, self.action.family))
+        behind, followed, changes = final, True, 0
+        self._look_up()
+        with ThreadPoolExecutor(Bounds.of(self.of.timing).dials_beside, "during") as dialling:
+            ways = [
+                dialling.submit(self._go_on, self.address, SERVICE_HOSTNAME, self._seen),
+                dialling.submit(self._go_on, pod, SERVER_HOSTNAME, self._beside),
+            ]
+            try:
+                for behind in itertools.islice(itertools.cycle((former, final)), CHANGES):
+                    self.lead(known, behind)
+                    changes += 1
+                    followed = self.wait(lambda behind=behind: self._all_by(behind))  # type: ignore[misc]
+                    if not followed:
+                        break
+                    self._look_up()
+            finally:
+                self._over.set()
+                self.lead(known, final)
+        for way in ways:
+            way.result()
+        late = [one for one in self._seen if one.seconds >= LATE_SECONDS]
+        return {
+            "of": CONNECTIONS,
+            "within": self.of.timing.convergence,
+            "behind": behind,
+            "followed": followed,
+            "changes": changes,
+            "tries": len(self._seen),
+            "failed": [one.body for one in self._seen if backend_of(one.body) is None],
+            "late": [(round(one.seconds, 3), self._slowest_beside(one)) for one in late],
+            "beside": sum(backend_of(one.body) is None for one in self._beside),
+            "backend": final,
+            "ids": len(dict.fromkeys(self._ids)),
+        }
+
+    def _go_on(self, host: str, port: int, seen: list[_Dialled]) -> None:
+        """Make new connections, one after the other, until it is over."""
+        while not (self._over.is_set() or self.of.stopped.is_set()):
+            began = time.monotonic()
+            body, seconds = self.dial(host, port, Carrier.TCP)
+            seen.append(_Dialled(began, seconds, body))
+
+    def _all_by(self, backend: str) -> bool:
+        """Whether the last connections were all answered by one backend."""
+        last = self._seen[-IN_A_ROW:]
+        return len(last) == IN_A_ROW and all(backend_of(one.body) == backend for one in last)
+
+    def _slowest_beside(self, one: _Dialled) -> float | None:
+        """Return how long connections to the backend took at most that were under way with one to the Service, if any was."""
+        end = one.began + one.seconds
+        took = [
+            other.seconds
+            for other in self._beside
+            if other.began < end and other.began + other.seconds > one.began
+        ]
+        return round(max(took), 3) if took else None
+
+    def _look_up(self) -> None:
+        """Take down under which id HNS has the Service's load balancer on the client's node, where anybody can look there."""
+        channel = self._inspector
+        if self.system is not OS.WINDOWS or channel is None:
+            return
+        with channel.slots:
+            tools = Rerunning(channel=channel, beyond=TOOL_HANGS_SECONDS)
+            got = tools.run(POLICIES.words, timeout=self.of.timing.execute)
+        front = (self.address, SERVICE_HOSTNAME, "TCP")
+        with suppress(
+            LookupError, TypeError, ValueError, AttributeError
+        ):  # what is no list of HNS'
+            rows = read_json(reduced(POLICIES, got.stdout))
+            for row in rows if isinstance(rows, list) else [rows]:
+                if front in frontends([row]):
+                    self._ids.append(str(row["ID"]))
+
+    @property
+    def _inspector(self) -> ExecChannel | None:
+        """A channel to whom HNS on the client's node answers, if any stands there."""
+        here = (
+            pod.name for pod in self.of.standing.values() if pod.node == self.action.source.node
+        )
+        probes = (self.of.probes.get(name) for name in here)
+        return next((probe.inspector for probe in probes if probe and probe.inspector), None)

@@ -1,0 +1,119 @@
+"""A Service of one check's own that is led from one backend to another while it is used: what all such uses share.
+
+Used by ``during_changes`` and ``kept_flow``. Both backends go on, so that whoever is not answered was not let down by them.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from nettests.model.channel import ChannelError
+from nettests.model.check import Action
+from nettests.model.cluster_profile import Timing
+from nettests.model.json_text import read_json
+from nettests.model.words import OS
+from nettests.model.words import Protocol as Carrier
+from nettests.probes.addresses import of_family
+from nettests.probes.churn import NotFollowedError
+from nettests.probes.commands import dial
+from nettests.probes.deployment import StandingPod, StandingService
+from nettests.probes.seams import Converses, Services
+from nettests.probes.sending import STOPPED, Probe, StoppedError
+from nettests.probes.service_changes import led_to
+
+Object = dict[str, Any]
+
+PAUSE_SECONDS = 0.2
+"""Between two datagrams of a flow, so that no memory of it ages, and between two looks whether rules have followed."""
+
+
+class Changes(Services, Converses, Protocol):
+    """The cluster as far as Services are changed and processes are spoken to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What stands, and who is probed."""
+
+    api: Changes
+    namespace: str
+    probes: Mapping[str, Probe]
+    standing: Mapping[str, StandingPod]
+    services: Mapping[str, StandingService]
+    timing: Timing
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InUse:
+    """One check's use of its Service."""
+
+    of: Setting
+    action: Action
+
+    def dial(self, host: str, port: int, protocol: Carrier) -> tuple[str, float]:
+        """Have the probe dial once; return what came of it and how long it took. ``ChannelError`` without an answer."""
+        probe = self.of.probes.get(self.action.source.probe)
+        if probe is None or not probe.http:
+            raise ChannelError(f"probe {self.action.source.probe} has no control channel")
+        wanted = dial(host, port, protocol, "hostname", self.of.timing)
+        patience = wanted.deadline + self.of.timing.channel
+        with probe.http_slots:
+            began = time.monotonic()
+            got = probe.http[0].get(wanted.path, timeout=patience)
+        return str(got.body), time.monotonic() - began if got.seconds is None else got.seconds
+
+    def wait(self, come: Callable[[], bool]) -> bool:
+        """Wait until something has come about, for as long as rules may take; return whether it has."""
+        deadline = time.monotonic() + self.of.timing.convergence
+        while not come():
+            if time.monotonic() > deadline:
+                return False
+            self.pause()
+        return True
+
+    def pause(self) -> None:
+        """Wait for a moment; ``StoppedError`` when the run is stopped."""
+        if self.of.stopped.wait(PAUSE_SECONDS):
+            raise StoppedError(f"{STOPPED} while a Service changed")
+
+    def lead(self, known: Object, backend: str) -> None:
+        """Have the Service lead to one backend, in place."""
+        self.of.api.update(self._path, led_to(known, backend))
+
+    def read(self) -> Object:
+        """Return the Service as it stands."""
+        status, text = self.of.api.read(self._path, {})
+        if status != 200:
+            raise NotFollowedError(f"{self._path} cannot be read: {status} {text}")
+        found: Object = read_json(text)
+        return found
+
+    @property
+    def _path(self) -> str:
+        return f"/api/v1/namespaces/{self.of.namespace}/services/{self.action.target.service}"
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The check's own backend, and another one."""
+        (final,) = self.action.target.backends
+        return final, self.action.target.former[0]
+
+    @property
+    def address(self) -> str:
+        """The Service's address."""
+        service = self.of.services[self.action.target.service or ""]
+        return str(of_family(service.addresses, self.action.family))
+
+    @property
+    def system(self) -> OS:
+        """The client's system."""
+        return self.action.source.os or OS.LINUX
+
+    @property
+    def channel(self) -> str:
+        """The channel by which the probe is reached."""
+        found = self.of.probes.get(self.action.source.probe)
+        return found.http[0].name if found and found.http else "none"
