@@ -96,7 +96,7 @@ class ApiServer(Reads, Protocol):
         """
 
 
-class Services(Reads, Creates, Protocol):
+class Services(Creates, Reads, Protocol):
     """The cluster as far as a check changes a Service of its own."""
 
     def delete(self, path: str) -> None:
