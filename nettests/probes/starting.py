@@ -334,6 +334,7 @@ def _context(case: Case, node: NodeFacts) -> dict[str, str]:
         "reasons": "\n".join(case.reasons),
         "client-node": ",".join(map(str, node.addresses)),
         **({"then": case.then.how, "says": case.then.says} if case.then else {}),
+        **({start.WHOLE_LINE: "yes"} if case.then and case.then.whole_line else {}),
     }
 
 

@@ -13,6 +13,8 @@ from nettests.model.permission import Permission
 from nettests.rules.kept import Keep
 from nettests.rules.subjects import Subject, why_not_about
 
+UNEXPECTED = "(not as expected: "
+"""How what is left of a text begins whose form no reading knows."""
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
 CMD = ("cmd.exe", "/c")
@@ -48,12 +50,15 @@ class ToolOutput:
     """What a tool that every Windows Server has prints in a HostProcess container.
 
     ``only_where`` spares other nodes the command: rules that read it find their evidence elsewhere there.
+    ``in_part`` is of tools that end badly where one of several things is missing, and print the others all the same;
+    what any other tool printed before it failed may be half of what there is, and is not read.
     """
 
     name: str
     words: tuple[str, ...]
     keep: Keep
     only_where: Subject | None = None
+    in_part: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,4 +108,4 @@ def reduced(reading: Reading, text: str) -> str:
     try:
         return reading.keep(text.replace("\r\n", "\n"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return f"(not as expected: {len(text)} characters)"
+        return f"{UNEXPECTED}{len(text)} characters)"

@@ -140,6 +140,16 @@ def test_a_tool_that_found_part_of_it_is_read() -> None:
     assert recorded["readings"]["cni-configuration"] == '{"name": "cbr0"}'
 
 
+def test_a_tool_that_failed_half_way_is_not_read() -> None:
+    """Get-HnsPolicyList that could not show one list printed the others: what is missing would seem not to be there."""
+    shell = Shell({"tasklist.exe": said('"kubelet.exe","1"\n', 1, "FEHLER: Zugriff verweigert")})
+    recorded = json.loads(inspection(Server(), shell).examine(action("processes-running")).stdout)
+    assert recorded["readings"] == {}
+    assert recorded["problems"]["processes"] == (
+        "tasklist.exe ended with 1: FEHLER: Zugriff verweigert"
+    )
+
+
 @pytest.mark.parametrize(
     "error", [ChannelError("exec was cut"), ProgramMissingError("no such program")]
 )

@@ -148,6 +148,11 @@ HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\{name}
     ImagePath    REG_EXPAND_SZ    {program}
     FailureActions    REG_BINARY    {actions}
 """
+NAMES = r"""
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\.NET CLR Data
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\hns
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kubelet
+"""
 RESTART = "80510100000000000000000001000000140000000100000010270000"
 BY_NSSM = r"""
 HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy
@@ -199,6 +204,8 @@ HEALTHY = {
     "kubelet-service": SERVICE.format(
         name="kubelet", program=r"C:\k\kubelet.exe --windows-service", actions=RESTART
     ),
+    "service-names": NAMES,
+    "service-names-beside-kube-proxy": NAMES,
     "kubelet-settings": KUBELET,
     "containerd-configuration": '  sandbox_image = "registry.k8s.io/pause:3.10"\n',
     "machine-variables": MACHINE,

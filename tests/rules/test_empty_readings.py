@@ -34,6 +34,13 @@ BESIDE = {
         for rule in ON_HOST
         for reading in ("kube-proxy-configz", "kube-proxy-command-line")
     },
+    **dict.fromkeys(
+        (
+            ("kubelet-restarts", "service-names"),
+            ("kube-proxy-restarts", "service-names-beside-kube-proxy"),
+        ),
+        "required where no setting of the service was read",
+    ),
     ("pause-image", "kubelet-settings"): "containerd has its own",
     ("host-proxy-mode", "kube-proxy-version"): "the mode is stated",
     ("host-proxy-dsr-gate", "kube-proxy-version"): "the gate is given",

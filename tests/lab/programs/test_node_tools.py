@@ -21,7 +21,10 @@ FIREWALL = (
     "Get-NetFirewallProfile -PolicyStore ActiveStore | Select-Object Name,Enabled | ConvertTo-Json"
 )
 KUBELET = (
-    "$line = [string](Get-CimInstance Win32_Process | Where-Object Name -EQ kubelet.exe).CommandLine; $line; "
+    "$ErrorActionPreference = 'Stop'; "
+    "$kubelets = @(Get-CimInstance Win32_Process | Where-Object Name -EQ kubelet.exe); "
+    "$line = [string]$kubelets.CommandLine; "
+    "if ($kubelets -and -not $line) { throw 'the command line of kubelet.exe is not shown' }; $line; "
     "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
     "{ Get-Content -Raw -LiteralPath $Matches[1] }"
 )
@@ -43,6 +46,15 @@ def test_reg_prints_a_key_and_those_below_it() -> None:
     )
     _, out, _ = finish(node(registry=REGISTRY), ["reg.exe", "query", KEY])
     assert "AppExit" not in out
+
+
+def test_reg_lists_the_keys_below_one_that_has_no_values() -> None:
+    """All services of a node: each once, whatever lies below it, and those of other keys not."""
+    parent = KEY.rpartition("\\")[0]
+    elsewhere = {r"HKEY_LOCAL_MACHINE\SYSTEM\Other": (("A", "REG_SZ", "x"),)}
+    code, out, err = finish(node(registry=REGISTRY | elsewhere), ["reg.exe", "query", parent])
+    assert (code, err) == (0, "")
+    assert out == f"{KEY}\r\n{KEY}-other\r\n"
 
 
 @pytest.mark.parametrize(
@@ -99,3 +111,20 @@ def test_content_is_read_by_wildcards_on_every_level() -> None:
     code, _, err = finish(node(), [*SHELL, r"Get-Content -Path C:\a.log -Tail 5"])
     assert code == 1
     assert "Cannot find path" in err
+
+
+@pytest.mark.parametrize(
+    ("path", "out", "code"),
+    [
+        (r"C:\k\Source*.json", "kept\r\n", 0),
+        (r"'C:\a b\config.tom[l]'", "toml\r\n", 0),
+        (r"C:\k\Other*.json", "", 0),
+        (r"'C:\a b\none.tom[l]'", "", 0),
+        (r"C:\k\None.json", "", 1),
+    ],
+)
+def test_a_pattern_that_nothing_matches_is_no_error(path: str, out: str, code: int) -> None:
+    """As with Get-Content: what has no wildcard has to be there."""
+    there = node(files={r"C:\k\SourceVip.json": "kept\n", r"C:\a b\config.toml": "toml\n"})
+    got = finish(there, [*SHELL, f"Get-Content -Path {path}"])
+    assert got[:2] == (code, out)

@@ -18,12 +18,18 @@ _PROCESSES = re.compile(
     re.IGNORECASE,
 )
 _KUBELET = (
-    "$line = [string](get-ciminstance win32_process | where-object name -eq kubelet.exe).commandline; $line; "
+    "$erroractionpreference = 'stop'; "
+    "$kubelets = @(get-ciminstance win32_process | where-object name -eq kubelet.exe); "
+    "$line = [string]$kubelets.commandline; "
+    "if ($kubelets -and -not $line) { throw 'the command line of kubelet.exe is not shown' }; $line; "
     "if ($line.replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
     "{ get-content -raw -literalpath $matches[1] }"
 )
-# Sample: Get-Content -Path C:\\var\\log\\pods\\*flannel*\\*\\*.log -Tail 200
-_CONTENT = re.compile(r"Get-Content -Path (?P<path>\S+) -Tail \d+", re.IGNORECASE)
+# Samples: Get-Content -Path C:\\var\\log\\pods\\*flannel*\\*\\*.log -Tail 200
+#          Get-Content -Path 'C:\\Program Files\\containerd\\config.tom[l]'
+_CONTENT = re.compile(
+    r"Get-Content -Path (?P<quote>'?)(?P<path>[^']+?)(?P=quote)(?: -Tail \d+)?", re.IGNORECASE
+)
 _FIREWALL = (
     "get-netfirewallprofile -policystore activestore | select-object name,enabled | convertto-json"
 )
@@ -66,9 +72,10 @@ async def _print_files(process: Process, disk: Disk, path: str) -> int:
     found = [name for name in disk.files if fnmatch.fnmatchcase(name.lower(), path.lower())]
     for name in found:
         await out(process, disk.files[name])
-    if not found and "*" not in path:
+    pattern = bool(set(path) & {"*", "?", "["})
+    if not found and not pattern:
         await err(process, f"Get-Content : Cannot find path '{path}' because it does not exist.\n")
-    return 0 if found or "*" in path else 1
+    return 0 if found or pattern else 1
 
 
 def _json(value: object) -> str:

@@ -12,7 +12,7 @@ _NO_NAME = "(Default)"
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Print the values of a key, with ``/s`` those of all keys below it too; 1 where there is none."""
+    """Print the values of a key and the keys below it, with ``/s`` the values of these too; 1 where there is none."""
     options = [word.lower() for word in words[2:]]
     if not words[1:] or words[0].lower() != "query" or options not in ([], ["/s"]):
         await err(process, _INVALID)
@@ -21,16 +21,21 @@ async def run(process: Process, words: Sequence[str]) -> int:
     wanted = f"{_ROOTS.get(root, root)}\\{rest}"
     node = process.machine.node
     registry = (node.disk if node is not None else Disk()).registry
-    below = f"{wanted}\\"
-    found = [
-        key
-        for key in registry
-        if key.lower() == wanted or (options and key.lower().startswith(below))
-    ]
+    inner = [key for key in registry if key.lower().startswith(f"{wanted}\\")]
+    found = [key for key in registry if key.lower() == wanted] + (inner if options else [])
     for key in found:
         await out(process, f"\n{key}\n")
         for name, kind, data in registry[key]:
             await out(process, f"    {name or _NO_NAME}    {kind}    {data}\n")
-    if not found:
+    if not options:
+        for key in _children(inner, wanted):
+            await out(process, f"{key}\n")
+    if not found and not inner:
         await err(process, _ABSENT)
-    return 0 if found else 1
+    return 0 if found or inner else 1
+
+
+def _children(keys: Sequence[str], parent: str) -> list[str]:
+    """Return the keys one level below another, also those that only hold others."""
+    depth = parent.count("\\") + 2
+    return list(dict.fromkeys("\\".join(key.split("\\")[:depth]) for key in keys))
