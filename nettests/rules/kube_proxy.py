@@ -128,9 +128,8 @@ def proxy_on_host(evidence: Evidence) -> Proxy | None:
     if served is None and not line.strip():
         raise NothingThereError("kube-proxy is neither a Pod nor a process of its host")
     container: Object = {}
-    if evidence.was_taken(
-        SERVICE_NAMES_BESIDE
-    ):  # rules that need no network do not read the service
+    # rules that need no network do not read the service
+    if evidence.was_taken(KUBE_PROXY_SERVICE):
         network = _variable_of_service(evidence)
         container = {"env": [{"name": NETWORK_VARIABLE, "value": network}]} if network else {}
     release = version_of(evidence.texts.get(VERSION.name, ""))
