@@ -128,8 +128,10 @@ class Inspection:
     def _log(self, reading: PodLog, node: NodeFacts | None, probe: str) -> Taken:
         """Read the log of a component's Pod on the node; the Pods were recorded as a reading before."""
         pods = self._take(reading.pods, node, probe)
+        if pods.problem:
+            return Taken(words=("GET", "log"), problem=pods.problem)
         try:
-            listed = read_json(pods.text)["items"] if pods.text.startswith("{") else []
+            listed = read_json(pods.text)["items"]
         except (LookupError, TypeError, ValueError) as error:
             raise ChannelError(f"the Pods of the node cannot be read: {error}") from error
         for pod in listed:
