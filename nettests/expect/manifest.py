@@ -27,6 +27,7 @@ from nettests.model.words import (
     Resolver,
     Setting,
     SourceSeen,
+    SuffixList,
 )
 from nettests.resources import manifests_path
 
@@ -56,6 +57,7 @@ class NodeCondition:
     host_process: bool | None = None
     firewall: tuple[Setting, ...] = ()
     localhost_node_ports: tuple[Setting, ...] = ()
+    dns_suffixes: tuple[SuffixList, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,6 +339,7 @@ def _node(document: Document, path: tuple[str | int, ...], node: Any) -> NodeCon
         host_process=node.get("host_process"),
         firewall=_settings("firewall", node),
         localhost_node_ports=_settings("localhost_node_ports", node),
+        dns_suffixes=tuple(SuffixList(word) for word in node.get("dns_suffixes", ())),
     )
 
 

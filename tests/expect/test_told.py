@@ -45,7 +45,7 @@ def test_every_part_of_a_condition_is_told_with_its_fact_and_origin() -> None:
     source = (
         "{os: windows, build: '<20348', kubelet: '>=1.24', kube_proxy: '>=1.24', mode: [kernelspace], dsr: false, "
         "driver: [l2bridge], runtime: [containerd], runtime_version: '>=1.7', host_process: true, firewall: ['on'], "
-        "localhost_node_ports: ['off', unknown]}"
+        "localhost_node_ports: ['off', unknown], dns_suffixes: [own, unknown]}"
     )
     assert findings(f"{{source: {source}}}") == (
         (YES, "source runs windows"),
@@ -60,6 +60,7 @@ def test_every_part_of_a_condition_is_told_with_its_fact_and_origin() -> None:
         (YES, "source HostProcess: on (test)"),
         (YES, "source firewall: on (test)"),
         (YES, "source NodePorts at loopback: unknown (it was not read)"),
+        (YES, "source DNS suffixes: unknown (the API does not tell it)"),
     )
     of_check = "{placement: [same-node], backend_placement: [same-node], nat_exception: [inside], resolver: [system]}"
     assert findings(of_check) == (

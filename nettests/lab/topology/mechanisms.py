@@ -74,6 +74,7 @@ MECHANISMS = (
         "family-in-key", "kube-proxy keeps the load balancers of a NodePort's families apart"
     ),
     Mechanism("dotted-suffixes", "the Windows DNS client appends suffixes to dotted names"),
+    Mechanism("nslookup-suffixes", "nslookup in Windows pods appends suffixes to dotted names"),
     Mechanism("dns-policy", "Windows pods resolve as their dnsPolicy and dnsConfig say"),
     Mechanism("dns-suffixes", "DNS suffixes that a Windows pod is given, at most", counts=True),
     Mechanism("resolv-conf", "Windows pods resolve by a resolv.conf that they mount"),
