@@ -57,6 +57,17 @@ def test_reg_lists_the_keys_below_one_that_has_no_values() -> None:
     assert out == f"{KEY}\r\n{KEY}-other\r\n"
 
 
+def test_a_container_has_a_registry_of_its_own() -> None:
+    """With the suffixes that its Pod was given, and no key of the node."""
+    key = r"HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters"
+    code, out, _ = finish(None, ["reg.exe", "query", key], searches=("a.svc.b", "svc.b"))
+    assert code == 0
+    assert "    SearchList    REG_SZ    a.svc.b,svc.b\r\n" in out
+    code, out, _ = finish(None, ["reg.exe", "query", key])
+    assert (code, "SearchList" in out) == (0, False)
+    assert finish(None, ["reg.exe", "query", KEY], searches=("b",))[0] == 1
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
