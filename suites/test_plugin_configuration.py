@@ -55,12 +55,14 @@ LIMITATIONS = Source(
         cases.rule("plugin-for-windows"),
         cases.rule("calico-build"),
         cases.rule("calico-networking"),
+        cases.rule("calico-pools"),
         cases.rule("antrea-alone"),
         cases.rule("vpc-dns-elsewhere"),
     ),
     facts=(
         "cni-calico-min-os",
         "cni-calico-policy-only",
+        "cni-calico-limits",
         "cni-antrea",
         "cni-cilium",
         "cni-weave",
@@ -68,7 +70,7 @@ LIMITATIONS = Source(
         "cni-azure-cilium",
         "cni-eks",
     ),
-    sources=(CALICO, ANTREA, HANDBOOK, EKS),
+    sources=(CALICO, CALICO_LIMITS, ANTREA, HANDBOOK, EKS),
 )
 def test_windows_plugin_demands() -> None:
     """A Windows node is what its network plugin demands, which has an agent for Windows."""

@@ -205,6 +205,16 @@ HEALTHY = {
         name="kubelet", program=r"C:\k\kubelet.exe --windows-service", actions=RESTART
     ),
     "service-names": NAMES,
+    "calico-ip-pools": json.dumps(
+        {
+            "items": [
+                {
+                    "metadata": {"name": "default-ipv4-ippool"},
+                    "spec": {"cidr": "10.244.0.0/16", "ipipMode": "Never", "vxlanMode": "Always"},
+                }
+            ]
+        }
+    ),
     "service-names-beside-kube-proxy": NAMES,
     "kubelet-settings": KUBELET,
     "containerd-configuration": '  sandbox_image = "registry.k8s.io/pause:3.10"\n',

@@ -13,7 +13,7 @@ from tests.rules.made import found, log
 
 MODULES = sorted((Path(__file__).parents[2] / "nettests" / "rules").glob("*.py"))
 NO_ITEMS = json.dumps({"items": []})
-LISTS = frozenset({"nodes", "node-pods", "services", "endpoint-slices"})
+LISTS = frozenset({"nodes", "calico-ip-pools", "node-pods", "services", "endpoint-slices"})
 FACTS = {
     "plugin": "flannel",
     "backend": "vxlan",

@@ -64,6 +64,7 @@ NETWORK = json.dumps(
     {"Backend": {"Type": "vxlan", "note": "plainwords-backend-end"}, "note": "plainwords-net-end"}
 )
 OBJECTS = {
+    "calico-ip-pools": {"items": [{"metadata": META, "spec": {"cidr": "10.244.0.0/16"}}]},
     "node": NODE,
     "nodes": {"items": [NODE]},
     "node-pods": PODS,

@@ -17,6 +17,7 @@ FLANNEL_IMAGE = "ghcr.io/flannel-io/flannel:v0.25.6"
 FLANNEL_WINDOWS_IMAGE = "docker.io/sigwindowstools/flannel:v0.21.5-hostprocess"
 ANTREA_IMAGE = "docker.io/antrea/antrea-agent-ubuntu:v2.4.1"
 CALICO_IMAGE = "quay.io/calico/node:v3.30.3"
+_CALICO_BLOCK = 26
 CALICO_WINDOWS_IMAGE = "quay.io/calico/node-windows:v3.30.3"
 ANTREA_WINDOWS_IMAGE = "docker.io/antrea/antrea-windows:v2.4.1"
 
@@ -60,6 +61,27 @@ def settings(profile: Profile) -> Iterator[Settings]:
             text = _antrea_agent_conf(profile)
             for name in ("antrea-config", "antrea-windows-config"):
                 yield Settings(namespace="kube-system", name=name, data={"antrea-agent.conf": text})
+
+
+def ip_pools(profile: Profile) -> Iterator[tuple[str, Json]]:
+    """Return (collection path, object) of Calico's pool for all nodes, as its operator makes it of ``ipPools``."""
+    if profile.cni.plugin is not Plugin.CALICO:
+        return
+    spec = {
+        "cidr": str(profile.cluster_cidr),
+        "blockSize": _CALICO_BLOCK,
+        "ipipMode": "Always" if profile.mechanism("calico-ipip", 0) else "Never",
+        "vxlanMode": "Always" if profile.cni.backend == "vxlan" else "Never",
+        "natOutgoing": True,
+        "nodeSelector": "all()",
+    }
+    item = {
+        "apiVersion": "crd.projectcalico.org/v1",
+        "kind": "IPPool",
+        "metadata": {"name": "default-ipv4-ippool"},
+        "spec": spec,
+    }
+    yield "/apis/crd.projectcalico.org/v1/ippools", item
 
 
 def daemons(profile: Profile) -> Iterator[Daemon]:

@@ -110,6 +110,7 @@ MECHANISMS = (
     Mechanism("pause-image", "minor N of the pause image 3.N of Windows nodes", counts=True),
     Mechanism("rejoined-subnet", "SourceVip.json of Windows nodes is of another subnet"),
     Mechanism("half-proxied", "Windows nodes have HTTP_PROXY and no HTTPS_PROXY"),
+    Mechanism("calico-ipip", "Calico's pool encapsulates by IP in IP"),
     Mechanism("flannel-waits", "flanneld on Windows nodes waits for its network"),
     Mechanism(
         "proxy-left-behind", "Windows nodes have a service kube-proxy beside what replaces it"
