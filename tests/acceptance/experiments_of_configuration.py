@@ -59,6 +59,12 @@ CONFIGURATION = (
         "windows-plugin-demands/windows-1/calico-pools",
     ),
     _turns(
+        "flow-node-local-pod",
+        OVERLAY,
+        "flannel-release=11",
+        "windows-plugin-demands/windows-1/flannel-release",
+    ),
+    _turns(
         "dns-kubelet-settings",
         L2BRIDGE,
         "own-resolver=off",

@@ -277,6 +277,9 @@ OTHERWISE = {
         "processes": '"kubelet.exe","1","Services","0","4 K"\n',
     },
     "antrea-alone": {"node-pods": _items(_pod("web"))},
+    "flannel-release": {
+        "node-pods": _items(_pod("kube-flannel-5", image="sigwindowstools/flannel:v0.21.5"))
+    },
     "calico-networking": {
         "node-pods": _items(_pod("calico-node-windows-5", image="calico/node-windows:v3.27.0"))
     },

@@ -63,6 +63,7 @@ ONE_THING = {
     "runtime_version",
     "calico_build",
     "calico_networking",
+    "flannel_release",
     "cni_network",
     "dsr_update",
     "hns_network",

@@ -14,7 +14,8 @@ from nettests.lab.installers.daemons import Daemon, Settings, in_kube_system, no
 from nettests.lab.topology import OS, NodeSpec, Plugin, Profile
 
 FLANNEL_IMAGE = "ghcr.io/flannel-io/flannel:v0.25.6"
-FLANNEL_WINDOWS_IMAGE = "docker.io/sigwindowstools/flannel:v0.21.5-hostprocess"
+FLANNEL_WINDOWS_IMAGE = "docker.io/sigwindowstools/flannel:v0.{minor}.5-hostprocess"
+_FLANNEL_MINOR = 21
 ANTREA_IMAGE = "docker.io/antrea/antrea-agent-ubuntu:v2.4.1"
 CALICO_IMAGE = "quay.io/calico/node:v3.30.3"
 _CALICO_BLOCK = 26
@@ -87,7 +88,7 @@ def ip_pools(profile: Profile) -> Iterator[tuple[str, Json]]:
 def daemons(profile: Profile) -> Iterator[Daemon]:
     """Return the plugin's DaemonSets, those of Windows only where a node runs it."""
     makers: dict[Plugin, Callable[[], Iterator[Daemon]]] = {
-        Plugin.FLANNEL: _flannels,
+        Plugin.FLANNEL: lambda: _flannels(profile),
         Plugin.AZURE: clouds.azures,
         Plugin.ANTREA: _antreas,
         Plugin.CALICO: lambda: _calicos(profile),
@@ -150,7 +151,7 @@ def _antrea_agent_conf(profile: Profile) -> str:
     )
 
 
-def _flannels() -> Iterator[Daemon]:
+def _flannels(profile: Profile) -> Iterator[Daemon]:
     linux = {
         "name": "kube-flannel",
         "image": FLANNEL_IMAGE,
@@ -159,7 +160,9 @@ def _flannels() -> Iterator[Daemon]:
     }
     windows = {
         **linux,
-        "image": FLANNEL_WINDOWS_IMAGE,
+        "image": FLANNEL_WINDOWS_IMAGE.format(
+            minor=profile.mechanism("flannel-release", _FLANNEL_MINOR)
+        ),
         "command": ["flanneld.exe", "--kube-subnet-mgr"],
     }
     for name, container, os in (

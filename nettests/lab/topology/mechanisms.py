@@ -111,6 +111,7 @@ MECHANISMS = (
     Mechanism("rejoined-subnet", "SourceVip.json of Windows nodes is of another subnet"),
     Mechanism("half-proxied", "Windows nodes have HTTP_PROXY and no HTTPS_PROXY"),
     Mechanism("calico-ipip", "Calico's pool encapsulates by IP in IP"),
+    Mechanism("flannel-release", "minor N of Flannel 0.N on Windows nodes", counts=True),
     Mechanism("flannel-waits", "flanneld on Windows nodes waits for its network"),
     Mechanism(
         "proxy-left-behind", "Windows nodes have a service kube-proxy beside what replaces it"
