@@ -31,6 +31,7 @@ VPC_BRIDGE = Source(
 )
 HOST_ROUTE = Source(
     document="flannel-io/flannel pull request 1096",
+    section="HostRoute",
     address="https://github.com/flannel-io/flannel/pull/1096",
 )
 HANDBOOK = Source(
