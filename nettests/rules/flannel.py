@@ -11,7 +11,6 @@ import re
 from nettests.model import ports
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
-from nettests.model.powershell import POWERSHELL
 from nettests.rules import kept
 from nettests.rules.evidence import (
     Evidence,
@@ -22,7 +21,7 @@ from nettests.rules.evidence import (
     finding,
 )
 from nettests.rules.kept import KEEP, Kept
-from nettests.rules.readings import CMD, ApiObjects, Request, ToolOutput
+from nettests.rules.readings import CMD, ApiObjects, Request, ToolOutput, printed_if_there
 from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, KERNELSPACE, OVERLAY, VXLAN, WINDOWS
 
@@ -83,14 +82,13 @@ DONE = r"Wrote subnet file to|Running backend|Found HNSNetwork|Created HNSNetwor
 MILESTONE = re.compile(f"{WAITING}|{DONE}")
 FLANNEL_LOG = ToolOutput(
     name="flannel-log",
-    words=(*POWERSHELL, r"Get-Content -Path C:\var\log\pods\*flannel*\*\*.log -Tail 200"),
+    words=printed_if_there(r"C:\var\log\pods\*flannel*\*\*.log", "-Tail 200"),
     keep=kept.lines(MILESTONE.pattern),
 )
 """Where the kubelet of a Windows node keeps the log of a flanneld that is a Pod."""
 SOURCE_VIP_FILES = ToolOutput(
     name="source-vip-files",
-    # a pattern that nothing matches is no error of Get-Content, as a file that is not there would be
-    words=(*POWERSHELL, r"Get-Content -Path C:\k\SourceVip*.json"),
+    words=printed_if_there(r"C:\k\SourceVip*.json"),
     keep=_keep_source_vip,
 )
 SUBNET_FILE = ToolOutput(

@@ -24,7 +24,7 @@ from nettests.rules.evidence import (
     finding,
 )
 from nettests.rules.node import NODE
-from nettests.rules.readings import ToolOutput
+from nettests.rules.readings import ToolOutput, printed_if_there
 from nettests.rules.rule import rule
 
 PROCESS = "kubelet.exe"
@@ -35,7 +35,7 @@ FLAGS: Mapping[str, str] = {
     "hairpin-mode": "hairpinMode",
 }
 """Flags that are kept, by what a configuration file calls them; a flag counts before the file."""
-OWN_FLAGS = ("config", "node-ip", "pod-infra-container-image")
+OWN_FLAGS = ("config", "config-dir", "node-ip", "pod-infra-container-image")
 """Flags that no file has."""
 DEFAULT_RESOLV_CONF = "/etc/resolv.conf"
 """What the kubelet takes where nothing is given, on Windows too (``kubetypes.ResolvConfDefault``)."""
@@ -89,8 +89,7 @@ def _file(text: str) -> Object:
 KUBELET = ToolOutput(name="kubelet-settings", words=(*POWERSHELL, SCRIPT), keep=_keep_settings)
 CONTAINERD = ToolOutput(
     name="containerd-configuration",
-    # a pattern that nothing matches is no error of Get-Content, as a file that is not there would be
-    words=(*POWERSHELL, r"Get-Content -Path 'C:\Program Files\containerd\config.tom[l]'"),
+    words=printed_if_there(r"C:\Program Files\containerd\config.toml"),
     # samples: sandbox_image = "registry.k8s.io/pause:3.6", in later releases: sandbox = 'registry.k8s.io/pause:3.10'
     keep=kept.lines(r"(?m)^[ \t]*sandbox(?:_image)?[ \t]*=[ \t]*['\"][^'\"\n]*['\"]"),
 )
@@ -132,7 +131,10 @@ def kubelet_cluster_domain(evidence: Evidence) -> Finding:
 )
 def kubelet_resolv_conf(evidence: Evidence) -> Finding:
     """The kubelet is given no resolv.conf of Linux, which is its default: it has to be told."""
-    told = _settings(evidence).get("resolvConf")
+    settings = _settings(evidence)
+    told = settings.get("resolvConf")
+    if told is None and settings.get("config-dir"):
+        raise NothingThereError(f"what the files in {settings['config-dir']} say is not read")
     given = DEFAULT_RESOLV_CONF if told is None else str(told)
     if re.match(r"[A-Za-z]:", given):
         raise NothingThereError(f"whether {given} is a file of the node is not read")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.permission import Permission
+from nettests.model.powershell import POWERSHELL
 from nettests.rules.kept import Keep
 from nettests.rules.subjects import Subject, why_not_about
 
@@ -73,6 +74,20 @@ class PodLog:
 
 
 Reading = ApiObjects | ToolOutput | PodLog
+
+
+def printed_if_there(pattern: str, *options: str) -> tuple[str, ...]:
+    """Return the words that print files by a path or a pattern, and nothing where there is none.
+
+    What goes wrong otherwise ends it badly: that a file is not there is no matter of an exit code, nor of words that
+    Windows translates.
+    """
+    more = "".join(f" {option}" for option in options)
+    script = (
+        f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{pattern}') "
+        f"{{ Get-Content -Path '{pattern}'{more} }}"
+    )
+    return (*POWERSHELL, script)
 
 
 def permission_of(reading: Reading) -> Permission | None:

@@ -68,6 +68,13 @@ def test_a_resolv_conf_that_is_not_set_is_named_as_the_default() -> None:
     assert "resolvConf not set, which is /etc/resolv.conf" in said
 
 
+def test_files_beside_the_configuration_may_set_it() -> None:
+    """A kubelet with --config-dir reads more than the file that is read here; what the file says may be overridden there."""
+    line = rf"{LINE} --config-dir=C:\k\conf.d"
+    with pytest.raises(NothingThereError, match=r"files in C:\\k\\conf\.d"):
+        found("kubelet-resolv-conf", settings("clusterDomain: cluster.local", line=line))
+
+
 def test_an_empty_flag_overrides_the_file() -> None:
     """As in the documents' samples: --resolv-conf=""."""
     told = settings("resolvConf: /etc/resolv.conf", line=f'{LINE} --resolv-conf="" --v=4')
