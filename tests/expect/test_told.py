@@ -113,6 +113,7 @@ def test_a_fact_that_is_not_known_leaves_a_condition_open() -> None:
         ("linux-1", "{build: '<20348'}", "source runs linux, which has no such setting"),
         ("linux-1", "{driver: [overlay]}", "source runs linux, which has no such setting"),
         ("linux-1", "{firewall: ['on']}", "source runs linux, which has no such setting"),
+        ("linux-1", "{dns_suffixes: [unknown]}", "source runs linux, which has no such setting"),
         ("linux-1", "{dsr: false}", "source runs linux, which has no such setting"),
         ("linux-1", "{host_process: false}", "source runs linux, which has no such setting"),
         (None, "{kubelet: '>=1.20'}", "the source is no node of this cluster"),
@@ -314,3 +315,24 @@ def test_a_bound_of_a_build_is_no_patch_release() -> None:
         source = f'document: {change}, picked: ["{picked}"]'
         told = lint([read_manifest(text(one=body).replace("document: A page", source), "m.yaml")])
         assert len(told) == count, picked
+
+
+@pytest.mark.parametrize(
+    ("suffixes", "kind", "listed"),
+    [
+        (("svc.cluster.local", "cluster.local"), "whole", " (svc.cluster.local, cluster.local)"),
+        (("cluster.local",), "part", " (cluster.local)"),
+        (("corp.example",), "own", " (corp.example)"),
+        ((), "own", ""),
+    ],
+)
+def test_suffixes_are_told_by_what_they_make_whole(
+    suffixes: tuple[str, ...], kind: str, listed: str
+) -> None:
+    """With the list itself and who told it."""
+    nodes = tuple(replace(one, dns_suffixes=known(suffixes, "a Pod")) for one in FACTS.nodes)
+    facts = replace(FACTS, nodes=nodes)
+    for word in ("whole", "part", "own", "unknown"):
+        assert findings(f"{{source: {{dns_suffixes: [{word}]}}}}", facts=facts) == (
+            (YES if word == kind else NO, f"source DNS suffixes: {kind}{listed} (a Pod)"),
+        )
