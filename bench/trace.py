@@ -43,6 +43,8 @@ class Case:
     fault: str
     check: str
     right: str
+    enable: str = ""
+    """Classes of checks that have to be enabled for it."""
 
     def __str__(self) -> str:
         return f"{self.profile}: {self.fault}: {self.check}"
@@ -50,7 +52,8 @@ class Case:
 
 def _cases(profile: str, *rows: tuple[str, str, str]) -> Iterator[Case]:
     for fault, check, right in rows:
-        yield Case(profile=profile, fault=fault, check=check, right=right)
+        idle = "costly" if "idle" in check else ""
+        yield Case(profile=profile, fault=fault, check=check, right=right, enable=idle)
 
 
 CASES = (
@@ -90,7 +93,12 @@ CASES = (
         ("dsr-off", f"dsr-source-address/{TO_LINUX}", "source-rewritten"),
         ("source-rewritten", f"pod-to-pod-ip/{TO_LINUX}", "source-rewritten"),
         ("hairpin-broken", "service-hairpin/linux-1/linux-1/same-node/tcp", "not-delivered"),
-        ("every-third-connection", f"pod-to-pod-ip/{TO_WINDOWS}", "not-delivered"),
+        ("every-third-connection", f"pod-to-pod-ip/{TO_WINDOWS}", "dropped"),
+        ("idle-service-flows-forgotten", f"pod-to-service-idle/{BETWEEN_LINUX}", "forgotten"),
+        ("loss-20-percent", f"path-loss/{TO_LINUX}", "loses-some"),
+        ("loss-20-percent", f"path-loss/{TO_LINUX.replace('tcp', 'udp')}", "loses-some"),
+        ("tcp-loss-5-percent", f"path-loss/{TO_LINUX}", "loses-some"),
+        ("loss-1-percent", f"path-loss/{TO_LINUX}", "loses-some"),
     ),
     *_cases(
         OVERLAY,
@@ -98,7 +106,7 @@ CASES = (
         ("node-cut-off", f"pod-to-pod-ip/{TO_WINDOWS}", "lost-between-nodes"),
         ("other-vni", f"pod-to-pod-ip/{TO_WINDOWS}", "wrong-vni"),
         # What is not encapsulated passes no uplink of a Windows overlay: only nodes' addresses do.
-        ("not-encapsulated", f"pod-to-pod-ip/{TO_LINUX}", "lost-in-source-node"),
+        ("not-encapsulated", f"pod-to-pod-ip/{TO_LINUX}", "dropped"),
         ("not-encapsulated-on-linux", f"pod-to-pod-ip/{BETWEEN_LINUX}", "not-encapsulated"),
         ("route-missing-on-linux", f"pod-to-pod-ip/{BETWEEN_LINUX}", "not-encapsulated"),
         ("rules-missing", f"pod-to-service-clusterip/{TO_LINUX}", "untranslated"),
@@ -106,6 +114,8 @@ CASES = (
         ("stale-endpoint", f"pod-to-service-clusterip/{TO_LINUX}", "dead-backend"),
         ("backend-silent", f"pod-to-pod-ip/{TO_WINDOWS}", "unanswered"),
         ("large-packets-lost", f"payload-pod-to-pod/{TO_LINUX}", "too-big-untold"),
+        ("idle-service-flows-forgotten", f"pod-to-service-idle/{BETWEEN_LINUX}", "forgotten"),
+        ("loss-20-percent", f"path-loss/{TO_LINUX}", "loses-some"),
     ),
     *_cases(
         OPEN_VSWITCH,
@@ -189,6 +199,7 @@ def _traced(folder: LabFolder, case: Case, keep: Path | None) -> Traced:
                 f"--kubeconfig={folder.kubeconfig}",
                 f"--cluster-profile={folder.cluster_profile}",
                 f"--to={directory}",
+                *([f"--enable={case.enable}"] if case.enable else []),
             ],
             capture_output=True,
             text=True,

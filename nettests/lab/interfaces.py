@@ -13,8 +13,9 @@ the real ones.
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 
@@ -82,6 +83,31 @@ class Hns(Protocol):
         """Return the blocks of host ports (``tcp``, ``udp``) that source rewriting has reserved."""
 
 
+class DropCause(Enum):
+    """Why a switch drops a packet: what its rules mean, not how a tool words it."""
+
+    NO_DESTINATION = "no port, and no Service's rule, takes what is sent there"
+    FOREIGN_ADDRESS = "its source is not the address that may leave by that port"
+    NO_FLOW = "it belongs to a flow that the switch has forgotten"
+    NO_ROOM = "no room is left for one flow more"
+    POLICY = "a policy forbids it"
+    UNKNOWN = "no cause is stated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """A packet that a rule of the switch dropped: its headers as they were then, and by which port it came in.
+
+    ``data`` begins with the Ethernet header where ``ethernet`` says so, and ends with the transport header's first bytes.
+    """
+
+    time: float
+    interface: str
+    data: bytes
+    ethernet: bool
+    cause: DropCause
+
+
 @dataclass(slots=True)
 class Disk:
     """What components of a node left on it: files by path, running processes by name.
@@ -139,6 +165,11 @@ class NodeNetwork(Protocol):
 
     async def program_services(self, table: ServiceTable) -> None:
         """Replace the node's Service rules by those of ``table`` (what kube-proxy does)."""
+
+    async def witness_drops(
+        self, take: Callable[[Dropped], None], ports: Collection[int]
+    ) -> Callable[[], Awaitable[None]]:
+        """Call ``take`` with what the rules of the switch drop of packets with these ports, and of ICMP; return what ends it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

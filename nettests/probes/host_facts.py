@@ -1,9 +1,8 @@
-"""Read settings from nodes that no object of the API tells: those of a kube-proxy without a Pod, and the firewall's.
+"""Read settings from nodes that no API object shows: a kube-proxy without a Pod, and the Windows firewall.
 
-From a Pod of each Windows node its DNS suffixes, which no tool on the host shows as the Pod's own nslookup reads them.
-Between opening the probes and observing, over vantages that stand for checks anyway; none is made for it.
-What is read, and what is kept of it, says ``rules``: the same readings that rules of configuration take there. It changes
-nothing and judges nothing.
+Each Windows node's DNS suffixes are read in one of its Pods, as nslookup reads them there.
+After the probes are deployed and before the checks, from node vantages that are needed anyway. ``rules`` says what is
+read and what is kept: the same readings that rules of configuration take there. Changes nothing and judges nothing.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,11 +1,10 @@
-"""Test of a connection that was idle whether it still carries anything.
+"""Test whether an idle TCP connection still carries data.
 
-The examiner of ``IDLE``. Neither end may send TCP keep-alives, as all of Go does: a client of ``idle_client``
-holds one end, and ``nc`` hands the other to ``cat``. Both are processes in the run's own Pods; the client's
-input is an exec's, so that words and silence are timed here. What came back is a record for
-``parse.idle``; what it means is not known here. Through a Service it is the same: the Service leads to the ports of
-one Pod by their own numbers. Outside the cluster nobody starts a server: the client speaks HTTP to the external target,
-and one that does not keep a silent connection is not tested.
+The examiner of ``IDLE``. Neither end may send TCP keep-alives, which all Go programs do: a client of ``idle_client``
+holds one end, and ``nc`` hands the other to ``cat``. Both are processes in the run's own Pods; the client's input is
+an exec's, so that words and pauses are timed here. Through a Service it is the same: the Service leads to one Pod's
+ports by their own numbers. Outside the cluster no server is started: the client speaks HTTP to the external target,
+and a target that closes idle connections is not tested. ``parse.idle`` reads the record.
 """
 
 import itertools
@@ -52,6 +51,7 @@ class _Line:
 
     client_words: tuple[str, ...]
     client: Conversation
+    port: int = 0
     server_words: tuple[str, ...] = ()
     server: Conversation | None = None
 
@@ -113,6 +113,18 @@ class IdleConnection:
             except ChannelError as error:
                 return Examination(tool="idle", words=words, channel="exec", error=error.message)
         return Examination(tool="idle", words=words, channel="exec", stdout=json.dumps(record))
+
+    def hold(self, action: Action, lines: ExitStack) -> "Held":
+        """Open a connection, say a word over it and be silent for as long as a check is; ``ChannelError`` if none stands."""
+        if _is_outside(action):
+            raise NotOfferedError(
+                "a server outside has no port that tells one connection from others"
+            )
+        line = self._open(action, lines)
+        if not line.say(BEFORE, seconds=self._patience):
+            raise ChannelError(f"no connection stood that could be silent: {_told(line)}")
+        self._stay_idle(line, self.timing.idle)
+        return Held(connections=self, action=action, lines=lines, line=line)
 
     def _hold(self, action: Action, lines: ExitStack, seconds: float) -> Object:
         """Return what both ends of the connection told, and of the new one beside, if any."""
@@ -186,7 +198,11 @@ class IdleConnection:
                 if failed or not refused(client.stdout):
                     lines.push(own.pop_all())
                     return _Line(
-                        client_words=probing, server_words=serving, client=client, server=server
+                        client_words=probing,
+                        client=client,
+                        port=port,
+                        server_words=serving,
+                        server=server,
                     )
 
     def _open_outwards(self, action: Action, lines: ExitStack) -> _Line:
@@ -218,6 +234,36 @@ class IdleConnection:
     ) -> Conversation:
         talk = self.talks.converse(self.namespace, pod.name, container, words)
         return lines.enter_context(closing(talk))
+
+
+@dataclass(slots=True, kw_only=True)
+class Held:
+    """A connection that has been silent."""
+
+    connections: IdleConnection
+    action: Action
+    lines: ExitStack
+    line: _Line
+
+    @property
+    def port(self) -> int:
+        """The port of its server, which no other connection has."""
+        return self.line.port
+
+    def answered(self) -> bool:
+        """Use it again, and return whether it still carries an answer; ``ChannelError`` where nobody tells what became of it."""
+        if self.line.say(AFTER, seconds=self.connections._patience):  # noqa: SLF001 - of the same module
+            return True
+        if fate(self.line.client.stdout, AFTER) not in {Fate.SILENT, Fate.RESET}:
+            raise ChannelError(
+                f"what became of the silent connection is not told: {_told(self.line)}"
+            )
+        return False
+
+    def answered_anew(self) -> bool:
+        """Open another one, and return whether that carries one."""
+        fresh = self.connections._open(self.action, self.lines)  # noqa: SLF001 - of the same module
+        return fresh.say(ANEW, seconds=self.connections._patience)  # noqa: SLF001 - of the same module
 
 
 def _is_outside(action: Action) -> bool:

@@ -1,7 +1,7 @@
-"""One marked flow: what is sent by a check's source so that captures know it again. Pure.
+"""One marked flow: the request of a check, recognisable in captures. Pure.
 
-TCP has a source port of its own (``curl --local-port``), a datagram a word of its own, an echo request a size of its
-own. Beside ``commands``, whose requests bear no mark; payloads are ours alone.
+TCP gets a source port of its own (``curl --local-port``), a datagram a word of its own, an echo request a size of its
+own. ``commands`` builds requests without a mark. Payloads are ours alone.
 """
 
 import json
@@ -26,6 +26,10 @@ BIND_FAILED = 45
 """curl's exit code for a source address or port that it may not use (curl(1), "EXIT CODES")."""
 DATAGRAM_SECONDS = 7.0
 """For one that ``/dial`` sends, which gives up by itself after 5 s."""
+TRAIN = 40
+"""Requests of a trace that is about losses: some hundred packets, of which a capture takes each several times."""
+TRAIN_SECONDS = 15
+"""For all of them; each datagram that is lost costs 5 s, and each SYN 1 s."""
 QUERY_SECONDS = 20.0
 """For one that ``nslookup`` sends: it queries a silent server three times, 5 s each."""
 MOST_FILLED = 4000
@@ -59,6 +63,45 @@ def marked_flow(
             return _echo(action, host, number)
         case _:
             assert_never(action.protocol)
+
+
+def marked_train(
+    action: Action, endpoint: Endpoint, host: str, port: int | None, token: str
+) -> MarkedFlow:
+    """Return so many requests in a row that each bear the word; answered where all of them are.
+
+    Each is a connection, or a datagram, of its own: their ports are known by the word.
+    """
+    tcp = action.protocol.retransmitted
+    requests = endpoint.requests(action.protocol)
+    path = endpoint.path(requests[0][0], action.protocol) if requests else "hostname"
+    request = f"{path}?{token}" if tcp else f"{ECHO}{token}"
+    url = _dialled(host, port, "http" if tcp else "udp", request, TRAIN)
+    return MarkedFlow(
+        words=("curl", "-sS", "-m", str(TRAIN_SECONDS), url),
+        mark=Mark(protocol=action.protocol, token=(f"GET /{request}" if tcp else request).encode()),
+        answered=lambda answer: _all_answered(answer.stdout),
+        seconds=TRAIN_SECONDS + 3,
+    )
+
+
+def _dialled(host: str, port: int | None, protocol: str, request: str, tries: int) -> str:
+    query = urlencode(
+        {"host": host, "port": port, "protocol": protocol, "request": request, "tries": tries},
+        quote_via=quote,
+    )
+    return f"http://127.0.0.1:{PROBE_HTTP}/dial?{query}"
+
+
+def _all_answered(text: str) -> bool:
+    """Whether ``/dial`` tells of as many responses as tries, and of no error."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return False
+    if not isinstance(found, dict) or found.get("errors"):
+        return False
+    return len(found.get("responses") or ()) == TRAIN
 
 
 def witnessed_flow(endpoint: Endpoint, host: str, port: int, number: int) -> MarkedFlow:
@@ -112,11 +155,7 @@ def _datagram(action: Action, host: str, port: int | None, token: str) -> Marked
     wanted = min(action.size or 0, MOST_FILLED)
     filler = "x" * max(0, wanted - len(ECHO) - len(token))
     request = f"{ECHO}{token}{filler}"
-    query = urlencode(
-        {"host": host, "port": port, "protocol": "udp", "request": request, "tries": 1},
-        quote_via=quote,
-    )
-    url = f"http://127.0.0.1:{PROBE_HTTP}/dial?{query}"
+    url = _dialled(host, port, "udp", request, 1)
     return MarkedFlow(
         words=("curl", "-sS", "-m", str(int(DATAGRAM_SECONDS)), url),
         mark=Mark(protocol=Protocol.UDP, token=f"{ECHO}{token}".encode()),

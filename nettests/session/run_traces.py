@@ -1,7 +1,7 @@
-"""``--trace``: where packets die, for the leading incidents of a run, while its objects still stand.
+"""``--trace``: trace the leading incidents of a run while its objects still exist.
 
-After the last check and its diagnostics, before clean-up. One check stands for each incident; a run without a red check
-traces nothing. It changes no verdict and never fails a run.
+After the last check and its diagnostics, before clean-up. One check represents each incident; a run without a red
+check traces nothing. It changes no verdict and never fails a run.
 """
 
 import time
@@ -15,7 +15,7 @@ from nettests.errors import NettestsError
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.run_folder import DIAGNOSTICS
-from nettests.model.words import Verdict
+from nettests.model.words import Question, Verdict
 from nettests.report.incidents import find_incidents
 from nettests.report.results import CheckResult
 from nettests.session.trace_files import write_trace
@@ -86,9 +86,14 @@ def representatives(checks: Sequence[Check], watch: Watch, facts: ClusterFacts) 
     for incident in find_incidents(results, facts):
         for name in incident.checks:
             check = known.get(name)
-            if check is not None and verdicts[name] in _TRACED and not refusal(check):
+            if check is not None and verdicts[name] in _TRACED and _quick(check):
                 yield check
                 break
+
+
+def _quick(check: Check) -> bool:
+    """Whether a check can be traced in the time of a run: what is silent for minutes is not."""
+    return not refusal(check) and check.action.question is not Question.IDLE
 
 
 def trace_incidents(

@@ -1,4 +1,4 @@
-"""Captures that somebody else took → a trace and its page. For ``nettests trace --pcap``; contacts no cluster."""
+"""Existing capture files → a trace and its page. For ``nettests trace --pcap``; contacts no cluster."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -9,7 +9,7 @@ from nettests.model.facts import Address
 from nettests.session.captures import require_scapy
 from nettests.session.report_dir import require_writable
 from nettests.session.trace_files import write_trace
-from nettests.tracing.given import Said, protocol_of, scene_of_captures
+from nettests.tracing.given import Said, protocol_of, scene_of_captures, spanning
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
 from nettests.tracing.result import Trace
@@ -47,7 +47,7 @@ def trace_captures(given: Given, directory: Path) -> tuple[Trace, Path]:
         backends=tuple(_address("--backend", one) for one in given.backends),
         vni=given.vni,
     )
-    captures = _read(given.captures)
+    captures = spanning(_read(given.captures), said.mark)
     found = trace(scene_of_captures(captures, said), said.mark, captures)
     page = write_trace(directory, found, (), title=", ".join(given.captures))
     return found, page

@@ -1,7 +1,7 @@
-"""The folder of a trace: its page, its ten lines, and a capture file of each node with the frames of the flow alone."""
+"""The folder of a trace: its page, its summary, and for each node a capture file with the frames of the flow."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nettests.diagnose.folder import write_below
@@ -18,7 +18,10 @@ PAGE, LINES = "trace.html", "trace.txt"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeCapture:
-    """What was captured on a node, and the frames of it that are of the flow; others are not kept."""
+    """What was captured on a node, and the frames of it that are of the flow, without payload; others are not kept.
+
+    A mark may be somebody else's port as well: of what a packet carries nothing but the mark itself is kept.
+    """
 
     capture: Capture
     frames: tuple[Frame, ...]
@@ -29,8 +32,19 @@ class NodeCapture:
     ) -> "NodeCapture":
         """Return a capture with the frames of the flow that its sightings show."""
         belongs = belonging(capture.sightings, mark)
-        frames = tuple(frame for frame, sighting in pairs if belongs(sighting.packet))
+        frames = tuple(
+            replace(frame, data=_heads(frame, sighting, mark))
+            for frame, sighting in pairs
+            if belongs(sighting.packet)
+        )
         return cls(capture=capture, frames=frames)
+
+
+def _heads(frame: Frame, sighting: Sighting, mark: Mark) -> bytes:
+    """Return a frame up to its payload, or to the end of the mark that its payload begins with."""
+    payload = sighting.packet.payload
+    kept = len(mark.token) if mark.token and payload.startswith(mark.token) else 0
+    return frame.data[: len(frame.data) - max(0, len(payload) - kept)]
 
 
 def write_trace(

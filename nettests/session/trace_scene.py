@@ -1,6 +1,6 @@
-"""A check and what stands → the scene of its flow: what facts and limitations lead to expect. Pure.
+"""A check and its deployed objects → the scene of its flow: what facts and limitations lead to expect. Pure.
 
-For ``tracing``. What sends no packets of its own that can be marked is refused, with the reason.
+For ``tracing``. A check without packets that can be marked is refused, with the reason.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,6 +19,7 @@ from nettests.probes import Directory
 from nettests.probes.addresses import of_family, seen_of
 from nettests.probes.deployment import StandingPod
 from nettests.probes.endpoint import Endpoint, of_pod
+from nettests.probes.marked import TRAIN
 from nettests.tracing.scene import End, Scene
 
 DNS = 53
@@ -47,21 +48,24 @@ def refusal(check: Check) -> str:
         return "queries over TCP bear no mark"
     if action.target.descriptor.loopback:
         return "its packets stay on loopback, where no node shows them"
+    outside = action.target.descriptor.location is Location.EXTERNAL_ADDRESS
+    if action.question is Question.IDLE and outside:
+        return "a server outside has no port that tells one idle connection from others"
     if action.protocol is Protocol.UDP and action.source.kind is VantageKind.NODE:
         return "a datagram from a node itself bears no mark"
     return ""
 
 
 def _sends_one_flow(question: Question) -> bool:
-    """Whether a question is a request and its answer, between two ends."""
+    """Whether a question is a request and its answer, or several of a kind, between two ends."""
     match question:
         case Question.REACH | Question.DISTRIBUTE | Question.PING | Question.CHURN:
             return True
         case Question.WITNESS | Question.RESOLVE:
             return True
-        case Question.FLOWS | Question.SCALE:
-            return False
-        case Question.PATH_MTU | Question.LOSS | Question.IDLE:
+        case Question.LOSS | Question.IDLE:
+            return True
+        case Question.FLOWS | Question.SCALE | Question.PATH_MTU:
             return False
         case Question.ADMIT | Question.INSPECT | Question.START:
             return False
@@ -105,6 +109,7 @@ def scene_of_action(action: Action, directory: Directory, request: str = "") -> 
         encapsulated=True if tunnelled and not any(one.on_host for one in backends) else None,
         vni=_vni((source, *backends), facts),
         size=action.size or 0,
+        tries=TRAIN if action.question is Question.LOSS else 0,
     )
     return Set(scene=scene, endpoint=endpoint)
 

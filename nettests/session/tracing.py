@@ -1,13 +1,14 @@
-"""One check's question again, with a marked flow, while the nodes on its way capture: the trace of a check.
+"""Trace one check: send its request as a marked flow while the nodes on its way capture.
 
-For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``run_traces``). Everything is bounded: nodes, flows,
-seconds, sizes. It creates a Pod on each of those nodes, and removes it. What the captures say is decided in ``tracing``.
+For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``run_traces``). Nodes, flows, seconds and
+sizes are bounded. It creates a Pod on each of those nodes, and removes it. The package ``tracing`` interprets the
+captures.
 """
 
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from nettests import probes
@@ -19,10 +20,12 @@ from nettests.model.expectation import Expectation
 from nettests.model.facts import NodeFacts
 from nettests.model.words import Protocol, Question, VantageKind
 from nettests.probes.capturing import CONTAINER, PORTS, CannotCaptureError, pod_name
-from nettests.probes.marked import MarkedFlow, marked_flow, marked_query
+from nettests.probes.idle_connection import IdleConnection
+from nettests.probes.marked import MarkedFlow, marked_flow, marked_query, marked_train
 from nettests.session.captures import SETTLE_SECONDS, Captures, random_base
 from nettests.session.trace_files import NodeCapture
 from nettests.session.trace_scene import Set, scene_of
+from nettests.tracing.finding import Finding
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
 from nettests.tracing.result import Trace
@@ -78,7 +81,11 @@ class Tracer:
         nodes = captures.nodes(made.scene)
         try:
             captures.stand(nodes)
-            if rehearse and not made.scene.documented:
+            if (
+                rehearse
+                and not made.scene.documented
+                and check.action.question is not Question.IDLE
+            ):
                 self._rehearse(check, made)
             return self._captured(check, made, captures, nodes)
         finally:
@@ -97,41 +104,94 @@ class Tracer:
     def _captured(
         self, check: Check, made: Set, captures: Captures, nodes: list[NodeFacts]
     ) -> Traced:
+        if check.action.question is Question.IDLE:
+            return self._after_silence(check, made, captures, nodes)
         base = random_base()
 
-        def send() -> tuple[MarkedFlow, bool, Mark | None]:
+        def send() -> tuple[list[MarkedFlow], bool, Mark | None]:
             sent, answered = self._sent_until_lost(check, made, base)
             direct = None if answered else self._directly(check, made, base + PORTS - 1)
             return sent, answered, direct
 
         (sent, answered, direct), texts = captures.during(made.scene, nodes, base, send)
-        read = [
-            captures.read(node, text, base, sent.mark)
-            for node, text in zip(nodes, texts, strict=True)
-        ]
-        found = trace(
-            made.scene,
-            sent.mark,
-            [one.capture for one in read],
-            answered=answered,
-            direct=direct,
+
+        def traced(mark: Mark) -> Traced:
+            read = [
+                captures.read(node, text, base, mark)
+                for node, text in zip(nodes, texts, strict=True)
+            ]
+            found = trace(
+                made.scene,
+                mark,
+                [one.capture for one in read],
+                answered=answered,
+                direct=direct,
+            )
+            return Traced(check=check.id, trace=found, captures=tuple(read))
+
+        last = traced(sent[-1].mark)
+        if last.trace.finding is not Finding.NOTHING_WRONG:
+            return last
+        # All were answered; a packet that was lost and sent again may be one of an earlier flow.
+        earlier = (traced(one.mark) for one in reversed(sent[:-1]))
+        return next((one for one in earlier if not one.trace.finding.harmless), last)
+
+    def _after_silence(
+        self, check: Check, made: Set, captures: Captures, nodes: list[NodeFacts]
+    ) -> Traced:
+        """Let a connection be silent as the check does, and capture what becomes of the first word after that."""
+        self.tell("silence")
+        idle = IdleConnection(
+            talks=self.access,
+            namespace=self.blank.namespace,
+            facts=self.directory.facts,
+            standing=self.directory.deployment.pods,
+            timing=self.timing,
+            services=self.directory.deployment.services,
         )
+        base = random_base()
+        with contextlib.ExitStack() as lines:
+            held = idle.hold(check.action, lines)
+            scene = replace(
+                made.scene,
+                requested_port=held.port,
+                backends=tuple(replace(one, port=held.port) for one in made.scene.backends),
+                silence=self.timing.idle,
+            )
+            answered, texts = captures.during(scene, nodes, base, held.answered)
+            anew = None if answered else held.answered_anew()
+        mark = Mark(protocol=Protocol.TCP, served=held.port)
+        read = [
+            captures.read(node, text, base, mark) for node, text in zip(nodes, texts, strict=True)
+        ]
+        found = trace(scene, mark, [one.capture for one in read], answered=answered, anew=anew)
         return Traced(check=check.id, trace=found, captures=tuple(read))
 
-    def _sent_until_lost(self, check: Check, made: Set, base: int) -> tuple[MarkedFlow, bool]:
-        """Send flows until one has no answer; return the last one, and whether it had one."""
-        last: tuple[MarkedFlow, bool] | None = None
+    def _sent_until_lost(self, check: Check, made: Set, base: int) -> tuple[list[MarkedFlow], bool]:
+        """Send flows until one has no answer; return them, and whether the last one had one."""
+        if check.action.question is Question.LOSS:
+            train = marked_train(
+                check.action,
+                made.endpoint,
+                str(made.scene.requested),
+                made.scene.requested_port,
+                f"nettests{base}",
+            )
+            return [train], bool(self._sent(check, train))
+        sent: list[MarkedFlow] = []
+        answered = True
         for number in range(base + 2, base + 2 + _most_flows(made.scene.protocol)):
             flow = self._flow(check, made, number)
-            answered = self._sent(check, flow)
-            if answered is None:
+            said = self._sent(check, flow)
+            if said is None:
                 continue
-            last = flow, answered
+            sent.append(flow)
+            answered = said
             if not answered:
                 break
-        if last is None:
+        if not sent:
             raise CannotCaptureError(f"{check.source.probe} has no source port free for a trace")
-        return last
+        return sent, answered
 
     def _directly(self, check: Check, made: Set, number: int) -> Mark | None:
         """Send one flow to a backend's own address, where a Service's was requested on the same node; return its mark."""

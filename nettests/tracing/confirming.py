@@ -64,6 +64,8 @@ def _about(finding: Finding) -> _About:
             return _About.NOTHING
         case Finding.TOO_BIG_UNTOLD | Finding.TOO_BIG_TOLD:
             return _About.NOTHING
+        case Finding.LOSES_SOME | Finding.FORGOTTEN:
+            return _About.NOTHING
         case _:
             assert_never(finding)
 

@@ -5,7 +5,7 @@ is absent; the rest says that something was not seen, and ``path`` decides wheth
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from nettests.tracing.finding import Finding
@@ -80,20 +80,48 @@ def of(
 ) -> Difference:
     """Return what is wrong with a flow that did not reach ``stopped``."""
     shown = (
-        _dropped(stopped, frames)
+        _dropped(scene, stopped, frames)
         or refused(backend, frames)
         or _other_network(scene, path, frames)
         or rewritten(scene, path)
     )
-    return shown or _unseen(scene, backend, path, stopped, frames)
+    if shown is not None:
+        return shown
+    unseen = _unseen(scene, backend, path, stopped, frames)
+    said = _errors(frames)
+    return replace(unseen, detail=f"{unseen.detail}; {said}") if said else unseen
 
 
-def _dropped(stopped: Hop, frames: Frames) -> Difference | None:
-    for one in frames:
-        if one.sighting.drop and one.sighting.node == stopped.node:
-            text = f"{one.sighting.interface or 'a component'}: {one.sighting.drop}"
-            return Difference(Finding.DROPPED, text, seen=True)
-    return None
+def _errors(frames: Frames) -> str:
+    """Say which ICMP errors were sent about the flow: a router's word, which no hop of the path shows."""
+    errors = dict.fromkeys(
+        (one.packet.source, one.packet.icmp)
+        for one in frames
+        if one.way is Way.ERROR and one.packet.icmp is not None
+    )
+    return ", ".join(
+        f"{source} answered with ICMP {kind} code {code}" for source, (kind, code) in errors
+    )
+
+
+def _dropped(scene: Scene, stopped: Hop, frames: Frames) -> Difference | None:
+    """Return what the node's own tool says that it dropped of the flow; as it was sent it was not translated before."""
+    dropped = [one for one in frames if one.sighting.drop and one.sighting.node == stopped.node]
+    if not dropped:
+        return None
+    one = dropped[-1]
+    text = reason(stopped.node, frames)
+    if stopped.stage is Stage.TRANSLATED and one.packet.destination == scene.requested:
+        return Difference(Finding.UNTRANSLATED, f"{text}, as {_flow(one.packet)}", seen=True)
+    return Difference(Finding.DROPPED, f"{text}, {_flow(one.packet)}", seen=True)
+
+
+def reason(node: str, frames: Frames) -> str:
+    """Say where and why a node's own tool says that it dropped a packet of the flow; nothing where it says none."""
+    dropped = [one.sighting for one in frames if one.sighting.drop and one.sighting.node == node]
+    if not dropped:
+        return ""
+    return f"{node} dropped it at {dropped[-1].interface or 'a component'}: {dropped[-1].drop}"
 
 
 def refused(backend: End | None, frames: Frames) -> Difference | None:

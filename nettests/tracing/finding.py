@@ -31,6 +31,8 @@ class Finding(Enum):
     TOO_BIG_UNTOLD = "too-big-untold"
     TOO_BIG_TOLD = "too-big-told"
     DROPPED = "dropped"
+    LOSES_SOME = "loses-some"
+    FORGOTTEN = "forgotten"
     UNSURE = "unsure"
 
     @property
@@ -69,6 +71,8 @@ _WORDS = {
     Finding.TOO_BIG_UNTOLD: "large packets were lost, and no ICMP message says that they are too big",
     Finding.TOO_BIG_TOLD: "large packets were lost; an ICMP message says that they are too big",
     Finding.DROPPED: "the node dropped the packet",
+    Finding.LOSES_SOME: "some packets were lost, others passed",
+    Finding.FORGOTTEN: "a connection that was silent was forgotten on the way",
     Finding.UNSURE: "the captures do not tell where the packet was lost",
 }
 
@@ -96,6 +100,8 @@ _NEXT = {
     Finding.TOO_BIG_UNTOLD: "compare the MTU of Pods, VXLAN devices and network cards along the way; VXLAN takes 50 bytes",
     Finding.TOO_BIG_TOLD: "compare the MTU of Pods, VXLAN devices and network cards along the way; VXLAN takes 50 bytes",
     Finding.DROPPED: "look up the reason in the component that dropped it: pktmon counters --drop-reason on that node",
+    Finding.LOSES_SOME: "look at counters of errors and discards of network cards and switch ports between these two places (Get-NetAdapterStatistics, ip -s link), and at what is overloaded there",
+    Finding.FORGOTTEN: "let clients send TCP keep-alives sooner than flows are forgotten there; on Linux look at nf_conntrack_tcp_timeout_established, on Windows at the VFP flows (vfpctrl /list-unified-flow)",
     Finding.UNSURE: (
         "look at the captures beside the trace, and capture on the nodes that are missing"
     ),

@@ -5,7 +5,7 @@ cluster's facts.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nettests.errors import PlanError
 from nettests.model.facts import Address
@@ -41,7 +41,7 @@ def scene_of_captures(captures: Sequence[Capture], said: Said) -> Scene:
         )
     begin = requests[0].packet
     requested = said.service or begin.destination
-    translated = said.service is not None or bool(said.backends)
+    translated = said.service is not None or bool({*said.backends} - {requested})
     ends = dict.fromkeys(said.backends or _reached(requests[-1].packet.destination, requested))
     backends = tuple(End(address=one, node=last) for one in ends) or (
         () if translated else (End(address=requested, node=last),)
@@ -56,6 +56,29 @@ def scene_of_captures(captures: Sequence[Capture], said: Said) -> Scene:
         encapsulated=True if said.vni is not None else None,
         vni=said.vni,
     )
+
+
+def spanning(captures: Sequence[Capture], mark: Mark) -> tuple[Capture, ...]:
+    """Return the captures, those doubted that show nothing of the flow and are not known to have gone on when it was sent.
+
+    Clocks of nodes differ: a capture may be doubted for that, and no harm done.
+    """
+    shown = [one for capture in captures for one in marked(capture.sightings, mark)]
+    times = [one.sighting.time for one in shown]
+    return tuple(
+        replace(one, doubt=f"the capture on {one.node} does not span the time of the flow")
+        if times
+        and not one.doubt
+        and not marked(one.sightings, mark)
+        and not _spans(one, min(times), max(times))
+        else one
+        for one in captures
+    )
+
+
+def _spans(capture: Capture, first: float, last: float) -> bool:
+    times = [one.time for one in capture.sightings]
+    return bool(times) and min(times) <= first and max(times) >= last
 
 
 def _reached(destination: Address, requested: Address) -> tuple[Address, ...]:

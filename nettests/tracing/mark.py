@@ -35,6 +35,8 @@ class Mark:
     token: bytes = b""
     query: bool = False
     """Whether the word stands in the name that a DNS query is about."""
+    served: int | None = None
+    """The port of a server that is this trace's own, where its client's port is not known."""
     size: int | None = None
     """Bytes of payload of this trace's echo requests, and of no others."""
 
@@ -100,13 +102,19 @@ class _Known:
 
     def way(self, packet: Packet) -> Way | None:
         """Return which way a frame of the flow goes, ``None`` for a frame of another one."""
+        served = self.mark.served
         if packet.quoted is not None:
             quoted = {packet.quoted.source_port, packet.quoted.destination_port}
-            return Way.ERROR if quoted & self.ports else None
+            own = self.ports if served is None else {served}
+            return Way.ERROR if quoted & own else None
         if packet.protocol is not self.mark.protocol:
             return None
         if self.mark.protocol is Protocol.ICMP:
             return self._echo(packet)
+        if served is not None:
+            if packet.destination_port == served:
+                return Way.REQUEST
+            return Way.REPLY if packet.source_port == served else None
         if packet.source_port in self.ports:
             return Way.REQUEST
         return Way.REPLY if packet.destination_port in self.ports else None

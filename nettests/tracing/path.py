@@ -5,16 +5,19 @@ where its node's capture is whole; elsewhere the trace is unsure, and says of wh
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nettests.tracing import differences
 from nettests.tracing.finding import Finding
 from nettests.tracing.hops import Hop, Stage, hops
+from nettests.tracing.losses import losses, packets
 from nettests.tracing.mark import Mark, Marked, Way, marked
 from nettests.tracing.result import Trace
 from nettests.tracing.scene import End, Scene
 from nettests.tracing.sighting import Capture, Edge
 
+RULE_OF_THREE = 3
+"""Where none of n was lost, a share of less than 3 / n may be lost still (with a confidence of 95 %)."""
 LARGE = 1000
 """A packet that carries so much is a large one, where its flow is about sizes."""
 
@@ -26,11 +29,13 @@ def trace(
     *,
     answered: bool | None = None,
     direct: Mark | None = None,
+    anew: bool | None = None,
 ) -> Trace:
     """Return where the flow went and what is the first difference.
 
     ``answered`` is what its client says, if it is known. ``direct`` marks a second flow, which the same source sent to a
-    backend's own address: it tells a load balancer that does not translate from a node that loses all of it.
+    backend's own address: it tells a load balancer that does not translate from a node that loses all of it. ``anew`` is
+    whether another connection was answered after one that had been silent was not.
     """
     sightings = [one for capture in captures for one in capture.sightings]
     frames = marked(sightings, mark)
@@ -41,7 +46,24 @@ def trace(
         answered=answered,
         direct=marked(sightings, direct) if direct is not None else (),
     )
-    return seen.trace()
+    found = seen.trace()
+    return _after_silence(found, anew=anew) if scene.silence and answered is False else found
+
+
+def _after_silence(found: Trace, *, anew: bool | None) -> Trace:
+    """Say of a connection that stood, was silent and then was not answered what became of it, if a new one shows the path."""
+    silence = f"the connection was answered before {found.scene.silence:g} s of silence, and not after them"
+    what = found.detail or found.finding.words
+    if not anew:
+        text = f"{silence}; nor was a new one, so the path itself may be broken: trace a check of it that opens a connection"
+        return replace(found, finding=Finding.UNSURE, node="", detail=text)
+    if found.stopped is None or found.finding is Finding.NEVER_LEFT_POD:
+        text = f"{silence}, while a new one was: it was forgotten, and where does not show: {what}"
+        return replace(found, finding=Finding.UNSURE, node="", detail=text)
+    if found.finding is Finding.UNSURE and any(one for one in found.remarks):
+        text = f"{silence}, while a new one was: it was forgotten; {what}"
+        return replace(found, finding=Finding.UNSURE, detail=text)
+    return replace(found, finding=Finding.FORGOTTEN, detail=f"{silence}; {what}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +88,8 @@ class _Seen:
             return self._found(refused, path, backend, at)
         if self.answered is True or (stopped is None and self.answered is None):
             return self._passed(path, backend)
+        if (some := self._some_lost(path, backend)) is not None:
+            return some
         if stopped is None:
             return self._data(path, backend)
         return self._lost(path, backend, stopped, self.frames)
@@ -75,7 +99,32 @@ class _Seen:
         if rewritten is not None:
             at = next(one for one in path if one.stage is Stage.DELIVERED)
             return self._found(rewritten, path, backend, at)
+        if (some := self._some_lost(path, backend)) is not None:
+            return some
+        if self.scene.tries:
+            count = self._counted(path)
+            share = f"a loss of less than {min(100, 100 * RULE_OF_THREE / max(1, count)):.0f} %"
+            text = f"none of {count} packets was lost: {share} may not show in so few"
+            return self._found(differences.Difference(Finding.UNSURE, text), path, backend, None)
         return self._found(differences.Difference(Finding.NOTHING_WRONG), path, backend, None)
+
+    def _some_lost(self, path: tuple[Hop, ...], backend: End | None) -> Trace | None:
+        """Return where some packets of the flow were lost and others not, if captures prove it; sizes have a way of their own."""
+        if self.scene.size:
+            return None
+        for one in losses(path, backend, answered=self.answered is True):
+            if not (self._doubt(one.before) or self._doubt(one.hop)):
+                dropped = differences.reason(one.hop.node, self.frames)
+                text = f"{one}{'; ' if dropped else ''}{dropped}"
+                return self._found(
+                    differences.Difference(Finding.LOSES_SOME, text), path, backend, one.hop
+                )
+        return None
+
+    def _counted(self, path: tuple[Hop, ...]) -> int:
+        """Return how many packets of both ways were seen where they began."""
+        ends = [one for one in path if one.stage in {Stage.SENT, Stage.ANSWERED}]
+        return sum(packets(one, None) for one in ends)
 
     def _data(self, path: tuple[Hop, ...], backend: End | None) -> Trace:
         """Look where the data of a connection stopped that was opened, and which its client gave up."""
@@ -104,7 +153,7 @@ class _Seen:
         frames: Iterable[Marked],
     ) -> Trace:
         difference = differences.of(self.scene, backend, path, stopped, tuple(frames))
-        if difference.finding is Finding.UNTRANSLATED:
+        if difference.finding is Finding.UNTRANSLATED and not difference.seen:
             difference = differences.swallowed(self.scene, stopped, self.frames, self.direct)
         if difference.seen:
             return self._found(difference, path, backend, stopped)

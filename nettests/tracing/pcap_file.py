@@ -7,11 +7,13 @@ draft-ietf-opsawg-pcap, section 4 and 5; tcpdump.org, "link-layer header types" 
 import struct
 from collections.abc import Iterable
 
+from nettests.tracing.mark import IPV4_HEADER, IPV6_HEADER
 from nettests.tracing.sighting import Frame
 
 MAGIC, MAJOR, MINOR = 0xA1B2C3D4, 2, 4
 SNAP_LENGTH, RAW = 65535, 101
 ETHERNET_HEADER = 14
+IPV4, IPV6 = 4, 6
 IP_TYPES = frozenset({b"\x08\x00", b"\x86\xdd"})
 
 
@@ -23,9 +25,19 @@ def pcap(frames: Iterable[Frame]) -> bytes:
         if data:
             whole, part = int(one.time), round(one.time % 1 * 1_000_000) % 1_000_000
             found.append(
-                struct.pack("<IIII", whole & 0xFFFFFFFF, part, len(data), len(data)) + data
+                struct.pack("<IIII", whole & 0xFFFFFFFF, part, len(data), _length(data)) + data
             )
     return b"".join(found)
+
+
+def _length(data: bytes) -> int:
+    """Return how long the packet was by its own header; a capture holds its beginning."""
+    stated = 0
+    if data[0] >> 4 == IPV4 and len(data) >= IPV4_HEADER:
+        stated = int.from_bytes(data[2:4])
+    elif data[0] >> 4 == IPV6 and len(data) >= IPV6_HEADER:
+        stated = int.from_bytes(data[4:6]) + IPV6_HEADER
+    return max(len(data), stated)
 
 
 def _from_ip(frame: Frame) -> bytes:

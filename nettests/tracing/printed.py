@@ -5,7 +5,9 @@ Lines that are neither are kept and shown. Text is taken rather than capture fil
 pktmon's own pcapng says neither at which component a packet was nor that it was dropped.
 
 Sources: tcpdump(1); Microsoft, ``pktmon etl2txt`` and "Packet Monitor" (learn.microsoft.com), "Use Packet Monitor to
-diagnose packet loss" (MicrosoftDocs, for ``Drop:``); the event texts of the provider Microsoft-Windows-PktMon (ids 20 to
+diagnose packet loss" (MicrosoftDocs, for ``Drop:``), "PacketMonitorCreateRealtimeStream" (the reasons and locations of drops);
+captures that people have published (issues and notes on GitHub, where ``Drop:`` is translated on systems in other languages);
+the event texts of the provider Microsoft-Windows-PktMon (ids 20 to
 75 for components). What an interface leads to is inferred there from type and MAC address of its component.
 """
 
@@ -18,6 +20,10 @@ from nettests.tracing.sighting import Direction, Edge, Frame
 FRAMES = 4000
 """Frames of one text. A flow of a few seconds has dozens, at each of a dozen components."""
 FRAME_BYTES = 65536
+LINES = 200_000
+"""Lines of one text: of a frame a dozen and a half, and as many again for what stands between."""
+LINE_BYTES = 2000
+"""Of one line; what stands behind is left out. Heads have some hundred characters."""
 UNREAD_SHOWN = 3
 LINE_SHOWN = 160
 
@@ -90,6 +96,26 @@ class _Lines:
             self.unread.append(line[:LINE_SHOWN])
 
 
+@dataclass(slots=True)
+class _Text:
+    """The lines of a text, within bounds: a node that means harm may print as much as it likes."""
+
+    text: str
+    cut: bool = False
+    """Whether there are more lines than are read."""
+
+    def __iter__(self) -> Iterator[str]:
+        at = 0
+        for _ in range(LINES):
+            if at >= len(self.text):
+                return
+            end = self.text.find("\n", at)
+            end = len(self.text) if end < 0 else end
+            yield self.text[at : min(end, at + LINE_BYTES)].rstrip("\r")
+            at = end + 1
+        self.cut = at < len(self.text)
+
+
 def _even(digits: str) -> str:
     return digits[: len(digits) // 2 * 2]
 
@@ -101,7 +127,8 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
     Where no such interface is known, none is told apart.
     """
     outward, lines, heads = frozenset(wire), _Lines(), 0
-    for line in text.splitlines():
+    more = _Text(text)
+    for line in more:
         head = _TCPDUMP.match(line)
         if head is None:
             lines.rest(line)
@@ -127,7 +154,7 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
     return Printed(
         frames=tuple(lines.found),
         unread=tuple(lines.unread),
-        cut=heads > FRAMES,
+        cut=heads > FRAMES or more.cut,
     )
 
 
@@ -166,7 +193,8 @@ def read_pktmon(text: str) -> Printed:
     lines = _Lines()
     components: dict[str, _Component] = {}
     heads = 0
-    for line in text.splitlines():
+    more = _Text(text)
+    for line in more:
         if (head := _PKTMON.search(line)) is not None:
             heads += 1
             if heads <= FRAMES:
@@ -183,7 +211,7 @@ def read_pktmon(text: str) -> Printed:
             lines.rest(line)
     lines.end()
     frames = tuple(_placed(one, components) for one in lines.found)
-    return Printed(frames=frames, unread=tuple(lines.unread), cut=heads > FRAMES)
+    return Printed(frames=frames, unread=tuple(lines.unread), cut=heads > FRAMES or more.cut)
 
 
 def _pktmon_head(head: re.Match[str]) -> Frame:
@@ -196,7 +224,7 @@ def _pktmon_head(head: re.Match[str]) -> Frame:
         interface=said.get("Component", ""),
         direction={"Rx": Direction.IN, "Tx": Direction.OUT}.get(way, Direction.UNKNOWN),
         ethernet=said.get("Type", "Ethernet") == "Ethernet",
-        drop=_reason(said) if head[4] else "",
+        drop=_reason(said) if head[4] or "DropReason" in said else "",
     )
 
 
@@ -225,10 +253,3 @@ def _placed(frame: Frame, components: dict[str, _Component]) -> Frame:
 
 def _colons(mac: str) -> str:
     return mac.replace("-", ":").lower()
-
-
-def wire_of(frames: Iterable[Frame]) -> frozenset[str]:
-    """Return the interfaces at which frames left that are known to have left the node."""
-    return frozenset(
-        one.interface for one in frames if one.direction is Direction.OUT and one.interface
-    )

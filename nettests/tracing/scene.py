@@ -45,6 +45,10 @@ class Scene:
     """Whether the backend has to see the source's own address; ``None`` where either will do."""
     size: int = 0
     """Bytes of payload that one packet of the flow carries; 0 where it is small."""
+    tries: int = 0
+    """Requests of which the flow consists, where it is about losses; 0 where it is one."""
+    silence: float = 0.0
+    """Seconds for which its connection was silent before what was captured; 0 where it was not."""
     documented: str = ""
     """The documented limitation by which the flow is not expected to be answered; empty where it is."""
 

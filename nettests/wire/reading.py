@@ -1,10 +1,12 @@
-"""Captures → packets, within bounds: files that somebody took, and frames that a node's tool printed.
+"""Capture files, and frames printed by a node's tool → packets, within limits.
 
-What is truncated is read as far as it goes, and what cannot be dissected is counted and told; nothing of a capture ends
-this process or lets it work without end. Uses ``dissect``; decides nothing.
+A truncated capture is read as far as it goes, and frames that cannot be dissected are counted and reported; no input
+makes this process crash or run without end. Uses ``dissect``.
 """
 
 import io
+import stat
+import struct
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -43,13 +45,19 @@ def read_capture(capture: bytes) -> Iterator[Packet]:
 def read_file(node: str, path: Path, *, vxlan_port: int | None = None) -> Capture:
     """Return what a capture file of a node holds; ``PathError`` for what is none, or is too large."""
     try:
-        size = path.stat().st_size
-        if size > CAPTURE_BYTES:
+        found = path.stat()
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
             raise PathError(
-                f"{path} has {size} bytes; captures of more than {spelled(CAPTURE_BYTES)} are not read",
+                f"{path} is no file: a device or a pipe may never end",
+                hint="save the capture into a file first",
+            )
+        if found.st_size > CAPTURE_BYTES:
+            raise PathError(
+                f"{path} has {found.st_size} bytes; captures of more than {spelled(CAPTURE_BYTES)} are not read",
                 hint="cut it first, for example: tcpdump -r FILE -w SMALL.pcap port 28600",
             )
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(CAPTURE_BYTES)
     except OSError as error:
         raise PathError(f"{path} cannot be read: {error.strerror}") from error
     return read_bytes(node, content, str(path), vxlan_port=vxlan_port)
@@ -72,9 +80,33 @@ def read_bytes(node: str, content: bytes, name: str, *, vxlan_port: int | None =
                     break
     except Exception as error:  # noqa: BLE001 - scapy raises what struct, zlib and its own layers raise
         taken.doubt = f"{name} was read until it breaks off: {type(error).__name__}: {error}"
+    if not taken.doubt and _breaks_off(content):
+        taken.doubt = f"{name} breaks off in the middle of a frame"
     if not taken.sightings and not taken.doubt:
         taken.doubt = f"{name} holds no IP packet"
     return taken.capture()
+
+
+_PCAP = {
+    magic: order
+    for order in "<>"
+    for magic in (struct.pack(f"{order}I", 0xA1B2C3D4), struct.pack(f"{order}I", 0xA1B23C4D))
+}
+_FILE_HEADER, _FRAME_HEADER, _LENGTH_AT = 24, 16, 8
+
+
+def _breaks_off(content: bytes) -> bool:
+    """Whether a pcap ends within a frame: what stood behind is missing, and scapy does not say so."""
+    order = _PCAP.get(content[:4])
+    if order is None:
+        return False
+    at = _FILE_HEADER
+    while at < len(content):
+        if at + _FRAME_HEADER > len(content):
+            return True
+        (length,) = struct.unpack_from(f"{order}I", content, at + _LENGTH_AT)
+        at += _FRAME_HEADER + length
+    return at > len(content)
 
 
 @dataclass(slots=True)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from scapy.layers.inet import IP, TCP
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
+from scapy.layers.vxlan import VXLAN
 from scapy.utils import PcapWriter
 
 from nettests.cli import main
@@ -88,6 +89,40 @@ def test_a_capture_that_does_not_tell_is_unsure(tmp_path: Path) -> None:
     done = traced(tmp_path, "--pcap", first, "--pcap", last, "--port=51234", f"--service={SERVICE}")
     assert done.exit_code == ExitCode.UNKNOWN, done.output
     assert "unsure" in done.output
+
+
+INSIDE = Ether() / IP(src="172.30.0.21", dst="172.30.0.11") / UDP(dport=4789) / VXLAN(vni=4096)
+OTHER = frame("192.0.2.1", "192.0.2.2", sport=1, dport=2)
+
+
+def at(seconds: float, one: Ether) -> Ether:
+    copied = one.copy()
+    copied.time = seconds
+    return copied
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "word"),
+    [(99.0, 101.0, "lost-between-nodes"), (100.5, 101.0, "unsure"), (99.0, 99.5, "unsure")],
+    ids=["it went on meanwhile", "it began late", "it ended early"],
+)
+def test_what_a_capture_lacks_counts_if_it_went_on_when_the_flow_was_sent(
+    first: float, last: float, word: str, tmp_path: Path
+) -> None:
+    """A packet that left one node in a tunnel and is missing at the next was lost only if the second capture spans that time."""
+    left = written(tmp_path / "a.pcap", at(100, TRANSLATED), at(100, INSIDE / TRANSLATED))
+    missing = written(tmp_path / "b.pcap", at(first, OTHER), at(last, OTHER))
+    done = traced(tmp_path, "--pcap", left, "--pcap", missing, "--port=51234")
+    assert f"finding   {word}" in done.output
+
+
+def test_a_backend_that_is_sent_to_itself_needs_no_translation(tmp_path: Path) -> None:
+    """--backend names who may answer; where the flow goes to its own address, no load balancer is to blame."""
+    first = written(tmp_path / "a.pcap", at(100, TRANSLATED), at(100, INSIDE / TRANSLATED))
+    last = written(tmp_path / "b.pcap", at(99, OTHER), at(101, OTHER))
+    files = ("--pcap", first, "--pcap", last)
+    done = traced(tmp_path, *files, "--port=51234", f"--backend={BACKEND}")
+    assert "finding   lost-between-nodes" in done.output
 
 
 def test_a_reset_is_a_refusal(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """How a capture is begun, ended and undone on a node, and what it is refused for."""
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -19,8 +20,9 @@ from nettests.probes.capturing import (
     tcpdump_words,
 )
 from nettests.probes.endpoint import Endpoint
-from nettests.probes.marked import MarkedFlow, marked_flow, marked_query
+from nettests.probes.marked import TRAIN, MarkedFlow, marked_flow, marked_query, marked_train
 from nettests.probes.objects import Blank
+from nettests.tracing.mark import Mark
 from tests.probes.made import FACTS, action
 
 LINUX, WINDOWS = FACTS.nodes
@@ -249,6 +251,31 @@ def test_each_protocol_has_its_mark() -> None:
     assert str(icmp.mark.size) in icmp.words
     large = flow(Protocol.TCP, size=2000)
     assert len(large.words[-1]) > 2000
+
+
+@pytest.mark.parametrize(
+    ("protocol", "request_sent", "mark"),
+    [
+        (Protocol.TCP, "request=hostname%3Fnt1", b"GET /hostname?nt1"),
+        (Protocol.UDP, "request=echo%20nt1", b"echo nt1"),
+    ],
+)
+def test_a_train_is_many_requests_with_one_mark(
+    protocol: Protocol, request_sent: str, mark: bytes
+) -> None:
+    """Each request of a trace of losses begins with the same word, and one that is lost makes the train unanswered."""
+    endpoint = Endpoint(host="h", hostname_port=80, udp_port=81)
+    requested = action("probe-windows-1-1", TargetKind.POD_IP, protocol)
+    train = marked_train(requested, endpoint, "10.0.0.1", 80, "nt1")
+    assert request_sent in train.words[-1]
+    assert f"tries={TRAIN}" in train.words[-1]
+    assert train.mark == Mark(protocol=protocol, token=mark)
+    answers = json.dumps({"responses": ["nt1"] * TRAIN})
+    said = ExecAnswer(exit_code=0, stdout=answers, stderr="")
+    assert train.answered(said)
+    lost = json.dumps({"responses": ["nt1"] * (TRAIN - 1), "errors": ["timeout"]})
+    assert not train.answered(replace(said, stdout=lost))
+    assert not train.answered(replace(said, stdout=""))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -192,6 +193,29 @@ def test_a_word_that_is_not_answered_is_lost_beside_a_new_connection() -> None:
     assert found is Outcome.LOST
     assert "none 142" in record["kept"]["said"]
     assert "21001" in record["fresh"]["server"]
+
+
+def test_a_connection_is_held_for_whoever_captures_what_becomes_of_it() -> None:
+    """It is silent as long as a check's, at a port of its own; then it is used again, and a new one beside it."""
+    talks = Talks([Process(is_lost), Process()])
+    with ExitStack() as lines:
+        held = idle_connection(talks).hold(LINUX, lines)
+        assert held.port == 21000
+        assert min(process.stayed for process in talks.made) >= 1
+        assert not held.answered()
+        assert held.answered_anew()
+    assert all(process.closed for process in talks.made)
+
+
+def test_a_held_connection_that_never_stood_or_says_nothing_is_no_loss() -> None:
+    """Without an answer before the silence, or without word of what became of it after, nothing is concluded."""
+    deaf = Talks([Process(lambda word: f"took {word}\nnone 142\n")])
+    with ExitStack() as lines, pytest.raises(ChannelError, match="no connection stood"):
+        idle_connection(deaf).hold(LINUX, lines)
+    with ExitStack() as lines:
+        held = idle_connection(Talks([Process(is_swallowed)])).hold(LINUX, lines)
+        with pytest.raises(ChannelError, match="is not told"):
+            held.answered()
 
 
 def test_a_word_that_never_arrived_is_not_lost() -> None:

@@ -2,19 +2,22 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from nettests.errors import NettestsError
 from nettests.model.check import Check
-from nettests.model.words import TargetKind
+from nettests.model.words import Question, TargetKind, Verdict
 from nettests.session import run_traces
-from nettests.session.run_traces import TRACES, trace_incidents
+from nettests.session.run_traces import TRACES, representatives, trace_incidents
 from nettests.session.trace_files import NodeCapture
 from nettests.session.tracing import Traced
+from nettests.session.watch import Watch
 from nettests.tracing.path import trace
 from nettests.tracing.sighting import Frame
-from tests.probes.made import action, check
+from tests.probes.made import FACTS, action, check
 from tests.tracing.frames import MARK, PATH, WIRE_OUT, captures, packet, scene, seen
 
 ONE = check(action("probe-windows-1-1", TargetKind.POD_IP), id="flow/a/b")
@@ -53,6 +56,18 @@ def test_no_further_trace_is_begun_when_half_the_time_is_gone(
     told: list[str] = []
     trace_incidents(iter([ONE, OTHER]), traced, tmp_path, told.append)
     assert len(told) == 1
+
+
+def test_what_is_silent_for_minutes_is_left_to_a_trace_of_its_own() -> None:
+    """A run has seconds for its traces: checks of idle connections have none there."""
+    idle = check(action("probe-windows-1-1", TargetKind.POD_IP, question=Question.IDLE))
+    verdicts = SimpleNamespace(
+        verdicts=lambda: {idle.id: Verdict.FAIL, OTHER.id: Verdict.FAIL},
+        expectations={},
+        observations={},
+    )
+    chosen = [*representatives([idle, OTHER], cast("Watch", verdicts), FACTS)]
+    assert chosen == [OTHER]
 
 
 def test_what_cannot_be_traced_is_told(tmp_path: Path) -> None:

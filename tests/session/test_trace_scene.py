@@ -12,6 +12,7 @@ from nettests.model.expectation import Expectation, Expected
 from nettests.model.facts import known
 from nettests.model.words import OS, Outcome, Protocol, Question, SourceSeen, TargetKind
 from nettests.probes import Directory
+from nettests.probes.marked import TRAIN
 from nettests.session.trace_scene import OUTSIDE, refusal, scene_of
 from nettests.tracing.scene import Scene
 from tests.probes.made import FACTS, action, check, deployed
@@ -194,15 +195,32 @@ def test_a_dns_whose_address_is_unknown_is_not_traced() -> None:
         scene(named())
 
 
+def test_losses_are_traced_by_many_requests() -> None:
+    """A check of losses has as many as its scene says, another one has one."""
+    asked = action("probe-windows-1-1", TargetKind.POD_IP, question=Question.LOSS)
+    assert scene(asked).tries == TRAIN
+    assert scene(action("probe-windows-1-1", TargetKind.POD_IP)).tries == 0
+
+
 @pytest.mark.parametrize(
     ("one", "why"),
     [
         (check(named(protocol=Protocol.TCP)), "over TCP"),
         (check(action("external", TargetKind.NODEPORT)), "external"),
-        (check(action("probe-windows-1-1", TargetKind.POD_IP, question=Question.IDLE)), "idle"),
+        (check(action("probe-windows-1-1", TargetKind.POD_IP, question=Question.PATH_MTU)), "mtu"),
+        (
+            check(action("probe-windows-1-1", TargetKind.EXTERNAL_IP, question=Question.IDLE)),
+            "idle connection",
+        ),
         (check(action("node-linux-1-1", TargetKind.POD_IP, Protocol.UDP)), "no mark"),
     ],
-    ids=["a query over TCP", "from outside", "no single flow", "a node's datagram"],
+    ids=[
+        "a query over TCP",
+        "from outside",
+        "no single flow",
+        "silence outside",
+        "a node's datagram",
+    ],
 )
 def test_what_cannot_be_marked_is_refused_with_the_reason(one: Check, why: str) -> None:
     """A check that sends no flow of its own that captures can know again is not traced."""

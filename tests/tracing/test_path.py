@@ -222,6 +222,27 @@ def test_a_drop_has_the_reason_of_the_node() -> None:
     assert "transport endpoint" in one.detail
 
 
+def test_a_router_s_word_stands_beside_the_hop() -> None:
+    """An ICMP error about the flow, which is no refusal of its destination, is told with who sent it."""
+    quoted = Quoted(source=POD, destination=BACKEND, source_port=PORT, destination_port=18080)
+    error = packet(
+        source=OTHER, destination=POD, protocol=Protocol.ICMP, icmp=(3, 1), quoted=quoted
+    )
+    one = found((*PATH[:2], seen("win-1", WIRE_IN, error)))
+    assert (one.finding, one.node) == (Finding.LOST_BETWEEN_NODES, "linux-1")
+    assert f"{OTHER} answered with ICMP 3 code 1" in one.detail
+
+
+def test_a_drop_of_what_was_not_translated_says_so() -> None:
+    """The switch dropped the packet as it was sent to the Service: it was not translated, and that needs no other flow."""
+    drop = "UnicastNoDestination (0xE0006063)"
+    one = found((PATH[0], seen("win-1", POD_IN, packet(), drop=drop)))
+    assert (one.finding, one.node) == (Finding.UNTRANSLATED, "win-1")
+    assert f"dropped it at pod: {drop}" in one.detail
+    refused = found((PATH[0], seen("win-1", POD_IN, TRANSLATED, drop="Ipv4Guard (0xE0006000)")))
+    assert (refused.finding, refused.node) == (Finding.DROPPED, "win-1")
+
+
 def test_a_reply_that_leaves_for_another_node_took_another_way() -> None:
     """The reply was handed to a node that neither sent nor translated the request."""
     astray = seen("linux-1", WIRE_OUT, answer(destination=OTHER))

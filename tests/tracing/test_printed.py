@@ -1,15 +1,19 @@
 """What tcpdump and pktmon print is read as frames; what is neither is kept and shown, and nothing breaks off."""
 
 import struct
+import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nettests.tracing.pcap_file import pcap
-from nettests.tracing.printed import FRAMES, read_pktmon, read_tcpdump
+from nettests.tracing.printed import FRAMES, LINES, Printed, read_pktmon, read_tcpdump
 from nettests.tracing.sighting import Direction, Edge, Frame
 
+SOON = 10.0
+"""Seconds of a slow machine; without bounds it takes minutes."""
 TCPDUMP = """tcpdump: data link type LINUX_SLL2
 1764099000.123456 eth0  Out IP 10.244.1.5.28600 > 10.96.0.10.80: Flags [S], seq 1, win 64240, length 0
 \t0x0000:  4500 003c 1c46 4000 4006 b1e6 0af4 0105
@@ -69,6 +73,52 @@ def test_pktmon_names_component_drop_and_bytes() -> None:
     assert (pod.edge, pod.direction) == (Edge.POD, Direction.OUT)
 
 
+SWITCH = """[00]0004.0300::2026-01-08 15:00:45.839956300 [Microsoft-Windows-PktMon] Drop: PktGroupId 53, PktNumber 1, Appearance 0, Direction Rx , Type Ethernet , Component 5, Filter 1, DropReason UnicastNoDestination , DropLocation 0xE0006063, OriginalSize 74, LoggedSize 54
+\tDrop: 00-15-5D-F4-03-02 > 02-01-0A-00-00-01, ethertype IPv4 (0x0800), length 74: 10.244.3.2.28002 > 10.96.0.7.80: Flags [S], seq 1, win 64240, length 0
+\t0x0000:  0201 0a00 0001 0015 5df4 0302 0800 4500
+[00]0004.0300::2026-01-08 15:00:46.000000000 [Microsoft-Windows-PktMon] Component 5, Type Filter, Name vfpext.sys, Microsoft Azure VFP Switch Extension
+"""
+
+
+def test_a_drop_is_told_with_component_reason_and_location() -> None:
+    """What the switch's extension dropped bears its name, Microsoft's reason and the place in its code."""
+    (dropped,) = read_pktmon(SWITCH).frames
+    assert (dropped.interface, dropped.edge) == ("vfpext.sys (5)", Edge.UNKNOWN)
+    assert dropped.drop == "UnicastNoDestination (0xE0006063)"
+    assert dropped.ethernet
+    assert not read_pktmon(SWITCH).unread
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (
+            "DropReason INET: checksum is invalid , DropLocation 0xE0004501",
+            "INET: checksum is invalid (0xE0004501)",
+        ),
+        ("DropReason Port unreachable", "Port unreachable"),
+        (
+            "DropReason A reason of tomorrow , DropLocation 0xE000FFFF",
+            "A reason of tomorrow (0xE000FFFF)",
+        ),
+        ("DropReason 4711 , DropLocation 0xE000A001", "4711 (0xE000A001)"),
+        ("", "no reason stated"),
+    ],
+    ids=["as published", "without a place", "an unknown reason", "a number", "none"],
+)
+def test_whatever_a_reason_is_it_is_shown_as_it_is_printed(reason: str, told: str) -> None:
+    """No list of reasons is kept: what a later Windows adds is shown in its own words."""
+    fields = f"DropReason UnicastNoDestination , DropLocation 0xE0006063{'' if reason else ', '}"
+    (dropped,) = read_pktmon(SWITCH.replace(fields, reason)).frames
+    assert dropped.drop == told
+
+
+def test_a_drop_in_another_language_is_a_drop() -> None:
+    """The word before the fields is translated, as published logs show; the fields are not."""
+    (dropped,) = read_pktmon(SWITCH.replace("Drop: PktGroupId", "丢弃: PktGroupId")).frames
+    assert dropped.drop == "UnicastNoDestination (0xE0006063)"
+
+
 def test_the_address_of_a_card_tells_which_way_a_frame_goes_there() -> None:
     """At a Pod's card a frame to the card's address is handed to the Pod, and one from it comes from there."""
     text = PKTMON.replace("MAC Address = F0-B4-D2-5A-D3-E2", "MAC Address = 40-EC-99-B9-17-25")
@@ -93,6 +143,21 @@ def test_more_frames_than_are_read_are_told() -> None:
     assert len(read.frames) == FRAMES
     log = PKTMON.splitlines()[1] + "\n\t0x0000:  4500\n"
     assert read_pktmon(log * (FRAMES + 5)).cut
+
+
+@pytest.mark.parametrize("read", [read_tcpdump, read_pktmon])
+@pytest.mark.parametrize(
+    "line", ["x\n", "Component 1, Type ", "00:00:00.1 ", "\t0x0000: ", "1.5 eth0 In IP "]
+)
+def test_a_text_without_end_is_read_within_bounds(
+    line: str, read: Callable[[str], Printed]
+) -> None:
+    """Megabytes that a node prints to do harm are left behind after so many lines, and so much of a line."""
+    size = 4 * (LINES + 1) if line == "x\n" else 8 * 1024 * 1024
+    began = time.process_time()
+    found = read(line * (size // len(line)))
+    assert time.process_time() - began < SOON
+    assert found.cut is (line == "x\n")
 
 
 @pytest.mark.parametrize("read", [read_tcpdump, read_pktmon])

@@ -1,6 +1,7 @@
 """Capture files are read within bounds, as far as they can be; whatever is in them, reading ends."""
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,9 @@ def test_a_truncated_file_is_read_as_far_as_it_goes() -> None:
     """What was cut off is doubted, what stands before it is read."""
     read = reading.read_bytes("n", WHOLE[:-20], "cut.pcap")
     assert len(read.sightings) in {2, 3}
+    assert read.doubt == "cut.pcap breaks off in the middle of a frame"
+    assert not reading.read_bytes("n", WHOLE, "x").doubt
+    assert reading.read_bytes("n", WHOLE[: 24 + 7], "x").doubt
 
 
 @pytest.mark.parametrize("text", [b"", b"not a capture", b"\xd4\xc3\xb2\xa1"])
@@ -75,6 +79,15 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         wire.read_file("n", file)
     with pytest.raises(PathError, match="cannot be read"):
         wire.read_file("n", tmp_path / "missing")
+
+
+def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
+    """A device and a pipe are refused at once: neither has a size that could be bounded before."""
+    pipe = tmp_path / "pipe.pcap"
+    os.mkfifo(pipe)
+    for each in (pipe, Path("/dev/zero")):
+        with pytest.raises(PathError, match="may never end"):
+            wire.read_file("n", each)
 
 
 def test_more_frames_than_are_read_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
-"""What faults there are, with the options that each takes and what it breaks. Values.
+"""The kinds of faults, with the options and the effect of each. Values.
 
-Help, reference and the check of options read this table; ``registry`` has an action for each row.
+Help, reference and the validation of options read this table; ``registry`` has an action for each row.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,10 @@ class Kind:
     @property
     def synopsis(self) -> str:
         """Name and options as a command line has them."""
-        words = [f"--{one} {_PLACES[one]}" for one in self.needs]
-        words += [f"[--{one} {_PLACES[one]}]" for one in self.options if one not in self.needs]
+        words = [f"--{need} {_PLACES[need]}" for need in self.needs]
+        words += [
+            f"[--{option} {_PLACES[option]}]" for option in self.options if option not in self.needs
+        ]
         return " ".join((self.name, *words))
 
 
@@ -112,6 +114,18 @@ KINDS = (
     Kind(
         "sources-disguised",
         "a node's pods have other addresses on the wire, and the nodes that they reach put theirs back: no server notices",
+        ("node",),
+        ("node",),
+    ),
+    Kind(
+        "network-id-disguised",
+        "a node's tunnels have another network id on the wire, and the nodes that they reach put the right one back: no server notices",
+        ("node", "vni"),
+        ("node",),
+    ),
+    Kind(
+        "macs-kept",
+        "packets of a node's pods leave it with the pods' own MAC addresses: no server notices",
         ("node",),
         ("node",),
     ),

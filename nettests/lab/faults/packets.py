@@ -47,6 +47,8 @@ class PacketFaults:
             "not-encapsulated": self.plainly,
             "source-rewritten": self.sources,
             "sources-disguised": self.disguised,
+            "network-id-disguised": self.disguised_id,
+            "macs-kept": self.macs,
             "hairpin-broken": self.hairpins,
             "idle-flows-forgotten": self.idle_flows,
             "idle-outside-flows-forgotten": self.idle_flows_outwards,
@@ -119,6 +121,15 @@ class PacketFaults:
     async def disguised(self, options: Json) -> Undo:
         """``sources-disguised``."""
         return await self._node.disguise_sources(self._named(options))
+
+    async def disguised_id(self, options: Json) -> Undo:
+        """``network-id-disguised``."""
+        vni = int(number(options, "vni", _VNI))
+        return await self._node.disguise_network_id(self._named(options), vni)
+
+    async def macs(self, options: Json) -> Undo:
+        """``macs-kept``."""
+        return await self._node.keep_macs(self._named(options))
 
     async def hairpins(self, options: Json) -> Undo:
         """``hairpin-broken``."""

@@ -6,10 +6,11 @@ a Service table is programmed, which is handed in.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
-from nettests.lab.interfaces import Disk, Hns, Namespace, PodNetwork, PortMapping
+from nettests.lab.interfaces import Disk, Dropped, Hns, Namespace, PodNetwork, PortMapping
 from nettests.lab.network.alterations import Alteration
+from nettests.lab.network.drop_witness import DropWitness
 from nettests.lab.network.host_ports import HostPorts
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
@@ -106,6 +107,20 @@ class Node:
         """Let load balancers rewrite the client's address even where they were told to keep it (DSR)."""
         self._rewriting.always = always
         await self._put_in_force(self._rules.programmed())
+
+    async def witness_drops(
+        self, take: Callable[[Dropped], None], ports: Collection[int]
+    ) -> Callable[[], Awaitable[None]]:
+        """Tell what rules drop where packets of the node's pods pass, until what is returned is called."""
+        witness = DropWitness(self.forwarding, take)
+        witness.begin()
+        await self._worker.run(lambda: witness.load(ports))
+
+        async def end() -> None:
+            await self._worker.run(witness.unload)
+            witness.end()
+
+        return end
 
     def pod_namespaces(self) -> Mapping[str, NetworkNamespace]:
         """Return the pods' namespaces by pod ``uid``."""

@@ -1,8 +1,8 @@
-"""What is wrong with the network of one node: routes, encapsulation, source addresses, sizes, connections.
+"""Network faults of one node: routes, encapsulation, source addresses, sizes, connections.
 
-Each method puts one fault in force in the namespace that forwards for the node's pods, which is the switch of
-a Windows node and the host of a Linux one, and returns what ends it. ``wire_faults`` has what is wrong
-between nodes. Nothing here knows Services, names or checks.
+Each method injects one fault in the namespace that forwards for the node's pods, which is the switch of a Windows
+node and the host of a Linux one, and returns what clears it. ``wire_faults`` has the faults between nodes. Nothing
+here knows Services, names or checks.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,6 +11,8 @@ from typing import TypeVar
 
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import Namespace
+from nettests.lab.network import disguises
+from nettests.lab.network.addressing import mac
 from nettests.lab.network.faults import ENTERING, Faults, Undo, put
 from nettests.lab.network.linux_node import VXLAN_DEVICE as LINUX_VXLAN
 from nettests.lab.network.namespace import NetworkNamespace, Worker
@@ -109,18 +111,43 @@ class NodeFaults:
         """
         pods: list[Address] = [*self._profile.node(node).pod_cidr.hosts()]
         masks: list[Address] = [_DISGUISES[number] for number in range(1, len(pods) + 1)]
-        on = _rewriting(dict(zip(pods, masks, strict=True)))
-        off = _rewriting(dict(zip(masks, pods, strict=True)))
-        begun: list[Undo] = []
-        for one in self._profile.nodes:
-            way, rule = ("egress", on) if one.name == node else ("ingress", off)
-            hook = f'type filter hook {way} device "{self._crossing(one)}" priority 0'
-            chains = {"disguise": Chain(hook=hook, rules=(rule,))}
-            begun.append(
-                await put(
-                    self._worker, self._faults, self._at(one.name), family="netdev", chains=chains
-                )
+        on = disguises.sources(dict(zip(pods, masks, strict=True)))
+        off = disguises.sources(dict(zip(masks, pods, strict=True)))
+        return await self._disguise(node, on, off, self._crossing)
+
+    async def disguise_network_id(self, node: str, vni: int) -> Undo:
+        """Let the node's tunnels have another network id on the wire; every other node puts the cluster's back likewise."""
+        cni = self._profile.cni
+        if not cni.encapsulates:
+            raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
+        on = disguises.network_id(cni.tunnel_port, cni.vni, vni)
+        off = disguises.network_id(cni.tunnel_port, vni, cni.vni)
+        return await self._disguise(node, on, off, _card)
+
+    async def keep_macs(self, node: str) -> Undo:
+        """Let packets of the node's pods leave it with the pods' own MAC addresses; nobody who gets them looks at those."""
+        spec = self._profile.node(node)
+        if self._profile.cni.encapsulates:
+            raise LabError(
+                "What leaves a node of this cluster is encapsulated, with the node's MAC address.",
+                hint="Use a profile with l2bridge.",
             )
+        rule = disguises.macs({one: mac(spec.os, one) for one in spec.pod_cidr.hosts()})
+        return await self._at_card(node, "egress", rule, _card(spec))
+
+    async def _disguise(
+        self, node: str, on: str, off: str, device: Callable[[NodeSpec], str]
+    ) -> Undo:
+        """Put one rule in force where packets leave the node, and its reverse where they come into the others."""
+        begun = [
+            await self._at_card(
+                one.name,
+                "egress" if one.name == node else "ingress",
+                on if one.name == node else off,
+                device(one),
+            )
+            for one in self._profile.nodes
+        ]
 
         async def undo() -> None:
             for each in begun:
@@ -128,16 +155,21 @@ class NodeFaults:
 
         return undo
 
+    async def _at_card(self, node: str, way: str, rule: str, device: str) -> Undo:
+        hook = f'type filter hook {way} device "{device}" priority 0'
+        chains = {"disguise": Chain(hook=hook, rules=(rule,))}
+        return await put(self._worker, self._faults, self._at(node), family="netdev", chains=chains)
+
     def _crossing(self, node: NodeSpec) -> str:
         """Return the device through which pods' packets leave a node, before they are encapsulated."""
         windows = node.os is OS.WINDOWS
         if self._profile.cni.encapsulates:
             return WINDOWS_VXLAN if windows else LINUX_VXLAN
-        return "uplink" if windows else "eth0"
+        return _card(node)
 
     async def lose_hairpins(self, node: str) -> Undo:
         """Lose what a pod sends to itself by way of a Service."""
-        pods = ", ".join(f"{one} . {one}" for one in self._profile.node(node).pod_cidr.hosts())
+        pods = ", ".join(f"{host} . {host}" for host in self._profile.node(node).pod_cidr.hosts())
         rule = f"ip saddr . ip daddr {{ {pods} }} drop"
         return await self._load(
             self._at(node), {"hairpins": Chain(hook=_BEFORE_REWRITING, rules=(rule,))}
@@ -169,7 +201,7 @@ class NodeFaults:
 
     async def shrink(self, node: str, mtu: int) -> Undo:
         """Let the node's network card carry smaller packets; what forwards through it is told by ICMP."""
-        card = "uplink" if self._profile.node(node).os is OS.WINDOWS else "eth0"
+        card = _card(self._profile.node(node))
         before = await self._configure(node, lambda links: links.size(card, mtu))
 
         async def undo() -> None:
@@ -237,11 +269,9 @@ class NodeFaults:
         )
 
 
-def _rewriting(addresses: Mapping[Address, Address]) -> str:
-    """Return the rule that puts the second address of each pair into the place of the first."""
-    pairs = ", ".join(f"{one} : {other}" for one, other in addresses.items())
-    known = ", ".join(map(str, addresses))
-    return f"ip saddr {{ {known} }} ip saddr set ip saddr map {{ {pairs} }}"
+def _card(node: NodeSpec) -> str:
+    """Return the device through which all packets leave a node."""
+    return "uplink" if node.os is OS.WINDOWS else "eth0"
 
 
 def _encapsulate(links: Netlink, *, end: bool) -> None:

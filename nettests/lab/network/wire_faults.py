@@ -1,7 +1,7 @@
-"""What is wrong between the nodes of a lab: packets lost, late, or of another VXLAN network.
+"""Network faults between nodes: packets lost, late, or of another VXLAN network.
 
-Each method puts one fault in force on the wire and returns what ends it. Packets of each direction pass here
-once; on an overlay those of pods are inside VXLAN packets. ``node_faults`` has what is wrong on one node.
+Each method injects one fault on the wire and returns what clears it. Packets of each direction pass here once; on an
+overlay those of pods are inside VXLAN packets. ``node_faults`` has the faults of one node.
 """
 
 import itertools
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from nettests.lab.errors import LabError
 from nettests.lab.network import kernel
 from nettests.lab.network.delay import Detour, open_tap
+from nettests.lab.network.disguises import BITS_TO_VNI
 from nettests.lab.network.faults import Faults, Undo, put
 from nettests.lab.network.namespace import Worker
 from nettests.lab.network.netlink import configure
@@ -23,8 +24,6 @@ GATEWAY = "gateway"
 """The name of the way out of the nodes' network, beside the nodes' own."""
 
 _CROSSING = "type filter hook forward priority 0"
-_BITS_TO_VNI = 8 * (8 + 4)
-"""From the outer UDP header to the network id: the header itself, then flags."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ class WireFaults:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
         port = self._port(node)
         found = tuple(
-            f'{way} "{port}" udp dport {self._tunnel_port} @th,{_BITS_TO_VNI},24 set {vni}'
+            f'{way} "{port}" udp dport {self._tunnel_port} @th,{BITS_TO_VNI},24 set {vni}'
             for way in ("iifname", "oifname")
         )
         return await self._load({"crossing": Chain(hook=_CROSSING, rules=found)})

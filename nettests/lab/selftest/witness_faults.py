@@ -21,4 +21,33 @@ WITNESS_FAULTS = (
         ),
         names=("win-1", "wire|capture"),
     ),
+    NamedFault(
+        name="network-id-disguised",
+        summary="on the wire win-1's VXLAN has another network id, and the nodes that it reaches put the right one back",
+        profiles=(OVERLAY,),
+        injections=inject("network-id-disguised", node="win-1"),
+        enable=_PACKETS,
+        must=(
+            Checks(flow="witnessed-pod-to-pod", source="win-1"),
+            Checks(flow="witnessed-service", source="win-1"),
+        ),
+        # Replies leave it in its tunnels, too.
+        may=(
+            Checks(flow="witnessed-pod-to-pod", target="win-1"),
+            Checks(flow="witnessed-service", target="win-1"),
+        ),
+        names=("win-1", "wire|capture"),
+    ),
+    NamedFault(
+        name="macs-kept",
+        summary="packets of win-1's Pods leave it with the Pods' own MAC addresses instead of the node's",
+        profiles=(BRIDGE,),
+        injections=inject("macs-kept", node="win-1"),
+        enable=_PACKETS,
+        must=(
+            Checks(flow="witnessed-pod-to-pod", source="win-1"),
+            Checks(flow="witnessed-service", source="win-1"),
+        ),
+        names=("win-1", "wire|capture"),
+    ),
 )

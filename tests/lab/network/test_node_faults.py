@@ -3,12 +3,10 @@
 from ipaddress import IPv4Address
 
 import pytest
-from scapy.layers.inet import IP
-from scapy.layers.l2 import Ether
 
 from nettests.lab.network.alterations import Which
 from nettests.lab.network.packets import Packets
-from nettests.lab.topology import Driver, profiles
+from nettests.lab.topology import Driver
 from tests.lab.network.clusters import (
     LINUX,
     NODE_ADDRESS,
@@ -101,39 +99,6 @@ def test_sources_are_rewritten(start_lab: StartLab, node: str, caller: str, own:
     assert lab.request(caller, neighbour) == f"neighbour sees {own}"
     lab.mend(number)
     assert lab.request(caller, B) == f"b sees {own}"
-
-
-@pytest.mark.parametrize(("node", "caller", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
-def test_no_server_notices_disguised_sources(
-    start_lab: StartLab, node: str, caller: str, own: str
-) -> None:
-    """Whatever the wire shows, another node's pod sees the pod's own address, and answers it."""
-    lab = cluster(start_lab)
-    number = lab.fault("node_faults", "disguise_sources", node)
-    assert lab.request(caller, B) == f"b sees {own}"
-    lab.mend(number)
-    assert lab.request(caller, B) == f"b sees {own}"
-
-
-@pytest.mark.parametrize("name", ["win2019-overlay", "antrea-geneve", "ovn-hybrid-overlay"])
-def test_sources_are_disguised_inside_tunnels(start_lab: StartLab, name: str) -> None:
-    """Whatever encapsulates: no frame that the node sends to the other one bears the pod's own address."""
-    shipped = profiles.load(name)
-    lab = start_lab(shipped)
-    own, address = lab.attach("win-1", "client"), lab.attach("win-2", "server")
-    nodes = [shipped.node(one).address for one in ("win-1", "win-2")]
-    port = f"to-{str(nodes[1]).replace('.', '-')}"
-    request = Ask(source="client", address=address)
-
-    def bear_it() -> set[bool]:
-        frames = [Ether(frame) for frame in lab.capture("underlay", port, request)]
-        sent = [frame for frame in frames if IP in frame and frame[IP].src == str(nodes[0])]
-        return {IPv4Address(own).packed in bytes(frame) for frame in sent}
-
-    assert bear_it() == {True}
-    lab.fault("node_faults", "disguise_sources", "win-1")
-    assert bear_it() == {False}
-    assert lab.request("client", address) == f"server sees {own}"
 
 
 @pytest.mark.parametrize(("node", "caller", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address
 from typing import Any
@@ -11,6 +11,7 @@ from nettests.lab.client import Client
 from nettests.lab.client.events import Recorder
 from nettests.lab.interfaces import (
     Disk,
+    Dropped,
     Hns,
     Namespace,
     PodNetwork,
@@ -78,6 +79,12 @@ class Network:
 
     async def program_services(self, table: ServiceTable) -> None:
         """Do nothing."""
+
+    async def witness_drops(
+        self, take: Callable[[Dropped], None], ports: Collection[int]
+    ) -> Callable[[], Awaitable[None]]:
+        """Fail: nothing passes here that could be dropped."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)

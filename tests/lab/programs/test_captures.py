@@ -1,6 +1,7 @@
 """tcpdump and pktmon show what really travels, as the harness reads it: from a Pod's request to its answer."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import Any
@@ -8,7 +9,9 @@ from typing import Any
 import pytest
 
 from nettests import wire
-from nettests.lab.interfaces import Disk, Json, Machine, Namespace
+from nettests.lab.interfaces import Disk, Dropped, Json, Machine, Namespace
+from nettests.lab.network import nft
+from nettests.lab.network.drop_witness import DropWitness
 from nettests.lab.programs.linux.tcpdump import parse
 from nettests.lab.programs.packets import Heads
 from nettests.lab.topology import OS
@@ -20,7 +23,7 @@ from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
 from nettests.tracing.printed import Printed, read_pktmon, read_tcpdump
 from nettests.tracing.scene import End, Scene
-from nettests.tracing.sighting import Capture, Direction
+from nettests.tracing.sighting import Capture, Direction, Sighting
 from tests.lab.programs.worlds import World, finish, in_world, start
 
 PEER, POD = "10.244.2.5", "10.244.1.2"
@@ -44,6 +47,20 @@ class Node:
     switch: Namespace
     hns: Hns = field(default_factory=Hns)
     disk: Disk = field(default_factory=Disk)
+
+    async def witness_drops(
+        self, take: Callable[[Dropped], None], ports: Collection[int]
+    ) -> Callable[[], Awaitable[None]]:
+        """As a node of the fabric does, on this thread."""
+        witness = DropWitness(self.switch, take)
+        witness.begin()
+        witness.load(ports)
+
+        async def end() -> None:
+            witness.unload()
+            witness.end()
+
+        return end
 
 
 def windows_node(world: World) -> Machine:
@@ -132,6 +149,54 @@ async def test_pktmon_shows_the_same_by_its_log(world: World) -> None:
     assert (await finish(node, ["cmd", "/c", "del", "/q", LOG, TEXT])).code == 0
     assert (await finish(node, ["cmd", "/c", "type", TEXT])).code == 1
     assert "not running" in (await finish(node, ["pktmon", "status"])).stdout
+
+
+@in_world()
+async def test_pktmon_tells_what_a_rule_of_the_switch_dropped_and_why(world: World) -> None:
+    """The kernel names the rule; the log names the switch's extension, a reason and a place of Microsoft's lists."""
+    node = windows_node(world)
+    rule = "table ip vfp {\n chain untranslated {\n  type filter hook forward priority 0\n  ip daddr 10.244.2.0/24 drop\n }\n}\n"
+    nft.load(world.router.fd, rule)
+    seen = await captured_by_pktmon(world, node, CURL)
+    dropped = [one for one in seen if one.drop]
+    assert dropped, "the rule dropped each SYN"
+    assert {one.drop for one in dropped} == {"UnicastNoDestination (0xE0006063)"}
+    assert {one.interface for one in dropped} == {"vfpext.sys (5)"}
+    first = dropped[0].packet
+    assert (str(first.source), str(first.destination)) == (POD, PEER)
+    assert (first.source_port, first.destination_port, first.syn) == (28002, 8080, True)
+    assert not any(one.drop for one in seen if one.interface != "vfpext.sys (5)")
+    nft.load(world.router.fd, "delete table ip vfp\n")
+
+
+@in_world()
+async def test_nothing_of_the_witness_stays_after_the_capture(world: World) -> None:
+    """What an unknown chain drops has no stated cause, what passes is not called dropped, and the witness's table goes."""
+    await world.serve(world.peer, ["/agnhost", "netexec"], [8080])
+    node = windows_node(world)
+    rule = "table ip other {\n chain any {\n  type filter hook forward priority 0; policy drop;\n }\n}\n"
+    nft.load(world.router.fd, rule)
+    seen = await captured_by_pktmon(world, node, CURL)
+    assert {one.drop for one in seen if one.drop} == {"Unknown (0xE0006000)"}
+    nft.load(world.router.fd, "delete table ip other\n")
+    passed = await captured_by_pktmon(world, node, CURL)
+    assert any(one.packet.source_port == 8080 for one in passed)
+    assert not any(one.drop for one in passed)
+    assert "packet-monitor" not in nft.load(world.router.fd, "list ruleset\n")
+
+
+async def captured_by_pktmon(world: World, node: Machine, *requests: list[str]) -> list[Sighting]:
+    """Return what pktmon's log shows of requests that were made in the Pod."""
+    await finish(node, ["pktmon", "filter", "remove"])
+    for words in (*pktmon_filters(FLOW), Dialect.PRESENT.start(LOG, packet_bytes=256, log_mib=4)):
+        assert (await finish(node, words)).code == 0
+    for request in requests:
+        await finish(world.pod, request)
+    await asyncio.sleep(0.05)
+    assert (await finish(node, ["pktmon", "stop"])).code == 0
+    assert (await finish(node, Dialect.PRESENT.to_text(LOG, TEXT))).code == 0
+    text = (await finish(node, ["cmd", "/c", "type", TEXT])).stdout
+    return list(capture(read_pktmon(text)).sightings)
 
 
 @in_world()

@@ -17,7 +17,7 @@ FLANNEL = ("win2019-l2bridge", "win2019-overlay", "win2022-overlay-services")
 
 def profile_of(name: str, **switches: int) -> Profile:
     """Return a profile with these mechanisms switched."""
-    return replace(profiles.load(name), mechanisms=switches)
+    return replace(profiles.load(name), mechanisms=tuple(switches.items()))
 
 
 def judged(rule: str, profile: Profile, texts: Mapping[str, str]) -> Finding:

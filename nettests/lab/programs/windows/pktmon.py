@@ -1,15 +1,14 @@
 """``pktmon``: filters, a capture that goes on after the command, its log as text. In its own manner, of what really travels.
 
-What it sees are the ports of the node's virtual switch: each is a component, with the type and address that the end of a log
-states. No reason of a drop is stated, because the switch states none: a frame that was dropped is one that came in and did
-not leave. Words and forms: Microsoft, ``pktmon`` in "Windows Commands"; where no document shows an output, it is made up.
+What it sees are the ports of the node's virtual switch, and what a rule of the switch drops, which the node's network tells.
+Its log is ``pktmon_log``'s. Words and forms: Microsoft, ``pktmon`` in "Windows Commands"; where no document shows an output,
+it is made up.
 """
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from nettests.lab.interfaces import Disk, Process
+from nettests.lab.interfaces import Disk, Dropped, Process
 from nettests.lab.programs.packets import (
     ETHERNET,
     ICMP,
@@ -18,11 +17,10 @@ from nettests.lab.programs.packets import (
     Heads,
     Sniffer,
     Taken,
-    described,
     heads,
-    hexadecimal,
 )
 from nettests.lab.programs.terminal import err, out
+from nettests.lab.programs.windows.pktmon_log import Logged, log_lines
 
 _PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmp": ICMP}
 _FIRST_BUILD = 17763
@@ -69,18 +67,33 @@ class Monitor:
     file: str = ""
     size: int = 0
     most: int = _MOST_BYTES
-    bytes: int = 0
-    taken: list[Taken] = field(default_factory=list)
-    logs: dict[str, list[Taken]] = field(default_factory=dict)
+    logged: int = 0
+    taken: list[Logged] = field(default_factory=list)
+    logs: dict[str, list[Logged]] = field(default_factory=dict)
+    unwatch: Callable[[], Awaitable[None]] | None = None
 
     def take(self, frame: Taken) -> None:
         """Keep a frame that a filter lets through, up to the size of the log."""
-        found = heads(frame.data[ETHERNET:])
-        if found is None or frame.other_host or self.bytes > self.most:
+        if not frame.other_host:
+            self._keep(frame, frame.data[ETHERNET:])
+
+    def drop(self, one: Dropped) -> None:
+        """Keep a packet that the switch dropped likewise."""
+        self._keep(one, one.data[ETHERNET:] if one.ethernet else one.data)
+
+    def _keep(self, one: Logged, packet: bytes) -> None:
+        found = heads(packet)
+        if found is None or self.logged > self.most:
             return
-        if not self.filters or any(one.matches(found) for one in self.filters):
-            self.bytes += _HEAD + min(len(frame.data), self.size or len(frame.data))
-            self.taken.append(frame)
+        if not self.filters or any(each.matches(found) for each in self.filters):
+            self.logged += _HEAD + min(len(one.data), self.size or len(one.data))
+            self.taken.append(one)
+
+    @property
+    def ports(self) -> frozenset[int]:
+        """The ports of its filters; none where one of them lets all ports through."""
+        each = [one.ports for one in self.filters if one.protocol != ICMP]
+        return frozenset(port for ports in each for port in ports) if all(each) else frozenset()
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
@@ -200,9 +213,10 @@ async def _start(process: Process, monitor: Monitor, words: Sequence[str]) -> in
     monitor.size = int(given.get("--pkt-size", _USUAL_SIZE))
     monitor.file = given.get("--file-name", "PktMon.etl").lower()
     monitor.most = int(given.get("--file-size", "512")) * _MIB
-    monitor.bytes, monitor.taken = 0, []
+    monitor.logged, monitor.taken = 0, []
     monitor.sniffer = Sniffer(node.switch, monitor.take, ethernet=True)
     monitor.sniffer.__enter__()
+    monitor.unwatch = await node.witness_drops(monitor.drop, monitor.ports)
     await out(
         process,
         f"Logger Parameters:\n    Logger name:        PktMon\n    Log file:           {monitor.file}\n\nCollected Data:\n    Packet counters, packet capture\n",
@@ -216,6 +230,9 @@ async def _stop(process: Process, monitor: Monitor) -> int:
         return 1
     monitor.sniffer.__exit__(None, None, None)
     monitor.sniffer = None
+    if monitor.unwatch is not None:
+        await monitor.unwatch()
+        monitor.unwatch = None
     monitor.logs[monitor.file] = monitor.taken
     _disk(process).files[monitor.file] = "(binary)\n"
     await out(
@@ -226,73 +243,17 @@ async def _stop(process: Process, monitor: Monitor) -> int:
 
 
 async def _etl2txt(process: Process, monitor: Monitor, log: str, text: str) -> int:
-    frames = monitor.logs.get(log.lower())
+    frames, node = monitor.logs.get(log.lower()), process.machine.node
     disk = _disk(process)
-    if frames is None or log.lower() not in disk.files:
+    if node is None or frames is None or log.lower() not in disk.files:
         await err(
             process,
             "Failed to open the log file: 0x2\nThe system cannot find the file specified.\n",
         )
         return 1
-    disk.files[text.lower()] = "\n".join(_lines(process, monitor, frames)) + "\n"
+    disk.files[text.lower()] = "\n".join(log_lines(frames, monitor.size, node.hns)) + "\n"
     await out(process, f"Processing...\n\nFormatted file:  {text}\n")
     return 0
-
-
-def _lines(process: Process, monitor: Monitor, frames: Sequence[Taken]) -> Iterator[str]:
-    """Yield the log's text: each frame at its component, and at the end what the components are."""
-    names = dict.fromkeys(one.interface for one in frames)
-    numbers = {name: number for number, name in enumerate(names, 10)}
-    for group, one in enumerate(frames, 1):
-        data = one.data[: monitor.size or len(one.data)]
-        way = "Tx" if one.out else "Rx"
-        yield (
-            f"{_stamp(one.time)} [Microsoft-Windows-PktMon] PktGroupId {group}, PktNumber 1, Appearance 1, Direction {way} , "
-            f"Type Ethernet , Component {numbers[one.interface]}, Edge 1, Filter 1, OriginalSize {len(one.data)}, LoggedSize {len(data)}"
-        )
-        found = heads(one.data[ETHERNET:])
-        ends = f"{_dashes(one.data[6:12])} > {_dashes(one.data[:6])}"
-        said = described(found) if found else ""
-        yield f"\t{ends}, ethertype IPv4 (0x0800), length {len(one.data)}: {said}"
-        yield from hexadecimal(data)
-    cards = _cards(process)
-    for name, number in numbers.items():
-        kind, driver, mac = cards(name)
-        now = f"{_stamp(time.time())} [Microsoft-Windows-PktMon]"
-        yield f"{now} Component {number}, Type {kind}, Name {driver}, {name}"
-        if mac:
-            yield f"{now} Property: Component {number}, MAC Address = {mac}"
-
-
-def _cards(process: Process) -> Callable[[str], tuple[str, str, str]]:
-    """Return what says of a port of the switch: type, driver, and the address of the card behind it."""
-    node = process.machine.node
-    endpoints = node.hns.endpoints() if node is not None and node.hns is not None else []
-    by_port = {
-        f"pod-{'-'.join(str(one['IPAddress']).split('.')[2:])}": str(one.get("MacAddress", ""))
-        for one in endpoints
-        if one.get("IPAddress")
-    }
-
-    def card(name: str) -> tuple[str, str, str]:
-        if name in by_port:
-            return "Container vNIC", "vmswitch.sys", by_port[name]
-        if name == "host":
-            return "Host vNIC", "vmswitch.sys", ""
-        return (
-            ("Miniport", "netvsc.sys", "") if name == "uplink" else ("Protocol", "vfpext.sys", "")
-        )
-
-    return card
-
-
-def _stamp(seconds: float) -> str:
-    whole = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
-    return f"[00]0004.0300::{whole}.{int(seconds % 1 * 1_000_000_000):09d}"
-
-
-def _dashes(address: bytes) -> str:
-    return address.hex("-").upper()
 
 
 def _disk(process: Process) -> Disk:

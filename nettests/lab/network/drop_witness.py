@@ -1,0 +1,222 @@
+"""What the rules of a namespace drop, told by the kernel itself while somebody looks: nft's own traces over netlink.
+
+``meta nftrace`` marks packets, and for each rule that such a packet meets the kernel tells table, chain and verdict, with the
+packet's headers as they are there: so a drop is known by the very rule that made it. What the kernel drops elsewhere (no
+route, a full queue) is not told: tracepoints and the drop monitor (NET_DM) are no namespace's own. Which cause a chain
+stands for is said here, beside nobody's packets; how it is worded is ``programs.windows.pktmon``'s.
+
+Sources: Linux, ``include/uapi/linux/netfilter/nf_tables.h`` (``nft_trace_attributes``), ``nfnetlink.h``; ``net/netfilter/nf_tables_trace.c``.
+"""
+
+import asyncio
+import errno
+import fcntl
+import socket
+import struct
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from nettests.lab.interfaces import DropCause, Dropped, Namespace
+from nettests.lab.network import nft
+from nettests.lab.network.tables import Chain, Table, render
+
+_NETFILTER, _GROUP = 12, 1 << (9 - 1)
+"""``NETLINK_NETFILTER`` and, as a mask, ``NFNLGRP_NFTRACE``."""
+_TRACE = 10 << 8 | 17
+"""``NFNL_SUBSYS_NFTABLES`` and ``NFT_MSG_TRACE``."""
+_HEADER, _GENERIC = struct.Struct("=IHHII"), struct.Struct("=BBH")
+_ATTRIBUTE = struct.Struct("=HH")
+_NESTED = 0x3FFF
+_TABLE, _CHAIN, _TYPE, _VERDICT, _ID = 1, 2, 4, 5, 6
+_LINK, _NETWORK, _TRANSPORT, _INPUT = 7, 8, 9, 10
+_POLICY, _FAMILY = 16, 15
+_OF_POLICY = 1
+_CODE, _DROP = 1, 0
+_SIOCGIFNAME = 0x8910
+_BUFFER = 4 * 1024 * 1024
+_REMEMBERED = 512
+"""Packets whose headers are kept until their verdict: they are told once for each base chain."""
+_FIRST = "type filter hook prerouting priority -400"
+"""Ahead of faults and connection tracking."""
+WITNESS = Table(name="packet-monitor", family="inet")
+
+
+def witness_table(ports: Collection[int]) -> Table:
+    """Return the table that marks what is to be told: packets of these ports, and ICMP; all of them without any."""
+    mark = "meta nftrace set 1"
+    if not ports:
+        return Table(name=WITNESS.name, family=WITNESS.family, chains={"marked": _chain(mark)})
+    listed = f"{{ {', '.join(map(str, sorted(ports)))} }}"
+    rules = (
+        f"meta l4proto {{ tcp, udp }} th sport {listed} {mark}",
+        f"meta l4proto {{ tcp, udp }} th dport {listed} {mark}",
+        f"meta l4proto {{ icmp, ipv6-icmp }} {mark}",
+    )
+    return Table(name=WITNESS.name, family=WITNESS.family, chains={"marked": _chain(*rules)})
+
+
+def _chain(*rules: str) -> Chain:
+    return Chain(hook=_FIRST, rules=rules)
+
+
+_OF_CHAINS: Mapping[tuple[str, str], DropCause] = {
+    ("vfp", "untranslated"): DropCause.NO_DESTINATION,
+    ("vfp", "provider-addresses"): DropCause.FOREIGN_ADDRESS,
+    ("ageing", "forgotten"): DropCause.NO_FLOW,
+    ("network-policies", "leaving"): DropCause.POLICY,
+    ("fault", "remembered"): DropCause.NO_FLOW,
+    ("fault", "bounding"): DropCause.NO_ROOM,
+    ("fault", "hairpins"): DropCause.NO_DESTINATION,
+}
+REFUSING = frozenset({("hns", "without-backends")})
+"""Chains that answer with a refusal, which is seen: no packet of theirs is lost without a word."""
+
+
+def cause_of(table: str, chain: str) -> DropCause | None:
+    """Return why a chain drops what it drops; ``None`` for one that refuses aloud."""
+    kind = "fault" if table.startswith("fault-") else table
+    if (kind, chain) in REFUSING:
+        return None
+    if (
+        kind == "hns"
+    ):  # the one rule of a policy that drops keeps sources out (loadBalancerSourceRanges)
+        return DropCause.POLICY
+    return _OF_CHAINS.get((kind, chain), DropCause.UNKNOWN)
+
+
+@dataclass(slots=True)
+class _Headers:
+    """A packet as the kernel last told it: what of its headers, and by which interface it came."""
+
+    data: bytes
+    ethernet: bool
+    interface: int
+
+
+@dataclass(slots=True)
+class DropWitness:
+    """Calls ``take`` with each packet that a rule of the namespace drops, from ``begin`` to ``end``."""
+
+    namespace: Namespace
+    take: Callable[[Dropped], None]
+    missed: int = 0
+    """How often the kernel told more than was read in time."""
+    _socket: socket.socket | None = None
+    _packets: dict[bytes, _Headers] = field(default_factory=dict)
+
+    def load(self, ports: Collection[int]) -> None:
+        """Have packets marked. On the worker thread only."""
+        nft.load(self.namespace.fd, _CLEAR + render(witness_table(ports)))
+
+    def unload(self) -> None:
+        """Have no packet marked any more. On the worker thread only; nothing happens if the namespace is gone."""
+        if self.namespace.fd >= 0:
+            nft.load(self.namespace.fd, _CLEAR)
+
+    def begin(self) -> None:
+        """Listen; before packets are marked, so that no drop is missed."""
+        self._socket = self.namespace.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+        self._socket.bind((0, _GROUP))
+        asyncio.get_running_loop().add_reader(self._socket, self._read)
+
+    def end(self) -> None:
+        """Take what is still waiting, and listen no more."""
+        if self._socket is not None:
+            asyncio.get_running_loop().remove_reader(self._socket)
+            self._read()
+            self._socket.close()
+            self._socket = None
+
+    def _read(self) -> None:
+        while self._socket is not None:
+            try:
+                data = self._socket.recv(_BUFFER)
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno != errno.ENOBUFS:
+                    raise
+                self.missed += 1
+                continue
+            for kind, body in _messages(data):
+                if kind == _TRACE:
+                    self._told(dict(_attributes(body[_GENERIC.size :])))
+
+    def _told(self, said: Mapping[int, bytes]) -> None:
+        packet = said.get(_ID, b"")
+        if _NETWORK in said:
+            self._remember(packet, said)
+        if not _drops(said):
+            return
+        headers, cause = (
+            self._packets.get(packet),
+            cause_of(_text(said, _TABLE), _text(said, _CHAIN)),
+        )
+        if headers is not None and cause is not None:
+            self.take(
+                Dropped(
+                    time=time.time(),
+                    interface=self._name(headers.interface),
+                    data=headers.data,
+                    ethernet=headers.ethernet,
+                    cause=cause,
+                )
+            )
+
+    def _remember(self, packet: bytes, said: Mapping[int, bytes]) -> None:
+        link = said.get(_LINK, b"")
+        ethernet = len(link) == ETHERNET
+        data = (link if ethernet else b"") + said[_NETWORK] + said.get(_TRANSPORT, b"")
+        interface = int.from_bytes(said.get(_INPUT, b""))
+        self._packets.pop(packet, None)
+        self._packets[packet] = _Headers(data, ethernet, interface)
+        if len(self._packets) > _REMEMBERED:
+            del self._packets[next(iter(self._packets))]
+
+    def _name(self, index: int) -> str:
+        """Return an interface's name in the namespace (netdevice(7)); empty where it has gone."""
+        request = struct.pack("=16si20x", b"", index)
+        with self.namespace.socket(socket.AF_INET, socket.SOCK_DGRAM) as at:
+            try:
+                answer = fcntl.ioctl(at, _SIOCGIFNAME, request)
+            except OSError:
+                return ""
+        return answer[:16].partition(b"\0")[0].decode()
+
+
+ETHERNET = 14
+_CLEAR = f"add table {WITNESS.label}\ndelete table {WITNESS.label}\n"
+
+
+def _drops(said: Mapping[int, bytes]) -> bool:
+    """Whether a message tells that a rule, or a chain's policy, dropped the packet."""
+    if int.from_bytes(said.get(_TYPE, b"")) == _OF_POLICY:
+        return int.from_bytes(said.get(_POLICY, b"\1")) == _DROP
+    code = dict(_attributes(said.get(_VERDICT, b""))).get(_CODE)
+    return code is not None and int.from_bytes(code, signed=True) == _DROP
+
+
+def _text(said: Mapping[int, bytes], attribute: int) -> str:
+    return said.get(attribute, b"").rstrip(b"\0").decode(errors="replace")
+
+
+def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
+    place = 0
+    while place + _HEADER.size <= len(data):
+        length, kind, *_ = _HEADER.unpack_from(data, place)
+        if length < _HEADER.size:
+            return
+        yield kind, data[place + _HEADER.size : place + length]
+        place += (length + 3) & ~3
+
+
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    place = 0
+    while place + _ATTRIBUTE.size <= len(data):
+        length, kind = _ATTRIBUTE.unpack_from(data, place)
+        if length < _ATTRIBUTE.size:
+            return
+        yield kind & _NESTED, data[place + _ATTRIBUTE.size : place + length]
+        place += (length + 3) & ~3

@@ -1,0 +1,106 @@
+"""The text of a log of ``pktmon``: each frame at its component, what was dropped and why, and what the components are. Pure but for the hour.
+
+A component is a port of the node's virtual switch; what the switch dropped is logged at its extension (VFP), with the reason
+and location of Packet Monitor's lists that the cause comes nearest to: which ones VFP takes, no document says. Of what was
+dropped the headers alone are known. What was lost otherwise came in and did not leave, and no line says so.
+
+Sources: Microsoft, "PacketMonitorCreateRealtimeStream" (PKTMON_DROP_REASON, PKTMON_DROP_LOCATION), "TCP/IP packet loss" (a
+line with ``Drop:``); where no document shows an output, it is made up.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from nettests.lab.interfaces import DropCause, Dropped, Hns
+from nettests.lab.programs.packets import ETHERNET, Taken, described, heads, hexadecimal
+
+Logged = Taken | Dropped
+_SWITCH_EXTENSION = 5
+"""The component of VFP, which decides on what passes the switch's ports; those have numbers from 10 on."""
+_REASONS = {
+    DropCause.NO_DESTINATION: ("UnicastNoDestination", 0xE0006063),
+    DropCause.FOREIGN_ADDRESS: ("Ipv4Guard", 0xE0006000),
+    DropCause.NO_FLOW: ("InvalidPacket", 0xE0006058),
+    DropCause.NO_ROOM: ("Resources", 0xE0006000),
+    DropCause.POLICY: ("FailedSecurityPolicy", 0xE0006000),
+    DropCause.UNKNOWN: ("Unknown", 0xE0006000),
+}
+"""PKTMON_DROP_REASON without its prefix, and PKTMON_DROP_LOCATION: VFP's default forwarding without a destination, its unified
+flow that no packet of the kind makes, or its unknown place."""
+
+
+def log_lines(log: Sequence[Logged], size: int, hns: Hns | None) -> Iterator[str]:
+    """Yield a log's text, of each packet ``size`` bytes (0 for all): each frame at its component, what was dropped, and at the end what the components are."""
+    names = dict.fromkeys(one.interface for one in log if isinstance(one, Taken))
+    numbers = {name: number for number, name in enumerate(names, _SWITCH_EXTENSION + 5)}
+    for group, one in enumerate(sorted(log, key=lambda each: each.time), 1):
+        yield _head(group, one, size, numbers)
+        ethernet = not isinstance(one, Dropped) or one.ethernet
+        found = heads(one.data[ETHERNET:] if ethernet else one.data)
+        said = described(found) if found else ""
+        ends = f"{_dashes(one.data[6:12])} > {_dashes(one.data[:6])}"
+        words = f"{ends}, ethertype IPv4 (0x0800), length {_length(one)}: {said}"
+        yield f"\t{'Drop: ' if isinstance(one, Dropped) else ''}{words if ethernet else f'ip: {said}'}"
+        yield from hexadecimal(one.data[: size or len(one.data)])
+    now = f"{_stamp(time.time())} [Microsoft-Windows-PktMon]"
+    if any(isinstance(one, Dropped) for one in log):
+        yield f"{now} Component {_SWITCH_EXTENSION}, Type Filter, Name vfpext.sys, Microsoft Azure VFP Switch Extension"
+    cards = _cards(hns)
+    for name, number in numbers.items():
+        kind, driver, mac = cards(name)
+        yield f"{now} Component {number}, Type {kind}, Name {driver}, {name}"
+        if mac:
+            yield f"{now} Property: Component {number}, MAC Address = {mac}"
+
+
+def _head(group: int, one: Logged, size: int, numbers: Mapping[str, int]) -> str:
+    logged = min(len(one.data), size or len(one.data))
+    begin = f"{_stamp(one.time)} [Microsoft-Windows-PktMon] "
+    number = f"PktGroupId {group}, PktNumber 1, Appearance"
+    sizes = f"OriginalSize {_length(one)}, LoggedSize {logged}"
+    if isinstance(one, Dropped):
+        reason, location = _REASONS[one.cause]
+        kind = "Ethernet" if one.ethernet else "IP"
+        where = f"DropReason {reason} , DropLocation 0x{location:08X}"
+        return f"{begin}Drop: {number} 0, Direction Rx , Type {kind} , Component {_SWITCH_EXTENSION}, Filter 1, {where}, {sizes}"
+    way = "Tx" if one.out else "Rx"
+    return f"{begin}{number} 1, Direction {way} , Type Ethernet , Component {numbers[one.interface]}, Edge 1, Filter 1, {sizes}"
+
+
+def _length(one: Logged) -> int:
+    """Return how long a frame was; of what was dropped the headers alone are known, and what they say."""
+    if isinstance(one, Taken):
+        return len(one.data)
+    start = ETHERNET if one.ethernet else 0
+    found = heads(one.data[start:])
+    return start + found.length if found else len(one.data)
+
+
+def _cards(hns: Hns | None) -> Callable[[str], tuple[str, str, str]]:
+    """Return what says of a port of the switch: type, driver, and the address of the card behind it."""
+    endpoints = hns.endpoints() if hns is not None else []
+    by_port = {
+        f"pod-{'-'.join(str(one['IPAddress']).split('.')[2:])}": str(one.get("MacAddress", ""))
+        for one in endpoints
+        if one.get("IPAddress")
+    }
+
+    def card(name: str) -> tuple[str, str, str]:
+        if name in by_port:
+            return "Container vNIC", "vmswitch.sys", by_port[name]
+        if name == "host":
+            return "Host vNIC", "vmswitch.sys", ""
+        return (
+            ("Miniport", "netvsc.sys", "") if name == "uplink" else ("Protocol", "vfpext.sys", "")
+        )
+
+    return card
+
+
+def _stamp(seconds: float) -> str:
+    whole = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
+    return f"[00]0004.0300::{whole}.{int(seconds % 1 * 1_000_000_000):09d}"
+
+
+def _dashes(address: bytes) -> str:
+    return address.hex("-").upper()
