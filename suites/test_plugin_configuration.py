@@ -29,6 +29,11 @@ VPC_BRIDGE = Source(
     section="network/bridge_windows.go",
     address="https://github.com/aws/amazon-vpc-cni-plugins/tree/main/plugins/vpc-bridge",
 )
+HOST_ROUTE = Source(
+    document="flannel-io/flannel pull request 1096",
+    section="HostRoute",
+    address="https://github.com/flannel-io/flannel/pull/1096",
+)
 HANDBOOK = Source(
     document="Kubernetes handbook, Windows containers (Kubernetes 1.5 to 1.15)",
     section="Other known issues",
@@ -55,12 +60,16 @@ LIMITATIONS = Source(
         cases.rule("plugin-for-windows"),
         cases.rule("calico-build"),
         cases.rule("calico-networking"),
+        cases.rule("calico-pools"),
+        cases.rule("flannel-release"),
         cases.rule("antrea-alone"),
         cases.rule("vpc-dns-elsewhere"),
     ),
     facts=(
         "cni-calico-min-os",
         "cni-calico-policy-only",
+        "cni-calico-limits",
+        "flow-node-local-pod",
         "cni-antrea",
         "cni-cilium",
         "cni-weave",
@@ -68,7 +77,7 @@ LIMITATIONS = Source(
         "cni-azure-cilium",
         "cni-eks",
     ),
-    sources=(CALICO, ANTREA, HANDBOOK, EKS),
+    sources=(CALICO, CALICO_LIMITS, ANTREA, HOST_ROUTE, HANDBOOK, EKS),
 )
 def test_windows_plugin_demands() -> None:
     """A Windows node is what its network plugin demands, which has an agent for Windows."""

@@ -82,7 +82,8 @@ LINKED = tuple(
         pods.pod(enableServiceLinks=True),
         "exec",
         *words,
-        says=f"_SERVICE_HOST={pods.SERVICE_ADDRESS}",
+        says=f"{pods.SERVICE_VARIABLE}_SERVICE_HOST={pods.SERVICE_ADDRESS}",
+        whole_line=True,
         os=own,
     )
     for own, words in ((OS.LINUX, ("env",)), (OS.WINDOWS, ("cmd", "/c", "set")))

@@ -173,7 +173,15 @@ PROBED = tuple(
     )
 )
 VARIABLES = tuple(
-    pods.after("kubernetes", pods.pod(), "exec", *words, says="KUBERNETES_SERVICE_PORT=443", os=own)
+    pods.after(
+        "kubernetes",
+        pods.pod(),
+        "exec",
+        *words,
+        says="KUBERNETES_SERVICE_PORT=443",
+        whole_line=True,
+        os=own,
+    )
     for own, words in ((OS.LINUX, ("env",)), (OS.WINDOWS, ("cmd", "/c", "set")))
 )
 HOOK = pods.starts(

@@ -11,6 +11,7 @@ from nettests.cluster import hybrid_overlay
 from nettests.errors import ManifestError
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.json_text import read_json
+from nettests.model.permission import LIST_IP_POOLS
 from nettests.model.yaml_text import plain_yaml
 
 Object = dict[str, Any]
@@ -21,6 +22,8 @@ CONFIG_MAPS = {
     hybrid_overlay.PLUGIN: hybrid_overlay.CONFIG_MAPS,
 }
 """ConfigMaps by plugin, that of Windows nodes first."""
+PERMISSIONS = {"calico": (LIST_IP_POOLS,)}
+"""What rules about a plugin's own objects need to be allowed."""
 FLANNEL_ON_WINDOWS = (
     "kube-flannel/kube-flannel-windows-cfg",
     "kube-system/kube-flannel-windows-cfg",

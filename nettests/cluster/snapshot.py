@@ -99,7 +99,8 @@ def _denied(
 ) -> tuple[str, ...]:
     flannel = FLANNEL_CONFIG_MAPS[:1] if plugin in {"", "flannel"} else ()
     config_maps = (*CONFIG_MAPS, *flannel, *plugin_settings.CONFIG_MAPS.get(plugin, ()))
-    wanted = reviewed(version, config_maps, own_namespace=not namespace)
+    own = plugin_settings.PERMISSIONS.get(plugin, ())
+    wanted = reviewed(version, config_maps, own_namespace=not namespace, of_plugin=own)
     return tuple(str(one) for one in permissions.denied(connection, wanted, namespace))
 
 

@@ -33,7 +33,7 @@ Ends = tuple[End, End]
 DRIVER = "network driver"
 CONDITIONED = (
     *("build", "kubelet", KUBE_PROXY, MODE, "DSR", DRIVER, "runtime", RUNTIME_VERSION),
-    *("HostProcess", "firewall", "NodePorts at loopback"),
+    *("HostProcess", "firewall", "NodePorts at loopback", "DNS suffixes"),
 )
 """The facts of a node that a condition can name."""
 # samples: "source build in <20348: 17763.1339 (nodeInfo.kernelVersion)", "target DSR: off (log of Pod kube-proxy-x)",

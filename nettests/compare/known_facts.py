@@ -60,6 +60,7 @@ OF_NODE: Mapping[str, Callable[[NodeFacts], Any]] = {
     "network driver": lambda node: node.cni_driver,
     "HostProcess": lambda node: node.host_process,
     "firewall": lambda node: node.firewall,
+    "DNS suffixes": lambda node: node.dns_suffixes,
     "zone": lambda node: node.zone,
     "taints": lambda node: tuple(
         f"{taint.key}={taint.value}:{taint.effect}" for taint in node.taints

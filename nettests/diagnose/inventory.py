@@ -143,10 +143,43 @@ VFP_AT_MOST = 16
 """So many ports' counters are read; a node may have hundreds."""
 
 
-def vfp_counters(ports: str) -> tuple[tuple[str, ...], ...]:
-    """Return what to run for the counters of the ports that ``vfpctrl`` has listed."""
+VFP_RULES_AT_MOST = 8
+"""So many ports' layers and rules are read, which are long: what is wrong with one Pod's is often wrong with all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfPorts:
+    """What is run for each port of the virtual switch, into one file."""
+
+    file: str
+    title: str
+    words: tuple[tuple[str, ...], ...]
+
+
+def of_vfp_ports(listed: str) -> tuple[OfPorts, ...]:
+    """Return what to run for the ports that ``vfpctrl`` has listed: their counters, their layers, the rules in these.
+
+    As ``collectlogs.ps1`` does; the layers hold load balancing, OutBoundNAT, encapsulation and ACLs in their order.
+    """
     # sample: "  Port name             : 7F1C2A54-5F5C-4E2B-9A6D-0B6D4D1C7E11"
-    found = re.findall(r"Port name\s*:\s*([0-9A-Fa-f-]{36})\b", ports)
-    return tuple(
-        ("vfpctrl.exe", "/port", port, "/get-port-counter") for port in found[:VFP_AT_MOST]
+    ports = re.findall(r"Port name\s*:\s*([0-9A-Fa-f-]{36})\b", listed)
+    some = ports[:VFP_RULES_AT_MOST]
+    return (
+        OfPorts(
+            file="vfp-counters.txt",
+            title="counters of the virtual switch's ports",
+            words=tuple(
+                ("vfpctrl.exe", "/port", port, "/get-port-counter") for port in ports[:VFP_AT_MOST]
+            ),
+        ),
+        OfPorts(
+            file="vfp-layers.txt",
+            title="layers of the virtual switch's ports",
+            words=tuple(("vfpctrl.exe", "/list-layer", "/port", port) for port in some),
+        ),
+        OfPorts(
+            file="vfp-rules.txt",
+            title="rules in these layers: load balancing, OutBoundNAT, encapsulation, ACLs",
+            words=tuple(("vfpctrl.exe", "/list-rule", "/port", port) for port in some),
+        ),
     )

@@ -125,18 +125,20 @@ class Reader:
     def _vfp(self, node: str) -> Iterator[Item]:
         ports = self._run(node, inventory.VFP_PORTS)
         yield ports
-        counters = [
-            self._run(node, Command(file="", title="", words=words))
-            for words in inventory.vfp_counters(ports.text)
-        ]
-        text = "\n".join(item.text for item in counters if not item.problem)
-        why = next((item.problem for item in counters if item.problem), "no port was listed")
-        if not ports.problem:
+        if ports.problem:
+            return
+        for one in inventory.of_vfp_ports(ports.text):
+            said = [
+                self._run(node, Command(file="", title=" ".join(words), words=words))
+                for words in one.words
+            ]
+            told = [f"# {item.title}\n{item.text}" for item in said if not item.problem]
+            why = next((item.problem for item in said if item.problem), "no port was listed")
             yield Item(
-                file="vfp-counters.txt",
-                title="counters of the virtual switch's ports",
-                text=text,
-                problem="" if text else why,
+                file=one.file,
+                title=one.title,
+                text="\n".join(told),
+                problem="" if told else why,
             )
 
     def _service(self, namespace: str, name: str, prefix: str = "") -> Iterator[Item]:

@@ -15,6 +15,7 @@ from nettests.model.facts import Address, ClusterFacts, Fact, NodeFacts
 from nettests.model.target_kinds import Owner
 from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
 from nettests.model.words import OS, NatException, Placement, Question, Setting
+from nettests.rules.dns_suffixes import kind_of
 
 T = TypeVar("T")
 
@@ -196,12 +197,15 @@ def _node_findings(
 ) -> list[Finding]:
     if node.os is not OS.WINDOWS and _windows_only(condition):
         return [_stated(False, f"{side} runs {node.os}, which has no such setting")]  # noqa: FBT003
-    return list(_settings(condition, side, node, facts))
+    return [
+        *_settings(condition, side, node, facts),
+        *_suffixes(condition, side, node, facts.dns_domain),
+    ]
 
 
 def _windows_only(condition: NodeCondition) -> bool:
     stated = (condition.dsr, condition.host_process)
-    shown = condition.build or condition.driver or condition.firewall
+    shown = condition.build or condition.driver or condition.firewall or condition.dns_suffixes
     return bool(shown or stated != (None, None))
 
 
@@ -234,6 +238,19 @@ def _settings(
     if condition.localhost_node_ports:
         stated = node.kube_proxy.localhost_node_ports
         yield _set(condition.localhost_node_ports, stated, f"{side} NodePorts at loopback")
+
+
+def _suffixes(
+    condition: NodeCondition, side: str, node: NodeFacts, domain: str
+) -> Iterator[Finding]:
+    """Decide by the suffixes that Pods walk; a condition can name ``unknown``, as of a setting."""
+    if not condition.dns_suffixes:
+        return
+    fact = node.dns_suffixes
+    kind = kind_of(fact.value, domain)
+    listed = f" ({', '.join(fact.value)})" if fact.value else ""
+    told = f"{side} DNS suffixes: {kind}{listed} ({fact.origin})"
+    yield _stated(kind in condition.dns_suffixes, told)
 
 
 def _kube_proxy(

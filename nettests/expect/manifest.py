@@ -22,6 +22,7 @@ from nettests.model.words import (
     Resolver,
     Setting,
     SourceSeen,
+    SuffixList,
 )
 
 
@@ -50,6 +51,7 @@ class NodeCondition:
     host_process: bool | None = None
     firewall: tuple[Setting, ...] = ()
     localhost_node_ports: tuple[Setting, ...] = ()
+    dns_suffixes: tuple[SuffixList, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ from nettests.model.words import (
     Resolver,
     Setting,
     SourceSeen,
+    SuffixList,
 )
 from nettests.resources import manifests_path
 
@@ -198,6 +199,7 @@ def _node(document: Document, path: tuple[str | int, ...], node: Any) -> NodeCon
         host_process=node.get("host_process"),
         firewall=_settings("firewall", node),
         localhost_node_ports=_settings("localhost_node_ports", node),
+        dns_suffixes=tuple(SuffixList(word) for word in node.get("dns_suffixes", ())),
     )
 
 

@@ -4,12 +4,14 @@ A resolver that walks a search list ends outside the cluster: with the node's ow
 CoreDNS forwards those, and answers SERVFAIL, or nothing in time, if its upstream cannot be reached, as on a cluster
 without internet access. The same holds for a partial name that Windows sends as it is. Such a name does not resolve
 either; beside a control that resolves, this counts as a denial. A name that ends with a dot stays in the cluster's
-domain, and never counts as such. Used by ``verdicts``.
+domain, and never counts as such. nslookup on Windows sends the bare name first, and walks the suffixes only after a denial:
+whatever keeps the denial back says nothing about the suffixes. Used by ``verdicts``.
 """
 
 from dataclasses import replace
 
 from nettests.model.check import Check
+from nettests.model.expectation import Expected
 from nettests.model.observation import Attempt, Observation
 from nettests.model.target_kinds import Naming
 from nettests.model.words import OS, Outcome, Resolver
@@ -49,3 +51,27 @@ def _leaves_the_domain(check: Check) -> bool:
 
 def _denied(attempt: Attempt) -> Attempt:
     return replace(attempt, outcome=Outcome.NXDOMAIN) if attempt.outcome in NOT_FOUND else attempt
+
+
+BEFORE_THE_SUFFIXES = (
+    "nslookup tries the bare name first and goes on to the suffixes after a denial alone, which the cluster's upstream did "
+    "not give"
+)
+
+
+def kept_from_the_suffixes(
+    check: Check, expected: Expected | None, observation: Observation
+) -> str:
+    """Return why nslookup never came to the suffixes by which a name is expected to resolve, or nothing.
+
+    BIND's goes on where a name does not exist, and nowhere else (``bin/dig/dighost.c``).
+    """
+    form, action = check.target.name_form or "", check.action
+    walks = action.source.os is OS.WINDOWS and action.resolver is Resolver.NSLOOKUP
+    partial = "." in form.rstrip(".") and not form.endswith(".") and "{domain}" not in form
+    if not walks or not partial or check.target.descriptor.naming is not Naming.CLUSTER:
+        return ""
+    if expected is None or expected.outcome is not Outcome.RESOLVED:
+        return ""
+    kept = {one.outcome for one in observation.attempts} <= {Outcome.SERVFAIL, Outcome.TIMED_OUT}
+    return BEFORE_THE_SUFFIXES if kept and observation.attempts else ""

@@ -25,7 +25,7 @@ from nettests.judge.proof import (
     why_not_proven,
     why_vantage_fails,
 )
-from nettests.judge.upstream import read_as_denied
+from nettests.judge.upstream import kept_from_the_suffixes, read_as_denied
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation, unusable
@@ -152,6 +152,7 @@ def _rule_on_outcome(check: Check, expectation: Expectation, observation: Observ
         or _contradicted(observation)
         or _open(check, expectation, observation)
         or _stale(check, observation)
+        or _kept_back(check, expectation, observation)
         or _ran_out(check, expectation, observation)
         or _disagreement(check, expectation, observation)
         or _stranger(check, observation)
@@ -204,6 +205,15 @@ def _stale(check: Check, observation: Observation) -> _Ruling | None:
     answered = f"{' and '.join(observation.backends)} answered" if observation.backends else ""
     why = "; ".join(one for one in (observation.stale, answered or ruling.why) if one)
     return _Ruling(Verdict.FAIL, why, advice.after_staleness(check))
+
+
+def _kept_back(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
+    """Record what another name than the cluster's kept from being shown: nothing deviates, and nothing is shown to work."""
+    why = kept_from_the_suffixes(check, expectation.expected, observation)
+    if not why:
+        return None
+    ruling = _failed(check, observation)
+    return ruling if ruling.verdict is Verdict.UNKNOWN else _Ruling(Verdict.RECORDED, why)
 
 
 def _ran_out(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:

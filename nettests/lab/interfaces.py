@@ -183,6 +183,8 @@ class ResolverConfig:
     """Lines of the hosts file: address, names."""
     dotted_suffixes: bool = False
     """Windows manner only: dotted names get suffixes too, should they not exist as they stand."""
+    nslookup_walks: bool = True
+    """Windows manner only: BIND's nslookup appends suffixes to dotted names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

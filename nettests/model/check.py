@@ -93,7 +93,8 @@ class Afterwards:
     ``how`` is ``address`` (compare its address: ``says`` is ``node``), ``exec`` (run ``words`` in its
     first container), ``log`` (read that container's log), ``pod-proxy`` or ``port-forward`` (request a
     path at a port, the two ``words``), ``port-read`` (read what a server says at a port by itself). Output
-    has to hold ``says``, whatever its case. ``restart`` requests a path that ends the first container and
+    has to hold ``says``, whatever its case; with ``whole_line`` it has to be one of its lines, as a text of which another
+    one is the beginning proves nothing (``10.96.0.1`` of ``10.96.0.12``). ``restart`` requests a path that ends the first container and
     compares the Pod's address before and after; ``renew`` deletes the Pod of a StatefulSet, whose next one has
     to have its name, as host name and in DNS; ``end`` deletes the Pod, which has to take as many seconds
     as ``says``, and no longer than its grace period. ``first`` (``FIRST_PACKETS``) waits until all containers have
@@ -110,6 +111,7 @@ class Afterwards:
     how: str
     words: tuple[str, ...] = ()
     says: str = ""
+    whole_line: bool = False
 
     @property
     def by_itself(self) -> bool:

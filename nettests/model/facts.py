@@ -110,6 +110,8 @@ class NodeFacts:
     """Why the node takes no part although it is Ready and schedulable; empty when it does."""
     firewall: Fact[bool] = Fact(None, "the API does not tell it")
     """Whether the Windows firewall is on; its stealth filter drops the RST and ICMP of closed ports."""
+    dns_suffixes: Fact[tuple[str, ...]] = Fact(None, "the API does not tell it")
+    """What nslookup appends to names in a Windows Pod of the node; ``{namespace}`` stands for the Pod's."""
     zone: Fact[str] = Fact(None, "it was not read")
     """The node's zone (``topology.kubernetes.io/zone``), by which kube-proxy follows topology hints."""
 

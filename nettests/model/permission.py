@@ -67,6 +67,8 @@ LIST_ALL_SLICES = Permission(
 )
 LIST_DAEMON_SETS = Permission(verb="list", resource="daemonsets", group=_APPS, namespace=EVERYWHERE)
 LIST_SERVICE_CIDRS = Permission(verb="list", resource="servicecidrs", group="networking.k8s.io")
+LIST_IP_POOLS = Permission(verb="list", resource="ippools", group="crd.projectcalico.org")
+"""Calico's, whose modes decide how packets between nodes are encapsulated."""
 LIST_RUNTIME_CLASSES = Permission(verb="list", resource="runtimeclasses", group="node.k8s.io")
 SYSTEM_PODS = Permission(verb="list", resource="pods", namespace=SYSTEM)
 SYSTEM_LOGS = Permission(verb="get", resource="pods/log", namespace=SYSTEM)
@@ -167,9 +169,13 @@ FOR_FACTS: tuple[Permission, ...] = (
 
 
 def reviewed(
-    version: KubernetesVersion, config_maps: Iterable[str], *, own_namespace: bool
+    version: KubernetesVersion,
+    config_maps: Iterable[str],
+    *,
+    own_namespace: bool,
+    of_plugin: Iterable[Permission] = (),
 ) -> tuple[Permission, ...]:
-    """Return all that a run may do on such a cluster, each once."""
+    """Return all that a run may do on such a cluster, each once; ``of_plugin`` is what its network plugin's objects take."""
     wanted = (
         LIST_NODES,
         GET_NODE,
@@ -179,6 +185,7 @@ def reviewed(
         *FOR_FACTS,
         *((LIST_SERVICE_CIDRS,) if version >= SERVICE_CIDRS else ()),
         *map(config_map, config_maps),
+        *of_plugin,
         *(() if own_namespace else (READ_NAMESPACE,)),
         *standing(own_namespace=own_namespace),
         *serving(own_namespace=own_namespace),

@@ -171,6 +171,18 @@ class NatException(StrEnum):
     """The list is not known, or the target has no one address."""
 
 
+class SuffixList(StrEnum):
+    """Which DNS suffixes a node's Pods walk, as conditions speak of it."""
+
+    WHOLE = "whole"
+    """Those that the kubelet names: the namespace's, that of all Services, and the cluster's domain."""
+    PART = "part"
+    """One of the last two."""
+    OWN = "own"
+    """Neither: names of other namespaces become whole by none."""
+    UNKNOWN = "unknown"
+
+
 class Setting(StrEnum):
     """A setting as conditions speak of it: one that nobody could read is an answer, too."""
 

@@ -1,4 +1,4 @@
-"""Add facts that nodes report themselves: kube-proxy's settings, and whether the firewall is on. Pure.
+"""Add facts that nodes report themselves: kube-proxy's settings, the firewall, the DNS suffixes of Pods. Pure.
 
 Only unknown facts are completed: an answer never overrides an API object or the cluster profile. An answer that is
 not a known mode is ignored, because anything may listen on a port. What kube-proxy serves on its node's loopback
@@ -23,6 +23,7 @@ from nettests.model.node_reading import NodeReading
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 from nettests.parse.reading import one_line
+from nettests.rules.dns_suffixes import IN_POD, suffixes_of
 from nettests.rules.firewall import PROFILES, profiles_of
 from nettests.rules.kube_proxy_on_host import (
     COMMAND_LINE,
@@ -50,16 +51,20 @@ def completed(facts: ClusterFacts, readings: Iterable[NodeReading]) -> ClusterFa
     for reading in readings:
         by_node.setdefault(reading.node, {})[reading.reading] = reading
     nodes = tuple(
-        _with(node, by_node[node.name]) if node.name in by_node else node for node in facts.nodes
+        _with(node, by_node[node.name], facts.dns_domain) if node.name in by_node else node
+        for node in facts.nodes
     )
     return replace(facts, nodes=nodes)
 
 
-def _with(node: NodeFacts, told: Told) -> NodeFacts:
-    firewall = node.firewall
+def _with(node: NodeFacts, told: Told, domain: str) -> NodeFacts:
+    firewall, suffixes = node.firewall, node.dns_suffixes
+    if IN_POD.name in told and not suffixes.known:
+        suffixes = _suffixes(suffixes, told[IN_POD.name], domain)
     if PROFILES.name in told and not firewall.known:
         firewall = _firewall(firewall, told[PROFILES.name])
-    return replace(node, kube_proxy=_kube_proxy(node, told), firewall=firewall)
+    proxy = _kube_proxy(node, told)
+    return replace(node, kube_proxy=proxy, firewall=firewall, dns_suffixes=suffixes)
 
 
 def _kube_proxy(node: NodeFacts, told: Told) -> KubeProxyFacts:
@@ -169,6 +174,19 @@ def _vip(settings: Iterable[_Settings]) -> Fact[Address] | None:
         return known(ipaddress.ip_address(text), origin)
     except ValueError:
         return unknown(f"{origin} says {text!r}, which is no address")
+
+
+def _suffixes(
+    before: Fact[tuple[str, ...]], told: NodeReading, domain: str
+) -> Fact[tuple[str, ...]]:
+    if not _is_answer(told):
+        why = told.error or told.stderr.strip() or f"it ended with {told.exit_code}"
+        return unknown(f"{before.origin}; the registry of a Pod was not read: {one_line(why)}")
+    try:
+        found = suffixes_of(told.stdout, domain)
+    except ValueError as error:
+        return unknown(f"{before.origin}; the registry of a Pod was not read: {error}")
+    return known(found, f"SearchList in the registry of Pod {told.probe}")
 
 
 def _firewall(before: Fact[bool], told: NodeReading) -> Fact[bool]:

@@ -35,6 +35,8 @@ _OF_ERRORS = ("denied", "error", "read-only")
 """Words of what a case wants of mounttest where it wants it to fail."""
 _EMPTY = re.compile(r'content of file "[^"]*":')
 """What mounttest says of an empty file; a certificate is in no record, so that its own words cannot be demanded."""
+WHOLE_LINE = "whole-line"
+"""The key in ``Raw.context`` of cases whose text has to be a line of its own."""
 QUIET = frozenset({"ContainerCreating", "PodInitializing", "Completed"})
 
 
@@ -219,7 +221,9 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
     said = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
     if code:  # the tool failed: what it would have said nobody knows
         return probe_failed(f"{how}: it ended with exit code {code} and said {said}")
-    good = then.get("status", 200) == 200 and says.lower() in output.lower()
+    lines = [line.strip().lower() for line in output.splitlines()]
+    there = says.lower() in (lines if WHOLE_LINE in raw.context else output.lower())
+    good = then.get("status", 200) == 200 and there
     wanted = "" if good else f" instead of {says!r}"
     return Reading(
         outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,

@@ -28,6 +28,8 @@ SERVED = 18080
 """Where that server answers HTTP requests."""
 SERVICE_ADDRESS = "address-of-its-service"
 """Stands in a case's Pod for the ClusterIP of the Service before that server."""
+SERVICE_VARIABLE = "variables-of-its-service"
+"""Stands for the beginning of the names of that Service's variables: its own name as environments spell it."""
 BUILD_LABEL = WINDOWS_BUILD_LABEL
 BUILD = "build-of-its-node"
 """Stands in a case's Pod for the Windows build of the node that it is to start on, as its label gives it."""
@@ -188,6 +190,7 @@ def after(
     how: str,
     *words: str,
     says: str = "",
+    whole_line: bool = False,
     os: OS | None = None,
     counter: Json | None = None,
     when: tuple[str, ...] = (),
@@ -203,7 +206,7 @@ def after(
         outcome=Outcome.CONFORMS,
         os=os,
         when=when,
-        then=Afterwards(how=how, words=words, says=says),
+        then=Afterwards(how=how, words=words, says=says, whole_line=whole_line),
     )
 
 

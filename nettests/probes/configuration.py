@@ -99,7 +99,7 @@ class Inspection:
             case ApiObjects():
                 return self._probed(reading.request(self.facts, node))
             case ToolOutput():
-                return self._run(reading.words, probe)
+                return self._run(reading, probe)
             case PodLog():
                 return self._log(reading, node, probe)
 
@@ -109,8 +109,9 @@ class Inspection:
             return Taken(words=request.words, problem=f"{request.words[1]}: status {status}")
         return Taken(words=request.words, text=text)
 
-    def _run(self, words: tuple[str, ...], name: str) -> Taken:
-        """Run a tool on the node; one that ends badly and says nothing is a problem with its reason."""
+    def _run(self, reading: ToolOutput, name: str) -> Taken:
+        """Run a tool on the node; one that ends badly is a problem with its reason, whatever it printed before."""
+        words = reading.words
         probe = self.probes.get(name)
         execute = (probe.inspector or probe.execute) if probe else None
         if execute is None:
@@ -118,16 +119,18 @@ class Inspection:
         with execute.slots:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
             got = tools.run(words, timeout=self.seconds)
-        if got.exit_code != 0 and not got.stdout.strip():
-            said = " ".join(got.stderr.split()) or "it said nothing"
+        if got.exit_code != 0 and not (reading.in_part and got.stdout.strip()):
+            said = " ".join((got.stderr.strip() or got.stdout).split()) or "it said nothing"
             return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {said}")
         return Taken(words=words, text=got.stdout)
 
     def _log(self, reading: PodLog, node: NodeFacts | None, probe: str) -> Taken:
         """Read the log of a component's Pod on the node; the Pods were recorded as a reading before."""
         pods = self._take(reading.pods, node, probe)
+        if pods.problem:
+            return Taken(words=("GET", "log"), problem=pods.problem)
         try:
-            listed = read_json(pods.text)["items"] if pods.text.startswith("{") else []
+            listed = read_json(pods.text)["items"]
         except (LookupError, TypeError, ValueError) as error:
             raise ChannelError(f"the Pods of the node cannot be read: {error}") from error
         for pod in listed:

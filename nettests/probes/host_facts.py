@@ -1,5 +1,6 @@
 """Read settings from nodes that no API object shows: a kube-proxy without a Pod, and the Windows firewall.
 
+Each Windows node's DNS suffixes are read in one of its Pods, as nslookup reads them there.
 After the probes are deployed and before the checks, from node vantages that are needed anyway. ``rules`` says what is
 read and what is kept: the same readings that rules of configuration take there. Changes nothing and judges nothing.
 """
@@ -18,6 +19,7 @@ from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.rerun import Rerunning
 from nettests.probes.sending import Probe
 from nettests.rules import reduced
+from nettests.rules.dns_suffixes import IN_POD
 from nettests.rules.firewall import PROFILES
 from nettests.rules.kube_proxy_on_host import SECONDS, readings_of
 from nettests.rules.readings import ToolOutput
@@ -35,7 +37,7 @@ def read_host_facts(
         (pod, execute, reading)
         for pod, execute in _probed(probes, deployment, facts)
         for reading in lacking(facts.node(pod.node), facts.families[0])
-    ]
+    ] + list(_in_pods(probes, deployment, facts))
     with ThreadPoolExecutor(bounds.host_readings, "host-facts") as pool:
         return tuple(pool.map(lambda one: _read(one[0], one[1], one[2], timing.execute), probed))
 
@@ -50,6 +52,25 @@ def lacking(node: NodeFacts, family: Family) -> tuple[ToolOutput, ...]:
         *(readings_of(node.os, curl, family) if of_proxy else ()),
         *((PROFILES,) if of_firewall else ()),
     )
+
+
+def lacking_in_pods(node: NodeFacts) -> tuple[ToolOutput, ...]:
+    """Return what a Pod of the node is to tell: of a Windows Pod its registry has the DNS suffixes that nslookup walks."""
+    return (IN_POD,) if node.os is OS.WINDOWS and not node.dns_suffixes.known else ()
+
+
+def _in_pods(
+    probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts
+) -> Iterator[tuple[StandingPod, ExecChannel, ToolOutput]]:
+    """Yield one Pod of each node in question that was given the cluster's DNS as most Pods are."""
+    seen: set[str] = set()
+    for pod in sorted(deployment.pods.values(), key=lambda pod: (pod.node, pod.name)):
+        probe = probes.get(pod.name) if pod.purpose == "probe" else None
+        if probe is None or probe.execute is None or pod.node in seen:
+            continue
+        for reading in lacking_in_pods(facts.node(pod.node)):
+            seen.add(pod.node)
+            yield pod, probe.execute, reading
 
 
 def _probed(
@@ -71,7 +92,7 @@ def _read(
 ) -> NodeReading:
     words = reading.words
     told = NodeReading(node=pod.node, reading=reading.name, probe=pod.name, command=words)
-    if not set(pod.addresses) & set(pod.host_addresses):
+    if pod.purpose == "node" and not set(pod.addresses) & set(pod.host_addresses):
         own = ", ".join(map(str, pod.addresses))
         return _failed(told, f"{pod.name} runs in the pod network ({own}), not on the node")
     try:

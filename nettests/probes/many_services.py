@@ -22,6 +22,7 @@ from nettests.model.json_text import read_json
 from nettests.model.service import Crowd
 from nettests.model.words import OS, Protocol
 from nettests.parse.many_services import SERVICES, answer_of
+from nettests.parse.reading import one_line
 from nettests.probes.addresses import NotOfferedError, of_family
 from nettests.probes.bulk_services import Made, Making, Many
 from nettests.probes.commands import CannotProbeError, dial
@@ -223,6 +224,8 @@ class _Node:
         with execute.slots:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
             got = tools.run(POLICIES.words, timeout=self.of.timing.execute)
+        if got.exit_code != 0:  # what it printed until then, if anything, may lack what is left
+            return None, f"HNS was not read: {one_line(got.stderr or got.stdout)}"
         text = reduced(POLICIES, got.stdout)
         try:
             rows = read_json(text) if text else []

@@ -11,7 +11,7 @@ from typing import Any
 from nettests.model.check import Action
 from nettests.model.dns_names import SERVICE_FQDN, absolute
 from nettests.model.facts import Address, ClusterFacts
-from nettests.plan.pods import BUILD, OTHER, SERVICE_ADDRESS, SERVICE_NAME
+from nettests.plan.pods import BUILD, OTHER, SERVICE_ADDRESS, SERVICE_NAME, SERVICE_VARIABLE
 from nettests.probes.deployment import StandingPod, StandingService
 
 Object = dict[str, Any]
@@ -39,6 +39,7 @@ class Placeholders:
         if service := services.get(action.target.service or ""):
             names = {"namespace": namespace, "domain": facts.dns_domain}
             texts[SERVICE_NAME] = absolute(SERVICE_FQDN).format(service=service.name, **names)
+            texts[SERVICE_VARIABLE] = service.name.upper().replace("-", "_")
             if service.addresses:
                 texts[SERVICE_ADDRESS] = _host(service.addresses, action)
         build = facts.node(action.source.node).build.value if action.source.node else None

@@ -351,6 +351,7 @@ def _context(case: Case, node: NodeFacts) -> dict[str, str]:
         "client-node": ",".join(map(str, node.addresses)),
         **({"then": case.then.how, "says": case.then.says} if case.then else {}),
         **({"kind": kind.value} if (kind := _kind(case)) else {}),
+        **({start.WHOLE_LINE: "yes"} if case.then and case.then.whole_line else {}),
     }
 
 

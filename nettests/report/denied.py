@@ -4,13 +4,13 @@ A skip names only the first missing permission; granting that one alone would re
 """
 
 from nettests.model.exit_code import ExitCode
-from nettests.model.permission import FOR_FACTS, LIST_EVENTS, LIST_SERVICE_CIDRS
+from nettests.model.permission import FOR_FACTS, LIST_SERVICE_CIDRS
 from nettests.model.words import Verdict
 from nettests.report.results import Results
 
 _REASON = "this identity may not "
 """How the reasons of such skips begin (``plan.permits``)."""
-_OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS, LIST_EVENTS)))
+_OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS)))
 
 
 def missing_permissions(results: Results) -> tuple[str, ...]:

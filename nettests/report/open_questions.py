@@ -142,6 +142,7 @@ def _node(node: NodeCondition) -> str:
         ("runtime's version", node.runtime_version),
         ("firewall", node.firewall),
         ("NodePorts at loopback", node.localhost_node_ports),
+        ("DNS suffixes", node.dns_suffixes),
     ]
     told = [f"{name} `{_spelled(value)}`" for name, value in parts if value]
     system = [node.os.value.capitalize()] if node.os else []

@@ -75,6 +75,7 @@ CNI = ToolOutput(
         r"C:\ProgramData\Amazon\EKS\cni\config\*.conf*",
     ),
     keep=_keep,
+    in_part=True,  # an installer has one of these folders
 )
 ABOUT = {
     plugin: ToolOutput(

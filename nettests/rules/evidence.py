@@ -13,7 +13,7 @@ from nettests.errors import NettestsError
 from nettests.model.facts import Network
 from nettests.model.json_text import read_json
 from nettests.model.versions import KubernetesVersion
-from nettests.rules.readings import Reading
+from nettests.rules.readings import UNEXPECTED, Reading
 
 Object = dict[str, Any]
 
@@ -45,8 +45,15 @@ class Evidence:
     def text(self, reading: Reading) -> str:
         """Return a reading's text."""
         if reading.name in self.texts:
-            return self.texts[reading.name]
+            text = self.texts[reading.name]
+            if text.startswith(UNEXPECTED):
+                raise UnreadableError(f"{reading.name} has another form than is known {text}")
+            return text
         raise UnreadableError(self.problems.get(reading.name, f"{reading.name} was not read"))
+
+    def was_taken(self, reading: Reading) -> bool:
+        """Whether the reading was taken here, whatever came of it."""
+        return reading.name in self.texts or reading.name in self.problems
 
     def object(self, reading: Reading) -> Object:
         """Return a reading that is one JSON object."""

@@ -11,7 +11,6 @@ import re
 from nettests.model import ports
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
-from nettests.model.powershell import POWERSHELL
 from nettests.rules import kept
 from nettests.rules.evidence import (
     Evidence,
@@ -22,12 +21,13 @@ from nettests.rules.evidence import (
     finding,
 )
 from nettests.rules.kept import KEEP, Kept
-from nettests.rules.readings import CMD, ApiObjects, Request, ToolOutput
+from nettests.rules.readings import CMD, ApiObjects, Request, ToolOutput, printed_if_there
 from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, KERNELSPACE, OVERLAY, VXLAN, WINDOWS
 
 NEEDED = ("kubelet.exe", "kube-proxy.exe", "flanneld.exe")
 LEASE = ("FLANNEL_SUBNET", "FLANNEL_NETWORK", "FLANNEL_MTU", "FLANNEL_IPMASQ")
+_ADDRESS_KEY = r"\"(?:ip|subnet)\"\s*:\s*"
 BACKEND: Kept = {
     "Backend": {"Type": KEEP, "VNI": KEEP, "Port": KEEP, "DirectRouting": KEEP, "GBP": KEEP}
 }
@@ -60,6 +60,13 @@ def _keep_processes(text: str) -> str:
     return "".join(f'"{name}"\n' for name in shown)
 
 
+def _keep_source_vip(text: str) -> str:
+    """Keep addresses and networks; of a text that names none, that it was there."""
+    # samples: {"ip4": {"ip": "10.244.2.2/24", …}}, {"ipam": {"ranges": [[{"subnet": "10.244.2.0/24"}]]}}
+    found = re.findall(rf"{_ADDRESS_KEY}\"[0-9a-fA-F.:/]+\"", text)
+    return "".join(f"{one}\n" for one in found) or f"(no address: {len(text)} characters)\n"
+
+
 FLANNEL_CONFIG = ApiObjects(
     name="flannel-config",
     request=_config_map,
@@ -75,14 +82,14 @@ DONE = r"Wrote subnet file to|Running backend|Found HNSNetwork|Created HNSNetwor
 MILESTONE = re.compile(f"{WAITING}|{DONE}")
 FLANNEL_LOG = ToolOutput(
     name="flannel-log",
-    words=(*POWERSHELL, r"Get-Content -Path C:\var\log\pods\*flannel*\*\*.log -Tail 200"),
+    words=printed_if_there(r"C:\var\log\pods\*flannel*\*\*.log", "-Tail 200"),
     keep=kept.lines(MILESTONE.pattern),
 )
 """Where the kubelet of a Windows node keeps the log of a flanneld that is a Pod."""
 SOURCE_VIP_FILES = ToolOutput(
     name="source-vip-files",
-    words=(*CMD, "type", r"C:\k\SourceVip.json", r"C:\k\SourceVipRequest.json"),
-    keep=kept.lines(r"\"(?:ip|subnet)\"\s*:\s*\"[0-9a-fA-F.:/]+\""),
+    words=printed_if_there(r"C:\k\SourceVip*.json"),
+    keep=_keep_source_vip,
 )
 SUBNET_FILE = ToolOutput(
     name="flannel-subnet-file",
@@ -181,10 +188,12 @@ def subnet_file(evidence: Evidence) -> Finding:
 )
 def source_vip_files(evidence: Evidence) -> Finding:
     """What start scripts keep of the source VIP is of the node's pod CIDR of today."""
-    # samples: {"ip4": {"ip": "10.244.2.2/24", …}}, {"ipam": {"ranges": [[{"subnet": "10.244.2.0/24"}]]}}
-    if SOURCE_VIP_FILES.name in evidence.problems:
+    text = evidence.text(SOURCE_VIP_FILES)
+    if not text.strip():
         raise NothingThereError("no start script has kept a source VIP in C:\\k")
-    texts = re.findall(r"\"(?:ip|subnet)\"\s*:\s*\"([^\"]+)\"", evidence.text(SOURCE_VIP_FILES))
+    texts = re.findall(rf"{_ADDRESS_KEY}\"([^\"]+)\"", text)
+    if not texts:
+        raise UnreadableError("SourceVip.json and SourceVipRequest.json name no address")
     kept_networks = [ipaddress.ip_interface(text).network for text in texts]
     own = evidence.networks("node-pod-cidrs")
     return finding(
@@ -203,11 +212,9 @@ def source_vip_files(evidence: Evidence) -> Finding:
 )
 def flannel_network_made(evidence: Evidence) -> Finding:
     """flanneld does not hang waiting for its network."""
-    if FLANNEL_LOG.name in evidence.problems:
-        raise NothingThereError("flanneld is no Pod of the node: its log is not read")
     lines = [line for line in evidence.text(FLANNEL_LOG).splitlines() if MILESTONE.search(line)]
     if not lines:
-        raise NothingThereError("the log of flanneld does not show how it started")
+        raise NothingThereError("no log of a Pod of flanneld on the node shows how it started")
     waiting = re.search(WAITING, lines[-1])
     found = waiting[0] if waiting else "a network that was made"
     return finding(waiting is None, found, "flanneld going on after its network", of=len(lines))

@@ -103,7 +103,7 @@ def nat_unused(evidence: Evidence) -> Finding:
     known = evidence.rows(NETWORKS)
     if not known:
         raise UnreadableError("HNS shows no network on the node")
-    nat = {str(one.get("Name")) for one in known if one.get("Type") == "NAT"}
+    nat = {str(one.get("Name")) for one in known if str(one.get("Type")).lower() == "nat"}
     pods = dict(running_pods(evidence))
     if not pods:
         raise NothingThereError("no pod of the pod network runs on the node")
@@ -168,8 +168,10 @@ def pod_dns_settings(evidence: Evidence) -> Finding:
     server, domain = evidence.fact("dns-address"), evidence.fact("cluster-domain")
     spaces = _namespaces_of_cluster_dns(evidence)
     own = [one for one in _local(evidence.rows(ENDPOINTS)) if str(one.get("IPAddress")) in spaces]
-    if not any(one.get("DNSServerList") for one in own):
-        raise NothingThereError("HNS shows DNS settings of no pod with the policy ClusterFirst")
+    if not own:
+        raise NothingThereError(
+            "no pod with the DNS policy ClusterFirst has an endpoint on the node"
+        )
     wrong = []
     for endpoint in own:
         name, space = spaces[str(endpoint["IPAddress"])]

@@ -124,7 +124,7 @@ def _vxlan(evidence: Evidence) -> tuple[set[int], set[int]]:
     """Return network ids and UDP ports of the overlay networks; a port that none gives is the usual."""
     # samples: "Subnets": [{"Policies": [{"Type": "VSID", "VSID": 4096}]}],
     #          "Policies": [{"Type": "VxlanPort", "Port": 4789}]
-    networks = [row for row in evidence.rows(NETWORKS) if str(row.get("Type")) == "Overlay"]
+    networks = [row for row in evidence.rows(NETWORKS) if str(row.get("Type")).lower() == "overlay"]
     subnets = [subnet for network in networks for subnet in listed(network.get("Subnets") or [])]
     ids = {int(policy["VSID"]) for one in subnets for policy in policies_of(one, "VSID")}
     if not ids:

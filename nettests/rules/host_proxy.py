@@ -5,14 +5,19 @@ demand of it is the same, and so are the demands; what it says of itself comes f
 """
 
 from nettests.rules import kube_proxy, skew
-from nettests.rules.evidence import Evidence, Finding, NothingThereError, finding
+from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding
 from nettests.rules.flannel import PROCESSES
 from nettests.rules.kube_proxy_on_host import ON_HOST, PROCESS, VERSION
 from nettests.rules.plugin import ANTREA_ALONE, antrea_release
 from nettests.rules.pods import PODS
 from nettests.rules.rule import rule
 from nettests.rules.subjects import ANTREA, DSR, KERNELSPACE, KUBE_PROXY_ON_HOST, OVERLAY
-from nettests.rules.windows_services import ANY_KUBE_PROXY_SERVICE, is_enabled, settings_of
+from nettests.rules.windows_services import (
+    ANY_KUBE_PROXY_SERVICE,
+    SERVICE_NAMES,
+    is_enabled,
+    settings_of,
+)
 
 
 @rule(
@@ -84,14 +89,14 @@ def host_proxy_skew(evidence: Evidence) -> Finding:
 @rule(
     "antrea-alone-on-host",
     about=(ANTREA,),
-    reads=(PODS, PROCESSES, ANY_KUBE_PROXY_SERVICE),
+    reads=(PODS, PROCESSES, ANY_KUBE_PROXY_SERVICE, SERVICE_NAMES),
     remedy="stop and delete kube-proxy's service on Windows nodes: AntreaProxy serves all Services (proxyAll)",
 )
 def antrea_alone_on_host(evidence: Evidence) -> Finding:
     """No kube-proxy runs beside Antrea as a process of the host, and no service is left that would start one."""
     processes = evidence.text(PROCESSES)
     if not processes.strip():
-        raise NothingThereError("no process of the node is listed")
+        raise UnreadableError("tasklist names no process")
     release = antrea_release(evidence.items(PODS))
     left = is_enabled(settings_of(evidence, ANY_KUBE_PROXY_SERVICE))
     found = [

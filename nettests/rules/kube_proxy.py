@@ -35,9 +35,9 @@ from nettests.rules.pods import FLAG, NETWORK_VARIABLE, PODS
 from nettests.rules.readings import PodLog
 from nettests.rules.rule import rule
 from nettests.rules.subjects import DSR, KERNELSPACE, KUBE_PROXY_POD, OVERLAY
-from nettests.rules.windows_services import KUBE_PROXY_SERVICE, settings_of
+from nettests.rules.windows_services import KUBE_PROXY_SERVICE, SERVICE_NAMES_BESIDE, settings_of
 
-NETWORK_GIVEN = (COMMAND_LINE, CONFIGURATION, KUBE_PROXY_SERVICE)
+NETWORK_GIVEN = (COMMAND_LINE, CONFIGURATION, KUBE_PROXY_SERVICE, SERVICE_NAMES_BESIDE)
 """What tells its network beside Pods and log, where it is no Pod."""
 KERNELSPACE_DEFAULT = KubernetesVersion(1, 26)
 DSR_DEFAULT = KubernetesVersion(1, 33)
@@ -123,16 +123,27 @@ def proxy_on_host(evidence: Evidence) -> Proxy | None:
         return None
     line, told = evidence.texts.get(COMMAND_LINE.name, ""), evidence.texts.get(CONFIGURATION.name)
     served = served_settings(told) if told else None
+    if served is None and COMMAND_LINE.name in evidence.problems:
+        raise UnreadableError(evidence.problems[COMMAND_LINE.name])
     if served is None and not line.strip():
-        why = evidence.problems.get(COMMAND_LINE.name) or "no process of that name runs"
-        raise NothingThereError(f"kube-proxy is neither a Pod nor a process of its host: {why}")
-    settings = settings_of(evidence, KUBE_PROXY_SERVICE)
-    network = settings.get(NETWORK_VARIABLE)
-    container = {"env": [{"name": NETWORK_VARIABLE, "value": network}]} if network else {}
+        raise NothingThereError("kube-proxy is neither a Pod nor a process of its host")
+    container: Object = {}
+    # rules that need no network do not read the service
+    if evidence.was_taken(KUBE_PROXY_SERVICE):
+        network = _variable_of_service(evidence)
+        container = {"env": [{"name": NETWORK_VARIABLE, "value": network}]} if network else {}
     release = version_of(evidence.texts.get(VERSION.name, ""))
     if served is None:
         return Proxy(container, flags_of(line), f"command line of {PROCESS}", release)
     return Proxy(container, served, CONFIGURATION.words[-1], release)
+
+
+def _variable_of_service(evidence: Evidence) -> str:
+    """Return what the service that starts kube-proxy names as its network; nothing where that is not read either."""
+    try:
+        return str(settings_of(evidence, KUBE_PROXY_SERVICE).get(NETWORK_VARIABLE, ""))
+    except UnreadableError:
+        return ""  # its configuration may name it; ``network_of`` raises where nothing does
 
 
 def network_of(evidence: Evidence) -> str:
@@ -155,6 +166,7 @@ def network_of(evidence: Evidence) -> str:
     if match is None and CALICO_IMAGE in str(proxy.container.get("image", "")):
         return CALICO_NETWORK
     if match is None and "image" not in proxy.container:
+        settings_of(evidence, KUBE_PROXY_SERVICE)  # what could not be read may name it
         raise NothingThereError(
             f"neither kube-proxy's configuration nor its service names a network: the script that starts it may set "
             f"{NETWORK_VARIABLE}"

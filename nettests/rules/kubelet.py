@@ -24,7 +24,7 @@ from nettests.rules.evidence import (
     finding,
 )
 from nettests.rules.node import NODE
-from nettests.rules.readings import CMD, ToolOutput
+from nettests.rules.readings import ToolOutput, printed_if_there
 from nettests.rules.rule import rule
 
 PROCESS = "kubelet.exe"
@@ -35,8 +35,10 @@ FLAGS: Mapping[str, str] = {
     "hairpin-mode": "hairpinMode",
 }
 """Flags that are kept, by what a configuration file calls them; a flag counts before the file."""
-OWN_FLAGS = ("config", "node-ip", "pod-infra-container-image")
+OWN_FLAGS = ("config", "config-dir", "node-ip", "pod-infra-container-image")
 """Flags that no file has."""
+DEFAULT_RESOLV_CONF = "/etc/resolv.conf"
+"""What the kubelet takes where nothing is given, on Windows too (``kubetypes.ResolvConfDefault``)."""
 HOST = "Host"
 """What the kubelet on Windows takes for ``resolvConf`` beside nothing: the node's own DNS client."""
 PAUSE_OF_BUILD = {
@@ -49,11 +51,15 @@ PAUSE_OF_BUILD = {
 }
 """The first and the last release of Kubernetes' pause image that has a manifest for a build; none where those of today do."""
 SCRIPT = (
-    f"$line = [string](Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS}).CommandLine; $line; "
+    "$ErrorActionPreference = 'Stop'; "
+    f"$kubelets = @(Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS}); "
+    "$line = [string]$kubelets.CommandLine; "
+    f"if ($kubelets -and -not $line) {{ throw 'the command line of {PROCESS} is not shown' }}; $line; "
     "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
     "{ Get-Content -Raw -LiteralPath $Matches[1] }"
 )
-"""It says no quotation mark, which a command line of Windows may lose on its way; 34 is that character."""
+"""It says no quotation mark, which a command line of Windows may lose on its way; 34 is that character.
+What fails ends it, so that nothing is printed where there is nothing, and only there."""
 
 
 def _keep_settings(text: str) -> str:
@@ -83,7 +89,7 @@ def _file(text: str) -> Object:
 KUBELET = ToolOutput(name="kubelet-settings", words=(*POWERSHELL, SCRIPT), keep=_keep_settings)
 CONTAINERD = ToolOutput(
     name="containerd-configuration",
-    words=(*CMD, "type", r"C:\Program Files\containerd\config.toml"),
+    words=printed_if_there(r"C:\Program Files\containerd\config.toml"),
     # samples: sandbox_image = "registry.k8s.io/pause:3.6", in later releases: sandbox = 'registry.k8s.io/pause:3.10'
     keep=kept.lines(r"(?m)^[ \t]*sandbox(?:_image)?[ \t]*=[ \t]*['\"][^'\"\n]*['\"]"),
 )
@@ -124,13 +130,17 @@ def kubelet_cluster_domain(evidence: Evidence) -> Finding:
     remedy='give the kubelet resolvConf: "" on Windows nodes: a file of Linux is not there, and no Pod starts',
 )
 def kubelet_resolv_conf(evidence: Evidence) -> Finding:
-    """The kubelet is given no resolv.conf of Linux."""
-    given = str(_settings(evidence).get("resolvConf") or "")
+    """The kubelet is given no resolv.conf of Linux, which is its default: it has to be told."""
+    settings = _settings(evidence)
+    told = settings.get("resolvConf")
+    if told is None and settings.get("config-dir"):
+        raise NothingThereError(f"what the files in {settings['config-dir']} say is not read")
+    given = DEFAULT_RESOLV_CONF if told is None else str(told)
     if re.match(r"[A-Za-z]:", given):
         raise NothingThereError(f"whether {given} is a file of the node is not read")
     return finding(
         given in {"", HOST},
-        f"resolvConf {given or 'empty'}",
+        f"resolvConf {'not set, which is ' if told is None else ''}{given or 'empty'}",
         f'nothing ("") or {HOST}, which Windows takes for the node\'s own',
         of=1,
     )
@@ -168,8 +178,8 @@ def _pause_image(evidence: Evidence) -> str:
         image = str(_settings(evidence).get("pod-infra-container-image") or "")
         source = "the kubelet's command line"
     else:
-        match = re.search(r"['\"]([^'\"\n]*)['\"]", evidence.texts.get(CONTAINERD.name, ""))
-        image, source = (match[1] if match else ""), CONTAINERD.words[-1]
+        match = re.search(r"['\"]([^'\"\n]*)['\"]", evidence.text(CONTAINERD))
+        image, source = (match[1] if match else ""), "containerd's config.toml"
     if not image:
         raise NothingThereError(f"{source} names no pause image: the runtime's own default holds")
     return image
@@ -196,7 +206,7 @@ def _settings(evidence: Evidence) -> Object:
     """Return what the kubelet was given, by the names of a configuration file."""
     line, _, file = evidence.text(KUBELET).lstrip().partition("\n")
     if not line.strip():
-        raise NothingThereError(f"no process {PROCESS} shows its command line")
+        raise NothingThereError(f"no process {PROCESS} runs on the node")
     try:
         settings = _file(file)
     except ValueError as error:

@@ -1,6 +1,7 @@
-"""Rules about releases of network plugins: what Calico and Antrea demand of Windows nodes.
+"""Rules about releases of network plugins: what Calico, Antrea and Flannel demand of Windows nodes.
 
-Sources: Calico's requirements and limitations for Windows, Antrea's ``windows.md``.
+Sources: Calico's requirements and limitations for Windows, Antrea's ``windows.md``, Flannel's pull request 1096, the
+handbook of Kubernetes 1.5 to 1.15.
 """
 
 import ipaddress
@@ -19,10 +20,13 @@ from nettests.rules.hns import listed
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.pods import PODS, pod_addresses
 from nettests.rules.rule import rule
-from nettests.rules.subjects import ANTREA, CALICO
+from nettests.rules.subjects import ANTREA, CALICO, FLANNEL
 
 ANTREA_ALONE = KubernetesVersion(1, 13)
 """From this release on Antrea serves all Services itself, and kube-proxy must not run."""
+FIRST_FLANNEL = KubernetesVersion(0, 10)
+FLANNEL_HOST_ROUTE = KubernetesVersion(0, 12)
+"""The first release that gives endpoints on overlay the policy HostRoute; VXLAN on Windows came with the one before."""
 CALICO_CARRIES = KubernetesVersion(3, 16)
 """From this release on Calico carries Pods on Windows; before it was a policy engine alone."""
 
@@ -80,6 +84,34 @@ def calico_kept_addresses(evidence: Evidence) -> Finding:
 
 
 @rule(
+    "flannel-release",
+    about=(FLANNEL,),
+    reads=(PODS,),
+    remedy=f"bring Flannel's image on Windows nodes to v{FLANNEL_HOST_ROUTE} or later: earlier releases carry no VXLAN there, or "
+    "leave a node on overlay without a way to its own Pods",
+)
+def flannel_release(evidence: Evidence) -> Finding:
+    """Flannel is a release that carries Pods on Windows, and on overlay one that gives nodes a way to their own Pods."""
+    listed = [image for pod in evidence.items(PODS) for image in _images(pod)]
+    images = [image for image in listed if re.search(r"flannel[\w-]*[:@]", image)]
+    # samples: docker.io/sigwindowstools/flannel:v0.21.5-hostprocess, rancher/mirrored-flannel-flannel:v0.26.1
+    tags = [re.search(r"(?:^|/)(?:[\w-]+-)?flannel:v?(\d[\d.]*)", image) for image in images]
+    if not any(tags):
+        raise NothingThereError(
+            f"no image on the node tells Flannel's release: {', '.join(images) or 'no Pod of Flannel runs there'}"
+        )
+    release = min(KubernetesVersion.parse(match[1]) for match in tags if match)
+    overlay = evidence.facts.get("driver") == "overlay"
+    needed = FLANNEL_HOST_ROUTE if overlay else FIRST_FLANNEL
+    return finding(
+        release >= needed,
+        f"Flannel {release}",
+        f"{needed} or later on {'overlay' if overlay else 'Windows'}",
+        of=1,
+    )
+
+
+@rule(
     "antrea-alone",
     about=(ANTREA,),
     reads=(PODS,),
@@ -115,6 +147,10 @@ def _release(pods: list[Object], plugin: str) -> KubernetesVersion:
             if match:
                 return KubernetesVersion.parse(match[1])
     raise UnreadableError(f"no image on the node tells the release of {plugin}")
+
+
+def _images(pod: Object) -> list[str]:
+    return [str(container.get("image", "")) for container in pod["spec"]["containers"]]
 
 
 def _name(pod: Object) -> str:

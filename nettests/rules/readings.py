@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.permission import Permission
+from nettests.model.powershell import POWERSHELL
 from nettests.rules.kept import Keep
 from nettests.rules.subjects import Subject, why_not_about
 
+UNEXPECTED = "(not as expected: "
+"""How what is left of a text begins whose form no reading knows."""
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
 CMD = ("cmd.exe", "/c")
@@ -48,12 +51,15 @@ class ToolOutput:
     """What a tool that every Windows Server has prints in a HostProcess container.
 
     ``only_where`` spares other nodes the command: rules that read it find their evidence elsewhere there.
+    ``in_part`` is of tools that end badly where one of several things is missing, and print the others all the same;
+    what any other tool printed before it failed may be half of what there is, and is not read.
     """
 
     name: str
     words: tuple[str, ...]
     keep: Keep
     only_where: Subject | None = None
+    in_part: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +74,20 @@ class PodLog:
 
 
 Reading = ApiObjects | ToolOutput | PodLog
+
+
+def printed_if_there(pattern: str, *options: str) -> tuple[str, ...]:
+    """Return the words that print files by a path or a pattern, and nothing where there is none.
+
+    What goes wrong otherwise ends it badly: that a file is not there is no matter of an exit code, nor of words that
+    Windows translates.
+    """
+    more = "".join(f" {option}" for option in options)
+    script = (
+        f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{pattern}') "
+        f"{{ Get-Content -Path '{pattern}'{more} }}"
+    )
+    return (*POWERSHELL, script)
 
 
 def permission_of(reading: Reading) -> Permission | None:
@@ -103,4 +123,4 @@ def reduced(reading: Reading, text: str) -> str:
     try:
         return reading.keep(text.replace("\r\n", "\n"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return f"(not as expected: {len(text)} characters)"
+        return f"{UNEXPECTED}{len(text)} characters)"

@@ -5,7 +5,13 @@ that no table names is not judged: Windows Server 2025 and the annual channel ar
 """
 
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.rules.evidence import Evidence, Finding, NothingThereError, finding
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    UnreadableError,
+    finding,
+)
 from nettests.rules.node import NODE
 from nettests.rules.rule import rule
 
@@ -68,10 +74,10 @@ def runtime_version(evidence: Evidence) -> Finding:
     info = evidence.object(NODE)["status"]["nodeInfo"]
     # samples: containerd://1.7.20, docker://19.3.14
     name, _, text = str(info.get("containerRuntimeVersion", "")).partition("://")
+    if not name:
+        raise UnreadableError("nodeInfo.containerRuntimeVersion is empty")
     if name not in RUNTIMES:
-        raise NothingThereError(
-            f"no document names a release of {name or 'the runtime'} for Windows"
-        )
+        raise NothingThereError(f"no document names a release of {name} for Windows")
     release, needed = KubernetesVersion.parse(text), RUNTIMES[name]
     return finding(
         release >= needed, f"{name} {release}", f"{needed} or later on Windows nodes", of=1

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
 from nettests.rules import (
+    calico_pools,
     clouds,
     cni,
     cni_policies,
@@ -35,6 +36,7 @@ _MODULES = (
     node,
     updates,
     plugin,
+    calico_pools,
     clouds,
     families,
     flannel,

@@ -9,7 +9,14 @@ import re
 from collections.abc import Iterator
 
 from nettests.rules import kept
-from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
 from nettests.rules.pods import NETWORK_VARIABLE
 from nettests.rules.readings import ToolOutput
 from nettests.rules.rule import rule
@@ -35,6 +42,7 @@ _VALUE = re.compile(r"(?m)^ {4}(?P<name>\S.*?) {4}REG_(?P<kind>[A-Z_]+)(?: {4}(?
 _KEPT = frozenset({*PROGRAMS, *VARIABLES, "Start", "FailureActions"})
 _EXIT = "AppExit"
 _DISABLED = 4
+_LOOKED_FOR = frozenset({"kubelet", "kube-proxy"})
 
 
 def _keep(text: str) -> str:
@@ -86,6 +94,28 @@ def _service(service: str, name: str, only_where: Subject | None = None) -> Tool
     return ToolOutput(name=name, words=words, keep=_keep, only_where=only_where)
 
 
+def _keep_names(text: str) -> str:
+    """Keep the keys that rules look for, and how many others there are."""
+    # sample: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\hns
+    names = re.findall(r"(?m)^HKEY_\S*\\Services\\(\S.*?)[ \t]*$", text)
+    known = [name for name in names if name.lower() in _LOOKED_FOR]
+    others = len(names) - len(known)
+    return "".join(f"{name}\n" for name in (*known, *([f"({others} others)"] if others else [])))
+
+
+def _names(name: str, only_where: Subject | None = None) -> ToolOutput:
+    """Return the reading of all services of the node.
+
+    reg.exe ends alike where a key is not there and where it may not be read, and its words are translated; that a service
+    is not among all of them is no matter of words.
+    """
+    words = ("reg.exe", "query", SERVICES)
+    return ToolOutput(name=name, words=words, keep=_keep_names, only_where=only_where)
+
+
+SERVICE_NAMES = _names("service-names")
+SERVICE_NAMES_BESIDE = _names("service-names-beside-kube-proxy", KUBE_PROXY_ON_HOST)
+"""The same for rules that need it only where kube-proxy is no Pod."""
 KUBELET_SERVICE = _service("kubelet", "kubelet-service")
 KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service", KUBE_PROXY_ON_HOST)
 MACHINE = ToolOutput(
@@ -105,7 +135,7 @@ ANY_KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service-left")
 @rule(
     "kubelet-restarts",
     about=(),
-    reads=(KUBELET_SERVICE,),
+    reads=(KUBELET_SERVICE, SERVICE_NAMES),
     remedy="sc.exe failure kubelet reset= 0 actions= restart/10000, or run it by nssm, which starts it again",
 )
 def kubelet_restarts(evidence: Evidence) -> Finding:
@@ -116,7 +146,7 @@ def kubelet_restarts(evidence: Evidence) -> Finding:
 @rule(
     "kube-proxy-restarts",
     about=(KUBE_PROXY_ON_HOST,),
-    reads=(KUBE_PROXY_SERVICE,),
+    reads=(KUBE_PROXY_SERVICE, SERVICE_NAMES_BESIDE),
     remedy="sc.exe failure kube-proxy reset= 0 actions= restart/10000, or run it by nssm, which starts it again",
 )
 def kube_proxy_restarts(evidence: Evidence) -> Finding:
@@ -150,10 +180,10 @@ def proxy_variables(evidence: Evidence) -> Finding:
 
 
 def settings_of(evidence: Evidence, reading: ToolOutput) -> Object:
-    """Return how a service is set up, nothing where there is none of that name."""
-    # sample of a problem: reg.exe ended with 1: ERROR: The system was unable to find the specified registry key or value.
+    """Return how a service is set up; nothing where all services are listed, and none has that name."""
     found: Object = {}
-    for key, section in _sections(evidence.texts.get(reading.name, "")):
+    text = evidence.text(reading) if reading.name in evidence.texts else ""
+    for key, section in _sections(text):
         for match in _VALUE.finditer(section):
             name, data = match["name"], (match["data"] or "").strip()
             if key.endswith(_EXIT):
@@ -163,7 +193,23 @@ def settings_of(evidence: Evidence, reading: ToolOutput) -> Object:
                 found |= {NETWORK_VARIABLE: _network(data)} if _network(data) else {}
             elif name in _KEPT:
                 found[name] = _program(data) if name in PROGRAMS else data
+    if not found:
+        _require_absence(evidence, reading)
     return found
+
+
+def _require_absence(evidence: Evidence, reading: ToolOutput) -> None:
+    """Raise ``UnreadableError`` where a service may be there whose settings were not read."""
+    # sample of a problem: reg.exe ended with 1: ERROR: Access is denied.
+    beside = evidence.was_taken(SERVICE_NAMES_BESIDE)
+    read = SERVICE_NAMES_BESIDE if beside else SERVICE_NAMES
+    listed = evidence.text(read).lower().splitlines()
+    names = {line.rpartition("\\")[2].strip() for line in listed} - {""}
+    if not names:
+        raise UnreadableError("reg.exe lists no service at all")
+    if reading.words[2].rpartition("\\")[2] in names:
+        why = evidence.problems.get(reading.name, f"{reading.name} holds none of its values")
+        raise UnreadableError(why)
 
 
 def is_enabled(settings: Object) -> bool:

@@ -26,6 +26,7 @@ from nettests.model.permission import (
     CONFIG_MAPS,
     CREATE_POD,
     FLANNEL_CONFIG_MAPS,
+    LIST_IP_POOLS,
     LIST_NODES,
     Permission,
     reviewed,
@@ -118,7 +119,7 @@ def _look(
 def _reviewed(version: KubernetesVersion, namespace: str) -> tuple[Permission, ...]:
     of_plugins = [name for names in OF_PLUGINS.values() for name in names]
     config_maps = (*CONFIG_MAPS, FLANNEL_CONFIG_MAPS[0], *of_plugins)
-    return reviewed(version, config_maps, own_namespace=not namespace)
+    return reviewed(version, config_maps, own_namespace=not namespace, of_plugin=(LIST_IP_POOLS,))
 
 
 def _unserved(facts: ClusterFacts, profile: ClusterProfile) -> dict[str, str]:

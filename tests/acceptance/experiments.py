@@ -52,6 +52,17 @@ EXPERIMENTS = (
         ),
     ),
     Experiment(
+        fact="dns-between-forms-nslookup",
+        profile=L2BRIDGE,
+        switch="nslookup-suffixes=off",
+        checks=(
+            "pod-to-service-partial-name/windows-1/*/nslookup",
+            "dns-other-namespace-partial/windows-1/*/nslookup",
+        ),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
         fact="icmp-pod-external",
         profile=L2BRIDGE,
         switch="outbound-icmp=on",

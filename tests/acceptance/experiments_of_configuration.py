@@ -53,6 +53,18 @@ CONFIGURATION = (
         "kube-proxy-on-host/windows-1/antrea-alone-on-host",
     ),
     _turns(
+        "cni-calico-limits",
+        "calico-bgp-l2bridge",
+        "calico-ipip=on",
+        "windows-plugin-demands/windows-1/calico-pools",
+    ),
+    _turns(
+        "flow-node-local-pod",
+        OVERLAY,
+        "flannel-release=11",
+        "windows-plugin-demands/windows-1/flannel-release",
+    ),
+    _turns(
         "dns-kubelet-settings",
         L2BRIDGE,
         "own-resolver=off",

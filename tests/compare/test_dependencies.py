@@ -12,7 +12,7 @@ from nettests.expect.condition import evaluate
 from nettests.expect.manifest import Condition, NodeCondition
 from nettests.model.facts import ClusterFacts, unknown
 from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
-from nettests.model.words import OS, NatException, Placement, Resolver, Setting
+from nettests.model.words import OS, NatException, Placement, Resolver, Setting, SuffixList
 from tests.expect.entries import check
 from tests.facts import cluster_facts
 
@@ -39,6 +39,7 @@ NODE: dict[str, tuple[Any, str]] = {
     "host_process": (True, "HostProcess"),
     "firewall": ((Setting.UNKNOWN,), "firewall"),
     "localhost_node_ports": ((Setting.UNKNOWN,), "NodePorts at loopback"),
+    "dns_suffixes": ((SuffixList.UNKNOWN,), "DNS suffixes"),
 }
 NO_FACT: dict[str, Any] = {
     "placement": (Placement.OTHER_NODE,),

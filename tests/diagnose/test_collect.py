@@ -119,6 +119,27 @@ def test_counters_are_read_from_listed_ports_alone(collect: Collect) -> None:
     ]
 
 
+def test_layers_and_rules_of_the_switchs_ports_are_read(collect: Collect, tmp_path: Path) -> None:
+    """As Microsoft's collectlogs.ps1 does, each under the command that printed it."""
+    probed = tools()
+    node = collect(NODE, by=probed)["w1"]
+    port = "7F1C2A54-5F5C-4E2B-9A6D-0B6D4D1C7E11"
+    for what in ("layer", "rule"):
+        assert ("vfpctrl.exe", f"/list-{what}", "/port", port) in probed.ran
+        assert f"vfp-{what}s.txt" in files(node)
+        text = (tmp_path / "nodes" / "w1" / f"vfp-{what}s.txt").read_text()
+        assert text.startswith(f"# vfpctrl.exe /list-{what} /port {port}\n")
+
+
+def test_of_many_ports_some_are_read(collect: Collect) -> None:
+    """A node with hundreds of Pods is not read for minutes."""
+    names = [f"7F1C2A54-5F5C-4E2B-9A6D-{number:012X}" for number in range(100)]
+    probed = Tools(vfpctrl="".join(f"  Port name             : {name}\n" for name in names))
+    collect(NODE, by=probed)
+    ran = [words for words in probed.ran if words[0] == "vfpctrl.exe"]
+    assert len(ran) == 1 + 16 + 2 * 8
+
+
 def test_a_node_nobody_stands_for_says_so_once(collect: Collect) -> None:
     """Without a Pod on the node its tools are one reason, and its objects are collected all the same."""
     node = collect(Subject("node", "n1"))["n1"]

@@ -45,7 +45,7 @@ def test_every_part_of_a_condition_is_told_with_its_fact_and_origin() -> None:
     source = (
         "{os: windows, build: '<20348', kubelet: '>=1.24', kube_proxy: '>=1.24', mode: [kernelspace], dsr: false, "
         "driver: [l2bridge], runtime: [containerd], runtime_version: '>=1.7', host_process: true, firewall: ['on'], "
-        "localhost_node_ports: ['off', unknown]}"
+        "localhost_node_ports: ['off', unknown], dns_suffixes: [own, unknown]}"
     )
     assert findings(f"{{source: {source}}}") == (
         (YES, "source runs windows"),
@@ -60,6 +60,7 @@ def test_every_part_of_a_condition_is_told_with_its_fact_and_origin() -> None:
         (YES, "source HostProcess: on (test)"),
         (YES, "source firewall: on (test)"),
         (YES, "source NodePorts at loopback: unknown (it was not read)"),
+        (YES, "source DNS suffixes: unknown (the API does not tell it)"),
     )
     of_check = "{placement: [same-node], backend_placement: [same-node], nat_exception: [inside], resolver: [system]}"
     assert findings(of_check) == (
@@ -112,6 +113,7 @@ def test_a_fact_that_is_not_known_leaves_a_condition_open() -> None:
         ("linux-1", "{build: '<20348'}", "source runs linux, which has no such setting"),
         ("linux-1", "{driver: [overlay]}", "source runs linux, which has no such setting"),
         ("linux-1", "{firewall: ['on']}", "source runs linux, which has no such setting"),
+        ("linux-1", "{dns_suffixes: [unknown]}", "source runs linux, which has no such setting"),
         ("linux-1", "{dsr: false}", "source runs linux, which has no such setting"),
         ("linux-1", "{host_process: false}", "source runs linux, which has no such setting"),
         (None, "{kubelet: '>=1.20'}", "the source is no node of this cluster"),
@@ -313,3 +315,24 @@ def test_a_bound_of_a_build_is_no_patch_release() -> None:
         source = f'document: {change}, picked: ["{picked}"]'
         told = lint([read_manifest(text(one=body).replace("document: A page", source), "m.yaml")])
         assert len(told) == count, picked
+
+
+@pytest.mark.parametrize(
+    ("suffixes", "kind", "listed"),
+    [
+        (("svc.cluster.local", "cluster.local"), "whole", " (svc.cluster.local, cluster.local)"),
+        (("cluster.local",), "part", " (cluster.local)"),
+        (("corp.example",), "own", " (corp.example)"),
+        ((), "own", ""),
+    ],
+)
+def test_suffixes_are_told_by_what_they_make_whole(
+    suffixes: tuple[str, ...], kind: str, listed: str
+) -> None:
+    """With the list itself and who told it."""
+    nodes = tuple(replace(one, dns_suffixes=known(suffixes, "a Pod")) for one in FACTS.nodes)
+    facts = replace(FACTS, nodes=nodes)
+    for word in ("whole", "part", "own", "unknown"):
+        assert findings(f"{{source: {{dns_suffixes: [{word}]}}}}", facts=facts) == (
+            (YES if word == kind else NO, f"source DNS suffixes: {kind}{listed} (a Pod)"),
+        )

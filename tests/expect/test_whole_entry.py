@@ -18,6 +18,7 @@ from nettests.model.words import (
     Resolver,
     Setting,
     SourceSeen,
+    SuffixList,
 )
 
 HEAD = "apiVersion: nettests.dev/v1alpha1\nkind: LimitationManifest\nlayer: {layer}\nlimitations:\n"
@@ -45,6 +46,7 @@ WHOLE = """- id: whole
       host_process: false
       firewall: ["off"]
       localhost_node_ports: ["on"]
+      dns_suffixes: [own, part]
     target: {os: linux}
     placement: [same-node, other-node]
     backend_placement: [other-node]
@@ -100,6 +102,7 @@ SOURCE = NodeCondition(
     host_process=False,
     firewall=(Setting.OFF,),
     localhost_node_ports=(Setting.ON,),
+    dns_suffixes=(SuffixList.OWN, SuffixList.PART),
 )
 CONDITION = Condition(
     kubernetes=versions(">=1.20"),

@@ -90,3 +90,58 @@ def test_attempts_that_are_all_as_good_as_a_denial_agree() -> None:
     torn = read_as_denied(named, observed(Outcome.REFUSED, Outcome.TIMED_OUT))
     assert (torn.outcome, torn.agreed) == (Outcome.NXDOMAIN, False)
     assert torn.attempts[0].outcome is Outcome.REFUSED
+
+
+RESOLVED = Expected(outcome=Outcome.RESOLVED)
+
+
+def partial(form: str, resolver: Resolver = Resolver.NSLOOKUP, os: OS = OS.WINDOWS) -> Check:
+    """Return a check of a Service's name that a suffix makes whole."""
+    made = probed(form, TargetKind.SERVICE_FQDN)
+    source = replace(made.source, os=os)
+    return replace(made, action=replace(made.action, source=source, resolver=resolver))
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdict"),
+    [
+        ((Outcome.SERVFAIL, Outcome.SERVFAIL), Verdict.RECORDED),
+        ((Outcome.TIMED_OUT, Outcome.SERVFAIL), Verdict.RECORDED),
+        ((Outcome.NXDOMAIN, Outcome.NXDOMAIN), Verdict.FAIL),
+        ((Outcome.SERVFAIL, Outcome.NXDOMAIN), Verdict.FAIL),
+        ((Outcome.REFUSED, Outcome.REFUSED), Verdict.FAIL),
+        ((Outcome.RESOLVED, Outcome.RESOLVED), Verdict.PASS),
+    ],
+)
+def test_nslookup_never_comes_to_the_suffixes_where_the_upstream_denies_nothing(
+    seen: tuple[Outcome, ...], verdict: Verdict
+) -> None:
+    """The bare name goes first; after a denial the suffixes follow, and that none of them helps is a deviation."""
+    wanted = expects(RESOLVED, claim=RESOLVED)
+    found = judge(partial("{service}.{namespace}"), wanted, observed(*seen))
+    assert found.verdict is verdict
+    assert ("tries the bare name first" in found.message) is (verdict is Verdict.RECORDED)
+
+
+def test_what_proves_nothing_is_not_recorded_either() -> None:
+    """Without a name that resolves at all nothing shows that there is a DNS to query."""
+    dead = (control("vantage", ok=False), control("target", ok=False))
+    seen = observed(Outcome.SERVFAIL, controls=dead)
+    wanted = expects(RESOLVED, claim=RESOLVED)
+    assert judge(partial("{service}.{namespace}"), wanted, seen).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        partial("{service}.{namespace}", os=OS.LINUX),
+        partial("{service}.{namespace}", Resolver.SYSTEM),
+        partial("{service}"),
+        partial("{service}.{namespace}.svc.{domain}"),
+        partial("{service}.{namespace}."),
+    ],
+)
+def test_all_other_names_are_judged_by_what_came(other: Check) -> None:
+    """Linux walks the suffixes first, the DNS client of Windows none, and whole names need none."""
+    wanted = expects(RESOLVED, claim=RESOLVED)
+    assert judge(other, wanted, observed(Outcome.SERVFAIL)).verdict is Verdict.FAIL

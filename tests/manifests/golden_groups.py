@@ -7,7 +7,7 @@ DNS = {
         "dns-between-forms: nxdomain"
     ),
     r"dns-other-namespace-partial/windows-1/.*/nslookup": (
-        "dns-between-forms-nslookup: unspecified"
+        "dns-between-forms-nslookup-unstated: unspecified"
     ),
     r"dns-mounted-file/windows-1/": "dns-no-resolvconf-file: deviates",
     r"dns-policy-host-network/windows-1/": "dns-clusterfirstwithhostnet: unspecified",
@@ -16,7 +16,7 @@ DNS = {
         "dns-between-forms: nxdomain"
     ),
     r"pod-to-service-partial-name/windows-1/.*/nslookup": (
-        "dns-between-forms-nslookup: unspecified"
+        "dns-between-forms-nslookup-unstated: unspecified"
     ),
 }
 TAINT = {r"windows-node-taint/windows-1/": "plat-taint-convention: unspecified"}

@@ -244,6 +244,7 @@ def unread(facts: ClusterFacts) -> list[ClusterFacts]:
     ]
     return [
         with_windows(facts, firewall=unknown("not stated")),
+        with_windows(facts, dns_suffixes=known(("{namespace}.svc.cluster.local",), "test")),
         replace(facts, cni=replace(facts.cni, loopback_dsr=unknown("not read"))),
         replace(facts, cni=replace(facts.cni, loopback_dsr=known(value=False, origin="test"))),
         *(with_linux_proxy(facts, **proxy) for proxy in proxies),

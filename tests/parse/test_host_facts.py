@@ -10,6 +10,7 @@ from nettests.model.node_reading import NodeReading
 from nettests.model.versions import KubernetesVersion
 from nettests.parse.host_facts import MODES, ON_NODE, completed
 from nettests.rules import reduced
+from nettests.rules.dns_suffixes import IN_POD
 from nettests.rules.firewall import PROFILES
 from nettests.rules.kube_proxy_on_host import COMMAND_LINE, CONFIGURATION, MODE, VERSION
 from nettests.rules.readings import ToolOutput
@@ -250,3 +251,20 @@ def test_a_firewall_that_is_stated_stays() -> None:
     """The cluster profile comes first."""
     facts = cluster_facts("win2019-l2bridge")
     assert completed(facts, [reads(PROFILES, states(0, 0, 0))]) == facts
+
+
+def suffixes(text: str, code: int = 0) -> Fact[tuple[str, ...]]:
+    told = reads(IN_POD, text, code)
+    return completed(cluster_facts("win2019-l2bridge"), [told]).node("win-1").dns_suffixes
+
+
+def test_the_dns_suffixes_are_those_of_a_pods_registry() -> None:
+    """With the Pod that told them; one that could not be read says why."""
+    key = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters"
+    found = suffixes(f"{key}\n    SearchList    REG_SZ    a.svc.cluster.local,svc.cluster.local\n")
+    assert found.value == ("{namespace}.svc.{domain}", "svc.cluster.local")
+    assert "SearchList in the registry of Pod" in found.origin
+    assert suffixes(f"{key}\n").value == ()
+    for text, code in (("", 0), ("", 1), (f"{key}\n", 1)):
+        assert not suffixes(text, code).known
+    assert "was not read" in suffixes("", 1).origin

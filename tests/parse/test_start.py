@@ -380,3 +380,20 @@ def test_a_container_that_was_not_restarted_is_told_with_its_address(
     assert attempt({"status": READY, "then": then}, then="restart").detail == (
         f"its container was not restarted in time; the Pod's address is {told}"
     )
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome"),
+    [
+        ("A=1\r\nSVC_OWN_SERVICE_HOST=10.96.0.1\r\nB=2\r\n", Outcome.CONFORMS),
+        ("svc_own_service_host=10.96.0.1\n", Outcome.CONFORMS),
+        ("SVC_OWN_SERVICE_HOST=10.96.0.12\n", Outcome.DEVIATES),
+        ("MY_SVC_OWN_SERVICE_HOST=10.96.0.1\n", Outcome.DEVIATES),
+        ("KUBERNETES_SERVICE_HOST=10.96.0.1\n", Outcome.DEVIATES),
+    ],
+)
+def test_a_line_that_holds_the_text_is_not_the_line(output: str, outcome: Outcome) -> None:
+    """Another Service's variable, or an address that only begins alike, is no proof."""
+    context = {"then": "exec", "says": "SVC_OWN_SERVICE_HOST=10.96.0.1", "whole-line": "yes"}
+    record = {"status": READY, "then": {"exit_code": 0, "stdout": output}}
+    assert attempt(record, **context).outcome is outcome

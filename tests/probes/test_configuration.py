@@ -124,6 +124,13 @@ def test_a_refused_reading_is_a_problem_of_its_own() -> None:
     )
 
 
+def test_a_log_of_pods_that_could_not_be_listed_is_not_one_that_is_missing() -> None:
+    """That none of them is kube-proxy nobody knows."""
+    server = Server({"/api/v1/pods": (403, "forbidden")})
+    problems = json.loads(inspection(server).examine(action("proxy-mode")).stdout)["problems"]
+    assert problems[PROXY_LOG.name].endswith("status 403")
+
+
 def test_a_tool_that_says_nothing_is_a_problem_with_its_reason() -> None:
     """Nothing on standard output and a bad exit code: its complaint is recorded."""
     shell = Shell({"cmd.exe": said("", 1, "The system cannot find\r\nthe file specified.")})
@@ -138,6 +145,16 @@ def test_a_tool_that_found_part_of_it_is_read() -> None:
     shell = Shell({"cmd.exe": said('{"name": "cbr0"}', 1, "cannot find")})
     recorded = json.loads(inspection(Server(), shell).examine(action("cni-exceptions")).stdout)
     assert recorded["readings"]["cni-configuration"] == '{"name": "cbr0"}'
+
+
+def test_a_tool_that_failed_half_way_is_not_read() -> None:
+    """Get-HnsPolicyList that could not show one list printed the others: what is missing would seem not to be there."""
+    shell = Shell({"tasklist.exe": said('"kubelet.exe","1"\n', 1, "FEHLER: Zugriff verweigert")})
+    recorded = json.loads(inspection(Server(), shell).examine(action("processes-running")).stdout)
+    assert recorded["readings"] == {}
+    assert recorded["problems"]["processes"] == (
+        "tasklist.exe ended with 1: FEHLER: Zugriff verweigert"
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from nettests.model.words import Family
 from nettests.probes.deployment import Deployment
 from nettests.probes.host_facts import lacking, read_host_facts
 from nettests.probes.sending import Probe
+from nettests.rules.dns_suffixes import IN_POD
 from nettests.rules.kube_proxy_on_host import MODE
 from tests.probes.made import FACTS, deployed
 
@@ -145,3 +146,20 @@ def test_a_cluster_of_ipv6_binds_metrics_there() -> None:
     """The default of ``metricsBindAddress`` follows the family of ``bindAddress``."""
     mode = lacking(FACTS.nodes[0], Family.IPV6)[0]
     assert mode.words[-1] == "http://[::1]:10249/proxyMode"
+
+
+def test_a_pod_of_each_windows_node_tells_its_dns_suffixes() -> None:
+    """Its own registry, once a node; a Linux Pod has a file, and where it is known nobody is run."""
+    pods = {name: Node() for name in ("probe-linux-1-1", "probe-windows-1-1")}
+    probes = {name: Probe(name=name, execute=pod) for name, pod in pods.items()}
+
+    def told(facts: ClusterFacts) -> list[str]:
+        found = read_host_facts(probes, deployed(), facts, Timing())
+        assert all(one.error is None for one in found)
+        return [one.node for one in found if one.reading == IN_POD.name]
+
+    assert told(FACTS) == ["w1"]
+    assert pods["probe-windows-1-1"].probed == [IN_POD.words]
+    assert pods["probe-linux-1-1"].probed == []
+    windows = replace(FACTS.nodes[1], dns_suffixes=known((), "test"))
+    assert told(replace(FACTS, nodes=(FACTS.nodes[0], windows))) == []

@@ -2,8 +2,9 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -11,11 +12,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from nettests.errors import ClusterError
-from nettests.model.channel import HttpAnswer
+from nettests.model.channel import ExecAnswer, HttpAnswer
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.service import Crowd, ServiceSettings
-from nettests.model.words import Outcome, Question, TargetKind
+from nettests.model.words import OS, Outcome, Question, TargetKind
 from nettests.parse import read_raw
 from nettests.probes import StoppedError, many_services
 from nettests.probes.addresses import NotOfferedError
@@ -143,6 +144,39 @@ def test_in_order_all_is_served_and_nothing_is_left() -> None:
     assert (cluster.created, cluster.names) == (NUMBER, {})
     assert "the last of 60 Services was served" in found[0][1]
     assert "HNS was not looked at" in found[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (ExecAnswer(exit_code=0, stdout="", stderr=""), "HNS lists none of them"),
+        (ExecAnswer(exit_code=1, stdout="", stderr="Access is denied."), "HNS was not read"),
+        (ExecAnswer(exit_code=1, stdout="[]", stderr="RPC failed"), "HNS was not read: RPC"),
+    ],
+)
+def test_a_tool_that_failed_shows_no_removal(said: ExecAnswer, told: str) -> None:
+    """It printed nothing because it failed, and not because there is nothing."""
+    one = examiner(Cluster())
+    node = one.standing["node-windows-1-1"]
+    inspector = Probe(name=node.name, execute=Shell(said), inspector=Shell(said))
+    seeing = replace(one, probes={**one.probes, node.name: inspector})
+    probed = looking(Crowd.REMOVED, "probe-windows-1-1")
+    found = seeing.examine(replace(probed, source=replace(probed.source, os=OS.WINDOWS)))
+    assert told in read_raw(raw(found.tool, stdout=found.stdout)).detail
+
+
+@dataclass(slots=True)
+class Shell:
+    """A container of the node in which every tool says the same."""
+
+    answer: ExecAnswer
+    slots: AbstractContextManager[object] = field(default_factory=nullcontext)
+
+    def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
+        """Say it."""
+        assert argv
+        assert timeout > 0
+        return self.answer
 
 
 def test_services_beyond_a_number_are_not_served() -> None:

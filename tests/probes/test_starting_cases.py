@@ -48,6 +48,26 @@ def test_a_nodes_build_and_a_services_address_take_their_places() -> None:
     assert done.context["says"] == "HOST=10.96.0.20"
 
 
+def test_a_services_variables_have_a_place_too() -> None:
+    """Environments spell its name in capitals, with underscores; which line has to hold it goes on record."""
+    says = f"{pods.SERVICE_VARIABLE}_SERVICE_HOST={pods.SERVICE_ADDRESS}"
+    wanting = pods.after("own", pods.pod(), "exec", "env", says=says, whole_line=True)
+    action = replace(
+        question(wanting), target=Target(kind=TargetKind.POD, node="w1", service="svc-own")
+    )
+    service = StandingService(name="svc-own", addresses=(ip_address("10.96.0.20"),), node_ports={})
+    probing = Starting(
+        pods=Cluster(status=READY, answer=""),
+        blank=BLANK,
+        facts=FACTS,
+        timing=Timing(),
+        services={service.name: service},
+    )
+    context = probing.examine(action).context
+    assert context["says"] == "SVC_OWN_SERVICE_HOST=10.96.0.20"
+    assert "whole-line" in context
+
+
 def test_links_to_services_are_made_where_a_case_requests_them() -> None:
     """All other Pods of a run have none: a namespace of many Services would fill their environment."""
     linked = pod(

@@ -28,8 +28,18 @@ def denied(quiet: Results) -> Results:
 
 
 def test_all_that_checks_need_is_named(denied: Results) -> None:
-    """Not only the first that a skip meets; without what only facts and reasons are read by."""
-    assert missing_permissions(denied) == ("create namespaces", "create pods")
+    """Not only the first that a skip meets; events too, which some checks read, but nothing that facts alone are read by."""
+    wanted = ("create namespaces", "create pods", "list events")
+    assert missing_permissions(denied) == wanted
+
+
+def test_a_run_that_lacks_events_alone_names_them(denied: Results) -> None:
+    """Why a container was restarted is told by an event: without them nothing is judged of it."""
+    assert denied.facts is not None
+    skip = replace(SKIP, message="this identity may not list events")
+    facts = replace(denied.facts, denied=("list events",))
+    alone = replace(denied, checks=(skip,), facts=facts)
+    assert missing_permissions(alone) == ("list events",)
 
 
 @pytest.mark.parametrize("code", [0, 1, 6, None])

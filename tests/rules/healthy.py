@@ -151,6 +151,11 @@ HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\{name}
     ImagePath    REG_EXPAND_SZ    {program}
     FailureActions    REG_BINARY    {actions}
 """
+NAMES = r"""
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\.NET CLR Data
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\hns
+HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kubelet
+"""
 RESTART = "80510100000000000000000001000000140000000100000010270000"
 BY_NSSM = r"""
 HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy
@@ -202,6 +207,18 @@ HEALTHY = {
     "kubelet-service": SERVICE.format(
         name="kubelet", program=r"C:\k\kubelet.exe --windows-service", actions=RESTART
     ),
+    "service-names": NAMES,
+    "calico-ip-pools": json.dumps(
+        {
+            "items": [
+                {
+                    "metadata": {"name": "default-ipv4-ippool"},
+                    "spec": {"cidr": "10.244.0.0/16", "ipipMode": "Never", "vxlanMode": "Always"},
+                }
+            ]
+        }
+    ),
+    "service-names-beside-kube-proxy": NAMES,
     "kubelet-settings": KUBELET,
     "containerd-configuration": '  sandbox_image = "registry.k8s.io/pause:3.10"\n',
     "machine-variables": MACHINE,
@@ -269,6 +286,9 @@ OTHERWISE = {
         "processes": '"kubelet.exe","1","Services","0","4 K"\n',
     },
     "antrea-alone": {"node-pods": _items(_pod("web"))},
+    "flannel-release": {
+        "node-pods": _items(_pod("kube-flannel-5", image="sigwindowstools/flannel:v0.21.5"))
+    },
     "calico-networking": {
         "node-pods": _items(_pod("calico-node-windows-5", image="calico/node-windows:v3.27.0"))
     },

@@ -13,7 +13,7 @@ from tests.rules.made import found, log
 
 MODULES = sorted((Path(__file__).parents[2] / "nettests" / "rules").glob("*.py"))
 NO_ITEMS = json.dumps({"items": []})
-LISTS = frozenset({"nodes", "node-pods", "services", "endpoint-slices"})
+LISTS = frozenset({"nodes", "calico-ip-pools", "node-pods", "services", "endpoint-slices"})
 FACTS = {
     "plugin": "flannel",
     "backend": "vxlan",
@@ -34,6 +34,13 @@ BESIDE = {
         for rule in ON_HOST
         for reading in ("kube-proxy-configz", "kube-proxy-command-line")
     },
+    **dict.fromkeys(
+        (
+            ("kubelet-restarts", "service-names"),
+            ("kube-proxy-restarts", "service-names-beside-kube-proxy"),
+        ),
+        "required where no setting of the service was read",
+    ),
     ("pause-image", "kubelet-settings"): "containerd has its own",
     ("host-proxy-mode", "kube-proxy-version"): "the mode is stated",
     ("host-proxy-dsr-gate", "kube-proxy-version"): "the gate is given",
@@ -56,6 +63,7 @@ ONE_THING = {
     "runtime_version",
     "calico_build",
     "calico_networking",
+    "flannel_release",
     "cni_network",
     "dsr_update",
     "hns_network",

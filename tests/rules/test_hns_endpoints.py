@@ -219,13 +219,26 @@ def test_a_pod_without_dns_settings_beside_one_that_has_them_deviates() -> None:
     assert "demo/bare with none" in finding.detail
 
 
-@pytest.mark.parametrize(
-    ("policy", "shown"), [("Default", {"DNSServerList": "198.51.100.1"}), ("ClusterFirst", {})]
-)
-def test_pods_of_another_policy_and_settings_that_hns_does_not_show_are_left_out(
-    policy: str, shown: dict[str, str]
-) -> None:
-    """They were not to get the cluster's DNS, or got it where HNS does not say."""
-    texts = node([pod("web", "10.244.3.5", dnsPolicy=policy)], [endpoint("10.244.3.5", **shown)])
+def test_pods_of_another_dns_policy_are_left_out() -> None:
+    """They were not to get the cluster's DNS."""
+    own = endpoint("10.244.3.5", DNSServerList="198.51.100.1")
     with pytest.raises(NothingThereError):
-        found("pod-dns-settings", texts)
+        found("pod-dns-settings", node([pod("web", "10.244.3.5", dnsPolicy="Default")], [own]))
+
+
+def test_endpoints_none_of_which_has_dns_settings_deviate() -> None:
+    """A plugin without the capability dns gives none to any Pod: that is what the rule looks for."""
+    bare = [endpoint("10.244.3.5"), endpoint("10.244.3.6")]
+    pods = [pod(f"web-{n}", f"10.244.3.{n}", dnsPolicy="ClusterFirst") for n in (5, 6)]
+    said = found("pod-dns-settings", node(pods, bare))
+    assert not said.conforms
+    assert "demo/web-5 with none, demo/web-6 with none" in said.detail
+
+
+def test_a_nat_network_is_known_in_any_spelling() -> None:
+    """HNS echoes the type as whoever made the network wrote it."""
+    texts = {
+        **node([pod("web", "10.244.3.5")], [endpoint("10.244.3.5", "nat")]),
+        "hns-networks": json.dumps([{"Name": "nat", "Type": "nat"}]),
+    }
+    assert not found("nat-unused", texts).conforms

@@ -4,10 +4,12 @@ import json
 
 import pytest
 
-from nettests.rules import Evidence, NothingThereError, UnreadableError
+from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError
 from nettests.rules.kube_proxy import network_of, proxy_of
-from tests.rules.healthy import BY_NSSM, HEALTHY, RESTART, SERVICE
+from tests.rules.healthy import BY_NSSM, HEALTHY, NAMES, RESTART, SERVICE, taken
 from tests.rules.made import FACTS, found, pods
+
+SERVICES = "\r\nHKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\{}\r\n"
 
 
 def line(*flags: str) -> str:
@@ -103,16 +105,40 @@ def evidence(**texts: str) -> Evidence:
 
 def test_its_network_is_the_one_that_nssm_gives_it() -> None:
     """AppEnvironmentExtra holds KUBE_NETWORK; what its configuration names comes first."""
-    assert network_of(evidence(kube_proxy_service=BY_NSSM)) == "flannel.4096"
+    given = {"kube_proxy_service": BY_NSSM, "service_names": NAMES}
+    assert network_of(evidence(**given)) == "flannel.4096"
     named = HEALTHY["kube-proxy-configz"].replace('"NetworkName": ""', '"NetworkName": "cbr0"')
-    told = evidence(kube_proxy_service=BY_NSSM, kube_proxy_configz=named)
+    told = evidence(**given, kube_proxy_configz=named)
     assert network_of(told) == "cbr0"
 
 
 def test_a_network_that_a_script_sets_is_left_out() -> None:
     """kube-proxy does not start without one, so that none that is found is no deviation."""
     with pytest.raises(NothingThereError, match="script that starts it may set KUBE_NETWORK"):
-        network_of(evidence())
+        network_of(evidence(service_names=NAMES))
+
+
+DENIED = "reg.exe ended with 1: FEHLER: Zugriff verweigert"
+
+
+def test_a_service_that_could_not_be_read_may_name_the_network() -> None:
+    """It is among the node's services, and reg.exe printed nothing of it."""
+    texts = readings(service_names=NAMES + SERVICES.format("kube-proxy"))
+    denied = Evidence(texts=texts, problems={"kube-proxy-service": DENIED}, facts=FACTS)
+    with pytest.raises(UnreadableError, match="Zugriff verweigert"):
+        network_of(denied)
+    assert proxy_of(denied).origin.startswith(
+        "command line"
+    )  # what needs no network is read all the same
+
+
+def test_processes_that_could_not_be_listed_are_not_taken_for_none() -> None:
+    """Whether kube-proxy runs is not known then."""
+    texts = {"node-pods": pods()}
+    problems = {"kube-proxy-command-line": "powershell.exe ended with 1: Invalid class"}
+    with pytest.raises(UnreadableError, match="Invalid class") as raised:
+        proxy_of(Evidence(texts=texts, problems=problems, facts=FACTS))
+    assert not isinstance(raised.value, NothingThereError)
 
 
 def test_a_pod_is_read_where_the_host_was_not() -> None:
@@ -155,9 +181,40 @@ def test_a_service_is_started_again_when_it_fails(text: str, conforms: bool) -> 
 
 def test_a_component_that_is_no_service_is_left_out() -> None:
     """Others start it: a Pod, a script, another distribution's own service."""
-    for rule in ("kubelet-restarts", "kube-proxy-restarts"):
+    for name in ("kubelet", "kube-proxy"):
         with pytest.raises(NothingThereError, match="is no service of Windows"):
-            found(rule, {})
+            found(f"{name}-restarts", {"service-names": SERVICES.format("hns")})
+
+
+@pytest.mark.parametrize("names", [SERVICES.format("kubelet"), ""])
+@pytest.mark.parametrize("text", [None, ""])
+def test_a_service_that_could_not_be_read_is_not_taken_for_none(
+    names: str, text: str | None
+) -> None:
+    """reg.exe ends with 1 where a key is not there and where it may not be read, in words of the system's language."""
+    texts = {"service-names": names, **({} if text is None else {"kubelet-service": text})}
+    problems = {"kubelet-service": DENIED} if text is None else {}
+    with pytest.raises(UnreadableError) as raised:
+        RULES["kubelet-restarts"].demand(Evidence(texts=texts, problems=problems, facts=FACTS))
+    assert not isinstance(raised.value, NothingThereError)
+
+
+def test_without_the_list_of_services_none_is_taken_for_absent() -> None:
+    """Both failed, as where reg.exe itself cannot run."""
+    problems = dict.fromkeys(("kubelet-service", "service-names"), DENIED)
+    with pytest.raises(UnreadableError, match="Zugriff verweigert"):
+        RULES["kubelet-restarts"].demand(Evidence(texts={}, problems=problems, facts=FACTS))
+
+
+def test_beside_antrea_what_could_not_be_read_is_no_absence() -> None:
+    """A service of kube-proxy that is listed and not read, and a tasklist that names nothing."""
+    healthy = taken("antrea-alone-on-host")
+    assert found("antrea-alone-on-host", healthy).conforms
+    listed = {**healthy, "service-names": SERVICES.format("kube-proxy")}
+    for texts in (listed, {**healthy, "processes": ""}, {**healthy, "service-names": ""}):
+        with pytest.raises(UnreadableError) as raised:
+            found("antrea-alone-on-host", texts)
+        assert not isinstance(raised.value, NothingThereError)
 
 
 @pytest.mark.parametrize(
@@ -185,6 +242,7 @@ def test_antrea_is_alone_on_the_host_too(process: str, service: str, conforms: b
         ),
         "processes": f'"{process}","1","Services","0","4 K"\n',
         "kube-proxy-service-left": service,
+        "service-names": NAMES + (SERVICES.format("kube-proxy") if service else ""),
     }
     assert found("antrea-alone-on-host", texts).conforms is conforms
 

@@ -52,13 +52,27 @@ def test_the_kubelet_gives_pods_the_clusters_domain(domain: str, conforms: bool)
     [
         ('resolvConf: ""', True),
         ("resolvConf: Host", True),
-        ("clusterDomain: cluster.local", True),
+        ("clusterDomain: cluster.local", False),
+        ("resolvConf:", False),
         ("resolvConf: /run/systemd/resolve/resolv.conf", False),
     ],
 )
 def test_no_resolv_conf_of_linux_is_given(line: str, conforms: bool) -> None:
-    """kubeadm hands the file of the control plane to all nodes; without one Windows has nothing, which is right."""
+    """kubeadm hands the file of the control plane to all nodes; what is not set is the default, a file of Linux too."""
     assert found("kubelet-resolv-conf", settings(line)).conforms is conforms
+
+
+def test_a_resolv_conf_that_is_not_set_is_named_as_the_default() -> None:
+    """Who reads that it deviates finds no such word in the configuration."""
+    said = found("kubelet-resolv-conf", settings("clusterDomain: cluster.local")).detail
+    assert "resolvConf not set, which is /etc/resolv.conf" in said
+
+
+def test_files_beside_the_configuration_may_set_it() -> None:
+    """A kubelet with --config-dir reads more than the file that is read here; what the file says may be overridden there."""
+    line = rf"{LINE} --config-dir=C:\k\conf.d"
+    with pytest.raises(NothingThereError, match=r"files in C:\\k\\conf\.d"):
+        found("kubelet-resolv-conf", settings("clusterDomain: cluster.local", line=line))
 
 
 def test_an_empty_flag_overrides_the_file() -> None:
@@ -80,7 +94,7 @@ def test_what_cannot_be_read_is_no_finding() -> None:
         RULES["kubelet-cluster-dns"].demand(broken)
     with pytest.raises(UnreadableError, match="names could not be read"):
         found("kubelet-cluster-dns", settings(line=LINE))
-    with pytest.raises(NothingThereError, match="shows its command line"):
+    with pytest.raises(NothingThereError, match="runs on the node"):
         found("kubelet-cluster-dns", {KUBELET.name: "\r\n"})
 
 
@@ -186,7 +200,24 @@ def test_what_scripts_keep_of_the_source_vip_is_of_todays_subnet(text: str, conf
 
 @pytest.mark.parametrize("rule", ["source-vip-files", "flannel-network-made"])
 def test_a_file_that_is_not_there_is_no_deviation(rule: str) -> None:
-    """No script, or no Pod, has left it."""
-    problem = {one.name: "cmd.exe ended with 1: not found" for one in RULES[rule].reads}
+    """No script, or no Pod, has left it: nothing matched the pattern, and PowerShell printed nothing."""
     with pytest.raises(NothingThereError):
-        RULES[rule].demand(Evidence(texts={}, problems=problem, facts=FACTS))
+        found(rule, {one.name: "" for one in RULES[rule].reads})
+
+
+@pytest.mark.parametrize("rule", ["source-vip-files", "flannel-network-made", "pause-image"])
+def test_a_file_that_could_not_be_read_is_not_taken_for_none(rule: str) -> None:
+    """PowerShell's words are translated: that it failed says nothing of what is there."""
+    reads = {one.name for one in RULES[rule].reads} - {"node"}
+    problems = dict.fromkeys(reads, "powershell.exe ended with 1: Zugriff verweigert")
+    texts = {"node": json.dumps(node())} if rule == "pause-image" else {}
+    with pytest.raises(UnreadableError, match="Zugriff verweigert") as raised:
+        RULES[rule].demand(Evidence(texts=texts, problems=problems, facts=FACTS))
+    assert not isinstance(raised.value, NothingThereError)
+
+
+def test_a_kept_source_vip_without_an_address_is_not_taken_for_none() -> None:
+    """host-local's complaint stands in the file where no address was left."""
+    with pytest.raises(UnreadableError, match="name no address") as raised:
+        found("source-vip-files", {"source-vip-files": '{"code": 11, "msg": "no addresses left"}'})
+    assert not isinstance(raised.value, NothingThereError)

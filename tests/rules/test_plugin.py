@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nettests.rules import UnreadableError
+from nettests.rules import NothingThereError, UnreadableError
 from tests.rules.made import found, pods
 
 AGENT = {
@@ -69,3 +69,45 @@ def test_calico_without_a_known_backend_is_unreadable() -> None:
     """Whether it carries Pods is then not known."""
     with pytest.raises(UnreadableError, match="backend"):
         found("calico-networking", {"node-pods": pods()})
+
+
+def flannel(*images: str) -> dict[str, str]:
+    """Return the Pods of a node with kube-proxy for Flannel, and Flannel's of these images."""
+    items = json.loads(pods())["items"]
+    items += [
+        {"metadata": {"name": f"kube-flannel-{n}"}, "spec": {"containers": [{"image": image}]}}
+        for n, image in enumerate(images)
+    ]
+    return {"node-pods": json.dumps({"items": items})}
+
+
+@pytest.mark.parametrize(
+    ("image", "driver", "conforms"),
+    [
+        ("docker.io/sigwindowstools/flannel:v0.21.5-hostprocess", "overlay", True),
+        ("docker.io/sigwindowstools/flannel:v0.12.0-hostprocess", "overlay", True),
+        ("docker.io/sigwindowstools/flannel:v0.11.0", "overlay", False),
+        ("docker.io/sigwindowstools/flannel:0.11.0", "l2bridge", True),
+        ("quay.io/coreos/flannel:v0.9.1-amd64", "l2bridge", False),
+        ("rancher/mirrored-flannel-flannel:v0.26.1", "overlay", True),
+        ("ghcr.io/flannel-io/flannel:v0.26.1@sha256:0123", "overlay", True),
+    ],
+)
+def test_flannels_image_tells_its_release(image: str, driver: str, conforms: bool) -> None:
+    """Overlay needs HostRoute, which gives a node a way to its own Pods."""
+    said = found("flannel-release", flannel(image), driver=driver)
+    assert said.conforms is conforms
+    assert "Flannel 0." in said.detail
+
+
+@pytest.mark.parametrize("images", [(), ("registry.example/flannel@sha256:0123",), ("own:v1.0",)])
+def test_a_flannel_that_no_image_tells_is_not_judged(images: tuple[str, ...]) -> None:
+    """A script started it, or somebody built the image: kube-proxy's tag names Flannel and is none."""
+    with pytest.raises(NothingThereError, match="tells Flannel's release"):
+        found("flannel-release", flannel(*images))
+
+
+def test_the_oldest_of_several_counts() -> None:
+    """While it is brought to another release a node may have both."""
+    both = flannel("sigwindowstools/flannel:v0.21.5", "sigwindowstools/flannel:v0.11.0")
+    assert not found("flannel-release", both, driver="overlay").conforms

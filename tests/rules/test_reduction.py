@@ -64,6 +64,7 @@ NETWORK = json.dumps(
     {"Backend": {"Type": "vxlan", "note": "plainwords-backend-end"}, "note": "plainwords-net-end"}
 )
 OBJECTS = {
+    "calico-ip-pools": {"items": [{"metadata": META, "spec": {"cidr": "10.244.0.0/16"}}]},
     "node": NODE,
     "nodes": {"items": [NODE]},
     "node-pods": PODS,
@@ -100,6 +101,8 @@ TEXTS = {
     "machine-variables": "    HTTP_PROXY    REG_SZ    http://u:plainwords-end@x\n    A    REG_SZ    plainwords-2-end\n",
     "source-vip-files": '{"ip4": {"ip": "10.244.2.2/24"}, "note": "plainwords-end"}',
     "flannel-log": "F I1 plainwords-1-end Waiting to get ManagementIP from plainwords-2-end\nplainwords-3-end\n",
+    "service-names": "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\plainwords-end\n",
+    "service-names-beside-kube-proxy": "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\plainwords-end\n",
     "kubelet-service": SERVICE,
     "kube-proxy-service": SERVICE,
     "kube-proxy-service-left": SERVICE,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nettests.rules import RULES, Evidence
-from nettests.rules.evidence import NothingThereError
+from nettests.rules.evidence import NothingThereError, UnreadableError
 from tests.rules.made import FACTS, found, node
 
 
@@ -71,11 +71,16 @@ def test_a_runtime_is_as_new_as_the_documents_want(runtime: str, conforms: bool)
     assert runtime.partition("://")[0] in made.detail
 
 
-@pytest.mark.parametrize("runtime", ["cri-o://1.30.0", ""])
-def test_a_runtime_that_no_document_names_is_not_judged(runtime: str) -> None:
+def test_a_runtime_that_no_document_names_is_not_judged() -> None:
     """It is skipped with that reason."""
     with pytest.raises(NothingThereError, match="no document names a release"):
-        found("runtime-version", {"node": json.dumps(node(runtime=runtime))})
+        found("runtime-version", {"node": json.dumps(node(runtime="cri-o://1.30.0"))})
+
+
+def test_a_node_that_names_no_runtime_is_not_taken_for_one_of_another() -> None:
+    """Every kubelet reports one."""
+    with pytest.raises(UnreadableError, match="is empty"):
+        found("runtime-version", {"node": json.dumps(node(runtime=""))})
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,7 @@ RESOURCES: tuple[Resource, ...] = (
         subresources=("status",),
         since=33,
     ),
+    Resource(group="crd.projectcalico.org", plural="ippools", kind="IPPool", namespaced=False),
     Resource(group="node.k8s.io", plural="runtimeclasses", kind="RuntimeClass", namespaced=False),
     Resource(
         group="scheduling.k8s.io",

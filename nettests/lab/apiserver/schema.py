@@ -19,12 +19,18 @@ _NULLS = frozenset({"lastProbeTime", "eventTime", "firstTimestamp", "lastTimesta
 """Fields that Go writes as ``null`` when unset; a ``null`` for any other field means it is absent."""
 
 
+_CUSTOM = {
+    "IPPool": {"apiVersion": "string", "kind": "string", "metadata": "ObjectMeta", "spec": "any"}
+}
+"""Kinds that a network plugin's CustomResourceDefinitions bring; what they hold is stored as it came."""
+
+
 @cache
 def types() -> dict[str, dict[str, str]]:
     """Return field types by type name: ``string``, ``[]Container``, ``{}string``, ``any`` …"""
     text = resources.files(__package__).joinpath("fields.json").read_text(encoding="utf-8")
     loaded: dict[str, dict[str, str]] = json.loads(text)
-    return loaded
+    return loaded | _CUSTOM
 
 
 def type_name(kind: str, group: str = "") -> str:

@@ -14,9 +14,11 @@ from nettests.lab.installers.daemons import Daemon, Settings, in_kube_system, no
 from nettests.lab.topology import OS, NodeSpec, Plugin, Profile
 
 FLANNEL_IMAGE = "ghcr.io/flannel-io/flannel:v0.25.6"
-FLANNEL_WINDOWS_IMAGE = "docker.io/sigwindowstools/flannel:v0.21.5-hostprocess"
+FLANNEL_WINDOWS_IMAGE = "docker.io/sigwindowstools/flannel:v0.{minor}.5-hostprocess"
+_FLANNEL_MINOR = 21
 ANTREA_IMAGE = "docker.io/antrea/antrea-agent-ubuntu:v2.4.1"
 CALICO_IMAGE = "quay.io/calico/node:v3.30.3"
+_CALICO_BLOCK = 26
 CALICO_WINDOWS_IMAGE = "quay.io/calico/node-windows:v3.30.3"
 ANTREA_WINDOWS_IMAGE = "docker.io/antrea/antrea-windows:v2.4.1"
 
@@ -62,10 +64,31 @@ def settings(profile: Profile) -> Iterator[Settings]:
                 yield Settings(namespace="kube-system", name=name, data={"antrea-agent.conf": text})
 
 
+def ip_pools(profile: Profile) -> Iterator[tuple[str, Json]]:
+    """Return (collection path, object) of Calico's pool for all nodes, as its operator makes it of ``ipPools``."""
+    if profile.cni.plugin is not Plugin.CALICO:
+        return
+    spec = {
+        "cidr": str(profile.cluster_cidr),
+        "blockSize": _CALICO_BLOCK,
+        "ipipMode": "Always" if profile.mechanism("calico-ipip", 0) else "Never",
+        "vxlanMode": "Always" if profile.cni.backend == "vxlan" else "Never",
+        "natOutgoing": True,
+        "nodeSelector": "all()",
+    }
+    item = {
+        "apiVersion": "crd.projectcalico.org/v1",
+        "kind": "IPPool",
+        "metadata": {"name": "default-ipv4-ippool"},
+        "spec": spec,
+    }
+    yield "/apis/crd.projectcalico.org/v1/ippools", item
+
+
 def daemons(profile: Profile) -> Iterator[Daemon]:
     """Return the plugin's DaemonSets, those of Windows only where a node runs it."""
     makers: dict[Plugin, Callable[[], Iterator[Daemon]]] = {
-        Plugin.FLANNEL: _flannels,
+        Plugin.FLANNEL: lambda: _flannels(profile),
         Plugin.AZURE: clouds.azures,
         Plugin.ANTREA: _antreas,
         Plugin.CALICO: lambda: _calicos(profile),
@@ -128,7 +151,7 @@ def _antrea_agent_conf(profile: Profile) -> str:
     )
 
 
-def _flannels() -> Iterator[Daemon]:
+def _flannels(profile: Profile) -> Iterator[Daemon]:
     linux = {
         "name": "kube-flannel",
         "image": FLANNEL_IMAGE,
@@ -137,7 +160,9 @@ def _flannels() -> Iterator[Daemon]:
     }
     windows = {
         **linux,
-        "image": FLANNEL_WINDOWS_IMAGE,
+        "image": FLANNEL_WINDOWS_IMAGE.format(
+            minor=profile.mechanism("flannel-release", _FLANNEL_MINOR)
+        ),
         "command": ["flanneld.exe", "--kube-subnet-mgr"],
     }
     for name, container, os in (

@@ -72,6 +72,7 @@ def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
     yield _config_map("kube-system", "coredns", {"Corefile": corefile})
     for item in plugin_objects.settings(profile):
         yield _config_map(item.namespace, item.name, item.data)
+    yield from plugin_objects.ip_pools(profile)
     yield from runtime_classes(profile)
     yield _dns_service(profile)
     yield _coredns()

@@ -19,6 +19,7 @@ SERVICES = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services"
 _RESTART = "80510100000000000000000001000000140000000100000010270000"
 """``SERVICE_FAILURE_ACTIONS``: restart after 10 s, as ``sc.exe failure kubelet reset= 86400 actions= restart/10000``."""
 _OF_LINUX = "resolvConf: /run/systemd/resolve/resolv.conf"
+_SYSTEM = r"%SystemRoot%\System32\svchost.exe"
 _NOTHING = "80510100000000000000000000000000"
 
 
@@ -80,7 +81,8 @@ def registry(
         return {}
     restarts = bool(profile.mechanism("service-recovery", 1))
     recovery = ("FailureActions", "REG_BINARY", _RESTART if restarts else _NOTHING)
-    found = _service("kubelet", KUBELET_LINE, recovery)
+    found = _service("hns", rf"{_SYSTEM} -k NetSvcs -p") | _service("vmcompute", _SYSTEM)
+    found |= _service("kubelet", KUBELET_LINE, recovery)
     found[_MACHINE] = (("OS", "REG_SZ", "Windows_NT"),)
     if profile.mechanism("half-proxied", 0):
         found[_MACHINE] += (("HTTP_PROXY", "REG_SZ", "http://proxy.lab.test:3128"),)

@@ -42,6 +42,7 @@ def resolver(
         ndots=ndots,
         hosts=_hosts(pod, profile, os, address, on_host=on_host),
         dotted_suffixes=bool(profile.mechanism("dotted-suffixes", 0)),
+        nslookup_walks=bool(profile.mechanism("nslookup-suffixes", 1)),
     )
 
 

@@ -95,7 +95,10 @@ def _candidates(process: Process, question: _Question) -> Iterator[str]:
         return
     config = process.machine.resolver
     ndots = config.ndots if process.machine.os is OS.LINUX else _WINDOWS_NDOTS
-    suffixed = [f"{name}.{suffix.rstrip('.')}." for suffix in config.searches if question.search]
+    walks = question.search and (
+        process.machine.os is OS.LINUX or config.nslookup_walks or "." not in name
+    )
+    suffixed = [f"{name}.{suffix.rstrip('.')}." for suffix in config.searches if walks]
     itself_first = name.count(".") >= ndots
     yield from [f"{name}.", *suffixed] if itself_first else [*suffixed, f"{name}."]
 

@@ -81,6 +81,7 @@ _WINDOWS: Mapping[str, Program] = {
     "ping": windows_ping.run,
     "powershell": powershell.run,
     "pwsh": powershell.run,
+    "reg": registry.run,
     "whoami": small_programs.whoami,
 }
 _HOST_PROCESS: Mapping[str, Program] = {

@@ -74,6 +74,7 @@ MECHANISMS = (
         "family-in-key", "kube-proxy keeps the load balancers of a NodePort's families apart"
     ),
     Mechanism("dotted-suffixes", "the Windows DNS client appends suffixes to dotted names"),
+    Mechanism("nslookup-suffixes", "nslookup in Windows pods appends suffixes to dotted names"),
     Mechanism("dns-policy", "Windows pods resolve as their dnsPolicy and dnsConfig say"),
     Mechanism("dns-suffixes", "DNS suffixes that a Windows pod is given, at most", counts=True),
     Mechanism("resolv-conf", "Windows pods resolve by a resolv.conf that they mount"),
@@ -114,6 +115,8 @@ MECHANISMS = (
     Mechanism("half-proxied", "Windows nodes have HTTP_PROXY and no HTTPS_PROXY"),
     Mechanism("google-labels", "nodes bear the labels by which Google's managed service is known"),
     Mechanism("cloud-metadata", "the cloud's metadata address is answered outside"),
+    Mechanism("calico-ipip", "Calico's pool encapsulates by IP in IP"),
+    Mechanism("flannel-release", "minor N of Flannel 0.N on Windows nodes", counts=True),
     Mechanism("flannel-waits", "flanneld on Windows nodes waits for its network"),
     Mechanism(
         "proxy-left-behind", "Windows nodes have a service kube-proxy beside what replaces it"

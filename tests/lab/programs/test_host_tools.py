@@ -54,9 +54,12 @@ class Node:
 
 
 def finish(
-    node: Node | None, argv: list[str], user: str = "NT AUTHORITY\\SYSTEM"
+    node: Node | None,
+    argv: list[str],
+    user: str = "NT AUTHORITY\\SYSTEM",
+    searches: tuple[str, ...] = (),
 ) -> tuple[int, str, str]:
-    """Run a tool in a HostProcess container of the node; return exit code and output."""
+    """Run a tool in a HostProcess container of the node, or in one of a Pod; return exit code and output."""
     outputs = {"out": bytearray(), "err": bytearray()}
 
     async def out(data: bytes) -> None:
@@ -71,7 +74,7 @@ def finish(
         hostname="win-1",
         addresses=("172.30.0.13",),
         gateway="172.30.0.1",
-        resolver=ResolverConfig(servers=()),
+        resolver=ResolverConfig(servers=(), searches=searches),
         host_process=node is not None,
         user=user,
         **parts,

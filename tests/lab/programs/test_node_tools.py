@@ -21,10 +21,21 @@ FIREWALL = (
     "Get-NetFirewallProfile -PolicyStore ActiveStore | Select-Object Name,Enabled | ConvertTo-Json"
 )
 KUBELET = (
-    "$line = [string](Get-CimInstance Win32_Process | Where-Object Name -EQ kubelet.exe).CommandLine; $line; "
+    "$ErrorActionPreference = 'Stop'; "
+    "$kubelets = @(Get-CimInstance Win32_Process | Where-Object Name -EQ kubelet.exe); "
+    "$line = [string]$kubelets.CommandLine; "
+    "if ($kubelets -and -not $line) { throw 'the command line of kubelet.exe is not shown' }; $line; "
     "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
     "{ Get-Content -Raw -LiteralPath $Matches[1] }"
 )
+
+
+def printing(path: str) -> str:
+    """Return the script that prints what is at a path."""
+    return (
+        f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{path}') "
+        f"{{ Get-Content -Path '{path}' }}"
+    )
 
 
 def node(**disk: object) -> Node:
@@ -43,6 +54,26 @@ def test_reg_prints_a_key_and_those_below_it() -> None:
     )
     _, out, _ = finish(node(registry=REGISTRY), ["reg.exe", "query", KEY])
     assert "AppExit" not in out
+
+
+def test_reg_lists_the_keys_below_one_that_has_no_values() -> None:
+    """All services of a node: each once, whatever lies below it, and those of other keys not."""
+    parent = KEY.rpartition("\\")[0]
+    elsewhere = {r"HKEY_LOCAL_MACHINE\SYSTEM\Other": (("A", "REG_SZ", "x"),)}
+    code, out, err = finish(node(registry=REGISTRY | elsewhere), ["reg.exe", "query", parent])
+    assert (code, err) == (0, "")
+    assert out == f"{KEY}\r\n{KEY}-other\r\n"
+
+
+def test_a_container_has_a_registry_of_its_own() -> None:
+    """With the suffixes that its Pod was given, and no key of the node."""
+    key = r"HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters"
+    code, out, _ = finish(None, ["reg.exe", "query", key], searches=("a.svc.b", "svc.b"))
+    assert code == 0
+    assert "    SearchList    REG_SZ    a.svc.b,svc.b\r\n" in out
+    code, out, _ = finish(None, ["reg.exe", "query", key])
+    assert (code, "SearchList" in out) == (0, False)
+    assert finish(None, ["reg.exe", "query", KEY], searches=("b",))[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -91,11 +122,23 @@ def test_the_kubelet_is_shown_with_the_file_that_it_names() -> None:
 
 
 def test_content_is_read_by_wildcards_on_every_level() -> None:
-    """Where none matches there is nothing, and no error; a path without one has to be there."""
+    """As the kubelet's folders of logs need it."""
     there = node(files={r"C:\var\log\pods\a_flannel_b\kube-flannel\0.log": "made\n"})
-    pattern = r"Get-Content -Path C:\var\log\pods\*flannel*\*\*.log -Tail 200"
-    assert finish(there, [*SHELL, pattern])[:2] == (0, "made\r\n")
-    assert finish(node(), [*SHELL, pattern])[:2] == (0, "")
-    code, _, err = finish(node(), [*SHELL, r"Get-Content -Path C:\a.log -Tail 5"])
-    assert code == 1
-    assert "Cannot find path" in err
+    pattern = printing(r"C:\var\log\pods\*flannel*\*\*.log").replace("}", "-Tail 200 }")
+    assert finish(there, [*SHELL, pattern]) == (0, "made\r\n", "")
+
+
+@pytest.mark.parametrize(
+    ("path", "out"),
+    [
+        (r"C:\k\Source*.json", "kept\r\n"),
+        (r"C:\a b\config.toml", "toml\r\n"),
+        (r"C:\k\Other*.json", ""),
+        (r"C:\none\config.toml", ""),
+    ],
+)
+def test_files_are_printed_where_they_are(path: str, out: str) -> None:
+    """By a path or a pattern; that there is none is no failure."""
+    there = node(files={r"C:\k\SourceVip.json": "kept\n", r"C:\a b\config.toml": "toml\n"})
+    assert finish(there, [*SHELL, printing(path)]) == (0, out, "")
+    assert finish(there, [*SHELL, printing(path).replace("}", "-Tail 200 }")]) == (0, out, "")

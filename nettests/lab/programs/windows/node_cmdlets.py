@@ -9,7 +9,7 @@ import json
 import re
 
 from nettests.lab.interfaces import Disk, Process
-from nettests.lab.programs.terminal import err, out
+from nettests.lab.programs.terminal import out
 
 # Sample: Get-CimInstance Win32_Process | Where-Object Name -EQ kube-proxy.exe | Select-Object CommandLine | ConvertTo-Json
 _PROCESSES = re.compile(
@@ -18,12 +18,19 @@ _PROCESSES = re.compile(
     re.IGNORECASE,
 )
 _KUBELET = (
-    "$line = [string](get-ciminstance win32_process | where-object name -eq kubelet.exe).commandline; $line; "
+    "$erroractionpreference = 'stop'; "
+    "$kubelets = @(get-ciminstance win32_process | where-object name -eq kubelet.exe); "
+    "$line = [string]$kubelets.commandline; "
+    "if ($kubelets -and -not $line) { throw 'the command line of kubelet.exe is not shown' }; $line; "
     "if ($line.replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
     "{ get-content -raw -literalpath $matches[1] }"
 )
-# Sample: Get-Content -Path C:\\var\\log\\pods\\*flannel*\\*\\*.log -Tail 200
-_CONTENT = re.compile(r"Get-Content -Path (?P<path>\S+) -Tail \d+", re.IGNORECASE)
+# Sample: $ErrorActionPreference = 'Stop'; if (Test-Path -Path 'C:\\k\\a*.json') { Get-Content -Path 'C:\\k\\a*.json' }
+_CONTENT = re.compile(
+    r"\$ErrorActionPreference = 'Stop'; if \(Test-Path -Path '(?P<path>[^']+)'\) "
+    r"\{ Get-Content -Path '(?P=path)'(?: -Tail \d+)? \}",
+    re.IGNORECASE,
+)
 _FIREWALL = (
     "get-netfirewallprofile -policystore activestore | select-object name,enabled | convertto-json"
 )
@@ -62,13 +69,11 @@ async def _print_kubelet(process: Process, disk: Disk) -> int:
 
 
 async def _print_files(process: Process, disk: Disk, path: str) -> int:
-    """Print files, with wildcards on every level; without any, the words of a path that is not there."""
-    found = [name for name in disk.files if fnmatch.fnmatchcase(name.lower(), path.lower())]
-    for name in found:
-        await out(process, disk.files[name])
-    if not found and "*" not in path:
-        await err(process, f"Get-Content : Cannot find path '{path}' because it does not exist.\n")
-    return 0 if found or "*" in path else 1
+    """Print files, with wildcards on every level; nothing where there is none."""
+    for name, text in disk.files.items():
+        if fnmatch.fnmatchcase(name.lower(), path.lower()):
+            await out(process, text)
+    return 0
 
 
 def _json(value: object) -> str:

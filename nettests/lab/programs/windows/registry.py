@@ -1,10 +1,15 @@
-"""``reg.exe query KEY [/s]``: keys of a Windows node's registry, as its components left them. Nothing is written."""
+"""``reg.exe query KEY [/s]``: keys of a Windows node's registry, as its components left them, or of a container's own.
+
+Nothing is written.
+"""
 
 from collections.abc import Sequence
 
-from nettests.lab.interfaces import Disk, Process
+from nettests.lab.interfaces import Process, ResolverConfig
 from nettests.lab.programs.terminal import err, out
 
+Values = tuple[tuple[str, str, str], ...]
+_TCPIP = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters"
 _ROOTS = {"hklm": "hkey_local_machine"}
 _ABSENT = "ERROR: The system was unable to find the specified registry key or value.\n"
 _INVALID = 'ERROR: Invalid syntax.\nType "REG QUERY /?" for usage.\n'
@@ -12,7 +17,7 @@ _NO_NAME = "(Default)"
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Print the values of a key, with ``/s`` those of all keys below it too; 1 where there is none."""
+    """Print the values of a key and the keys below it, with ``/s`` the values of these too; 1 where there is none."""
     options = [word.lower() for word in words[2:]]
     if not words[1:] or words[0].lower() != "query" or options not in ([], ["/s"]):
         await err(process, _INVALID)
@@ -20,17 +25,30 @@ async def run(process: Process, words: Sequence[str]) -> int:
     root, _, rest = words[1].lower().partition("\\")
     wanted = f"{_ROOTS.get(root, root)}\\{rest}"
     node = process.machine.node
-    registry = (node.disk if node is not None else Disk()).registry
-    below = f"{wanted}\\"
-    found = [
-        key
-        for key in registry
-        if key.lower() == wanted or (options and key.lower().startswith(below))
-    ]
+    registry = node.disk.registry if node is not None else _of_container(process.machine.resolver)
+    inner = [key for key in registry if key.lower().startswith(f"{wanted}\\")]
+    found = [key for key in registry if key.lower() == wanted] + (inner if options else [])
     for key in found:
         await out(process, f"\n{key}\n")
         for name, kind, data in registry[key]:
             await out(process, f"    {name or _NO_NAME}    {kind}    {data}\n")
-    if not found:
+    if not options:
+        for key in _children(inner, wanted):
+            await out(process, f"{key}\n")
+    if not found and not inner:
         await err(process, _ABSENT)
-    return 0 if found else 1
+    return 0 if found or inner else 1
+
+
+def _of_container(resolver: ResolverConfig) -> dict[str, Values]:
+    """Return what HNS leaves of a network endpoint's DNS settings in the registry of its container."""
+    found: Values = (("DataBasePath", "REG_EXPAND_SZ", r"%SystemRoot%\System32\drivers\etc"),)
+    if resolver.searches:
+        found += (("SearchList", "REG_SZ", ",".join(resolver.searches)),)
+    return {_TCPIP: found}
+
+
+def _children(keys: Sequence[str], parent: str) -> list[str]:
+    """Return the keys one level below another, also those that only hold others."""
+    depth = parent.count("\\") + 2
+    return list(dict.fromkeys("\\".join(key.split("\\")[:depth]) for key in keys))
