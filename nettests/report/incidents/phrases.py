@@ -16,7 +16,7 @@ from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents.directions import told
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.much import said_of
-from nettests.report.incidents.settings import rules_of
+from nettests.report.incidents.settings import listed, rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import WITNESSED, Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
@@ -51,8 +51,6 @@ _OF_ONE = {
 _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
 """What a search for the largest packet may find that an MTU would mend."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
-_NAMED = 4
-"""So many rules are named in a sentence."""
 _UNJUDGED = "cannot be judged"
 _SOME = 5
 """One of so many answered well: what is wrong comes and goes."""
@@ -73,9 +71,7 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if Kind.NOT_STARTED in of:
         return f"Pods of the run do not start on {of[Kind.NOT_STARTED]}{_why_not_started(results)}"
     if Kind.SETTINGS in of:
-        return (
-            f"Settings of {of[Kind.SETTINGS]} deviate from the rules {_listed(rules_of(results))}"
-        )
+        return f"Settings of {of[Kind.SETTINGS]} deviate from the rules {listed(rules_of(results))}"
     if Kind.NAMES_OUTSIDE in of:
         where = f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
         return f"Names outside the cluster do not resolve{where}"
@@ -84,8 +80,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return f"Cluster DNS {denied}{_now_and_then(results)}"
     if {Kind.NEW_PODS, Kind.MANY_PODS} & of.keys():
         return _of_pods_that_are_new(of, results, happens)
-    if Kind.RULE in of and _only_start(results):
-        return f"Pods of the case {of[Kind.RULE]} {happens}"
+    if {Kind.RULE, Kind.ON_NODE} & of.keys() and (cases := _of_cases(of, results, happens)):
+        return cases
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
         return _of_dns(of, results)
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
@@ -93,6 +89,14 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if {Kind.SIZE, Kind.MUCH} & of.keys():
         return _of_amount(of, results, happens)
     return f"{_subject(of)} {_either_way(of, results) or _still(results) or happens}"
+
+
+def _of_cases(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+    """Return what becomes of one case wherever it is tested, or of several cases on one node."""
+    if Kind.ON_NODE in of:
+        said = f": {listed(names)}" if (names := rules_of(results)) else ""
+        return f"Checks of {of[Kind.FLOW]} on {of[Kind.ON_NODE]} {happens}{said}"
+    return f"Pods of the case {of[Kind.RULE]} {happens}" if _only_start(results) else ""
 
 
 def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
@@ -122,7 +126,7 @@ def _still(results: Sequence[CheckResult]) -> str:
     if not names:
         return "are answered by nobody after a change"
     return (
-        f"are still answered by {_listed([name for name, _ in names.most_common()])} after a change"
+        f"are still answered by {listed([name for name, _ in names.most_common()])} after a change"
     )
 
 
@@ -179,14 +183,6 @@ def _first_packets(node: str, results: Sequence[CheckResult]) -> str:
 
 def _of_new_pods(node: str, late: Lateness) -> str:
     return f"New Pods on {node} reach {late.what} for their first {late.seconds:.0f} s"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as the end of a sentence; of many the first, and how many there are beside."""
-    if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _now_and_then(results: Sequence[CheckResult]) -> str:

@@ -120,6 +120,8 @@ class Kind(StrEnum):
     LIMITATION = "limitation"
     RULE = "rule"
     FLOW = "flow"
+    ON_NODE = "on-node"
+    """A node on which several checks of a flow are red that have no path: Pods of their own, or readings."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
