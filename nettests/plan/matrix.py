@@ -10,7 +10,7 @@ from nettests.model.check_id import EXTERNAL, between
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, Placement
 from nettests.plan.cell import Cell, Gap
-from nettests.plan.fleet import ALL_PEERS, peers, ring
+from nettests.plan.fleet import ALL_PEERS, hosts, once, peers, ring
 from nettests.plan.flow import Backing, Matrix
 from nettests.plan.node_pools import NodePool, NodePools, server, service
 from nettests.plan.watching import every_node, left_out, watched, watched_at_nodes
@@ -66,6 +66,16 @@ def _fleet_peers(node_pools: NodePools) -> Iterator[Cell]:
 
 def _fleet_ring(node_pools: NodePools) -> Iterator[Cell]:
     for source, target in ring(node_pools.fleet, node_pools.seed):
+        yield _between(source, target, target.name)
+
+
+def _fleet_once(node_pools: NodePools) -> Iterator[Cell]:
+    for source, target in once(node_pools.fleet, node_pools.seed):
+        yield _between(source, target, target.name)
+
+
+def _fleet_hosts(node_pools: NodePools) -> Iterator[Cell]:
+    for source, target in hosts(node_pools.fleet, node_pools.seed):
         yield _between(source, target, target.name)
 
 
@@ -279,6 +289,8 @@ _RULES: dict[Matrix, Callable[[NodePools], Iterator[Cell | Gap]]] = {
     Matrix.EACH_WINDOWS: _each_windows,
     Matrix.FLEET_PAIRS: _fleet(_fleet_own, _fleet_peers),
     Matrix.FLEET_RING: _fleet(_fleet_ring),
+    Matrix.FLEET_ONCE: _fleet(_fleet_once),
+    Matrix.FLEET_HOSTS: _fleet(_fleet_hosts),
     Matrix.FLEET_NODE_PORTS: _fleet(_fleet_some_peers),
     Matrix.FLEET_PEERS: _fleet(_fleet_some_peers),
     Matrix.FLEET_OWN_POOL: _fleet(_fleet_own_pool),

@@ -48,6 +48,7 @@ class PacketFaults:
             "source-rewritten": self.sources,
             "sources-disguised": self.disguised,
             "hairpin-broken": self.hairpins,
+            "host-silent": self.silent_host,
             "idle-flows-forgotten": self.idle_flows,
             "idle-outside-flows-forgotten": self.idle_flows_outwards,
             "pod-silent": self.silent_pod,
@@ -125,6 +126,10 @@ class PacketFaults:
         return await together(
             [await self._node.lose_hairpins(node) for node in self._targets.nodes(options)]
         )
+
+    async def silent_host(self, options: Json) -> Undo:
+        """``host-silent``."""
+        return await self._node.silence_host(self._named(options))
 
     async def idle_flows(self, options: Json) -> Undo:
         """``idle-flows-forgotten``."""
