@@ -18,7 +18,7 @@ _QUESTIONS = list(Question)
 _VANTAGES = list(VantageKind)
 _TARGETS = list(TargetKind)
 _WITHOUT_PATH = len(_QUESTIONS)
-"""The rank of what has no path: after all that has one."""
+"""The rank of what has no path: after all that has one, and before suites of which nothing was run."""
 API_SERVER = "API server"
 
 
@@ -120,7 +120,9 @@ def suites(groups: Iterable[FlowGroup]) -> tuple[Suite, ...]:
 def _plainest(suite: Suite) -> tuple[int, ...]:
     """Return the rank of a suite's plainest path: a Pod that reaches a Pod comes before all others."""
     checks = (result.check for group in suite.groups for result in group.checks)
-    return min((_rank(check) for check in checks if check is not None), default=(_WITHOUT_PATH,))
+    return min(
+        (_rank(check) for check in checks if check is not None), default=(_WITHOUT_PATH + 1,)
+    )
 
 
 def _rank(check: Check) -> tuple[int, ...]:

@@ -48,6 +48,13 @@ def test_suites_without_a_path_come_last() -> None:
     assert sends == sorted(sends, reverse=True)
 
 
+def test_suites_of_which_nothing_was_run_come_last() -> None:
+    """An empty row tells less than any other."""
+    empty = [not any(group.checks for group in suite.groups) for suite in suites(groups(Story()))]
+    assert True in empty
+    assert empty == sorted(empty)
+
+
 def test_a_suites_cell_sums_its_flows() -> None:
     """No check is lost or counted twice between a suite's row and those of its flows."""
     every = groups(Story())

@@ -23,6 +23,7 @@ from nettests.report.incidents.evidence import (
     way_to_dns,
 )
 from nettests.report.incidents.hops import node_of_dns, nodes_of_pods
+from nettests.report.incidents.late_rules import late_rules
 from nettests.report.incidents.loss import Loss, find_loss
 from nettests.report.incidents.phrases import (
     cause_alone,
@@ -62,7 +63,7 @@ def find_incidents(
     besides += ways
     if dns_node := node_of_dns(facts):
         besides += [said for one in ran for said in way_to_dns(one, dns_node)]
-    new = [*early(ran, evidence)]
+    new = [*early(ran, evidence), *late_rules(red, evidence)]
     besides += new
     slowness = find_slowness(list(red.values()), evidence, ways)
     said = [*_without((*evidence, *besides), slowness)]
@@ -79,7 +80,7 @@ def find_incidents(
     if loss:
         found.append(_of_loss(loss, facts))
     known = {check for incident in found for check in incident.checks}
-    found.sort(key=lambda one: -len(one.checks))
+    found.sort(key=lambda one: (-len(one.checks), min(_weight(red[check]) for check in one.checks)))
     alone = sorted((one for one in red.values() if one.id not in known), key=_weight)
     whole = [*found, *(_unexplained(one, nodes) for one in alone)]
     return tuple(_by_check(one) for one in whole)

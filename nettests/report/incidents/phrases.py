@@ -52,6 +52,7 @@ _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
 """What a search for the largest packet may find that an MTU would mend."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
 _UNJUDGED = "cannot be judged"
+_STARTS = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
 _SOME = 5
 """One of so many answered well: what is wrong comes and goes."""
 _WHOSE = {
@@ -286,6 +287,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         (Kind.ENTERED, "{carried} from elsewhere to {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
         (Kind.NODE, "{carried} from and to {value}"),
+        (Kind.FORWARDS, "Services through the Service proxy of {value} to backends on other nodes"),
         (Kind.SERVICE, "Connections to Service {value}"),
         (Kind.BACKEND, "Connections to Pod {value}"),
         (Kind.SEARCH_LIST, "Names that need the DNS search list of Pods on {value}"),
@@ -314,9 +316,8 @@ def _of_paths(of: dict[Kind, str], carried: str) -> str:
         if Kind.NODE in of:
             return f"Connections from and at {of[Kind.NODE]} to {article} {kind}{_where(of)}"
         if Kind.ENTERED in of:
-            return (
-                f"Connections from elsewhere to {article} {kind} at {of[Kind.ENTERED]}{_where(of)}"
-            )
+            whose = f"{_STARTS[vantage]} elsewhere" if vantage in _STARTS else "elsewhere"
+            return f"Connections from {whose} to {article} {kind} at {of[Kind.ENTERED]}{_where(of)}"
         return f"Connections to {article} {kind}{start}{_where(of)}"
     if Kind.PROXY_NODE in of:
         node = of.pop(Kind.PROXY_NODE)
@@ -330,8 +331,7 @@ def _of_paths(of: dict[Kind, str], carried: str) -> str:
         packets = carried if of.pop(Kind.PROTOCOL, None) else carried.lower()
         return f"{of.pop(Kind.FAMILY)} {packets}{_where(of)}"
     if Kind.VANTAGE in of:
-        starts = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
-        return f"Connections from {starts.get(of.pop(Kind.VANTAGE), 'the API')}{_where(of)}"
+        return f"Connections from {_STARTS.get(of.pop(Kind.VANTAGE), 'the API')}{_where(of)}"
     of.pop(Kind.PROTOCOL, None)
     return f"{carried}{_where(of)}"
 

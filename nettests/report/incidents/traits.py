@@ -38,6 +38,8 @@ class Kind(StrEnum):
     """The node whose kubelet tells Pods which domains complete a name."""
     PROXY_NODE = "service-proxy"
     """The node whose Service proxy has to translate the packet."""
+    FORWARDS = "forwards"
+    """A node whose Service proxy has to send to a backend on another node."""
     MUCH = "much"
     """Many connections or many Services, or what is beside them or left of them."""
     CHANGED = "changed"
@@ -157,6 +159,8 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.MANY_PODS, (check.source.node or "") if check.action.makes_many_pods else ""
             yield Kind.PROXY_NODE, check.source.node or ""
             yield Kind.SERVICE, check.target.service or ""
+            away = check.target.node not in {None, check.source.node}
+            yield Kind.FORWARDS, (check.source.node or "") if away else ""
         return
     yield Kind.PROBE, check.source.probe
     yield Kind.VANTAGE, check.source.kind.value
