@@ -9,7 +9,6 @@ from nettests.report import Results
 from nettests.report.results import CheckResult
 from tests.report.test_incidents import LINUX, OTHER_WIN, WIN, holding
 
-FLOW = "pod-port-forward"
 SLOW = "every answer took 2.0 s or more"
 
 
@@ -104,17 +103,19 @@ def test_what_gives_up_on_a_late_way_belongs_to_it(quiet: Results) -> None:
 
 def test_what_is_wrong_leads_before_as_much_that_is_not_known(quiet: Results) -> None:
     """Of two incidents of as many checks the one that fails comes first."""
-
-    def at(node: str) -> Callable[[CheckResult], bool]:
-        return lambda one: bool(one.check and one.flow == FLOW and one.check.source.node == node)
+    verdicts = {
+        (WIN, "pod-port-forward"): Verdict.UNKNOWN,
+        (LINUX, "pod-node-selector"): Verdict.FAIL,
+    }
 
     def of(one: CheckResult) -> CheckResult:
-        if not one.ran or one.observation is None:
+        node = one.check.source.node if one.check else None
+        verdict = verdicts.get((node or "", one.flow))
+        if not one.ran or one.observation is None or verdict is None:
             return one
         seen = replace(one.observation, outcome=Outcome.FAILS_TO_START)
-        if at(WIN)(one):
-            return replace(one, verdict=Verdict.UNKNOWN, observation=seen)
-        return replace(one, verdict=Verdict.FAIL, observation=seen) if at(LINUX)(one) else one
+        return replace(one, verdict=verdict, observation=seen)
 
     found = holding(quiet, [of(one) for one in quiet.checks]).incidents
+    assert [len(one.checks) for one in found] == [2, 2]
     assert [one.traits["on-node"] for one in found] == [LINUX, WIN]
