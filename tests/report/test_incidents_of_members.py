@@ -245,3 +245,15 @@ def test_one_service_that_is_late_is_not_all_of_its_node() -> None:
     assert [one.traits for one in found] == [
         {"service-proxy": NODE, "service": "svc-server-linux-1-1"}
     ]
+
+
+def test_a_silent_pod_is_told_from_its_node_by_the_node_itself() -> None:
+    """All that a sweep sends to a node goes to one server there, but what goes to the node's own address."""
+    pod = "server-windows-1-7"
+
+    def silent(action: Action) -> bool:
+        target = action.target
+        return pod in {target.pod, *(target.backends if len(target.backends) == 1 else ())}
+
+    found = swept(silent, flows=(*FLOWS, "fleet-pod-to-node")).incidents
+    assert [one.cause for one in found] == [f"Connections to Pod {pod} get no answer"]
