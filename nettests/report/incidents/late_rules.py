@@ -1,4 +1,4 @@
-"""A node whose Service proxy is late: its Services were waited for in vain, and answered in the end.
+"""A node whose Service proxy is late: its Services did not answer by their deadline, and did in the end.
 
 Beside ``evidence``. What was run after the rules had come is green and contradicts nothing, and what was run before is
 silent like a Service that nobody serves: where several Services of a node answered only after their deadline, its proxy is
