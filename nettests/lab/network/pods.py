@@ -12,7 +12,7 @@ from ipaddress import IPv6Address, IPv6Network
 from nettests.lab.interfaces import PodNetwork, PortMapping
 from nettests.lab.network import addressing
 from nettests.lab.network.namespace import NetworkNamespace, make_namespace
-from nettests.lab.network.netlink import End, Netlink, anywhere, configure, host
+from nettests.lab.network.netlink import End, Netlink, anywhere, await_carrier, configure, host
 from nettests.lab.topology import Address, Ipam, NodeSpec, Profile
 
 _UNASKED = int(IPv6Address("fd00:dead::"))
@@ -149,6 +149,7 @@ class Pods:
                     links.address(pod.port, gateway)
                 lead_to(links, pod.port, address, far.mac)
         connect_to_gateway(pod.namespace, self._ways(pod))
+        await_carrier(near)
 
     def _ways(self, pod: _Pod) -> list[tuple[Address, Address]]:
         """Return the pod's addresses, each with its gateway."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nettests.lab.network import addressing, nft
 from nettests.lab.network.namespace import FORWARDING, IPV6, NetworkNamespace, make_namespace
-from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure, host
+from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, await_carrier, configure, host
 from nettests.lab.network.tables import Chain, Table, render
 from nettests.lab.topology import OS, Address, Profile
 
@@ -57,6 +57,7 @@ class Underlay:
             own = self.macs[address]
             others = ((one, mac) for one, mac in self.macs.items() if mac != own)
             links.neighbours(link, others)
+        await_carrier(near)
 
 
 def build_underlay(profile: Profile) -> Underlay:
@@ -159,3 +160,4 @@ def _wire_outside(underlay: Underlay, profile: Profile) -> None:
             links.up("eth0")
             links.address("eth0", address, profile.outside_network.prefixlen)
             links.route(ANY, "eth0", via=profile.outside_network[1])
+        await_carrier(near)

@@ -14,7 +14,7 @@ from nettests.lab.network.geneve import geneve_table
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
-from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure, host
+from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, await_carrier, configure, host
 from nettests.lab.network.node import Node
 from nettests.lab.network.outbound_nat import nat_exceptions, spared
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
@@ -286,6 +286,7 @@ def _connect_host(
             lead_to(links, Port.HOST, address, mac)
     ways = ((address, addressing.point_to_point(address)) for address in addresses)
     connect_to_gateway(machine, ways)
+    await_carrier(near)
 
 
 def _build_tunnel(node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> None:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from pyroute2.conntrack import Conntrack, NFCTAttrTuple
-from pyroute2.netlink.nlsocket import NetlinkRequest
 
 from nettests.lab.interfaces import Namespace, PortMapping
 from nettests.lab.network import (
@@ -34,6 +33,8 @@ from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.network.netlink import configure
 from nettests.lab.network.packets import Packets
 from nettests.lab.topology import Profile, ServiceTable
+from tests.lab.network.first_packets import first_datagram
+from tests.lab.network.kernel_work import Work
 from tests.lab.network.requests_of_pods import PATIENCE, POD_PORT, Ask
 
 _ETH_P_ALL = 3
@@ -52,30 +53,10 @@ class _UdpServer(asyncio.DatagramProtocol):
         self._transport.sendto(f"{self._name} sees {addr[0]}".encode(), addr)
 
 
-class Work:
-    """Counts netlink requests and nft runs of this process, from when it is made."""
-
-    def __init__(self) -> None:
-        self.netlink_requests = 0
-        self.nft_runs = 0
-        send, load = NetlinkRequest.send, nft.load
-
-        async def counted_send(request: Any) -> None:
-            self.netlink_requests += 1
-            await send(request)
-
-        def counted_load(fd: int, ruleset: str) -> str:
-            self.nft_runs += 1
-            return load(fd, ruleset)
-
-        NetlinkRequest.send = counted_send
-        nft.load = counted_load
-
-
 class IsolatedLab:
     """A fabric and what lives in it; every public method answers one request."""
 
-    def __init__(self, made: LabFabric, root: NetworkNamespace, work: "Work") -> None:
+    def __init__(self, made: LabFabric, root: NetworkNamespace, work: Work) -> None:
         self._fabric = made
         self._root = root
         self._pods: dict[str, Namespace] = {}
@@ -116,6 +97,10 @@ class IsolatedLab:
         pod = await self._fabric.nodes[node].attach_pod(name)
         self._pods[name] = pod.namespace
         return str(pod.address)
+
+    async def first_datagrams(self, node: str, pods: int) -> list[bool]:
+        """Send a datagram to each of so many new pods at once; return which of them came."""
+        return [await first_datagram(self._fabric.nodes[node], f"new-{one}") for one in range(pods)]
 
     async def detach(self, node: str, name: str) -> None:
         await self._fabric.nodes[node].detach_pod(name)

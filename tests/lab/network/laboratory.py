@@ -52,6 +52,10 @@ class Laboratory:
         """Add a pod that serves, with host ports; return its address."""
         return str(self._call("attach_mapped", node, name, mappings))
 
+    def first_datagrams(self, node: str, pods: int) -> list[bool]:
+        """Send a datagram to each of so many new pods as soon as it is attached; return which of them came."""
+        return list(self._call("first_datagrams", node, pods))
+
     def attach_bare(self, node: str, name: str) -> str:
         """Add a pod that does not serve anything; return its address."""
         return str(self._call("attach_bare", node, name))

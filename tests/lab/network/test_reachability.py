@@ -25,6 +25,7 @@ from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory
 from tests.lab.network.requests_of_pods import Ask
 
+NEW_PODS = 40
 COLUMNS = {
     "l2bridge": (Driver.L2BRIDGE, False),
     "l2bridge-dsr": (Driver.L2BRIDGE, True),
@@ -225,3 +226,10 @@ def test_an_outside_address_among_the_exceptions_is_not_reached(start_lab: Start
     assert windows == "timed out"
     assert linux.endswith(NODE_ADDRESS[LINUX])
     assert node.endswith(NODE_ADDRESS[WIN_A])
+
+
+@pytest.mark.parametrize("node", [LINUX, WIN_A])
+def test_a_new_pod_gets_what_is_sent_at_once(start_lab: StartLab, node: str) -> None:
+    """A datagram that is sent as soon as a Pod is attached arrives, whatever the kernel's link watch has noticed by then."""
+    came = start_lab(profile()).first_datagrams(node, NEW_PODS)
+    assert came == [True] * NEW_PODS
