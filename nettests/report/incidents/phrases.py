@@ -52,6 +52,7 @@ _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
 """What a search for the largest packet may find that an MTU would mend."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
 _UNJUDGED = "cannot be judged"
+_TO = {"other-node": " to other nodes", "outside": " to the outside"}
 _STARTS = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
 _SOME = 5
 """One of so many answered well: what is wrong comes and goes."""
@@ -285,6 +286,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         (Kind.POD_NETWORK, "{carried} of Pods between {value} and other nodes"),
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
         (Kind.ENTERED, "{carried} from elsewhere to {value}"),
+        (Kind.LEFT, "{carried} from {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
         (Kind.NODE, "{carried} from and to {value}"),
         (Kind.FORWARDS, "Services through the Service proxy of {value} to backends on other nodes"),
@@ -298,6 +300,8 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
     ):
         if kind in rest:
             value = rest.pop(kind)
+            if kind is Kind.LEFT:
+                value += _TO.get(rest.pop(Kind.PLACEMENT, ""), " to elsewhere")
             if kind is Kind.POD_ROUTE:
                 value = value.replace(" → ", " to Pods of ")
             if "{carried}" in text:
@@ -318,13 +322,17 @@ def _of_paths(of: dict[Kind, str], carried: str) -> str:
         if Kind.ENTERED in of:
             whose = f"{_STARTS[vantage]} elsewhere" if vantage in _STARTS else "elsewhere"
             return f"Connections from {whose} to {article} {kind} at {of[Kind.ENTERED]}{_where(of)}"
+        start += " on its own node" if of.pop(Kind.PLACEMENT, "") == "same-node" else ""
         return f"Connections to {article} {kind}{start}{_where(of)}"
     if Kind.PROXY_NODE in of:
         node = of.pop(Kind.PROXY_NODE)
         return f"Services through the Service proxy of {node}{_where(of)}"
     if Kind.PLACEMENT in of:
-        place = {"other-node": "between nodes", "same-node": "within a node"}
-        where = place.get(of.pop(Kind.PLACEMENT), "out of the cluster")
+        within = of.get(Kind.SOURCE_NODE, "a node")
+        place = {"other-node": "between nodes", "same-node": f"within {within}"}
+        if (kind := of.pop(Kind.PLACEMENT)) == "same-node":
+            of.pop(Kind.SOURCE_NODE, None)
+        where = place.get(kind, "out of the cluster")
         of.pop(Kind.PROTOCOL, None)
         return f"{carried} {where}{_where(of)}"
     if Kind.FAMILY in of:
