@@ -213,7 +213,7 @@ def test_fleet_payload() -> None:
     sources=(NETWORK_MODEL,),
 )
 def test_fleet_path_loss() -> None:
-    """Between Pods of any two nodes, of many between those of each node and of one other, no more is lost than Ethernet may lose."""
+    """Between Pods of every node and of one other, and over TCP of any two of few nodes, no more is lost than Ethernet may lose."""
 
 
 @flow(

@@ -71,7 +71,7 @@ class Matrix(StrEnum):
     FLEET_RING = "fleet-ring"
     """Every node of the fleet to one other, so that each is a source once and a target once."""
     FLEET_ONCE = "fleet-once"
-    """Each pair of the fleet's nodes once, in one direction; of many nodes a ring, as ``FLEET_RING``."""
+    """``FLEET_RING``, and over TCP every other pair of few nodes once, in one direction."""
     FLEET_HOSTS = "fleet-hosts"
     """``FLEET_RING`` over some of many: for what takes a Pod on a node's own network, and processes in it."""
     FLEET_NODE_PORTS = "fleet-node-ports"

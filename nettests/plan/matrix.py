@@ -5,12 +5,13 @@ cluster cannot offer (another node of a node pool that has one) is a gap with it
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from nettests.model.check_id import EXTERNAL, between
 from nettests.model.facts import NodeFacts
-from nettests.model.words import OS, Placement
+from nettests.model.words import OS, Placement, Protocol
 from nettests.plan.cell import Cell, Gap
-from nettests.plan.fleet import ALL_PEERS, hosts, once, peers, ring
+from nettests.plan.fleet import ALL_PEERS, hosts, others, peers, ring
 from nettests.plan.flow import Backing, Matrix
 from nettests.plan.node_pools import NodePool, NodePools, server, service
 from nettests.plan.watching import every_node, left_out, watched, watched_at_nodes
@@ -70,8 +71,10 @@ def _fleet_ring(node_pools: NodePools) -> Iterator[Cell]:
 
 
 def _fleet_once(node_pools: NodePools) -> Iterator[Cell]:
-    for source, target in once(node_pools.fleet, node_pools.seed):
-        yield _between(source, target, target.name)
+    """Yield the ring, and every other pair of few nodes for what is sent again, where it is lost: echoes are many."""
+    yield from _fleet_ring(node_pools)
+    for source, target in others(node_pools.fleet, node_pools.seed):
+        yield replace(_between(source, target, target.name), protocols=(Protocol.TCP,))
 
 
 def _fleet_hosts(node_pools: NodePools) -> Iterator[Cell]:
