@@ -111,8 +111,8 @@ _HOSTS = (
         profiles=(FLEET,),
         injections=inject("host-silent", node="win-7"),
         must=(Checks(flow="fleet-node-to-pod"),),
-        may=(*UNPROVEN, Checks(flow="fleet-nodeport")),
-        names=("from nodes themselves|from node", "win-7"),
+        may=(Checks(flow="fleet-pod-to-node"), Checks(flow="fleet-nodeport"), *UNPROVEN),
+        names=("win-7 itself",),
     ),
 )
 

@@ -9,30 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from nettests.judge.message import last_detail
 from nettests.judge.not_started import not_started
 from nettests.model.check import Check
-from nettests.model.observation import Observation
 from nettests.model.path_size import PathSize, SizeFinding
-from nettests.model.words import Outcome, Question, SourceSeen, Verdict
+from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents.directions import told
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.much import said_of
+from nettests.report.incidents.outcomes import UNJUDGED, happened
 from nettests.report.incidents.settings import listed, rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import WITNESSED, Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
 
-_HAPPENED = {
-    Outcome.TIMED_OUT: "get no answer",
-    Outcome.REFUSED: "are refused",
-    Outcome.UNREACHABLE: "find no route",
-    Outcome.NXDOMAIN: "end with “no such name”",
-    Outcome.SERVFAIL: "end with an error of the name server (SERVFAIL)",
-    Outcome.NO_PORT: "find no port to connect from",
-    Outcome.LOST: "lose their connections",
-    Outcome.REJECTED: "are rejected",
-    Outcome.FAILS_TO_START: "fail to start",
-    Outcome.DEVIATES: "deviate",
-}
 _OF_ONE = {
     Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
     Kind.UNREADY: "Node {} was not Ready while it was probed",
@@ -51,7 +39,6 @@ _OF_ONE = {
 _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
 """What a search for the largest packet may find that an MTU would mend."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
-_UNJUDGED = "cannot be judged"
 _TO = {"other-node": " to other nodes", "outside": " to the outside"}
 _STARTS = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
 _SOME = 5
@@ -116,7 +103,7 @@ def _of_amount(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: 
     if Kind.SIZE in of:
         return _of_size(of, results, happens)
     node, system = of.get(Kind.SOURCE_NODE, ""), of.get(Kind.SOURCE_OS, "")
-    return said_of(of[Kind.MUCH], node, system, happens, judged=happens != _UNJUDGED)
+    return said_of(of[Kind.MUCH], node, system, happens, judged=happens != UNJUDGED)
 
 
 def _still(results: Sequence[CheckResult]) -> str:
@@ -139,7 +126,7 @@ def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: st
     protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
     found = limits_of(results)
     if not found:
-        beside = "" if happens == _UNJUDGED else ", and small ones arrive"
+        beside = "" if happens == UNJUDGED else ", and small ones arrive"
         return f"{_subject(rest, f'Large {protocol}packets')} {happens}{beside}"
     carried = f"{protocol}packets" if protocol else "Packets"
     subject = _subject(rest, f"{carried} above {min(found):,} bytes")
@@ -206,24 +193,6 @@ def _only_start(results: Sequence[CheckResult]) -> bool:
     return all(one.check and one.check.action.question is Question.START for one in results)
 
 
-def happened(results: Sequence[CheckResult]) -> str:
-    """Return what most of the checks saw, as a verb."""
-    seen = Counter(
-        _seen(one.observation)
-        for one in results
-        if one.observation is not None and one.verdict is not Verdict.UNKNOWN
-    )
-    if not seen:
-        return _UNJUDGED
-    return _HAPPENED.get(seen.most_common(1)[0][0], "do not behave as documented")
-
-
-def _seen(observation: Observation) -> Outcome:
-    """Return how a check's question ended; where its Service was waited for without an answer, how that did."""
-    waited = observation.late is not None and observation.outcome.positive
-    return Outcome.TIMED_OUT if waited else observation.outcome
-
-
 def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     observed = [one.observation for one in results if one.observation is not None]
     if observed and not any(one.trusted for one in observed):
@@ -285,6 +254,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         (Kind.POD_ROUTE, "{carried} from {value}"),
         (Kind.POD_NETWORK, "{carried} of Pods between {value} and other nodes"),
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
+        (Kind.HOST, "{carried} between {value} itself and Pods of other nodes"),
         (Kind.ENTERED, "{carried} from elsewhere to {value}"),
         (Kind.LEFT, "{carried} from {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),

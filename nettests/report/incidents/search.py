@@ -60,6 +60,8 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.PROXY_NODE, Kind.SERVICE),
     (Kind.PROXY_NODE, Kind.BACKEND),
     (Kind.FORWARDS,),
+    (Kind.HOST,),
+    (Kind.HOST, Kind.PROTOCOL),
     (Kind.OUTSIDE,),
     (Kind.OUTSIDE, Kind.PROTOCOL),
     (Kind.LEFT,),
