@@ -62,6 +62,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.FORWARDS,),
     (Kind.HOST,),
     (Kind.HOST, Kind.PROTOCOL),
+    (Kind.HOST, Kind.SOURCE_OS),
     (Kind.OUTSIDE,),
     (Kind.OUTSIDE, Kind.PROTOCOL),
     (Kind.LEFT,),
