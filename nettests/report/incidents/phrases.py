@@ -256,7 +256,6 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
         (Kind.HOST, "{carried} between {value} itself and Pods of other nodes"),
         (Kind.ENTERED, "{carried} from elsewhere to {value}"),
-        (Kind.LEFT, "{carried} from {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
         (Kind.NODE, "{carried} from and to {value}"),
         (Kind.FORWARDS, "Services through the Service proxy of {value} to backends on other nodes"),
@@ -267,6 +266,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         (Kind.FLOW, "Checks of {value}"),
         (Kind.CHANGED, "{value} that were changed"),
         (Kind.PROBE, "Checks from probe {value}"),
+        (Kind.LEFT, "{carried} from {value}"),
     ):
         if kind in rest:
             value = rest.pop(kind)
