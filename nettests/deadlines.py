@@ -1,8 +1,8 @@
-"""Answers over HTTP that end by a deadline, however slowly they drip.
+"""Read HTTP responses by a deadline, however slowly they arrive.
 
-A time-out of a socket bounds one silence: a peer that sends a byte before each ends keeps its reader for ever.
-Here the head and the body of an answer are read by a deadline for both, whichever client of ours reads them: the
-API server's, a port-forward's, the external vantage point. How long they have is theirs to say.
+A socket's time-out bounds one pause: a peer that sends a byte before each time-out would keep its reader for ever.
+Here head and body are read by one deadline, for every client of ours: the API server's, a port-forward's, the
+external vantage's. The caller sets the deadline.
 """
 
 import http.client

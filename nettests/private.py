@@ -1,7 +1,6 @@
-"""Folders and files that only their owner may read: what a run writes tells much of a cluster.
+"""Folders and files that only their owner may read: a run's files say much about a cluster.
 
-Used by everything that writes into a run's folder. The mode is set, whatever the umask is; a folder that was
-there before keeps its own.
+Used for everything in a run's folder. The mode is set whatever the umask is; an existing folder keeps its own.
 """
 
 import os

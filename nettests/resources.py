@@ -1,7 +1,7 @@
-"""Where the suites and manifests are that ship with this package.
+"""The paths of the suites and manifests that ship with this package.
 
-In a checkout they are top-level folders beside the package; in an installed wheel they travel as
-``nettests/_bundled``. Everything that needs a shipped file comes here; nothing is read here.
+In a checkout they are top-level folders beside the package; in an installed wheel they are in ``nettests/_bundled``.
+Nothing is read here.
 """
 
 from pathlib import Path

@@ -46,7 +46,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as _first:
 
 
 def _leaves(host: object) -> bool:
-    """Whether a host lies outside the loopback; a name does, because a resolver would be probed."""
+    """Whether a host lies outside the loopback; a name does, because a resolver would be queried."""
     text = host.decode() if isinstance(host, bytes) else str(host)
     try:
         found = ipaddress.ip_address(text.partition("%")[0])

@@ -1,8 +1,8 @@
-"""What a site has accepted of its runs for a while: failures that are known, and outcomes that were recorded.
+"""Baselines: the failures and recorded outcomes of a run that a site accepts until a date. Pure.
 
-``entries`` reads and writes the file, ``accepting`` makes entries of runs, on the facts that ``separating`` finds, ``matching`` says which of them hold for another
-one. A baseline changes no verdict and no document's judgement: it decides what ``--fail-on new`` counts. Nothing here opens a
-file or reads a clock.
+``entries`` reads and writes the file, ``accepting`` makes entries from runs, on the facts that ``separating`` finds,
+``matching`` says which entries hold for another run. A baseline changes no verdict: it decides what ``--fail-on new``
+counts. Nothing here opens a file or reads a clock.
 """
 
 from nettests.baseline.accepting import Accepted, accepted, merged

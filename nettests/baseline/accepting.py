@@ -1,4 +1,4 @@
-"""Runs → the entries that accept what deviates in them, or was recorded, and the facts under which it does. Pure."""
+"""Runs → entries that accept their deviations and recorded outcomes, with the facts under which they hold. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""The file of a baseline: YAML, validated, every error with file, line and key; written whole.
+"""The baseline file: YAML, validated, every error with file, line and key; always written as a whole.
 
-An entry names one check by its id, what became of it, and the facts under which that was accepted. It is no limitation:
-no document is behind it, so it has a reason and an end instead of a source.
+An entry names a check by its id, the accepted result, and the facts under which it was accepted. It is not a
+limitation: no document supports it, so it has a reason and an expiry date instead of a source.
 """
 
 import json
@@ -108,15 +108,18 @@ def render_baseline(baseline: Baseline) -> str:
     """Return the text of the file, entries in the order of their checks."""
     entries = sorted(baseline.entries, key=lambda one: one.check)
     clusters = [
-        {"name": one.name, **({"factsDigest": one.facts_digest} if one.facts_digest else {})}
-        for one in baseline.clusters
+        {
+            "name": cluster.name,
+            **({"factsDigest": cluster.facts_digest} if cluster.facts_digest else {}),
+        }
+        for cluster in baseline.clusters
     ]
     return write_yaml(
         {
             "apiVersion": API_VERSION,
             "kind": KIND,
             **({"clusters": clusters} if clusters else {}),
-            "entries": [_data(one) for one in entries],
+            "entries": [_data(entry) for entry in entries],
         }
     )
 

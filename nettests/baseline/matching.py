@@ -1,4 +1,4 @@
-"""A run and a baseline → what of the run is new, which entries hold, and which no longer describe it. Pure."""
+"""A run and a baseline → which results are new, which entries hold, and which no longer describe the run. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -90,18 +90,18 @@ class Told:
 
 def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting, ...]:
     """Return what each entry says of a run."""
-    checks = {one.id: one for one in run.checks}
+    checks = {check.id: check for check in run.checks}
     return tuple(
-        Fitting(entry=one, fit=fit, why=why)
-        for one in baseline.entries
-        for fit, why in [_fit(one, checks.get(one.check), run, today)]
+        Fitting(entry=entry, fit=fit, why=why)
+        for entry in baseline.entries
+        for fit, why in [_fit(entry, checks.get(entry.check), run, today)]
     )
 
 
 def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
     """Return what of a run the baseline covers."""
     checks = {one.id: one for one in run.checks}
-    fits = {one.entry.check: one for one in fittings(run, baseline, today)}
+    fits = {fitting.entry.check: fitting for fitting in fittings(run, baseline, today)}
     holding = {check: one.entry for check, one in fits.items() if one.fit is Fit.HOLDS}
     deviating = [one.id for one in run.checks if one.standing in DEVIATING]
     return Told(
@@ -126,13 +126,13 @@ def elsewhere(run: RecordedRun, baseline: Baseline) -> str:
     Facts of one cluster change with each update, so its name is what counts; the digest tells a twin from a stranger.
     """
     here = accepted_on(run)
-    if not baseline.clusters or here.name in {one.name for one in baseline.clusters}:
+    if not baseline.clusters or here.name in {cluster.name for cluster in baseline.clusters}:
         return ""
     named = ", ".join(map(str, baseline.clusters[:NAMED]))
     more = len(baseline.clusters) - NAMED
     rest = f", … and {plural(more, 'more cluster')}" if more > 0 else ""
     like = here.facts_digest and here.facts_digest in {
-        one.facts_digest for one in baseline.clusters
+        cluster.facts_digest for cluster in baseline.clusters
     }
     facts = "the same facts" if like else f"other facts ({short(here.facts_digest) or 'none'})"
     return f"accepted for {named}{rest}, and this run is of {here.name}, with {facts}"
@@ -157,7 +157,7 @@ def _fit(
     if entry.expired(today):
         return Fit.EXPIRED, f"accepted until {entry.expires}"
     if run.run.error:
-        return Fit.NOT_JUDGED, f"the run could not start: {run.run.error}"
+        return Fit.NOT_JUDGED, f"the run could not start: {run.run.why_not_started}"
     if check is None:
         return Fit.GONE, "the run did not plan it"
     if check.standing in {Verdict.UNKNOWN, Verdict.SKIPPED}:

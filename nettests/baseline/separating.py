@@ -1,7 +1,7 @@
-"""Runs that show a deviation and runs that do not → the fewest facts that tell the former from the latter. Pure.
+"""Runs with a deviation and runs without → the fewest facts that tell them apart. Pure.
 
-Each run is a check with its facts. Facts that the check's expectation depends on are tried before others, and what cannot
-be compared, because it is unknown in one of them, separates nothing.
+Each run contributes one check with its facts. Facts that the check's expectation depends on are tried first. A fact
+that is unknown in any of the runs cannot separate them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ def separated(showing: Sequence[Of], without: Sequence[Of]) -> Separated:
 
 def exact(showing: Sequence[Of]) -> Condition:
     """Return the facts that an expectation depends on, and those of every entry, with their values in these runs."""
-    named = (*ALWAYS, *(one for _, check in showing for one in dependencies(check)))
+    named = (*ALWAYS, *(dependency for _, check in showing for dependency in dependencies(check)))
     found = {one: _values(one, showing) for one in dict.fromkeys(named)}
     return {one: values for one, values in found.items() if values and not NOTHING & {*values}}
 
@@ -79,23 +79,23 @@ def _telling(
     showing: Sequence[Of], without: Sequence[Of]
 ) -> Iterator[tuple[Dependency, frozenset[int]]]:
     """Yield each fact with the places of the runs that it tells from those that show something, the likeliest first."""
-    for one in _candidates(showing):
-        values = {*_values(one, showing)}
+    for candidate in _candidates(showing):
+        values = {*_values(candidate, showing)}
         if not values or values & {UNKNOWN, *NOTHING}:
             continue
-        others = [fact_of(one, *other) for other in without]
+        others = [fact_of(candidate, *other) for other in without]
         told = frozenset(
             at
             for at, value in enumerate(others)
             if value is not None and value != UNKNOWN and value not in values
         )
         if told:
-            yield one, told
+            yield candidate, told
 
 
 def _candidates(showing: Iterable[Of]) -> Iterator[Dependency]:
     """Yield every fact of the cluster and of both ends once, those that conditions name before others."""
-    named = (one for _, check in showing for one in dependencies(check))
+    named = (dependency for _, check in showing for dependency in dependencies(check))
     of_nodes = (Dependency(name, side) for name in CONDITIONED for side in ENDS)
     rest = (Dependency(name, side) for name in OF_NODE for side in ENDS)
     of_cluster = (Dependency(name) for name in OF_CLUSTER)

@@ -1,7 +1,7 @@
-"""How much happens at once: the one place that decides it, and the mechanism that keeps to it.
+"""Concurrency limits: every number in one place, and the slots that enforce them.
 
-``Bounds`` holds every number with its unit and its reason, ``Slots`` lets so many in. Whoever works concurrently reads
-its bound here; which work there is, is not known here.
+``Bounds`` holds each limit with its unit and its reason; ``Slots`` admits that many at once. Every module that works
+concurrently reads its limit here. This package does not know what the work is.
 """
 
 from nettests.bounds.amounts import Bounds

@@ -1,7 +1,7 @@
-"""Every number of what may happen at the same time, with its unit and its reason.
+"""Every concurrency limit, with its unit and its reason.
 
-The three that a cluster profile sets (``timing.perProbe``, ``execLinux``, ``execWindows``) are taken from it; the
-others are the same for all clusters. How long something may take is no matter of this place: see ``Timing``.
+A cluster profile can set three of them (``timing.perProbe``, ``execLinux``, ``execWindows``); the others are the same
+for all clusters. Durations are not here: see ``Timing``.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
-"""Who may begin next: slots on one channel, on one node, or in front of the API server.
+"""Slots: who may start next on a channel, on a node, or at the API server.
 
-Taken by ``probes.sending`` around each question, and by ``cluster`` around each process and each API request. What
-costs a cluster something is a question's beginning; one that was sent a while ago and is still silent only waits
-for its time-out. So that silence holds nobody up, only what began a moment ago counts, up to a ceiling that file
-descriptors, or the processes of a node, set.
+``probes.sending`` takes a slot for each request, ``cluster`` for each process and each API request. Starting a
+request costs the cluster something; waiting for its time-out does not. So only requests that started a moment ago
+count against the limit, up to a ceiling set by file descriptors, or by the number of processes on a node. Silence
+therefore blocks nobody.
 """
 
 import threading

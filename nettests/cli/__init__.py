@@ -1,6 +1,6 @@
 """The command line: ``nettests run | preflight | plan | render | images | lab`` and more.
 
-Only words here: arguments in, text out. A run is pytest with our plugin; the lab is another program.
+Arguments in, text out; no logic. ``run`` is pytest with our plugin; ``lab`` is a separate program.
 """
 
 import click

@@ -1,6 +1,6 @@
 """``nettests archive``: a run's folder as one file, or as text for the log of a Job.
 
-What is in it is decided by ``job.archive``; the folder is found by ``session.recorded_runs``.
+``job.archive`` decides what is in it; ``session.recorded_runs`` finds the folder.
 """
 
 from pathlib import Path
@@ -31,9 +31,9 @@ PRINTED = "-"
     help="Where to write it; - prints it as text with its digest.  [default: RUN.tar.gz]",
 )
 def archive(*, run: str, report_dir: Path, to: Path | None) -> None:
-    """Put a run's folder into one file.
+    """Archive a run's folder as one file.
 
-    RUN is a folder, latest or latest~1. What is printed with --to=- is what `nettests job fetch` reads.
+    RUN is a folder, latest or latest~1. `nettests job fetch` reads what --to=- prints.
     """
     folder = results_of(run, report_dir).parent.resolve()
     write_archive(folder, to or Path(f"{folder.name}.tar.gz"))
@@ -54,7 +54,7 @@ def write_archive(folder: Path, to: Path) -> None:
 
 
 def archive_of_run(reports: Path, before: Path | None, to: Path) -> None:
-    """Archive the run that has just ended; what goes wrong is told, and changes nothing of it."""
+    """Archive the run that has just ended; a failure is printed and does not change the run's result."""
     folder = newest(reports)
     try:
         if folder is None or folder == before:

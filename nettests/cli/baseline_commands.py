@@ -1,6 +1,6 @@
-"""``nettests baseline accept | stale``: what a site accepts of a run for a while, and what of that is no longer so.
+"""``nettests baseline accept | stale``: accept results of a run until a date, and find entries that are out of date.
 
-Only words here: entries are made and matched by ``baseline``, runs are found by ``session.recorded_runs``.
+Arguments and output only: ``baseline`` makes and matches entries, ``session.recorded_runs`` finds runs.
 """
 
 import sys
@@ -42,9 +42,9 @@ DEFAULT = Path("baseline.yaml")
 
 @click.group()
 def baseline() -> None:
-    """Accept what a run found, for a while.
+    """Accept known failures until a date.
 
-    A nightly job then fails on what is new alone.
+    With --fail-on new a nightly job then fails only on failures that the baseline does not accept.
     """
 
 
@@ -58,15 +58,15 @@ def baseline() -> None:
     "patterns",
     multiple=True,
     metavar="PATTERN",
-    help="Only checks whose id matches, * for any letters (repeatable).  [default: all]",
+    help="Only checks whose id matches; * matches any text (repeatable).  [default: all]",
 )
-@click.option("--reason", required=True, metavar="TEXT", help="Why it is accepted.")
+@click.option("--reason", required=True, metavar="TEXT", help="Why the failures are accepted.")
 @click.option(
     "--expires",
     required=True,
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DATE",
-    help="The last day on which it is.",
+    help="The last day on which the entries hold.",
 )
 @click.option(
     "--to",
@@ -75,7 +75,7 @@ def baseline() -> None:
     default=DEFAULT,
     show_default=True,
     metavar="FILE",
-    help="The file that entries are added to; it is written again as a whole.",
+    help="The baseline file; entries are added, and the file is rewritten.",
 )
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 def accept(
@@ -87,13 +87,11 @@ def accept(
     file: Path,
     report_dir: Path,
 ) -> None:
-    """Accept what deviates in RUN, until a day.
+    """Accept the deviating and recorded checks of RUN until a date.
 
-    What was recorded there, too, and on the facts of that run.
-
-    RUN is a folder of a run, its results.json, or latest, latest~1 …. An entry holds its check to the verdict, the outcome
-    and the deviating members that were seen: anything else is new. Of several runs what the newest shows is accepted, on
-    the fewest facts that tell the runs which show it from those which do not.
+    RUN is a folder of a run, its results.json, or latest, latest~1 …. An entry accepts the verdict, outcome and
+    deviating members that RUN shows, on the cluster facts of RUN: anything else is new. Given several runs, the results
+    of the newest are accepted, on the fewest facts that tell runs with the failure from runs without it.
     """
     if not reason.strip():
         raise click.BadParameter("say why", param_hint="--reason")
@@ -113,7 +111,7 @@ def accept(
     # A document of somebody else's, or of a newer version, may hold words that no baseline has.
     read_baseline(text, str(file))
     _write(file, text)
-    before = {one.check: one for one in old.entries}
+    before = {entry.check: entry for entry in old.entries}
     for one in found:
         for line in accepted_lines(one):
             terminal.line(line)
@@ -138,11 +136,11 @@ def accept(
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:
-    """List the entries that no longer describe RUN.
+    """List the entries that no longer match RUN.
 
-    What was repaired, is otherwise or on other facts, is gone or expired.
+    Reasons: the failure was repaired, is a different one, or occurs on other facts; the check is gone; the entry expired.
 
-    Exit code: 0 all hold, or were not judged; 1 some no longer match.
+    Exit code: 0 all entries match or were not judged; 1 some no longer match.
     """
     held = read_baseline_file(file)
     of = _run(run, report_dir)

@@ -1,6 +1,6 @@
-"""``nettests catalogue`` and ``nettests lint``: what is documented, what of it is tested, what to repair.
+"""``nettests catalogue`` and ``nettests lint``: documented facts, which of them are tested, and mistakes in manifests.
 
-Both need no cluster. What is wrong is found in ``expect``; here it becomes lines and exit codes.
+Both work without a cluster. ``expect`` finds the mistakes; this module turns them into lines and exit codes.
 """
 
 import sys
@@ -52,7 +52,7 @@ def catalogue(
 ) -> None:
     """List the documented facts, and the checks that exercise them.
 
-    Flows and limitation entries, or the reason why nothing does.
+    Each fact is listed with its flows and limitation entries, or with the reason why it has none.
     """
     made = survey(suites, limitations)
     if made.mistakes:
@@ -66,7 +66,7 @@ def catalogue(
     if any(page is not None for page in (write, write_open, write_seeds)):
         return
     if as_json:
-        terminal.document([_as_data(one) for one in made.coverages])
+        terminal.document([_as_data(coverage) for coverage in made.coverages])
     else:
         for line in _listed(made):
             terminal.line(line)
@@ -105,7 +105,7 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) ->
 
 
 def _listed(made: Survey) -> Iterator[str]:
-    found = {one.fact.id: one for one in made.coverages}
+    found = {coverage.fact.id: coverage for coverage in made.coverages}
     for section in made.catalogue.sections:
         yield f"{section.letter}. {section.title}"
         for fact in section.facts:

@@ -1,6 +1,6 @@
-"""The group of commands: each loaded when it is called, its errors a sentence and the next step.
+"""The top-level command group: loads a command when it is called, and prints an error as a sentence and a next step.
 
-``nettests lab status`` need not import what a run needs; a traceback is nothing that people requested.
+``nettests lab status`` does not import what a run needs, and users never see a traceback for an expected error.
 """
 
 from collections.abc import Mapping

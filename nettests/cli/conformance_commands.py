@@ -1,6 +1,6 @@
-"""``nettests conformance``: a vendor's claims held against a run, as a report to publish; ``verify`` recomputes one.
+"""``nettests conformance``: check a vendor's claims against a run and write a report; ``verify`` recomputes a report.
 
-Only words here: claims are read and held against a run by ``conformance``, files and journals by ``session``.
+Arguments and output only: ``conformance`` reads and checks claims, ``session`` reads files and journals.
 """
 
 import sys
@@ -44,9 +44,12 @@ DIFFERENCES = 40
 
 @click.group(invoke_without_command=True)
 @click.option(
-    VENDOR_PROFILE, type=FILE, metavar="FILE", help="What the vendor claims: kind VendorProfile."
+    VENDOR_PROFILE,
+    type=FILE,
+    metavar="FILE",
+    help="The vendor's claims: a file of kind VendorProfile.",
 )
-@click.option("--run", default="latest", show_default=True, metavar="RUN", help="A run's folder.")
+@click.option("--run", default="latest", show_default=True, metavar="RUN", help="The run's folder.")
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @click.option(
     "--to",
@@ -65,13 +68,13 @@ def conformance(
     to: Path | None,
     as_json: bool,
 ) -> None:
-    """Hold what a vendor claims of a network plugin against a run.
+    """Check a vendor's claims about a network plugin against a run.
 
-    The run is judged anew from its journal, by the shipped limitation manifests and the vendor's own, and every claimed
-    feature gets a result: success; partial, where something of it was not shown; failure. The report is YAML, a page,
-    Markdown and a badge, and names no node and no address.
+    The run is judged again from its journal, with the shipped limitation manifests and the vendor's own. Every claimed
+    feature gets a result: success, partial (not all of it was shown), or failure. The report is written as YAML, HTML,
+    Markdown and a badge; it names no node and no address.
 
-    Exit code: 0 success; 1 failure; 6 partial; 7 nothing that is claimed was judged.
+    Exit code: 0 success; 1 failure; 6 partial; 7 no claimed check was judged.
 
     Example: nettests conformance --vendor-profile vendor.yaml
     """
@@ -102,7 +105,7 @@ def conformance(
     VENDOR_PROFILE,
     type=FILE,
     metavar="FILE",
-    help="The profile that the report was made with, where it brings files.  [default: what the report carries]",
+    help="The report's vendor profile, if it refers to files.  [default: the copy in the report]",
 )
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
@@ -114,12 +117,12 @@ def verify(
     report_dir: Path,
     as_json: bool,
 ) -> None:
-    """Recompute a report from the journal of RUN, and say where the two differ.
+    """Recompute a report from a run's journal.
 
-    REPORT is the YAML document; the page, Markdown and badge beside it are compared too. Nothing that it states is
-    believed: answers are read and judged anew.
+    Prints every difference. REPORT is the YAML document; the page, Markdown and badge beside it are compared too. RUN's
+    answers are read and judged again: nothing in the report is trusted.
 
-    Exit code: 0 the same; 1 they differ; 4 wrong input.
+    Exit code: 0 no difference; 1 differences; 4 wrong input.
     """
     recomputed = _recomputed(folder_of(run, report_dir), _files(report, vendor_profile))
     found = compared(report, recomputed)
@@ -180,9 +183,9 @@ def _told(report: ConformanceReport) -> Iterator[str]:
         yield f"warning: {warning}"
     for level in report.levels.values():
         yield level_line(level)
-        for one in level.features:
-            yield f"  {SYMBOL[one.result]} {one.result.value:8}{one.name}: {counted(one.statistics)}"
-            yield from (f"      {line}" for line in _bounded([*feature_lines(one)]))
+        for feature in level.features:
+            yield f"  {SYMBOL[feature.result]} {feature.result.value:8}{feature.name}: {counted(feature.statistics)}"
+            yield from (f"      {line}" for line in _bounded([*feature_lines(feature)]))
     for other in report.unsupported:
         yield f"not supported: {other.name} ({WORKS[other.works]}): {other.reason}"
     rest = report.unclaimed

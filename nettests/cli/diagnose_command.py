@@ -1,6 +1,6 @@
-"""``nettests diagnose``: what lies around nodes and checks, collected at this moment and without a run.
+"""``nettests diagnose``: collect diagnostics of nodes and checks now, without a run.
 
-Only words here: what is collected is decided in ``session.on_demand``.
+Arguments and output only: ``session.on_demand`` decides what is collected.
 """
 
 from collections.abc import Iterator

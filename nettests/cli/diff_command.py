@@ -1,6 +1,6 @@
 """``nettests diff A B``: what changed between two runs, and why.
 
-Only words here: runs are found by ``session.recorded_runs``, compared and worded by ``compare``.
+Arguments and output only: ``session.recorded_runs`` finds the runs, ``compare`` compares and describes them.
 """
 
 import sys

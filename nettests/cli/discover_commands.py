@@ -1,6 +1,6 @@
-"""``nettests discover`` and ``nettests plan``: what is known of a cluster, and what would be run.
+"""``nettests discover`` and ``nettests plan``: the facts of a cluster, and the checks that a run would make.
 
-Both read only; nothing is created in the cluster.
+Both only read; nothing is created in the cluster.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from nettests.session.run_options import RunOptions
 @cluster_options(CLUSTER)
 @click.option("--json", "as_json", is_flag=True, help="All facts with their origins, as JSON.")
 def discover(*, common: CommonOptions, as_json: bool) -> None:
-    """Show the facts read from a cluster, and why others are unknown."""
+    """Show a cluster's facts, and why some are unknown."""
     with common.cluster() as options:
         facts = read_facts(options, profile_of(options))
     if as_json:
@@ -48,7 +48,7 @@ def discover(*, common: CommonOptions, as_json: bool) -> None:
 def plan(*, common: CommonOptions, as_json: bool) -> None:
     """List the checks of a run, and the expected outcome of each.
 
-    Each check with the limitation entry that decides it; the cluster is read and nothing is created.
+    Each check is listed with the limitation entry that decides it. Reads the cluster; creates nothing.
     """
     made = read_blueprint(common)
     if as_json:
@@ -85,7 +85,7 @@ def read_blueprint(common: CommonOptions) -> Blueprint:
 
 
 def planned_lines(made: Blueprint) -> Iterator[str]:
-    """Yield what a run would do: each check with what is expected of it, each skip with its reason, and how many they are."""
+    """Yield the lines of a plan: each check with its expectation, each skip with its reason, and the totals."""
     for check in made.plan.checks:
         swept = f", {len(check.members)} members" if check.members else ""
         yield f"{check.id}  {_expected(made.expectations[check.id])}{swept}"

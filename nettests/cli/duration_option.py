@@ -1,4 +1,4 @@
-"""A length of time on the command line: 90s, 1m, 12h."""
+"""A duration on the command line: 90s, 1m, 12h."""
 
 import re
 
@@ -10,7 +10,7 @@ _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([smh])")
 
 
 def duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> float:
-    """Read a number and a unit, as seconds; what is none is a usage error."""
+    """Parse a number and a unit into seconds; anything else is a usage error."""
     found = _DURATION.fullmatch(text)
     if found is None or not float(found[1]):
         raise click.BadParameter(f"{text!r} is no duration: write 90s, 1m or 12h")

@@ -1,6 +1,6 @@
-"""``nettests explain CHECK``: why this is expected of a check, by which entry, from which document.
+"""``nettests explain CHECK``: the expected outcome of a check, the entry that decides it, and its source.
 
-Reads only; what decides is in ``expect``, what is printed here is its reasoning.
+Reads only. ``expect`` decides; this module prints its reasoning.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 def explain(*, check: str, common: CommonOptions, as_json: bool) -> None:
     """Explain the expected outcome of CHECK on a cluster.
 
-    Entries, their conditions, the facts that met them, and the sources.
+    Shows the limitation entries considered, their conditions, the facts that decided them, and the sources.
     """
     made = read_blueprint(common)
     found = _found(check, made)

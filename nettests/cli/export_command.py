@@ -1,4 +1,4 @@
-"""``nettests export RUN``: an anonymised bundle of a run, for people who help the project to read what it cannot yet."""
+"""``nettests export RUN``: an anonymised bundle of a run, for whoever teaches the project to read its answers."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,13 +31,13 @@ _SHOWN = 5
 @click.option(
     "--show",
     is_flag=True,
-    help="Write nothing; print what would leave, and which words were replaced.",
+    help="Write nothing; print the texts of the bundle, and the replaced words.",
 )
 @click.option(
     "--keep",
     multiple=True,
     metavar="WORD",
-    help="A word that may leave, as of a text in another language (repeatable).",
+    help="A word to keep, for example of a text in another language (repeatable).",
 )
 @report_dir_option("Where latest is looked for.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
@@ -52,8 +52,8 @@ def export(
 ) -> None:
     """Make an anonymous bundle of a run, to send to the project.
 
-    RUN is a run's folder, or latest, latest~1 …
-    Names, addresses and unknown words are replaced, the same everywhere; verdicts stay the same, and are compared.
+    RUN is a run's folder, or latest, latest~1 … Names, addresses and unknown words are replaced, each by the same
+    pseudonym everywhere. The bundle is judged before it is written: its verdicts have to be those of the run.
     """
     folder = folder_of(run, report_dir)
     made = exported(folder, today=datetime.now(UTC).date(), keep=keep)
@@ -79,7 +79,7 @@ def export(
 
 
 def _as_data(made: Exported, target: Path | None) -> dict[str, object]:
-    """Return what was made; what was held back is told of a bundle that is only looked at."""
+    """Return the bundle's contents; with ``--show`` also the words that were replaced."""
     held = {
         kind.value: list(made.pseudonyms.originals(kind))
         for kind in (Kind.WORD, Kind.NAME)
@@ -119,7 +119,7 @@ def _tell_verdicts(made: Exported) -> None:
 
 
 def _show(made: Exported) -> None:
-    """Print what leaves, and what is held back: the latter is for its owner's eyes alone."""
+    """Print the texts of the bundle and the replaced words; the latter are for the cluster's owner only."""
     counted = replaced(made.pseudonyms)
     _lines(readme(counted, checks=len(made.judgements), version=__version__))
     _tell_verdicts(made)

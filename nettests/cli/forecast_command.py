@@ -1,6 +1,6 @@
-"""``nettests forecast [RUN] --to KEY=VALUE …``: what is expected to change before anybody upgrades, and why.
+"""``nettests forecast [RUN] --to KEY=VALUE …``: what an upgrade is expected to change, and why.
 
-Only words here: facts come from a finished run's document or from the cluster, ``forecast`` decides. Reads only.
+Arguments and output only. Facts come from a finished run's document or from the cluster; ``forecast`` decides.
 """
 
 from collections import Counter
@@ -69,11 +69,11 @@ def forecast(
     output: str,
     quiet: bool,
 ) -> None:
-    """Show what is expected to change once facts of a cluster do.
+    """Show what an upgrade is expected to change.
 
-    RUN is a finished run: a folder, its results.json, or latest; without it the cluster itself is read. Today's
-    manifests are resolved on its facts and on those with --to, which says which limitations lift and appear, what
-    becomes open, which checks come and go, and what cannot be forecast.
+    RUN is a finished run: a folder, its results.json, or latest; without it the cluster itself is read. The limitation
+    manifests are resolved on the current facts and on the facts after --to. The forecast lists limitations that appear
+    or no longer hold, checks that are added or dropped, and whatever cannot be forecast.
 
     Keys are those of the cluster profile's facts and of conditions in manifests: kubernetes, windows.build, cni.backend …
     """
@@ -116,7 +116,10 @@ def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple
         raise click.UsageError(f"--to states one fact more than once: {', '.join(twice)}")
     if profile is not None:
         stated = read_profile(profile, option="--to-profile").facts
-        found = {one.key.subject: one for one in forecasts.stated_changes(stated)} | found
+        found = {
+            stated_change.key.subject: stated_change
+            for stated_change in forecasts.stated_changes(stated)
+        } | found
         if left := forecasts.left_alone(stated):
             notes.append(
                 f"not read of {profile}, as no limitation depends on it: {', '.join(left)}"
@@ -172,7 +175,7 @@ def _forecast(
     facts = forecasts.changed(known.facts, changes)
     after = known.planned(facts, read)
     patches = forecasts.deciding_patches(read[0], changes)
-    at_each = [forecasts.changed(known.facts, changes, patch=one) for one in patches]
+    at_each = [forecasts.changed(known.facts, changes, patch=patch) for patch in patches]
     others = [known.planned(one, read).expectations for one in at_each]
     after = forecasts.at_any_patch(after, others, changes)
     return forecasts.forecast(

@@ -1,6 +1,6 @@
-"""``nettests gc``: what dead runs left in a cluster, listed, and with ``--yes`` removed.
+"""``nettests gc``: list what killed runs left in a cluster; with ``--yes`` remove it.
 
-Reads the cluster and nothing else; which run is dead is ``cluster.leftovers``' finding.
+No state file is needed: ``cluster.leftovers`` reads the cluster and decides which runs are dead.
 """
 
 import sys
@@ -30,7 +30,7 @@ from nettests.model.exit_code import ExitCode
     "--cluster-profile",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Its timing says how long to wait for Leases and deletions.",
+    help="Sets how long to wait for Leases and deletions.",
 )
 @click.option(
     "--namespace",
@@ -141,7 +141,7 @@ def _why_it_goes(one: Leftover) -> str:
 
 
 def _next_step(one: Leftover) -> str:
-    """Return what somebody who wants it gone does next; nothing where waiting is all there is to do."""
+    """Return the next step towards removal; nothing if waiting is all that is left to do."""
     if one.state is State.KEPT and not one.named:
         return f"; remove it with: nettests gc --run {one.ownership.run} --yes"
     look = f"look at it, then: kubectl delete namespace {one.namespace}"

@@ -1,6 +1,6 @@
-"""How ``--help`` looks: shared options under a heading each, a command's own first, an example at the end.
+"""The layout of ``--help``: a command's own options first, shared options under headings, an example at the end.
 
-Used by every command of the harness; the options themselves are in ``options`` and beside each command.
+Used by every command of the harness; the options are declared in ``options`` and beside each command.
 """
 
 from typing import Any

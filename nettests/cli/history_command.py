@@ -1,6 +1,6 @@
-"""``nettests history DIR``: what many runs say together, what is red since when, and where facts changed.
+"""``nettests history DIR``: trends over many runs: what has been red since when, and which facts changed.
 
-Only words here: folders are found by ``session.recorded_runs``, runs are read by ``compare``, trends are ``history``'s.
+Arguments and output only: ``session.recorded_runs`` finds folders, ``compare`` reads runs, ``history`` finds trends.
 """
 
 import os
@@ -68,13 +68,13 @@ NAMED = 4
 def history(
     *, folder: Path, since: datetime | None, page: Path | None, as_json: bool, one_cluster: bool
 ) -> None:
-    """Show what the runs in DIR say together.
+    """Show trends over all runs in DIR.
 
-    What is red since when, what is flaky, what was repaired.
+    Which checks are red since when, which are flaky, which were repaired.
 
-    DIR holds folders of runs, as --report-dir of a run names it. Each check's first bad run is named with the last good
-    one before it, and the facts that changed in between. Runs of different clusters are told apart, and never mixed.
-    What cannot be read is named and left out.
+    DIR is the --report-dir of the runs. For each check that turned red: its first bad run, the last good run before it,
+    and the facts that changed in between. Runs of different clusters are kept apart. Unreadable runs are listed and
+    left out.
     """
     read, unread = _read(folder, page)
     if not read:
@@ -123,8 +123,8 @@ def _report(folder: Path, page: Path | None) -> str:
 
 def _tell(found: History) -> None:
     drawn = console(soft_wrap=True)
-    for one in found.clusters:
-        for line in _lines(one):
+    for cluster in found.clusters:
+        for line in _lines(cluster):
             drawn.print(line)
     if found.left_out:
         drawn.print(Text(f"Left out ({len(found.left_out)})", style="bold"))

@@ -1,7 +1,7 @@
-"""``nettests images``: what a run on a cluster pulls, and from where, so that it can be mirrored beforehand.
+"""``nettests images``: the images that a run pulls, and their registries, to be mirrored beforehand.
 
-Reads the cluster and the cluster profile; no registry is contacted, so that a digest is known only where a node has
-the image already.
+Reads the cluster and the cluster profile. No registry is contacted, so a digest is known only if a node already has
+the image.
 """
 
 from contextlib import closing
@@ -28,7 +28,7 @@ from nettests.session.run_options import RunOptions
 )
 @cluster_options(CLUSTER, IMAGES, CHECKS)
 @click.option(
-    "--digests", is_flag=True, help="Name each image by the digest that nodes know it by."
+    "--digests", is_flag=True, help="Name each image by its digest, as reported by the nodes."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def images(*, common: CommonOptions, digests: bool, as_json: bool) -> None:
@@ -66,7 +66,7 @@ def images(*, common: CommonOptions, digests: bool, as_json: bool) -> None:
 
 
 def _pinned(references: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what is said of an image's digests: those that nodes know, or how to find one."""
+    """Return the digests of an image that nodes know, or how to find one."""
     if not references:
         return (
             "digest not known: no node names one; run once with --pre-pull, or query the registry",

@@ -1,6 +1,6 @@
 """``nettests job render | apply | logs | fetch``: a run inside the cluster that it tests.
 
-Only words here: objects are made by ``nettests.job``, applied and followed by ``nettests.cluster``.
+Arguments and output only: ``nettests.job`` makes the objects, ``nettests.cluster`` applies and follows them.
 """
 
 import sys
@@ -55,7 +55,7 @@ def _which_cluster(command: Any) -> Any:
 )
 @job_options
 def render(*, wanted: Wanted) -> None:
-    """Print the objects of a Job, or with --schedule of a CronJob, as YAML.
+    """Print the objects of a Job or CronJob as YAML.
 
     RUN_ARGS, after --, are those of `nettests run`. No cluster is contacted.
     """
@@ -77,10 +77,10 @@ def render(*, wanted: Wanted) -> None:
 def apply_job(
     *, wanted: Wanted, kubeconfig: Path | None, context: str | None, replace: bool
 ) -> None:
-    """Create the objects of a Job, or with --schedule of a CronJob.
+    """Create the objects of a Job or, with --schedule, a CronJob.
 
-    Existing objects are updated if they are of nettests, and left alone otherwise. Before the Job itself its Pod is
-    tried out by a dry run.
+    Existing objects are updated if nettests created them, and left alone otherwise. A dry run checks first whether the
+    Job's Pod would be admitted.
     """
     items = objects_of(wanted)
     spec = items[-1]["spec"]
@@ -103,14 +103,16 @@ def apply_job(
     "--namespace", default="nettests", show_default=True, metavar="NAME", help="Of the Job."
 )
 @_which_cluster
-@click.option("-f", "--follow", "following", is_flag=True, help="Until the Job has ended.")
+@click.option(
+    "-f", "--follow", "following", is_flag=True, help="Follow the log until the Job has ended."
+)
 def logs(
     *, name: str, namespace: str, kubeconfig: Path | None, context: str | None, following: bool
 ) -> None:
-    """Print what a Job says, or why it says nothing.
+    """Print a Job's log, or why there is none.
 
-    NAME is a Job, or a CronJob, whose newest Job is meant. Exit code: that of the run in it; 7 if it has not ended, or
-    did not run.
+    NAME is a Job, or a CronJob for its newest Job. Exit code: that of the run in the Job; 7 if it has not ended, or did
+    not start.
     """
     with closing(connect(kubeconfig, context)) as connection:
         found = find_job(connection, namespace, name)
@@ -137,14 +139,14 @@ def logs(
     default=Path("reports"),
     show_default=True,
     metavar="DIR",
-    help="The folder of reports that the run's own is put into.",
+    help="The folder of reports; the run's folder is created in it.",
 )
 @click.option(
     "--run",
     metavar="RUN",
     default=LATEST,
     show_default=True,
-    help="Which run, of a claim that keeps several: latest~1, or its id.",
+    help="Which run, if the claim keeps several: latest, latest~1, or a run id.",
 )
 def fetch(
     *,
@@ -155,10 +157,9 @@ def fetch(
     to: Path,
     run: str,
 ) -> None:
-    """Bring the report of a Job here.
+    """Download the report of a Job.
 
-    From its log, or from its claim by a Pod that mounts it and goes again. NAME is a Job, or a CronJob, whose newest Job
-    is meant.
+    From its log, or from its claim by a short-lived Pod that mounts it. NAME is a Job, or a CronJob for its newest Job.
     """
     with closing(connect(kubeconfig, context)) as connection:
         found = find_job(connection, namespace, name)

@@ -1,6 +1,7 @@
-"""What a Job is made of, as options: shared by ``nettests job render`` and ``apply``, and read here.
+"""The options of a Job, shared by ``nettests job render`` and ``apply``.
 
-Files are read, and words for ``nettests run`` are tried with its own parser, so that a slip shows now and not at night.
+Files are read here, and arguments for ``nettests run`` are checked with its own parser, so that a typo shows now and
+not during the night.
 """
 
 from collections.abc import Callable
@@ -40,44 +41,47 @@ _OURS = {
 _NOT_MOUNTED = ("suites", "limitations")
 """Options that name files, which the image has not."""
 _OPTIONS = (
-    click.option(
-        "--image", required=True, metavar="REFERENCE", help="The image that holds nettests."
-    ),
+    click.option("--image", required=True, metavar="REFERENCE", help="The nettests image."),
     click.option(
         "--role",
         type=click.Choice([one.value for one in Role]),
         default=Role.FULL.value,
         show_default=True,
-        help="What the run may do, as in manifests/rbac.",
+        help="The run's permissions: a role in manifests/rbac.",
     ),
     click.option(
         "--schedule",
         default="",
         metavar="CRON",
-        help="Make a CronJob: minute hour day month weekday.",
+        help="Make a CronJob with this schedule: minute hour day month weekday.",
     ),
     click.option(
         "--claim",
         default="",
         metavar="NAME",
-        help="Keep reports on this PersistentVolumeClaim; without it they come back in the log.",
+        help="Keep reports on this PersistentVolumeClaim; without it reports are in the log.",
     ),
     click.option(
-        "--claim-size", default="", metavar="SIZE", help="Make the claim, of this size: 1Gi."
+        "--claim-size",
+        default="",
+        metavar="SIZE",
+        help="Create the claim with this size, for example 1Gi.",
     ),
-    click.option("--cluster-profile", type=_FILE, metavar="FILE", help="Mounted for the run."),
-    click.option("--baseline", type=_FILE, metavar="FILE", help="Mounted for the run."),
+    click.option(
+        "--cluster-profile", type=_FILE, metavar="FILE", help="Cluster profile for the run."
+    ),
+    click.option("--baseline", type=_FILE, metavar="FILE", help="Baseline for the run."),
     click.option(
         "--pull-secret",
         default="",
         metavar="NAME",
-        help="A Secret of its namespace, for the image.",
+        help="A pull Secret in the Job's namespace, for the image.",
     ),
     click.option(
         "--webhook-secret",
         default="",
         metavar="NAME",
-        help="A Secret of its namespace, whose key url is the webhook's address.",
+        help="A Secret in the Job's namespace; its key url is the webhook's URL.",
     ),
     click.option(
         "--deadline",
@@ -85,7 +89,7 @@ _OPTIONS = (
         default="4h",
         show_default=True,
         metavar="DURATION",
-        help="When Kubernetes ends it.",
+        help="Kubernetes ends the Job after this time.",
     ),
     click.argument("run_args", nargs=-1, type=click.UNPROCESSED),
 )

@@ -1,7 +1,7 @@
-"""``kubectl nettests``: the same command line under kubectl's name, and what kubectl completes of it.
+"""``kubectl nettests``: the same command line as a kubectl plugin, with completion.
 
-kubectl runs the program ``kubectl-nettests`` for ``kubectl nettests …``, and ``kubectl_complete-nettests`` with the words
-before the cursor when somebody presses Tab. No command, option or kubeconfig differs from ``nettests``.
+kubectl runs the program ``kubectl-nettests`` for ``kubectl nettests …``, and ``kubectl_complete-nettests`` with the
+words before the cursor for completion. Commands, options and kubeconfig are those of ``nettests``.
 """
 
 import sys
@@ -41,7 +41,7 @@ def complete() -> None:
 
 
 def directive(found: list[CompletionItem]) -> Directive:
-    """Return whether kubectl adds files or folders to what was found."""
+    """Return whether kubectl adds files or folders to the completions."""
     kinds = {item.type for item in found}
     if "file" in kinds:
         return Directive.FILES

@@ -1,4 +1,4 @@
-"""``nettests lab``: passes everything on to the lab, which is a program of its own."""
+"""``nettests lab``: passes its arguments to the lab, which is a separate program."""
 
 import signal
 import subprocess
@@ -16,7 +16,7 @@ from nettests.plugin.lab import COMMAND
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def lab(*, arguments: tuple[str, ...]) -> None:
-    """Bring an emulated cluster up or down, break and mend it.
+    """Start and stop emulated clusters, and inject faults.
 
     lab up | down | status | profiles | kubeconfig | fault; each has its own --help.
     """

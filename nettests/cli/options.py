@@ -65,7 +65,7 @@ def suite_option(option: Callable[..., Decorator] = click.option) -> Decorator:
         type=_FILE,
         multiple=True,
         metavar="PATH",
-        help="A suite beside the shipped ones (repeatable).",
+        help="A suite to add to the shipped ones (repeatable).",
     )
 
 
@@ -87,7 +87,7 @@ def baseline_option(command: Command) -> Command:
         "--baseline",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Failures that are known: nettests baseline accept writes it.",
+        help="Accepted failures; nettests baseline accept writes this file.",
     )(command)
     return decorated
 
@@ -120,7 +120,7 @@ def limitations_option(option: Callable[..., Decorator] = click.option) -> Decor
         type=_FILE,
         multiple=True,
         metavar="PATH",
-        help="A limitation manifest, or a folder of them, beside the shipped ones (repeatable).",
+        help="A limitation manifest, or a folder of them, to add to the shipped ones (repeatable).",
     )
 
 
@@ -139,7 +139,7 @@ _OPTIONS: dict[str, tuple[Decorator, ...]] = {
             "--cluster-profile",
             type=_FILE,
             metavar="FILE",
-            help="Facts about the cluster that its API does not tell.",
+            help="Facts about the cluster that its API does not show.",
         ),
         _of_cluster(
             "--namespace",
@@ -152,7 +152,7 @@ _OPTIONS: dict[str, tuple[Decorator, ...]] = {
         _of_images(
             "--registry",
             metavar="HOST[/PATH]",
-            help="Where images are mirrored: takes the place of the registry in their names.",
+            help="Pull images from this mirror instead of their own registry.",
         ),
     ),
     PULL: (
@@ -167,7 +167,7 @@ _OPTIONS: dict[str, tuple[Decorator, ...]] = {
             VENDOR_PROFILE,
             type=_FILE,
             metavar="FILE",
-            help="A vendor's claims: its suites and limitations too.",
+            help="A vendor's claims; adds its suites and limitations.",
         ),
         _of_checks(
             "--flow", "flows", multiple=True, metavar="NAME", help="This flow only (repeatable)."
@@ -182,7 +182,7 @@ _OPTIONS: dict[str, tuple[Decorator, ...]] = {
             "--enable",
             multiple=True,
             metavar="CLASS,…",
-            help="Run checks of these classes too: costly, exposed, disruptive, packets (repeatable).",
+            help="Also run checks of these classes: costly, exposed, disruptive, packets (repeatable).",
         ),
     ),
 }

@@ -1,6 +1,6 @@
-"""``nettests preflight``: what stands in the way of a run, before anything is created.
+"""``nettests preflight``: what would block a run, found before anything is created.
 
-Prints what ``preflight`` found: a table for people, one JSON object with ``--json``.
+Prints the findings of ``preflight``: a table for people, or one JSON object with ``--json``.
 """
 
 import sys
@@ -58,7 +58,7 @@ def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
 
 
 def _blocked(findings: Sequence[Finding]) -> bool:
-    return any(one.level is Level.BLOCKER for one in findings)
+    return any(finding.level is Level.BLOCKER for finding in findings)
 
 
 def _as_data(found: Preflight, common: CommonOptions) -> dict[str, object]:
@@ -68,13 +68,13 @@ def _as_data(found: Preflight, common: CommonOptions) -> dict[str, object]:
         "blocked": _blocked(found.findings),
         "findings": [
             {
-                "topic": one.topic,
-                "level": one.level.value,
-                "summary": one.summary,
-                "details": list(one.details),
-                "nextStep": one.next_step,
+                "topic": finding.topic,
+                "level": finding.level.value,
+                "summary": finding.summary,
+                "details": list(finding.details),
+                "nextStep": finding.next_step,
             }
-            for one in found.findings
+            for finding in found.findings
         ],
         "missing": roles(_placed(found, common)),
     }
@@ -89,7 +89,7 @@ def _tell(found: Preflight, common: CommonOptions, *, quiet: bool) -> None:
     drawn = console()
     if not drawn.is_terminal:
         drawn.width = PIPED
-    shown = [one for one in found.findings if not quiet or one.level in _LOUD]
+    shown = [finding for finding in found.findings if not quiet or finding.level in _LOUD]
     table = Table.grid(padding=(0, 2))
     for one in shown:
         level = Text(one.level.value, style=_STYLES[one.level])
@@ -112,8 +112,8 @@ _LOUD = (Level.WARNING, Level.BLOCKER)
 
 
 def _last_line(findings: Sequence[Finding]) -> Text:
-    blockers = [one.topic for one in findings if one.level is Level.BLOCKER]
-    warnings = sum(one.level is Level.WARNING for one in findings)
+    blockers = [finding.topic for finding in findings if finding.level is Level.BLOCKER]
+    warnings = sum(finding.level is Level.WARNING for finding in findings)
     if blockers:
         return Text(f"A run is blocked by: {as_line(', '.join(blockers))}.", style="bold red")
     told = f", with {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""

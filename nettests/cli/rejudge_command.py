@@ -1,6 +1,6 @@
-"""``nettests rejudge RUN``: the verdicts of a run by the manifests of today, without its cluster.
+"""``nettests rejudge RUN``: judge a finished run again with the current manifests, without its cluster.
 
-For people who edit manifests: the recorded answers stay, expectations and verdicts are recreated.
+For authors of manifests: recorded answers are kept; expectations and verdicts are computed again.
 """
 
 import sys

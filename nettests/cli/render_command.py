@@ -1,6 +1,6 @@
 """``nettests render``: every object that a run would create, for review or for GitOps.
 
-From the functions by which a run deploys. Reads the cluster; nothing is created.
+Uses the same functions as deployment. Reads the cluster; nothing is created.
 """
 
 import click

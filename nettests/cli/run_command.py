@@ -1,4 +1,4 @@
-"""``nettests run``: the shipped suites under pytest, with our own output instead of pytest's."""
+"""``nettests run``: the shipped suites under pytest, with our own terminal output."""
 
 import os
 import sys
@@ -45,18 +45,20 @@ _OWN_PYTEST = (
 @click.option(
     "--keep", is_flag=True, help="Keep the objects; print how to inspect and remove them."
 )
-@click.option("--keep-on-failure", is_flag=True, help="Keep them if the run ends with 1 or 6.")
+@click.option(
+    "--keep-on-failure", is_flag=True, help="Keep the objects if the run ends with 1 or 6."
+)
 @click.option(
     "--trace",
     "trace_incidents",
     is_flag=True,
-    help="If checks fail: capture where packets of the leading incidents are lost (nettests trace).",
+    help="If checks fail: trace where packets of the leading incidents are lost, as nettests trace does.",
 )
 @click.option(
     "--fail-on",
     type=click.Choice([one.value for one in FailOn]),
     multiple=True,
-    help="known-bugs: exit with 1 for these too (default: 8). new: exit with 1 only for what --baseline does not hold.",
+    help="known-bugs: exit with 1 instead of 8 if known bugs show. new: exit with 1 only for failures that --baseline does not accept.",
 )
 @baseline_option
 @metrics_option
@@ -65,9 +67,9 @@ _OWN_PYTEST = (
     "--archive",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     metavar="FILE",
-    help="Put the run's folder into one file at the end; - prints it as text, for nettests job fetch.",
+    help="Archive the run's folder in this file; - prints it as text, for nettests job fetch.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the result.")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def run(
     *,

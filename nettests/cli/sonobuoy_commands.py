@@ -1,6 +1,6 @@
-"""``nettests sonobuoy render | run``: the definition of Sonobuoy's plugin, and what runs in its container.
+"""``nettests sonobuoy render | run``: the plugin definition for Sonobuoy, and the command in its container.
 
-Only words here: what is rendered and told is ``job.sonobuoy``'s, what runs is ``session.sonobuoy_run``'s.
+Arguments and output only: ``job.sonobuoy`` renders, ``session.sonobuoy_run`` runs.
 """
 
 import os

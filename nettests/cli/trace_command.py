@@ -1,6 +1,6 @@
-"""``nettests trace``: where a packet dies, by a check's question with captures on its way, or by captures somebody took.
+"""``nettests trace``: the hop at which a packet is lost, from captures made now or from existing capture files.
 
-Only words here: what is run is decided in ``session.trace_now``, what captures say in ``trace``.
+Arguments and output only: ``session.trace_now`` runs the trace, ``tracing`` reads the captures.
 """
 
 from pathlib import Path
@@ -22,7 +22,7 @@ from nettests.tracing.result import Trace
 
 @click.command(
     cls=Command,
-    example="nettests trace pod-to-service-clusterip/windows-1-to-linux-1/tcp --kubeconfig ~/.kube/config",
+    example="nettests trace pod-to-service-clusterip/windows-1/linux-1/other-node/tcp --kubeconfig ~/.kube/config",
 )
 @click.argument("check", required=False)
 @cluster_options(CLUSTER, IMAGES, CHECKS)
@@ -31,17 +31,19 @@ from nettests.tracing.result import Trace
     "captures",
     multiple=True,
     metavar="[NODE=]FILE",
-    help="Read this capture instead (pcap, pcapng); the source's node first, that of the destination last (repeatable).",
+    help="Read this capture file instead (pcap, pcapng; repeatable): source node first, destination node last.",
 )
 @click.option("--port", type=click.IntRange(1, 65535), help="With --pcap: the client's port.")
-@click.option("--token", help="With --pcap: how the client's datagrams begin.")
-@click.option("--service", metavar="IP", help="With --pcap: the address that has to be translated.")
+@click.option("--token", help="With --pcap: the first bytes of the client's datagrams.")
+@click.option(
+    "--service", metavar="IP", help="With --pcap: the Service address that has to be translated."
+)
 @click.option(
     "--backend",
     "backends",
     multiple=True,
     metavar="IP",
-    help="With --pcap: who may answer (repeatable).",
+    help="With --pcap: a backend that may answer (repeatable).",
 )
 @click.option("--vni", type=int, help="With --pcap: the VXLAN or GENEVE network id of all nodes.")
 @click.option(
@@ -51,7 +53,7 @@ from nettests.tracing.result import Trace
     default=Path("trace"),
     show_default=True,
     metavar="DIR",
-    help="Where page and captures go.",
+    help="Folder for the page and the capture files.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def trace(
@@ -67,10 +69,11 @@ def trace(
     directory: Path,
     as_json: bool,
 ) -> None:
-    """Say at which hop a packet is lost, and why.
+    """Find the hop at which a check's packets are lost, and why.
 
-    Repeats the question of CHECK with a marked flow while the nodes on its way capture it: tcpdump on Linux nodes, pktmon
-    on Windows nodes. Or reads captures that somebody took (--pcap). Exit code: 0 nothing wrong; 1 a finding; 6 unsure.
+    Sends the request of CHECK again as a marked flow while the nodes on its way capture it: tcpdump on Linux nodes,
+    pktmon on Windows nodes. With --pcap reads existing capture files instead. Exit code: 0 nothing wrong; 1 a finding; 6
+    unsure.
     """
     if bool(check) == bool(captures):
         raise click.UsageError("name a CHECK, or captures with --pcap")

@@ -1,6 +1,6 @@
-"""``nettests watch``: a few checks again and again while the probes stand.
+"""``nettests watch``: repeat checks in rounds while the probes stay deployed.
 
-Only words here: rounds are ``session.rounds``', documents are those of a run.
+Arguments and output only: ``session.rounds`` runs the rounds; the documents are those of a run.
 """
 
 import sys
@@ -72,7 +72,7 @@ SLICE_SECONDS = 0.5
 @report_dir_option("Where reports go.")
 @metrics_option
 @webhook_option
-@click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the result.")
 def watch(
     *,
     common: CommonOptions,
@@ -85,12 +85,12 @@ def watch(
 ) -> None:
     """Test a cluster again and again, in rounds.
 
-    The fleet sweep unless flows are named. A check that is red in any round keeps what that round saw; the report says
-    in how many rounds each check, node and pair of nodes was red. Rounds in which the API server is away are lost and
-    counted. Ctrl-C ends it with a report.
+    Without --flow each round is the fleet sweep. The report says in how many rounds each check, node and pair of nodes
+    was red, with the evidence of the first red round. Rounds in which the API server does not answer are lost, and
+    counted. Ctrl-C ends the watch with a report.
 
-    Exit code: that of `nettests run`, over all rounds; 6 also where more rounds were lost than judged, or a check was
-    unknown in more rounds than it was judged in.
+    Exit code: that of `nettests run`, over all rounds; also 6 if more rounds were lost than judged, or if a check was
+    unknown in more rounds than it was judged.
     """
     with common.cluster() as options, ending_signals():
         require_writable(report_dir)
@@ -127,7 +127,9 @@ def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
     What costs or changes much is not repeated unless it is named, whatever is enabled.
     """
     plan = prepared.blueprint.plan
-    swept = (one for one in plan.checks if one.members and one.check_class is CheckClass.DEFAULT)
+    swept = (
+        check for check in plan.checks if check.members and check.check_class is CheckClass.DEFAULT
+    )
     checks = [one.id for one in (plan.checks if named else swept)]
     if not checks:
         raise NettestsError(
@@ -159,7 +161,7 @@ def _tell(reporter: Reporter, one: Round) -> None:
 def _carry_out(
     rounds: Rounds, chosen: Collection[str], reporter: Reporter, notifications: Notifications
 ) -> int:
-    """Run to the end, or until somebody interrupts; write the documents in any case."""
+    """Run to the end or until interrupted; write the documents in any case."""
     made = rounds.prepared.blueprint
     rounds.journal.write(Limitations(unused=unused(made.manifests, made.expectations)))
     try:
@@ -175,7 +177,7 @@ def _carry_out(
         mostly_lost=rounds.mostly_lost,
         members=rounds.of_members,
     )
-    counted = Counter(one.value for one in verdicts.values())
+    counted = Counter(verdict.value for verdict in verdicts.values())
     try:
         rounds.finish(exit_code=code, counts={one.value: counted[one.value] for one in Verdict})
     finally:

@@ -1,7 +1,7 @@
-"""Create the objects of a run, find them by their marks, and delete one of them.
+"""Create the objects of a run, find them by their labels, and delete single objects.
 
-What of all that is to go at the end of a run is decided in ``undo``, of dead runs in ``collect``. Waiting for
-pods is ``wait``'s work.
+``undo`` decides what is removed at the end of a run, ``collect`` what is removed of dead runs, ``wait`` waits for
+Pods.
 """
 
 import time

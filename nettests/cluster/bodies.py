@@ -1,7 +1,7 @@
-"""Read what comes over a connection, up to a bound: a peer that never ends must not fill the memory.
+"""Read a response up to a size limit: a peer that never stops sending must not fill the memory.
 
-Used wherever bytes of a cluster come in. What is larger is ``TooBigError``, which no other try mends; the
-connection that it came over is of no use any more and is the caller's to close.
+Used wherever bytes of a cluster are read. A larger response raises ``TooBigError``, which is not retried; the caller
+closes the connection.
 """
 
 from collections.abc import Callable, Iterator

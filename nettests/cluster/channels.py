@@ -1,8 +1,8 @@
-"""Control channels to a resident probe's HTTP server: pod proxy, exec, and the choice among them.
+"""Control channels to a resident probe's HTTP server: pod proxy, exec, and the choice between them.
 
-None of them is independent of every flow (the pod proxy is API server → pod, port-forward on Windows
-is host → local pod), so each probe gets the first that passes a self-check, with the next as a
-fallback. A channel carries requests; it does not know what is tested. The first choice is ``port_forward``.
+No channel is independent of every flow (the pod proxy is API server → pod, port-forward on Windows is host → local
+pod), so each probe uses the first channel that passes a self-check, with the next one as its fallback.
+``port_forward`` is tried first. A channel carries requests; it does not know what is tested.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""The client library's HTTP client, as this tool uses it: it says who sends requests, and answers end by a deadline.
+"""The HTTP client of the Kubernetes library, with our user agent and a deadline for each response.
 
-One a thread, lent by ``connection``. What is tested, and how long an answer may take, is not known here.
+``connection`` lends one to each thread. Nothing here knows what is tested or how long a response may take.
 """
 
 from kubernetes import client

@@ -1,8 +1,8 @@
-"""Read the network plugin: which one, its backend, overlay settings, and each node's driver.
+"""Read the network plugin: its name, backend and overlay settings, and each node's driver.
 
-Pure. The plugin is known by its DaemonSets; its backend by its ConfigMap, and the driver by backend,
-node annotation, or the plugin itself where it makes one type of network only. What none of them says is
-unknown unless the cluster profile states it.
+Pure. The plugin is recognised by its DaemonSets, the backend by its ConfigMap, the driver by the backend, a node
+annotation, or the plugin itself if it makes only one type of network. Anything else is unknown unless the cluster
+profile states it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ def facts_of(
     *,
     nodes: Sequence[Object] = (),
 ) -> CniFacts:
-    """Return the plugin's facts; what the profile states overrides what was read.
+    """Return the plugin's facts; facts stated in the cluster profile override them.
 
     ``config_maps`` are other plugins', by namespace and name; ``nodes`` bear the labels of a cloud's plugin.
     """

@@ -1,8 +1,8 @@
-"""Remove what a dead run left: all of it, only what was looked at, and only while nothing of it has changed.
+"""Remove the objects of a dead run, but only those that were listed, and only if nothing has changed since.
 
-``leftovers`` finds and judges; between that and the removal time passes. So each run is looked at again, its
-Lease is written on the condition that nobody wrote it since, and every deletion names the UID that was seen.
-A run that wakes up in between wins, or finds the word on its Lease and ends.
+``leftovers`` finds dead runs; time passes before the removal. So each run is checked again, its Lease is updated on
+the condition that nobody updated it since, and every deletion names the UID that was listed. A run that renews its
+Lease meanwhile keeps its objects, or sees the mark on its Lease and ends.
 """
 
 from collections.abc import Collection, Sequence

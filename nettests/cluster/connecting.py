@@ -1,6 +1,6 @@
-"""Choose a cluster and open a connection to it, so that what is wrong with either is said before anything else.
+"""Choose a cluster and open a connection to it; report what is wrong with either before anything else.
 
-The beginning of every command that queries a cluster. What is sent later is ``connection``'s.
+Every command that reads a cluster starts here. ``connection`` sends the later requests.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""Talk to the API server: no client shared, bounded time-outs, bounded retries, plain errors.
+"""Talk to the API server: one client per thread, bounded time-outs and retries, errors in plain words.
 
-Objects go in and out as dictionaries, the form in which they are recorded and reported. The caller
-decides what a 404 or a 409 means; everything else that goes wrong is a ``ClusterError`` for people.
+Objects are dictionaries, the form in which they are recorded and reported. The caller decides what a 404 or a 409
+means; every other failure is a ``ClusterError``.
 """
 
 import math

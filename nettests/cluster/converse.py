@@ -1,7 +1,7 @@
-"""Speak to a process in a container while it runs: its input, output and exit code over one WebSocket.
+"""Talk to a running process in a container: its input, output and exit code over one WebSocket.
 
-Beside ``execute``, which starts a process and waits for its end. A stream that is cut is a channel error:
-nothing is known of the process from then on. Its silence is nobody's business here.
+``execute`` starts a process and waits for its end; this module keeps talking to it. A stream that breaks is a channel
+error: the state of the process is unknown from then on. Whether the process answers is up to the caller.
 """
 
 import time

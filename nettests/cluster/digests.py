@@ -1,7 +1,7 @@
-"""Which digests of images a cluster's nodes know: read from the nodes' own lists, never from a registry. Pure.
+"""Image digests that the nodes of a cluster know: from the nodes' own lists, never from a registry. Pure.
 
-A container runtime names an image by its tag and by the digest that the registry served for it, which of a
-manifest list is the list's own: one digest for every platform. The kubelet reports fifty images at most.
+A container runtime names an image by its tag and by the digest that the registry served for it; for a manifest list
+that is the digest of the list, the same for every platform. The kubelet reports at most fifty images.
 """
 
 import re

@@ -1,20 +1,23 @@
-"""Discovery: fetch what the cluster says of itself, and read facts from it.
+"""Discovery: read facts from what the cluster reports.
 
-``fetch`` is the I/O and keeps what it could not read, with the reason; ``facts_of`` is pure and turns
-the recorded objects and the cluster profile into ``ClusterFacts``. Nothing is guessed.
+``snapshot`` does the I/O. ``facts_of`` is pure: recorded objects and the cluster profile → ``ClusterFacts``. Nothing is
+guessed: a fact that no object shows is unknown, with the reason.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
 
-from nettests.cluster import cni, kubeproxy, networks, nodes, permissions, plugin_settings
-from nettests.cluster.connecting import server_version
-from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster import cni, kubeproxy, networks, nodes, plugin_settings
+from nettests.cluster.connection import Connection
 from nettests.cluster.fleet import scope_of
+from nettests.cluster.snapshot import (
+    KUBERNETES,
+    RUNTIME_CLASSES,
+    SERVICE_CIDRS,
+    Object,
+    Snapshot,
+    fetch,
+)
 from nettests.errors import ClusterError
-from nettests.model import permission
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import (
     STATED,
@@ -26,44 +29,8 @@ from nettests.model.facts import (
     known,
     unknown,
 )
-from nettests.model.permission import CONFIG_MAPS, FLANNEL_CONFIG_MAPS, reviewed
-from nettests.model.versions import KubernetesVersion
+from nettests.model.permission import FLANNEL_CONFIG_MAPS
 from nettests.model.words import OS
-
-Object = dict[str, Any]
-
-DAEMON_SETS = "/apis/apps/v1/daemonsets"
-DNS_SERVICES = "/api/v1/namespaces/kube-system/services"
-KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
-RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
-SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
-LOG_BYTES = 65_536
-"""A component prints its flags first: no more of a log is needed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
-    """What was fetched, as the API gave it; ``reasons`` says why something is missing."""
-
-    server_version: KubernetesVersion
-    server_git_version: str
-    context: str
-    nodes: Sequence[Object]
-    daemon_sets: Sequence[Object] = ()
-    config_maps: Mapping[str, Object] = field(default_factory=dict)
-    dns_services: Sequence[Object] = ()
-    kubernetes_service: Object | None = None
-    system_pods: Sequence[Object] = ()
-    """The Pods of kube-system."""
-    proxy_pods: Mapping[str, Object] = field(default_factory=dict)
-    proxy_logs: Mapping[str, str] = field(default_factory=dict)
-    """Both by node name."""
-    runtime_classes: Sequence[Object] = ()
-    service_cidrs: Sequence[Object] = ()
-    denied: tuple[str, ...] = ()
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    namespace: str = ""
-    """The existing namespace that a run is to use."""
 
 
 def discover(connection: Connection, profile: ClusterProfile, namespace: str = "") -> ClusterFacts:
@@ -72,49 +39,6 @@ def discover(connection: Connection, profile: ClusterProfile, namespace: str = "
     ``namespace`` is the existing one that a run is to use, empty where it makes its own.
     """
     return facts_of(fetch(connection, namespace), profile)
-
-
-def fetch(connection: Connection, namespace: str = "") -> Snapshot:
-    """Fetch the objects that facts are read from, side by side; only nodes are indispensable."""
-    version, git_version = server_version(connection)
-    reasons: dict[str, str] = {}
-    with ThreadPoolExecutor(connection.bounds.requests_open, "discover") as pool:
-        every_node = pool.submit(_nodes, connection)
-        of_all = _config_maps(pool, connection, (*CONFIG_MAPS, *FLANNEL_CONFIG_MAPS), reasons)
-        daemon_sets = pool.submit(_listed, connection, DAEMON_SETS, reasons)
-        dns = pool.submit(
-            _listed, connection, DNS_SERVICES, reasons, labelSelector="k8s-app=kube-dns"
-        )
-        kubernetes = pool.submit(_found, connection, KUBERNETES, reasons)
-        classes = pool.submit(_listed, connection, RUNTIME_CLASSES, reasons)
-        has_cidrs = version >= permission.SERVICE_CIDRS
-        cidrs = pool.submit(_listed, connection, SERVICE_CIDRS, reasons) if has_cidrs else None
-        plugin = cni.plugin_of(daemon_sets.result()).value or ""
-        on_windows = plugin_settings.FLANNEL_ON_WINDOWS if plugin == "flannel" else ()
-        own = (*plugin_settings.CONFIG_MAPS.get(plugin, ()), *on_windows)
-        of_plugin = _config_maps(pool, connection, own, reasons)
-        denied = pool.submit(_denied, connection, version, plugin, namespace)
-        by_space = _system_pods(connection, daemon_sets.result(), reasons)
-        pods = _proxy_pods(by_space)
-        logs = pool.submit(_logs, connection, pods, reasons)
-        return Snapshot(
-            server_version=version,
-            server_git_version=git_version,
-            context=connection.context,
-            nodes=every_node.result(),
-            daemon_sets=daemon_sets.result(),
-            config_maps={**dict(_found_of(of_all)), **dict(_found_of(of_plugin))},
-            dns_services=dns.result(),
-            kubernetes_service=kubernetes.result(),
-            system_pods=by_space["kube-system"],
-            proxy_pods=pods,
-            proxy_logs=logs.result(),
-            runtime_classes=classes.result(),
-            service_cidrs=cidrs.result() if cidrs is not None else (),
-            denied=denied.result(),
-            reasons=reasons,
-            namespace=namespace,
-        )
 
 
 def _platform(known_nodes: Sequence[Object], profile: ClusterProfile) -> Fact[str]:
@@ -140,7 +64,7 @@ def _plugin(
 
 
 def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
-    """Read the facts from what was fetched; what the profile states overrides it."""
+    """Read the facts from a snapshot; facts stated in the cluster profile override it."""
     known_nodes = [node for node in snapshot.nodes if nodes.os_of(node) is not None]
     if not known_nodes:
         raise ClusterError("the cluster has no Linux or Windows node", hint="add a node first")
@@ -183,15 +107,6 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         fleet=scope_of(known_nodes, profile.fleet_nodes),
         scale=profile.scale,
     )
-
-
-def _denied(
-    connection: Connection, version: KubernetesVersion, plugin: str, namespace: str
-) -> tuple[str, ...]:
-    flannel = FLANNEL_CONFIG_MAPS[:1] if plugin in {"", "flannel"} else ()
-    config_maps = (*CONFIG_MAPS, *flannel, *plugin_settings.CONFIG_MAPS.get(plugin, ()))
-    wanted = reviewed(version, config_maps, own_namespace=not namespace)
-    return tuple(str(one) for one in permissions.denied(connection, wanted, namespace))
 
 
 def _service_cidrs(
@@ -277,102 +192,3 @@ def _no_pod(node: str, snapshot: Snapshot) -> str:
         f"no kube-proxy Pod runs on node {node}: it may be a host service, or replaced; "
         "state facts.kubeProxy in the cluster profile"
     )
-
-
-def _nodes(connection: Connection) -> list[Object]:
-    try:
-        return connection.items("/api/v1/nodes")
-    except ApiError as error:
-        if error.status == 403:
-            raise ClusterError(
-                f"the nodes cannot be listed: {error.message}",
-                hint="grant manifests/rbac/discovery.yaml, or use a context that may list nodes",
-            ) from error
-        raise
-
-
-def _config_maps(
-    pool: Executor, connection: Connection, names: Sequence[str], reasons: dict[str, str]
-) -> dict[str, Future[Object | None]]:
-    """Begin to read ConfigMaps; return what comes of each."""
-    return {name: pool.submit(_config_map, connection, name, reasons) for name in names}
-
-
-def _found_of(pending: Mapping[str, Future[Object | None]]) -> Iterator[tuple[str, Object]]:
-    """Yield what was found, in the order in which it was requested."""
-    for name, one in pending.items():
-        if (found := one.result()) is not None:
-            yield name, found
-
-
-def _config_map(connection: Connection, name: str, reasons: dict[str, str]) -> Object | None:
-    namespace, _, short = name.partition("/")
-    path = f"/api/v1/namespaces/{namespace}/configmaps/{short}"
-    return _found(connection, path, reasons, name)
-
-
-def _found(
-    connection: Connection, path: str, reasons: dict[str, str], name: str = ""
-) -> Object | None:
-    try:
-        return connection.get(path)
-    except ApiError as error:
-        reasons[name or path] = error.message
-        return None
-
-
-def _listed(
-    connection: Connection, path: str, reasons: dict[str, str], **query: str
-) -> list[Object]:
-    try:
-        return connection.items(path, **query)
-    except ApiError as error:
-        reasons[path] = error.message
-        return []
-
-
-def _system_pods(
-    connection: Connection, daemon_sets: Sequence[Object], reasons: dict[str, str]
-) -> dict[str, list[Object]]:
-    """Return the Pods of kube-system, and of the namespaces where kube-proxy has DaemonSets."""
-    spaces = {"kube-system"} | {
-        item["metadata"]["namespace"]
-        for item in daemon_sets
-        if item["metadata"]["name"].startswith("kube-proxy")
-    }
-    return {
-        space: _listed(connection, f"/api/v1/namespaces/{space}/pods", reasons)
-        for space in sorted(spaces)
-    }
-
-
-def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
-    """Return kube-proxy's running Pod by node: of DaemonSets, and static ones of kube-system."""
-    found: dict[str, Object] = {}
-    for pods in by_space.values():
-        for pod in pods:
-            node = pod.get("spec", {}).get("nodeName")
-            if node and pod["metadata"]["name"].startswith("kube-proxy"):
-                found[node] = pod
-    return found
-
-
-def _logs(
-    connection: Connection, pods: Mapping[str, Object], reasons: dict[str, str]
-) -> dict[str, str]:
-    def read(item: tuple[str, Object]) -> tuple[str, str]:
-        node, pod = item
-        meta = pod["metadata"]
-        try:
-            text = connection.text(
-                f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log",
-                container=pod["spec"]["containers"][0]["name"],
-                limitBytes=LOG_BYTES,
-            )
-        except ApiError as error:
-            reasons[f"log/{node}"] = f"kube-proxy's log cannot be read: {error.message}"
-            return node, ""
-        return node, text
-
-    with ThreadPoolExecutor(connection.bounds.requests_open, "logs") as pool:
-        return dict(pool.map(read, sorted(pods.items())))

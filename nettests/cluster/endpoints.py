@@ -1,7 +1,6 @@
-"""Wait until the EndpointSlices of a namespace hold the pods that stand behind its Services.
+"""Wait until the EndpointSlices of a namespace hold the pods behind its Services.
 
-What a node's kube-proxy makes of the slices is not known here: that
-shows only on the node.
+Whether kube-proxy on a node has programmed them is not known here: that only shows on the node.
 """
 
 from collections.abc import Iterable, Mapping

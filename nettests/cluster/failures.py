@@ -23,7 +23,7 @@ class ApiError(ClusterError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An HTTP answer of the API server or of what it proxies to."""
+    """An HTTP response of the API server, or of a server behind its proxy."""
 
     status: int
     body: bytes

@@ -1,7 +1,7 @@
-"""Which nodes the fleet sweep takes, by what the user chose, and which nodes are about to go. Pure.
+"""The nodes of the fleet sweep, as the user selected them, and the nodes that are about to be removed. Pure.
 
-Used by discovery. A selector is spelled as ``kubectl get nodes -l`` spells those of equality: ``pool=win``,
-``pool!=win``, ``pool``, several joined by commas.
+Used by discovery. A selector is written as for ``kubectl get nodes -l``: ``pool=win``, ``pool!=win``, ``pool``,
+joined by commas.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Follow one pod from its creation on, until it is settled or given up, and read what is said of it.
+"""Follow one pod from its creation until it has settled or the wait is over; read its events.
 
-Beside ``wait``, which waits for many pods to be Ready: here the caller says what ends the waiting, and
-a pod that never starts is an answer like any other.
+``wait`` waits for many pods to be Ready. Here the caller says when to stop, and a pod that never starts is a result
+like any other.
 """
 
 import time

@@ -1,8 +1,7 @@
-"""A WebSocket connection that takes no more than was allowed, waits for no frame without end, and hangs up at once.
+"""A WebSocket with limits: on bytes received, on the time for each frame, and no waiting at close.
 
-Under every exec and port-forward (``handshake`` makes it, ``streams`` uses it). The library bounds a message
-and a handshake; what is added here is what a hostile peer needs: a bound on the sum of what comes, a time for
-each frame, and no waiting for the other side when a stream is closed. What frames mean is not known here.
+Under every exec and port-forward: ``handshake`` opens it, ``streams`` uses it. The library limits one message and the
+handshake; this module adds what a hostile peer requires. It does not know what frames mean.
 """
 
 import logging
@@ -52,7 +51,7 @@ class Meter:
         self._most = self._left = limits.HEAD_BYTES
 
     def allow(self, most: int) -> None:
-        """Let frames of so many bytes come from now on, whatever came before."""
+        """Allow frames of so many bytes from now on, whatever was received before."""
         with self._lock:
             self._opened = True
             self._begun = None

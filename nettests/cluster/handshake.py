@@ -1,8 +1,7 @@
-"""Open the WebSocket of an exec or a port-forward, again where that may help.
+"""Open the WebSocket of an exec or a port-forward, with retries where they may help.
 
-The one opener of both. TLS and proxies are those of every other request to the API server; redirects are not
-followed. A stream that was refused has done nothing, so it can be opened again. What is said over it is
-``streams``' matter.
+The only place that opens either. TLS and proxies are those of every other API request; redirects are not followed. A
+refused stream has done nothing, so it is safe to retry. ``streams`` carries the messages.
 """
 
 import math

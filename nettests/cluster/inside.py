@@ -1,7 +1,7 @@
-"""What stands in a namespace: the run's, what Kubernetes puts there, and what is somebody else's.
+"""List the objects in a namespace: the run's, those that Kubernetes adds, and those of others.
 
-Every kind that the API serves is looked at, by metadata alone. What nobody may list, or what did not answer,
-is named: nothing is known of it. The decision what that means for a namespace is ``leftovers``'.
+Every kind that the API serves is listed, by metadata only. A kind that may not be listed, or did not answer, is
+reported. ``leftovers`` decides what that means for the namespace.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

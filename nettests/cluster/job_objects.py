@@ -1,7 +1,7 @@
-"""Bring the objects of a Job into a cluster, and say of each whether it was there.
+"""Create or update the objects of a Job, and report which of them existed.
 
-Nothing that somebody else made is changed: what carries other marks is left where it says the same, and refused where
-it does not. What the objects are is decided in ``nettests.job``.
+Objects of others are never changed: an object without our labels is kept if it already says the same, and refused
+otherwise. ``nettests.job`` decides what the objects are.
 """
 
 import time
@@ -192,8 +192,8 @@ def _make_room(connection: Connection, path: str, there: Object, *, replace: boo
     name, uid = there["metadata"]["name"], there["metadata"]["uid"]
     conditions = (there.get("status") or {}).get("conditions") or ()
     ended = any(
-        one.get("type") in {"Complete", "Failed"} and one.get("status") == "True"
-        for one in conditions
+        condition.get("type") in {"Complete", "Failed"} and condition.get("status") == "True"
+        for condition in conditions
     )
     if not ended:
         raise ClusterError(

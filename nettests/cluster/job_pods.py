@@ -1,7 +1,7 @@
-"""Find a Job of ours with its Pods, follow its log, and read what a claim keeps by a Pod of its own.
+"""Find one of our Jobs and its Pods, follow its log, and read files from its PersistentVolumeClaim with a Pod.
 
-What the objects mean is decided in ``nettests.job.state``. Everything here is bounded in time but following a Job that
-runs, which Kubernetes bounds by its deadline.
+``nettests.job.state`` decides what the objects mean. Everything here is bounded in time except following a running
+Job, which Kubernetes bounds by the Job's deadline.
 """
 
 import copy
@@ -81,7 +81,7 @@ def look(connection: Connection, namespace: str, found: Found) -> JobState:
         )
     selector = f"{JOB_NAME_LABEL}={found.name}"
     pods = connection.items(path_of("Pod", namespace), labelSelector=selector)
-    own = [one for one in pods if _owned_by(one, found.uid)]
+    own = [pod for pod in pods if _owned_by(pod, found.uid)]
     state = state_of(job, own, ())
     if state.phase in {Phase.RUNNING, Phase.ENDED}:
         return state

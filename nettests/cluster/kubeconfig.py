@@ -1,6 +1,6 @@
-"""Choose a kubeconfig and a context, or in a Pod its ServiceAccount, and say plainly what is wrong with them.
+"""Choose a kubeconfig and a context (in a Pod: its ServiceAccount), and say what is wrong with them.
 
-The first step of ``connect``; it reads files only and opens no connection.
+The first step of ``connect``; it only reads files.
 """
 
 import os
@@ -105,7 +105,7 @@ def _pick(
 
 
 def _why(error: Exception) -> str:
-    """Return what is wrong with the file; the client trips over one of another shape by accident."""
+    """Return what is wrong with the file; the client library's own error for a malformed one says little."""
     if isinstance(error, KeyError | TypeError | AttributeError):
         return "it has not the form of a kubeconfig"
     return " ".join(str(error).split())

@@ -53,7 +53,7 @@ def config_of(config_map: Object | None) -> Object | None:
 
 
 def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) -> KubeProxyFacts:
-    """Return kube-proxy's settings on one node; what the profile states overrides what was read."""
+    """Return kube-proxy's settings on one node; facts stated in the cluster profile override them."""
     windows = os is OS.WINDOWS
     settings = _settings(replace(sources, config=None) if windows and sources.absent else sources)
     if windows and sources.pod is None and sources.replaced and not stated.mode:

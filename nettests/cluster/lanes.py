@@ -1,9 +1,8 @@
-"""Several connections over one port-forward: each a lane with channels of its own, read by a thread of its own.
+"""Several connections over one port-forward: each lane has its own channels and its own reading thread.
 
-A WebSocket of ``portforward`` names its ports, and has two channels for each; nothing says that they have to differ, and
-a kubelet connects to each by itself (``kubelet/pkg/cri/streaming/portforward``). So one handshake brings as many
-connections as are needed. Between ``streams``, which one thread may read at a time, and ``port_forward``. What a lane
-carries is not known here.
+A port-forward WebSocket names its ports and has two channels for each. The ports need not differ, and a kubelet opens
+a connection for each of them (``kubelet/pkg/cri/streaming/portforward``). So one handshake gives as many connections
+as needed. Between ``streams``, which one thread may read at a time, and ``port_forward``.
 """
 
 import threading
@@ -123,7 +122,7 @@ class Lane:
     number: int
 
     def allow(self, most: int) -> None:
-        """Let so many bytes come from now on, whatever came before."""
+        """Allow so many bytes from now on, whatever was received before."""
         self.lanes.allow(self.number, most)
 
     def rest(self) -> None:

@@ -1,8 +1,7 @@
-"""The Lease of a run: it keeps two runs out of one namespace, and tells whether a run still lives.
+"""The Lease of a run: it keeps two runs out of one namespace, and shows whether a run is still alive.
 
-Renewed by a thread of the run's process, so that it ends with the process, however that ends. Whether a
-run lives is seen, not computed: somebody renews the Lease within its duration, or nobody does. No two clocks
-are compared.
+A thread of the run's process renews it, so that renewal ends with the process, however that ends. Liveness is
+observed, not computed from clocks: the Lease is renewed within its duration, or it is not.
 """
 
 import threading

@@ -1,8 +1,8 @@
-"""What runs have in a cluster: found by its marks, told apart from what lives, and looked into.
+"""Find the objects of earlier runs by their labels, tell dead runs from living ones, and list what is inside.
 
-No state file is read. A run lives while somebody renews its Lease; that is watched, so that neither a
-clock nor a process list has to be believed. Every namespace is looked into by every kind that the API serves,
-and says itself what stands in the way of its removal. Removing is ``collect``'s work.
+No state file is read. A run is alive if its Lease is renewed; this is watched, so neither a clock nor a process list
+has to be trusted. Every namespace is listed by every kind that the API serves, and reports what prevents its removal.
+``collect`` removes.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
-"""Follow the objects of one collection: list them, watch them, and go on when the API server stops telling.
+"""Follow the objects of one collection: list, watch, and start over when the watch ends.
 
-The one place that knows how a watch ends. What an object means, and what ends the waiting, is the caller's
-business (``wait``, ``follow``, ``endpoints``).
+The only place that knows how a watch ends. What an object means, and when to stop, is up to the caller (``wait``,
+``follow``, ``endpoints``).
 """
 
 import time

@@ -64,7 +64,7 @@ def hostname_of(node: Object) -> str:
 
 
 def platform_of(nodes: Sequence[Object]) -> Fact[str]:
-    """Return whose managed service the nodes are of, by their labels; ``other`` where none has such a label."""
+    """Return the platform whose managed nodes these are, by their labels; ``other`` without such a label."""
     for node in nodes:
         for label, platform in PLATFORM_LABELS.items():
             if label in _labels(node):

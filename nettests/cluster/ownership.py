@@ -1,7 +1,7 @@
-"""Whose an object is: the marks that everything a run creates carries, and how they are read back.
+"""Ownership marks: the labels and annotations on everything that a run creates, and how to read them back. Pure.
 
-Run and owner are labels, because they are selected by; creation and expiry are annotations, because a time
-is no label value. What lacks one of the marks is not ours, whatever its name. Pure.
+Run and owner are labels, because objects are selected by them; creation and expiry are annotations, because a time is
+no label value. An object that lacks one of the marks is not ours, whatever its name.
 """
 
 import re

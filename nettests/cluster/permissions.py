@@ -1,9 +1,9 @@
-"""Query the API server what this identity may not do, before anything is tried.
+"""Find out beforehand which requests the API server would deny to this identity.
 
-The rules that bind this identity are read first, in a SelfSubjectRulesReview for all namespaces, and one for each place of
-which they allow too little; they may be incomplete (an authorizer of nodes, or a webhook, states none), so what none of
-them allows takes a SelfSubjectAccessReview. What is denied is a fact (``ClusterFacts.denied``); which checks are left out
-for it is decided in ``plan.permits``.
+First a SelfSubjectRulesReview for all namespaces, and one for each namespace in which it allows too little. These
+rules may be incomplete (an authorizer of nodes, or a webhook, lists none), so whatever they do not allow is checked
+with a SelfSubjectAccessReview. Denials are facts (``ClusterFacts.denied``); ``plan.permits`` decides which checks are
+left out.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ def denied(
 
 
 def _place(wanted: Permission) -> str:
-    """Return the namespace whose rules tell of a permission."""
+    """Return the namespace whose rules decide on a permission."""
     return NOWHERE if wanted.namespace in {"", EVERYWHERE} else wanted.namespace
 
 

@@ -1,8 +1,8 @@
-"""Find out which level of Pod Security a namespace enforces, by requesting what the higher ones forbid.
+"""Find the Pod Security level that a namespace enforces, with a dry run of a Pod that the stricter levels forbid.
 
-One dry run: nothing is stored, and no right to read the namespace is needed. The level may come from the
-namespace's label or from the API server's own configuration; its refusal names it in either case. Where
-something else refuses the dry run before Pod Security is evaluated, the label is read.
+Nothing is stored, and no permission to read the namespace is needed. The level may come from the namespace's label or
+from the API server's configuration; the refusal names it in both cases. If something else refuses the dry run first,
+the label is read.
 """
 
 import re

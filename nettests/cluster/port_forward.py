@@ -1,7 +1,7 @@
-"""Port-forwards to a pod's server: HTTP over forwardings that stay open, and what a server says by itself.
+"""Port-forwards to a pod's server: HTTP over forwardings that stay open, and servers that speak first.
 
-The first choice among the control channels (``channels``). One WebSocket carries several connections (``lanes``), and
-each of them any number of questions, one after the other. Which questions they are is not known here.
+The first choice among the control channels (``channels``). One WebSocket carries several connections (``lanes``),
+each of them any number of requests, one after the other. What the requests are is not known here.
 """
 
 import http.client
@@ -32,7 +32,7 @@ DATA, ERROR = 0, 1
 
 
 class _LostError(ChannelError):
-    """The stream ended in the middle, and nobody said why."""
+    """The stream ended in the middle, without a reason."""
 
     by_another = False
     """Whether it was hung up for what came for another question."""

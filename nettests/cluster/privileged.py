@@ -1,9 +1,8 @@
-"""Find out whether the API server takes privileged containers at all, by requesting one.
+"""Find out with a dry run whether the API server admits privileged containers at all.
 
-One dry run: nothing is stored. An API server without ``--allow-privileged`` refuses privileged and HostProcess
-containers while it validates a Pod, before Pod Security, quotas and admission policies are evaluated: what those
-refuse has passed (k8s.io/kubernetes/pkg/apis/core/validation, ``ValidateSecurityContext`` and
-``validateWindowsHostProcessPod``).
+Nothing is stored. An API server without ``--allow-privileged`` refuses privileged and HostProcess containers while it
+validates a Pod, before Pod Security, quotas and admission policies are evaluated: a Pod that those refuse has passed
+(k8s.io/kubernetes/pkg/apis/core/validation, ``ValidateSecurityContext`` and ``validateWindowsHostProcessPod``).
 """
 
 import re

@@ -1,6 +1,6 @@
-"""Look whether nodes are Ready, while a run tests: small requests that are not repeated.
+"""Read whether nodes are Ready while a run is in progress: small requests without retries.
 
-Thin I/O. What it means for a run that a node was not Ready is decided in ``session.node_watch``.
+``session.node_watch`` decides what a node that was not Ready means for a run.
 """
 
 from collections.abc import Collection, Iterator, Mapping

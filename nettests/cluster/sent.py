@@ -1,7 +1,7 @@
-"""What the API server was sent, by verb and resource: the cost of a run to a cluster.
+"""Count API requests by verb and resource: what a run costs the cluster.
 
-Counted by ``connection`` where requests and handshakes leave, tries and watches included, and written at a run's end.
-It reads paths and looks at no answer.
+``connection`` counts where requests and handshakes leave, retries and watches included; the totals are written at the
+end of a run. Paths are read, responses are not.
 """
 
 import threading
@@ -36,7 +36,7 @@ def kind_of(method: str, path: str, *, watched: bool = False) -> str:
 
 @dataclass(slots=True)
 class Sent:
-    """Counts what is sent; safe for threads."""
+    """Counts requests; safe for threads."""
 
     _counts: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)

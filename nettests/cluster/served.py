@@ -1,7 +1,7 @@
-"""What kinds of objects a cluster keeps in namespaces: the API's own answer, CRDs and aggregated APIs included.
+"""List the namespaced kinds that a cluster serves, CRDs and aggregated APIs included.
 
-Read before a namespace is removed, so that nothing in it is overlooked because nobody here knew its kind.
-Objects themselves are ``inside``'s matter.
+Read before a namespace is removed, so that no object in it is overlooked because its kind is unknown here. ``inside``
+lists the objects.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ class Served:
         return f"{self.prefix}/namespaces/{namespace}/{self.plural}"
 
     def spell(self, name: str) -> str:
-        """Return ``kind/name``; the kind of somebody's own API with its group."""
+        """Return ``kind/name``; the kind of a CRD or aggregated API with its group."""
         known = "." not in self.group or self.group.endswith(".k8s.io")
         kind = self.kind.lower()
         return f"{kind}/{name}" if known else f"{kind}.{self.group}/{name}"
@@ -43,14 +43,14 @@ class Served:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """All that is served, and the API groups that did not say what they serve."""
+    """The served kinds, and the API groups whose discovery failed."""
 
     kinds: tuple[Served, ...]
     unread: tuple[str, ...] = ()
 
 
 def namespaced_kinds(connection: Connection) -> Catalogue:
-    """Query the API server for every namespaced kind that can be listed, each once.
+    """Return every namespaced kind that can be listed, each once.
 
     A group whose discovery fails, as that of an aggregated API that is down, is named: it may hold
     objects. Kubernetes itself finishes no namespace's deletion before that is mended.
@@ -99,7 +99,7 @@ def _resources(connection: Connection, prefix: str) -> list[Object] | str:
 
 def _kinds(prefix: str, resources: list[Object]) -> Iterator[Served]:
     group = prefix.split("/")[2] if prefix.startswith("/apis/") else ""
-    for one in resources:
-        own = "/" not in one["name"]  # not a subresource
-        if own and one.get("namespaced") and "list" in (one.get("verbs") or ()):
-            yield Served(prefix=prefix, group=group, plural=one["name"], kind=one["kind"])
+    for resource in resources:
+        own = "/" not in resource["name"]  # not a subresource
+        if own and resource.get("namespaced") and "list" in (resource.get("verbs") or ()):
+            yield Served(prefix=prefix, group=group, plural=resource["name"], kind=resource["kind"])

@@ -1,7 +1,7 @@
-"""Look once which of a run's Pods stand: one list, by the label of the run. What it means is the caller's business.
+"""List once which of a run's Pods exist, by the run's label; the caller decides what it means.
 
-``wait`` is for Pods that are still to come; here they were Ready before, and a node that reboots, a drain or somebody's
-hand may have taken them since.
+``wait`` is for Pods that are not Ready yet. Here they were Ready before, and a reboot, a drain or a person may have
+removed them since.
 """
 
 from collections.abc import Collection

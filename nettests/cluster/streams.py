@@ -1,8 +1,8 @@
-"""An open stream of an exec or a port-forward: messages of channels over one WebSocket.
+"""An open exec or port-forward stream: messages by channel over one WebSocket.
 
-Made by ``handshake``, used by ``execute``, ``converse`` and ``port_forward``, which know what a channel carries.
-After ``*.channel.k8s.io``: a message's first byte is its channel. Of the close channel of ``v5`` nobody here
-has a use: what closes there is followed by the end of the stream.
+``handshake`` makes it; ``execute``, ``converse`` and ``port_forward`` know what each channel carries. In the
+protocols ``*.channel.k8s.io`` the first byte of a message is its channel. The close channel of ``v5`` is not needed:
+the stream ends right after it.
 """
 
 from contextlib import ExitStack
@@ -19,7 +19,7 @@ CLOSE_CHANNEL = 255
 
 
 class LostError(OSError):
-    """A stream broke off: nobody closed it."""
+    """A stream broke off without being closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Stream:
         return self.connection.meter.frames
 
     def allow(self, most: int) -> None:
-        """Let so many bytes come from now on, whatever came before."""
+        """Allow so many bytes from now on, whatever was received before."""
         self.connection.meter.allow(most)
 
     def receive(self, seconds: float) -> tuple[int, bytes] | None:
@@ -54,14 +54,14 @@ class Stream:
                 return message[0], message[1:]
 
     def send(self, channel: int, data: bytes) -> None:
-        """Send a message; ``LostError`` where nobody takes it any more."""
+        """Send a message; ``LostError`` if the stream is gone."""
         try:
             self.connection.send(bytes([channel]) + data)
         except ConnectionClosed as closed:
             raise LostError(_why(closed)) from closed
 
     def ping(self) -> None:
-        """Query whoever holds the other end for a sign of life; it counts among the ``frames``."""
+        """Send a ping to the other end; it counts among the ``frames``."""
         try:
             self.connection.ping()
         except ConnectionClosed as closed:

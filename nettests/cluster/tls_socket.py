@@ -1,8 +1,8 @@
-"""A TLS socket that one thread reads while another writes, without both being inside OpenSSL.
+"""A TLS socket that one thread reads while another writes, without both being inside OpenSSL at once.
 
-Between ``frames`` and the socket of a WebSocket. OpenSSL allows one thread at a time in a connection; Python 3.11
-does not see to it, and a server's session tickets come just when the client sends its first request: about one
-stream in a thousand was never answered. What is read and written is not known here.
+Between ``frames`` and the socket of a WebSocket. OpenSSL allows one thread at a time per connection, Python 3.11 does
+not enforce it, and a server's session tickets arrive just when the client sends its first request: about one stream
+in a thousand got no answer.
 """
 
 import math

@@ -1,6 +1,6 @@
-"""How often something is sent to the API server: pauses, bounds, and tokens that are read anew when they are refused.
+"""Retries of API requests: pauses, limits, and reading the token again when it is refused.
 
-Used for requests, watches and handshakes alike. What an answer means to the caller is not known here.
+Used for requests, watches and handshakes alike. What a response means is up to the caller.
 """
 
 import math

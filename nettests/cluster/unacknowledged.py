@@ -1,7 +1,7 @@
-"""Remove, at the end of a run, its Pods that no kubelet has acted on.
+"""Remove the Pods of a run that no kubelet has acted on, at its end.
 
-Of these nothing was started, and a silent kubelet would never confirm their end: the namespace would stay until somebody
-removes the node. Pods that were started are none of this module's: they end by their grace period.
+Nothing of them was started, and a silent kubelet would never confirm their deletion: the namespace would stay until
+somebody removes the node. Pods that were started end by their grace period and are not handled here.
 """
 
 from contextlib import suppress

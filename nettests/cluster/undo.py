@@ -1,8 +1,8 @@
-"""Remove at the end of a run what this very run created, and nothing else.
+"""Remove what this run created, and nothing else, at its end.
 
-The run remembers what it had created: an object goes if it carries the run's marks and was created by this
-process, by its UID. A namespace of its own goes whole, with whatever others put into it meanwhile, unless
-another run holds it. What a dead run left is ``collect``'s work: nobody remembers for that one.
+The run remembers what it created: an object is deleted if it carries the run's labels and its UID is one that this
+process created. A namespace of its own is deleted as a whole, unless another run holds it. ``collect`` removes what
+dead runs left.
 """
 
 from collections.abc import Callable
@@ -37,11 +37,11 @@ class Made:
     _uids: dict[Key, set[str | None]] = field(default_factory=dict)
 
     def call(self, item: Object) -> None:
-        """Remember what is about to be created."""
+        """Remember an object that is about to be created."""
         self._uids.setdefault(_key(item), set()).add(None)
 
     def take(self, stored: Object, sent: Object) -> None:
-        """Remember the UID of what was created."""
+        """Remember the UID of a created object."""
         known = self._uids.setdefault(_key(sent), set())
         known.discard(None)
         known.add(stored["metadata"].get("uid"))

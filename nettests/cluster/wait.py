@@ -1,7 +1,7 @@
-"""Wait until pods are Ready, by watching them, and say for each that is not why it is not.
+"""Wait until pods are Ready by watching them; for each that does not become Ready, find the reason.
 
-Services of type LoadBalancer are waited for too, until they have addresses. ``problem_of`` is pure: it
-reads the reason from the pod's own status and events. A failed pod is a result here, never an exception.
+Also waits until Services of type LoadBalancer have addresses. ``problem_of`` is pure: it reads the reason from the
+pod's status and events. A failed pod is a result here, never an exception.
 """
 
 import math
@@ -57,7 +57,7 @@ class PodWait:
         return self.names - self.ready.keys() - self.problems.keys()
 
     def look(self, pods: Mapping[str, Object], *, now: float) -> None:
-        """Take in all pods that there are, by name; one that was seen and is not there was deleted."""
+        """Take in the current pods by name; a pod that was there before and is missing was deleted."""
         for name in self.pending:
             if name in pods and pods[name] is self._latest.get(name):
                 continue  # of hundreds one changes at a time

@@ -1,8 +1,9 @@
-"""Two runs, and what changed between them: from their ``results.json`` to a ``Difference``, and to what people read.
+"""Compare two runs: two ``results.json`` documents → a ``Difference`` → text for people.
 
-Above ``report``, whose documents it reads. ``reading`` makes a ``RecordedRun`` of a document; ``difference`` joins two by
-check ids and nodes, and says of each change whether a fact that its expectation depends on changed (``reasons``);
-``sections`` words it, and one module per format renders it. Nothing here opens a file, reads a clock or judges a check.
+Above ``report``, whose documents it reads. ``reading`` makes a ``RecordedRun`` of a document; ``difference`` joins
+two by check ids and nodes; ``reasons`` says of each change whether a fact that the expectation depends on changed
+too; ``sections`` puts it into words, and one module per format renders it. Nothing here opens a file, reads a clock
+or judges a check.
 """
 
 from nettests.compare.difference import Difference, difference

@@ -1,4 +1,4 @@
-"""Checks that one run has and the other has not, and why, where it can be told. Pure."""
+"""Checks that only one of two runs has, and why if it can be told. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

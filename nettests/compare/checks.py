@@ -1,4 +1,4 @@
-"""Checks of both runs, each with what became of it: its kind of change, its members, and why. Pure."""
+"""Checks that both runs have: the kind of change, the changed members, and the reason. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

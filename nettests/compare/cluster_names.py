@@ -1,7 +1,7 @@
-"""What a run calls its cluster: the nearest thing to an identity that a document has. Pure.
+"""The name by which a run's cluster is recognised. Pure.
 
-Facts hold no identity of a cluster (decision 0054), so clusters are told apart by the API server's host and port; where
-that is this machine itself, as for tunnels and labs, whose ports change, by the kubeconfig's context.
+Facts hold no identity of a cluster (decision 0054), so clusters are told apart by the API server's host and port. If
+that is this machine itself, as for tunnels and labs, whose ports change, the kubeconfig's context is used.
 """
 
 from ipaddress import ip_address

@@ -1,7 +1,8 @@
-"""On which facts an expectation depends: those that the conditions of its deciding limitation name. Pure.
+"""The facts that an expectation depends on: those in the conditions of its deciding limitation. Pure.
 
-``results.json`` has a sentence for each part of a condition (``because``), made by ``expect.condition``, and for what is
-undecided; each begins with the name of a fact. A test makes a sentence of every part of a condition, and finds it here.
+``results.json`` has a sentence for each part of a condition (``because``), written by ``expect.condition``, and for
+each undecided part. Every such sentence begins with the name of a fact; a test builds a sentence for every part of a
+condition and looks it up here.
 """
 
 import re

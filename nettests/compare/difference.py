@@ -1,7 +1,7 @@
 """Two recorded runs → ``Difference``: everything that changed, and whether the later run is worse. Pure.
 
-Each check of either run is accounted for exactly once: in ``checks`` when both have it, else in ``only_before`` or
-``only_after``. What is shown of it is the renderers'.
+Each check of either run is counted exactly once: in ``checks`` if both have it, else in ``only_before`` or
+``only_after``. Renderers choose what to show.
 """
 
 from collections import Counter
@@ -126,7 +126,7 @@ def _compared(run: RecordedRun, name: str) -> Compared:
 
 def _warnings(before: RecordedRun, after: RecordedRun) -> Iterator[str]:
     old, new = before.run, after.run
-    if _host(old.server) != _host(new.server):
+    if old.server and new.server and _host(old.server) != _host(new.server):
         yield (
             f"the runs name different API servers, {old.server} and {new.server}: unless these are"
             " one, differences are those of two clusters"
@@ -142,7 +142,7 @@ def _warnings(before: RecordedRun, after: RecordedRun) -> Iterator[str]:
         yield "the second run started before the first: what is called new was there before"
     for which, info in (("first", old), ("second", new)):
         if info.error:
-            yield f"the {which} run could not start: {info.error}"
+            yield f"the {which} run could not start: {info.why_not_started}"
         elif not info.complete:
             yield f"the {which} run broke off: what it had not judged is unknown"
 

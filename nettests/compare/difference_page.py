@@ -1,6 +1,6 @@
-"""``Difference`` → one page for people, which needs no network and no script, in the style of a run's report.
+"""``Difference`` → one HTML page without network access or script, in the style of a run's report.
 
-Also the part of a run's own page that says what changed since the run before.
+Also renders the part of a run's own page that says what changed since the previous run.
 """
 
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What is said of why something changed: whether it is accounted for, by which facts, in one sentence. Pure."""
+"""One sentence on why something changed: explained or not, and by which facts. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which facts differ between two runs: of the cluster, of node pools and single nodes, and of how the run was made. Pure."""
+"""Facts that differ between two runs: of the cluster, node pools, single nodes, and the run's options. Pure."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Sections of items, in which people are told what changed or will change: of a difference, and of a forecast.
+"""Sections of items: the form in which differences and forecasts are shown to people.
 
-Values and the words that both share. How many items are shown, and how they look, is left to each renderer.
+Values and shared words. Each renderer decides how many items it shows and how they look.
 """
 
 from collections import Counter, defaultdict

@@ -1,7 +1,7 @@
-"""What runs are told apart by: each fact's name and how its value is read from the facts of a cluster or a node.
+"""The facts by which runs are compared: each one's name, and how its value is read from the facts of a cluster or node.
 
-Names that conditions of limitations speak by are spelled as ``expect.condition`` spells them in its sentences, which
-a test compares. Left out is what changes while networking does not: addresses of nodes and of Pods, the context's name.
+Names used in conditions of limitations are spelled as ``expect.condition`` spells them in its sentences; a test
+compares the two. Facts that change while networking does not are left out: addresses of nodes and Pods, the context.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Limitations that decide checks in one run alone, or decide other checks than before. Pure."""
+"""Limitations that decide checks in only one of two runs, or decide other checks than before. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Sections of items → Markdown tables for a job's summary or a comment, bounded; what a cluster says stays inert."""
+"""Sections of items → Markdown tables for a job summary or a comment, bounded; texts of a cluster are escaped."""
 
 from collections.abc import Iterator
 

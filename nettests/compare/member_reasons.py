@@ -1,7 +1,7 @@
-"""Why a check with members changed: each member has an expectation of its own, by the facts of its own nodes. Pure.
+"""Why a check with members changed: each member has its own expectation, from the facts of its own nodes. Pure.
 
-``results.json`` tells of a member its verdict and its limitation; the facts that this limitation depends on are those
-that it names where it decides a check.
+For a member ``results.json`` has a verdict and a limitation. The facts that this limitation depends on are read where
+it decides a whole check.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
-"""Which node of one run is which of the other: by its name, otherwise by its place in its node pool. Pure.
+"""Match the nodes of two runs: by name, otherwise by position in the node pool. Pure.
 
 A node that was upgraded in place keeps its name and may change its pool; one that was replaced has another name at
-the same place. What is left has come or gone.
+the same position. Nodes left over were added or removed.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
-"""When a time is another time: the one rule for latencies, throughput and convergence. Pure.
+"""When two times count as different: the one rule for latencies, throughput and convergence. Pure.
 
-Two runs never take the same time. A median counts as changed where it is at least ``FACTOR`` times the other, and by at
-least an absolute amount, and each stands on at least ``FEWEST`` answers; and where it is so too once both runs are
-brought to the same pace: a busy machine makes all answers of a run later, which says nothing of one path.
+Two runs never take the same time. A median counts as changed if it is at least ``FACTOR`` times the other, differs by
+at least an absolute amount, and both rest on at least ``FEWEST`` answers. The same must hold after both runs are
+scaled to the same pace: a busy machine slows down every answer of a run, which says nothing about one path.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Latencies, throughput and convergence that are beyond noise, joined across renamed nodes. Pure."""
+"""Latencies, throughput and convergence times that changed beyond noise, joined across renamed nodes. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""The text of a ``results.json`` → ``RecordedRun``; an error that a person can act on for what is none.
+"""The text of a ``results.json`` → ``RecordedRun``, or an error that says how to get a valid one.
 
-The other direction of ``report.results_json``. Keys that this version does not know are left alone: they come with
-a newer one of the same ``apiVersion``. Where the text came from is only a name here.
+The reverse of ``report.results_json``. Unknown keys are ignored: a newer version with the same ``apiVersion`` may add
+some. The file's path is used in messages only.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
-"""Why a check changed: a fact that its expectation depends on, the manifests, or nothing that anybody can see. Pure.
+"""Why a check changed: a fact that its expectation depends on, the manifests, or no known reason. Pure.
 
-``explained`` is what documents and facts account for: the expectation of the check changed together with a fact that a
-condition of its deciding limitation names (or with the manifests), and the cluster does what is expected now, or does
-what it always did. That a fact changed is no explanation by itself: where documents expected the same before and after,
-a check that behaves otherwise is ``unexplained``, whatever else changed meanwhile.
+A change is ``explained`` if the expectation changed together with a fact in a condition of the deciding limitation
+(or with the manifests), and the cluster now does what is expected, or does what it always did. A changed fact alone
+explains nothing: if documents expected the same before and after, a check that behaves differently is
+``unexplained``, whatever else changed.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
-"""What of a run's ``results.json`` two runs are compared by, as frozen values in the document's own shape.
+"""The parts of ``results.json`` by which runs are compared, as frozen values in the document's own shape.
 
-Read by ``reading``, used by all that compares. Evidence (attempts, controls, raw answers) is left out: a difference
-leads to the two reports, which have it.
+``reading`` makes them. Evidence (attempts, controls, raw answers) is left out: a difference links to the two reports.
 """
 
 from collections.abc import Mapping

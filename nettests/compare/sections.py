@@ -1,7 +1,7 @@
-"""``Difference`` → what people read of it: a headline and sections of items, the same for terminal, Markdown and page.
+"""``Difference`` → a headline and sections of items, the same for terminal, Markdown and page.
 
-It chooses words and order. How many items are shown, and how they look, is left to each renderer; the JSON document is
-made of the difference itself.
+This module chooses words and order; each renderer decides how many items it shows. The JSON document is made from the
+difference itself.
 """
 
 from collections import defaultdict

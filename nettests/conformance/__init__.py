@@ -1,8 +1,8 @@
-"""What a vendor claims of a network plugin, held against a run: profile → report, and the report recomputed. Pure.
+"""Check a vendor's claims about a network plugin against a run: profile → report → verification. Pure.
 
-``vendor_profile`` reads claims, ``claims`` and ``scope`` hold them against flows and facts, ``flow_evidence`` and
-``assessment`` make the report's values, ``report_yaml``, ``report_page``, ``report_markdown`` and ``badge`` its
-documents, ``verification`` compares a published one. Files, packages and journals are read by ``session``.
+``vendor_profile`` reads claims, ``claims`` and ``scope`` compare them with flows and facts, ``flow_evidence`` and
+``assessment`` make the report's values, ``report_yaml``, ``report_page``, ``report_markdown`` and ``badge`` render
+it, ``verification`` compares a published report. ``session`` reads files, packages and journals.
 """
 
 from nettests.conformance.assessment import JudgedRun, assess

@@ -1,7 +1,7 @@
-"""Reasons as a run words them → the same without what is of one site: names of nodes, addresses, the cluster's own name.
+"""Remove what identifies a site from a run's reasons: names of nodes, addresses, the cluster's own name. Pure.
 
-A conformance report is published, and reasons of skips and of what could not be judged are texts of a cluster. Secrets
-were taken out when the journal was written; a journal of somebody else's is not trusted to be without. Pure.
+A conformance report is published, and reasons of skipped and unknown checks quote texts of the cluster. The journal's
+writer removed secrets; a journal from somebody else is not trusted to be free of them.
 """
 
 import ipaddress

@@ -1,7 +1,7 @@
-"""A run, judged anew, and a profile → ``ConformanceReport``: every claim with its result. Pure.
+"""A run, judged again, and a vendor profile → ``ConformanceReport``: every claim with its result. Pure.
 
-Fourth step of ``conformance``. A level is as good as its worst feature, the report as its worst level; what lies outside
-of what the profile supports, and a run that broke off, leave nothing better than ``partial``.
+Fourth step of ``conformance``. A level is as good as its worst feature, the report as its worst level. Results
+outside the profile's supported scope, and an aborted run, give ``partial`` at best.
 """
 
 from collections import Counter
@@ -86,11 +86,11 @@ def assess(profile: VendorProfile, run: JudgedRun, digests: Digests) -> Conforma
 
 
 def _level(level: Level, features: Sequence[Feature], evidence: Evidence) -> LevelReport:
-    reports = tuple(_feature(one, evidence) for one in features)
+    reports = tuple(_feature(feature, evidence) for feature in features)
     return LevelReport(
         level=level,
-        result=worst(one.result for one in reports),
-        statistics=added(one.statistics for one in reports),
+        result=worst(report.result for report in reports),
+        statistics=added(report.statistics for report in reports),
         features=reports,
     )
 
@@ -113,7 +113,9 @@ def _feature(feature: Feature, evidence: Evidence) -> FeatureReport:
         summary=feature.summary,
         failed=failed,
         missing=missing,
-        limitations=tuple(sorted({one for flow in flows for one in flow.limitations})),
+        limitations=tuple(
+            sorted({limitation for flow in flows for limitation in flow.limitations})
+        ),
     )
 
 
@@ -133,7 +135,7 @@ def _works(flows: Iterable[FlowEvidence], counted: Statistics) -> Works:
     """Return what was seen of flows that are not claimed: what is limited deviates too, if as documented."""
     if counted.failed or counted.limited or counted.known_bugs:
         return Works.DEVIATES
-    shown = all(one.statistics.passed and not one.missing for one in flows)
+    shown = all(flow.statistics.passed and not flow.missing for flow in flows)
     return Works.WORKS if shown else Works.NOT_SHOWN
 
 
@@ -150,7 +152,7 @@ def _unclaimed(profile: VendorProfile, evidence: Evidence) -> Unclaimed:
 
 def _overall(levels: Iterable[LevelReport], scope: Iterable[ScopeRow], *, complete: bool) -> Result:
     inside = complete and all(row.holds is Truth.YES for row in scope)
-    return worst([*(one.result for one in levels), *([] if inside else [Result.PARTIAL])])
+    return worst([*(level.result for level in levels), *([] if inside else [Result.PARTIAL])])
 
 
 def _tested(run: JudgedRun, names: Anonymous) -> Tested:

@@ -1,6 +1,6 @@
-"""``ConformanceReport`` → a badge: a small SVG for a README, which says its result in a word, a sign and a colour.
+"""``ConformanceReport`` → a badge: a small SVG for a README with the result as word, sign and colour.
 
-It loads nothing and holds no text but our own and numbers; whose it is says the document around it.
+It loads nothing and contains only fixed text and numbers; the document around it names the vendor.
 """
 
 from functools import lru_cache
@@ -37,7 +37,7 @@ def render_badge(report: ConformanceReport) -> str:
 
 def _levels(report: ConformanceReport) -> str:
     return ", ".join(
-        f"{level.value} {sum(one.result is Result.SUCCESS for one in found.features)}/{len(found.features)}"
+        f"{level.value} {sum(feature.result is Result.SUCCESS for feature in found.features)}/{len(found.features)}"
         for level, found in report.levels.items()
     )
 

@@ -1,6 +1,6 @@
-"""What a profile claims, held against the flows that there are: unknown ones, and own ones that nothing claims.
+"""Compare a profile's claims with the existing flows: unknown flows, and the vendor's own flows that it does not claim.
 
-Second step of ``conformance``, used by ``lint`` too. Pure: flows are names here.
+Second step of ``conformance``, also used by ``lint``. Pure: flows are names here.
 """
 
 from collections.abc import Collection, Iterator

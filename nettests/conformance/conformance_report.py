@@ -1,7 +1,7 @@
-"""A conformance report as frozen values: what every renderer, and ``verification``, reads.
+"""A conformance report as frozen values, read by every renderer and by ``verification``.
 
-Made by ``assessment``. It is published: it names node pools, versions and check ids, and no node, address, context or
-server. Nothing here is a document yet.
+Made by ``assessment``. It will be published: it names node pools, versions and check ids, and no node, address,
+context or server.
 """
 
 from collections.abc import Mapping
@@ -220,9 +220,9 @@ class ConformanceReport:
     @property
     def features(self) -> tuple[FeatureReport, ...]:
         """All claimed features, core first."""
-        return tuple(one for level in self.levels.values() for one in level.features)
+        return tuple(feature for level in self.levels.values() for feature in level.features)
 
     @property
     def judged(self) -> int:
         """How many checks of claimed features were judged."""
-        return sum(one.statistics.judged for one in self.levels.values())
+        return sum(level.statistics.judged for level in self.levels.values())

@@ -1,4 +1,4 @@
-"""All documents of a report, by the names of their files: the YAML document first, which the others name by its digest."""
+"""All documents of a report by file name: the YAML document first; the others quote its digest."""
 
 import hashlib
 

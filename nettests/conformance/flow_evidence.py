@@ -1,7 +1,7 @@
-"""What a run shows of one flow: its checks counted, what deviates, and what was not shown, for which reason.
+"""The evidence of a run for one flow: checks counted by verdict, deviations, and what was not shown, with reasons.
 
-Third step of ``conformance``. Verdicts are the judge's; nothing here overrules one. A flow of which nothing was run
-shows nothing, and says so.
+Third step of ``conformance``. Verdicts are taken from the judge as they are. A flow of which nothing ran shows
+nothing, and is reported so.
 """
 
 import re
@@ -36,15 +36,15 @@ class Evidence:
     def of(cls, results: Results, plan: Plan, own: Iterable[str], names: Anonymous) -> "Evidence":
         """Put a run and the plan of today beside each other."""
         by_flow: dict[str, tuple[CheckResult, ...]] = {}
-        for one in results.checks:
-            by_flow[one.flow] = (*by_flow.get(one.flow, ()), one)
+        for check in results.checks:
+            by_flow[check.flow] = (*by_flow.get(check.flow, ()), check)
         belongs: dict[str, tuple[str, ...]] = {}
         every: tuple[Check | Skip, ...] = (*plan.checks, *plan.skips)
         for planned in every:
             belongs[planned.flow] = (*belongs.get(planned.flow, ()), planned.id)
         return cls(
             results=by_flow,
-            planned={one.id: one for one in plan.checks},
+            planned={check.id: check for check in plan.checks},
             belonging=belongs,
             own=frozenset(own),
             names=names,
@@ -73,7 +73,7 @@ def flow_evidence(flow: str, evidence: Evidence) -> FlowEvidence:
     return FlowEvidence(
         flow=flow,
         statistics=statistics,
-        failed=tuple(_failed(one, evidence.names) for one in checks if deviation(one)),
+        failed=tuple(_failed(check, evidence.names) for check in checks if deviation(check)),
         missing=tuple(missing),
         limitations=tuple(sorted(set(_limitations(checks)))),
     )
@@ -83,7 +83,10 @@ def added(counted: Iterable[Statistics]) -> Statistics:
     """Return the sum."""
     found = [*counted]
     return Statistics(
-        **{one.name: sum(getattr(each, one.name) for each in found) for one in fields(Statistics)}
+        **{
+            field.name: sum(getattr(each, field.name) for each in found)
+            for field in fields(Statistics)
+        }
     )
 
 
@@ -101,7 +104,7 @@ def _absent(flow: str, checks: Sequence[CheckResult], evidence: Evidence) -> Mis
             gap=Gap.NOT_PLANNED, flow=flow, reason="there is no check of it on this cluster"
         )
     # Where others of the fleet can be run, those that cannot have an id beside it.
-    held = {one.id.removesuffix(f"/{LEFT_OUT}") for one in checks}
+    held = {check.id.removesuffix(f"/{LEFT_OUT}") for check in checks}
     absent = [one for one in belongs if one.removesuffix(f"/{LEFT_OUT}") not in held]
     if not absent:
         return None
@@ -114,9 +117,9 @@ def _absent(flow: str, checks: Sequence[CheckResult], evidence: Evidence) -> Mis
 
 
 def _statistics(checks: Iterable[CheckResult], not_planned: int) -> Statistics:
-    seen = dict.fromkeys((one.name for one in fields(Statistics)), 0)
-    for one in checks:
-        seen[_column(deviation(one) or one.verdict)] += 1
+    seen = dict.fromkeys((field.name for field in fields(Statistics)), 0)
+    for check in checks:
+        seen[_column(deviation(check) or check.verdict)] += 1
     return Statistics(**{**seen, "not_planned": not_planned})
 
 
@@ -143,9 +146,9 @@ def _column(verdict: Verdict) -> str:
 def _grouped(flow: str, checks: Iterable[CheckResult], evidence: Evidence) -> Iterator[Missing]:
     """Yield what was not shown, checks of the same reason together."""
     groups: dict[tuple[Gap, str], list[str]] = {}
-    for one in checks:
-        for gap, reason in _gaps(one, evidence):
-            groups.setdefault((gap, evidence.names.text(reason)), []).append(one.id)
+    for check in checks:
+        for gap, reason in _gaps(check, evidence):
+            groups.setdefault((gap, evidence.names.text(reason)), []).append(check.id)
     for (gap, reason), ids in sorted(groups.items()):
         yield Missing(gap=gap, flow=flow, reason=reason, checks=tuple(sorted(ids)))
 
@@ -223,7 +226,7 @@ def _not_met(flow: str, checks: Iterable[CheckResult], counted: Statistics) -> M
         gap=Gap.NOT_MET,
         flow=flow,
         reason=f"no check met what the flow claims: {words}",
-        checks=tuple(sorted(one.id for one in checks if one.verdict in judged)),
+        checks=tuple(sorted(check.id for check in checks if check.verdict in judged)),
     )
 
 
@@ -242,7 +245,7 @@ def _failed(one: CheckResult, names: Anonymous) -> Failed:
 
 
 def _limitations(checks: Iterable[CheckResult]) -> Iterator[str]:
-    for one in checks:
-        for each in (one, *one.members):
+    for check in checks:
+        for each in (check, *check.members):
             if each.limitation_id and each.verdict is Verdict.LIMITED:
                 yield each.limitation_id

@@ -33,7 +33,7 @@ def render_markdown(report: ConformanceReport, source: str) -> str:
         *(f"- {inert(level_line(level))}" for level in report.levels.values()),
         *(f"- ⚠ {inert(line)}" for line in scope_lines(report)),
         *_features(report),
-        *(line for one in report.features for line in _open_points(one)),
+        *(line for feature in report.features for line in _open_points(feature)),
         *_unsupported(report),
         *_unclaimed(report),
         *_tested(report),
@@ -45,11 +45,11 @@ def render_markdown(report: ConformanceReport, source: str) -> str:
 def _features(report: ConformanceReport) -> Iterator[str]:
     yield from ("", "## Features", "", "| feature | level | result | checks | limitations |")
     yield "| --- | --- | --- | --- | --- |"
-    for one in report.features:
-        by = ", ".join(map(code, one.limitations))
-        result = f"{SYMBOL[one.result]} {one.result.value}"
-        checks = inert(counted(one.statistics))
-        yield f"| {inert(one.name)} | {one.level.value} | {result} | {checks} | {by} |"
+    for feature in report.features:
+        by = ", ".join(map(code, feature.limitations))
+        result = f"{SYMBOL[feature.result]} {feature.result.value}"
+        checks = inert(counted(feature.statistics))
+        yield f"| {inert(feature.name)} | {feature.level.value} | {result} | {checks} | {by} |"
 
 
 def _open_points(one: FeatureReport) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""``ConformanceReport`` → one page for people, which needs no network and no script, in the style of a run's report.
+"""``ConformanceReport`` → one HTML page without network access or script, in the style of a run's report.
 
-The template lays out; what it shows is prepared here. Texts of the vendor and of a cluster stay texts (``harmless``).
+The template lays out values prepared here. Texts of the vendor and of the cluster are escaped (``harmless``).
 """
 
 import re
@@ -85,7 +85,7 @@ def parts(statistics: Statistics) -> tuple[Part, ...]:
 
 def succeeded(level: LevelReport) -> int:
     """Return how many features of a level succeeded."""
-    return sum(one.result is Result.SUCCESS for one in level.features)
+    return sum(feature.result is Result.SUCCESS for feature in level.features)
 
 
 def lines(feature: FeatureReport) -> tuple[str, ...]:

@@ -91,8 +91,8 @@ def _document(report: ConformanceReport) -> dict[str, Any]:
         "digests": {
             "journal": _digest(report.digests.journal),
             "profile": _digest(report.digests.profile),
-            "manifests": [_digest(one) for one in report.digests.manifests],
-            "suites": [_digest(one) for one in report.digests.suites],
+            "manifests": [_digest(manifest) for manifest in report.digests.manifests],
+            "suites": [_digest(suite) for suite in report.digests.suites],
         },
         "profile": report.profile,
     }
@@ -138,7 +138,7 @@ def _level(level: LevelReport) -> dict[str, Any]:
     return {
         "result": level.result.value,
         "statistics": _statistics(level.statistics),
-        "features": [_feature(one) for one in level.features],
+        "features": [_feature(feature) for feature in level.features],
     }
 
 

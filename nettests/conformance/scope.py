@@ -1,6 +1,6 @@
-"""What a profile supports, beside the cluster that a run tested: inside, outside, or not known. Pure.
+"""Whether a run's cluster is within what a vendor profile supports: inside, outside, or unknown. Pure.
 
-Outside of what is supported a run shows nothing of the claims, however green it is.
+Outside of it a run proves none of the claims, however green it is.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -23,12 +23,12 @@ def not_covered(profile: VendorProfile, facts: ClusterFacts) -> tuple[str, ...]:
     """Return what the profile supports besides, and this cluster does not have: the report says nothing of it."""
     windows = _windows(facts)
     found = [
-        f"Windows build {one.text}"
-        for one in profile.supports.builds
-        if not any(node.build.value and one.holds(node.build.value) for node in windows)
+        f"Windows build {build.text}"
+        for build in profile.supports.builds
+        if not any(node.build.value and build.holds(node.build.value) for node in windows)
     ]
     drivers = {node.cni_driver.value for node in windows}
-    found += [f"driver {one}" for one in profile.supports.drivers if one not in drivers]
+    found += [f"driver {driver}" for driver in profile.supports.drivers if driver not in drivers]
     backend = facts.cni.backend.value
     found += [f"backend {one}" for one in profile.supports.backends if one != backend]
     return tuple(found)
@@ -58,7 +58,7 @@ def _rows(profile: VendorProfile, facts: ClusterFacts) -> Iterator[ScopeRow]:
     )
     yield _of_nodes(
         "Windows build",
-        ", ".join(one.text for one in supports.builds),
+        ", ".join(build.text for build in supports.builds),
         windows,
         lambda node: str(node.build.value or UNKNOWN),
         lambda node: _build(supports.builds, node),
@@ -122,10 +122,10 @@ def _pool(name: str, nodes: list[NodeFacts]) -> PoolRow:
         pool=name,
         os=nodes[0].os.words,
         nodes=len(nodes),
-        build=_each(str(one.build.value or UNKNOWN) for one in nodes) if windows else "",
-        kubelet=_each(str(one.kubelet.value or UNKNOWN) for one in nodes),
-        runtime=_each(one.runtime.value or UNKNOWN for one in nodes),
-        driver=_each(one.cni_driver.value or UNKNOWN for one in nodes) if windows else "",
+        build=_each(str(node.build.value or UNKNOWN) for node in nodes) if windows else "",
+        kubelet=_each(str(node.kubelet.value or UNKNOWN) for node in nodes),
+        runtime=_each(node.runtime.value or UNKNOWN for node in nodes),
+        driver=_each(node.cni_driver.value or UNKNOWN for node in nodes) if windows else "",
         kube_proxy=_each(map(_kube_proxy, nodes)),
     )
 

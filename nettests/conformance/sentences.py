@@ -1,4 +1,4 @@
-"""``ConformanceReport`` → its sentences: what terminal, page, Markdown and badge say alike. Pure."""
+"""``ConformanceReport`` → the sentences shared by terminal, page, Markdown and badge. Pure."""
 
 from collections.abc import Iterator
 
@@ -76,7 +76,7 @@ def cluster_line(report: ConformanceReport) -> str:
 
 def level_line(level: LevelReport) -> str:
     """Return ``core: 4 of 5 features succeeded (partial)``."""
-    good = sum(one.result is Result.SUCCESS for one in level.features)
+    good = sum(feature.result is Result.SUCCESS for feature in level.features)
     return f"{level.level.value}: {good} of {plural(len(level.features), 'feature')} succeeded ({level.result.value})"
 
 
@@ -117,7 +117,7 @@ def scope_lines(report: ConformanceReport) -> Iterator[str]:
 
 
 def _of(report: ConformanceReport, result: Result) -> int:
-    return sum(one.result is result for one in report.features)
+    return sum(feature.result is result for feature in report.features)
 
 
 def _outside(report: ConformanceReport) -> str:

@@ -1,7 +1,7 @@
-"""The vendor profile: what a vendor claims of a network plugin, as values. YAML, validated, every error with its line.
+"""The vendor profile: a vendor's claims about a network plugin, as values. YAML, validated, every error with its line.
 
-First step of ``conformance``. It says which flows are claimed and on which clusters; whether they hold is told by a
-run. Names of suites and packages are only names here: ``session.vendor_files`` finds them.
+First step of ``conformance``. It lists the claimed flows and the supported clusters; a run shows whether the claims
+hold. Suites and packages are only names here: ``session.vendor_files`` finds them.
 """
 
 import json
@@ -108,7 +108,7 @@ class VendorProfile:
 
     def of(self, level: Level) -> tuple[Feature, ...]:
         """Return the features of a level."""
-        return tuple(one for one in self.features if one.level is level)
+        return tuple(feature for feature in self.features if feature.level is level)
 
 
 @cache

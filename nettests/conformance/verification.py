@@ -1,7 +1,6 @@
-"""A report as it was published beside the one that the journal gives now → every place in which they differ. Pure.
+"""A published report compared with one recomputed from the journal → every difference. Pure.
 
-Last step of ``conformance``. Nothing of the published report is believed: it is compared from beginning to end, its
-sentences too.
+Last step of ``conformance``. Nothing in the published report is trusted: all of it is compared, sentences included.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

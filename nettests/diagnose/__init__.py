@@ -1,8 +1,8 @@
-"""What lies around a failing check, collected while it still stands: objects, events, logs, nodes' own state.
+"""Diagnostics of a failing check, collected before clean-up: objects, events, logs, nodes' own state.
 
 ``subjects`` chooses what to look at (pure), ``steps`` says what is read of each subject, without its secrets
-(``redaction``), ``collect`` reads it within bounds and writes it down. The cluster is met through protocols;
-nothing here judges, repairs or changes anything.
+(``redaction``), ``collect`` reads it within limits and writes it down. The cluster is used through protocols; nothing
+here judges, repairs or changes anything.
 """
 
 from nettests.diagnose.collect import Collected, Collector, Written

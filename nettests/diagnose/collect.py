@@ -1,7 +1,7 @@
-"""Read all subjects at the same time, within bounds of time and size, and write what was read into a folder.
+"""Read all subjects concurrently, within limits of time and size, and write the results into a folder.
 
-Whatever is not there when the time is over is named as such. A process that hangs is abandoned: the threads are
-daemons, and what they bring later is dropped.
+Subjects that are not read in time are listed. A hanging process is abandoned: its thread is a daemon, and later
+output is dropped.
 """
 
 import queue

@@ -1,7 +1,7 @@
-"""Write files below one folder and nowhere else, whatever stands there already.
+"""Write files below one folder and nowhere else, whatever already exists there.
 
-Each part of a path is opened by the descriptor of the one before it, and no symbolic link is followed: a
-folder that was prepared by somebody else leads nowhere (openat(2), O_NOFOLLOW).
+Each part of a path is opened relative to the descriptor of its parent, and no symbolic link is followed, so that a
+prepared folder leads nowhere (openat(2), O_NOFOLLOW).
 """
 
 import os

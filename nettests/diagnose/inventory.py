@@ -1,7 +1,7 @@
-"""What is run on a node, word for word: argv of tools that read and change nothing. Pure tables.
+"""The commands that diagnostics run on a node: argv of tools that read and change nothing. Pure tables.
 
-The inventory is that of Microsoft's ``collectlogs.ps1`` (microsoft/SDN, Kubernetes/windows/debug) as far as
-tools of Windows Server itself answer it. A tool that a node or an image lacks is reported as missing.
+The inventory is that of Microsoft's ``collectlogs.ps1`` (microsoft/SDN, Kubernetes/windows/debug) as far as tools of
+Windows Server itself answer it. A tool that a node or an image lacks is reported as missing.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Names of files and folders for what a cluster names as it likes. Pure.
+"""File and folder names for objects of a cluster, whatever they are called. Pure.
 
-A name that is harmless in every file system stays as it is; of any other its harmless characters stay, and
-a digest tells it apart from others. ``~`` stands in no harmless name, so the two sorts never meet.
+A name that is safe on every file system is kept. Any other is reduced to its safe characters plus a digest. Safe
+names contain no ``~``, so the two kinds never collide.
 """
 
 import hashlib

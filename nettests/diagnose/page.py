@@ -1,4 +1,4 @@
-"""The page that says what is where among diagnostics, for people who open the folder. Pure.
+"""The index page of a diagnostics folder, for people who open it. Pure.
 
 Markdown in which every text of a cluster is literal, and links lead to the folder's own files.
 """

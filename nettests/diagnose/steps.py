@@ -1,7 +1,7 @@
-"""What is read of each subject, in small steps that do not depend on each other.
+"""The steps that read one subject: small, and independent of each other.
 
-A step yields items: a file's content, or why there is none. What an identity may not read, a tool that a node
-lacks or a Pod that is gone is such a reason, never an error of the run.
+A step yields items: a file's content, or the reason why there is none. A denied request, a missing tool or a deleted
+Pod is such a reason, never an error of the run.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,7 @@
-"""What to look at when checks fail: nodes, Services, Pods and the cluster's DNS, each once. Pure.
+"""The subjects of diagnostics when checks fail: nodes, Services, Pods and the cluster's DNS, each once. Pure.
 
-Many failing checks share a node or a Service, so a subject is collected once and knows its checks. What is
-named first is what the more urgent verdicts speak of; what exceeds the bound is named, not dropped silently.
+Many failing checks share a node or a Service, so a subject lists its checks. Subjects of more urgent verdicts come
+first; those beyond the limit are named, not dropped silently.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
 """The catalogue of documented facts as values: validated, every fact with its file and line.
 
-Beside the limitation manifests: those say what decides on a cluster, this says what is documented at
-all. ``coverage`` holds it against flows and limitations. Data only; no check is judged by it.
+Limitation manifests decide what a cluster is expected to do; the catalogue lists everything that is documented.
+``coverage`` compares it with flows and limitations. No check is judged by it.
 """
 
 import json

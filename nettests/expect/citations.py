@@ -1,7 +1,7 @@
-"""Whether entries say no more than their sources: how exact an outcome is, and where a version's bound comes from.
+"""Check that entries claim no more than their sources: the exactness of an outcome, and the origin of a version bound.
 
-For people who write manifests, through ``lint``. It reads no document: an entry states of each source which
-outcome it names, and to which patch releases a merged change was picked.
+For authors of manifests, through ``lint``. No document is read: an entry states for each source which outcome it
+names, and to which patch releases a merged change was cherry-picked.
 """
 
 import re
@@ -47,7 +47,7 @@ def _too_exact(entry: Limitation) -> Iterator[str]:
 
 def _unpicked(parts: Sequence[Limitation]) -> Iterator[str]:
     entry = parts[0]
-    bounds = {bound for one in parts for version in _versions(one) for _, bound in version.bounds}
+    bounds = {bound for part in parts for version in _versions(part) for _, bound in version.bounds}
     minors = sorted(
         bound for bound in bounds if isinstance(bound, KubernetesVersion) and not bound.patch
     )

@@ -1,7 +1,7 @@
-"""Conditions evaluated on facts: holds, does not hold, or cannot be decided, each with its sentence.
+"""Evaluate conditions on facts: true, false, or undecided, each with a sentence.
 
-Second step of ``expect``. A condition on an unknown fact is undecided only when everything else holds:
-an entry that cannot apply anyway makes nothing undecided.
+Second step of ``expect``. A condition on an unknown fact is undecided only if everything else holds: an entry that
+cannot apply anyway leaves nothing undecided.
 """
 
 from collections.abc import Callable, Iterator
@@ -172,10 +172,10 @@ def _side_findings(
 
 def _together(members: list[list[Finding]], differ: str) -> list[Finding]:
     """Return what holds of each node of a node pool: what one of them denies is denied, else what one leaves open is open."""
-    truths = [{one.truth for one in findings} for findings in members]
+    truths = [{finding.truth for finding in findings} for findings in members]
     if any(Truth.NO in seen for seen in truths):
         alike = all(
-            [one.truth for one in findings] == [one.truth for one in members[0]]
+            [finding.truth for finding in findings] == [member.truth for member in members[0]]
             for findings in members
         )
         return members[0] if alike else [_stated(False, differ)]  # noqa: FBT003

@@ -1,8 +1,8 @@
-"""Documented facts held against flows and limitations: what exercises each, and what is wrong with that.
+"""Compare documented facts with flows and limitations: what exercises each fact, and which links are wrong.
 
-For ``nettests catalogue`` and ``nettests lint``. A flow exercises the facts that it names; a
-limitation entry the fact of its own id and those that it names, through the flows that it covers.
-Nothing here decides on a cluster.
+For ``nettests catalogue`` and ``nettests lint``. A flow exercises the facts that it names; a limitation entry
+exercises the fact of its own id and those that it names, through the flows that it covers. Nothing is decided on a
+cluster.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,15 +76,15 @@ def unknown_facts(
 
 def gaps(coverages: Iterable[Coverage]) -> Iterator[str]:
     """Yield one sentence for each fact that has neither checks nor a reason, or has both."""
-    for one in coverages:
-        fact = one.fact
-        if one.covered and fact.reason:
-            by = ", ".join((*one.flows, *one.entries))
+    for coverage in coverages:
+        fact = coverage.fact
+        if coverage.covered and fact.reason:
+            by = ", ".join((*coverage.flows, *coverage.entries))
             yield f"{fact.place}: {fact.id} has a reason but is exercised by {by}: remove the reason"
-        if not one.covered and not fact.reason:
+        if not coverage.covered and not fact.reason:
             yield (
                 f"{fact.place}: {fact.id} is exercised by no flow and no limitation: "
                 "name it in a flow's facts, or give a reason"
             )
-        if not one.covered and fact.note:
+        if not coverage.covered and fact.note:
             yield f"{fact.place}: {fact.id} has a note on checks that there are none of"

@@ -1,7 +1,6 @@
-"""Why a check is expected to show what it is expected to show: every entry considered, and why not.
+"""Explain the expectation of a check: every entry considered, and why it applies or not.
 
-For ``nettests explain`` and for people who write manifests. It decides nothing that ``resolve`` has
-not decided.
+For ``nettests explain`` and for authors of manifests. All decisions are those of ``resolve``.
 """
 
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ class Considered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """One check, what is expected of it, and every entry that was considered."""
+    """One check, its expectation, and every entry that was considered."""
 
     check: Check
     expectation: Expectation

@@ -1,7 +1,7 @@
-"""What is expected of each member of a check, on the facts of its own nodes, and what most of them have in common.
+"""The expectation of each member of a check, from the facts of its own nodes, and what most members have in common. Pure.
 
-Used by ``resolve``. Thousands of members differ in few things that a condition can tell: nodes that are alike in these
-are resolved once. Pure.
+Used by ``resolve``. Thousands of members differ in few facts that conditions use, so members whose nodes agree in
+these are resolved once.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from nettests.model.facts import ClusterFacts, NodeFacts
 def of_members(
     check: Check, facts: ClusterFacts, resolve: Callable[[Check], Expectation]
 ) -> dict[str, Expectation]:
-    """Return what is expected of every member, by id, and under the check's own what is of most of them."""
+    """Return the expectation of every member, by id, and under the check's own id the one of most members."""
     kinds = {node.name: _kind(node) for node in facts.nodes}
     resolved: dict[object, Expectation] = {}
     found: dict[str, Expectation] = {}
@@ -38,7 +38,7 @@ def of_members(
 
 
 def _kind(node: NodeFacts) -> NodeFacts:
-    """Return a node without what is its own: conditions of limitations read none of it."""
+    """Return a node without its name and addresses, which no condition of a limitation reads."""
     return replace(
         node, name="", member=0, hostname="", addresses=(), pod_cidrs=(), taints=(), left_out=""
     )

@@ -1,8 +1,7 @@
-"""Whether entries that leave an outcome open say why: what would settle them, and how a bug among the reasons shows.
+"""Check that entries with an unspecified outcome say why: what would settle it, and how a known bug shows.
 
-For people who write manifests, through ``lint``. ``unspecified`` is an answer that nobody has to defend, so
-each one names what would take it away; one that is open because of a known bug names what is then seen, since
-a run that sees it has met the bug.
+For authors of manifests, through ``lint``. ``unspecified`` is easy to write, so each such entry has to name what
+would settle it; if a known bug is the reason, it also names what is observed when the bug is present.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,6 @@
-"""What entries say of each other: two of one id, and overrides and cancels that lead nowhere.
+"""Check references between entries: duplicate ids, and overrides and cancels of entries that do not exist.
 
-For all manifests that are read together. ``resolve`` raises the first mistake, ``lint`` names them all.
+Applied to all manifests that are read together. ``resolve`` raises the first mistake, ``lint`` lists them all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Which limitation decides each check on this cluster: layers, overrides, conflicts.
+"""Decide which limitation applies to each check on this cluster: layers, overrides, conflicts.
 
-Third step of ``expect``, before anything is deployed. Two entries of one layer that apply to one check
-with different outcomes are an error that names both: a manifest must not be read in two ways.
+Third step of ``expect``, before anything is deployed. Two entries of one layer that apply to one check with different
+outcomes are an error naming both: a manifest must not have two readings.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,7 @@
-"""The seed documents as values: what each sentence states, and what of it checks exercise.
+"""The seed documents as values: each sentence's statement, and the checks that exercise it.
 
-Beside the catalogue, which goes by facts of whatever source: this goes by four documents, sentence by sentence, so
-that what they say and nothing tests is seen. For ``nettests catalogue --write-seeds`` and ``nettests lint``. Data
-only; no check is judged by it.
+The catalogue is ordered by facts from any source; this goes through four documents sentence by sentence, so that
+untested sentences show. For ``nettests catalogue --write-seeds`` and ``nettests lint``. No check is judged by it.
 """
 
 import json
@@ -69,7 +68,7 @@ class SeedDocument:
     @property
     def statements(self) -> tuple[Statement, ...]:
         """All statements, in the order of the document."""
-        return tuple(one for section in self.sections for one in section.statements)
+        return tuple(statement for section in self.sections for statement in section.statements)
 
 
 @cache

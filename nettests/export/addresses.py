@@ -1,10 +1,10 @@
-"""Addresses under other names: prefix-preserving, so that who shares a subnet still does. Pure.
+"""Replace addresses, preserving prefixes: addresses of one subnet stay in one subnet. Pure.
 
 Crypto-PAn (Xu, Fan, Ammar, Moon 2002): each bit is flipped or not by a keyed function of the bits before it, so two
-addresses share exactly as many leading bits as before, and no two become one. Two things are kept: what an address is
-(private, link-local, documentation, multicast …), because rules are about that, and its last bits, because the first
-or second address of a subnet is its gateway. An address beside those of documentation is no exception: what it shares
-with them is not kept, or it would say which it is. Where texts hold addresses is told by ``texts``.
+addresses share exactly as many leading bits as before, and no two become one. Two properties are kept: the kind of
+address (private, link-local, documentation, multicast …), because rules depend on it, and the last bits, because the
+first or second address of a subnet is its gateway. Addresses next to those of documentation get no special treatment,
+which would reveal them. ``texts`` finds the addresses.
 """
 
 import hmac

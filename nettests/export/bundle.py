@@ -1,7 +1,7 @@
-"""The file that leaves: a ZIP archive of plain texts with their digests, written and read. Pure: bytes in, bytes out.
+"""The bundle file: a ZIP archive of plain texts with their digests, written and read. Pure: bytes in, bytes out.
 
-Nothing is ever unpacked to a path that the archive names: members are known by name, bounded in size, and read into
-memory. Digests show a file that was cut short or edited on its way; they prove nothing of who wrote it.
+Nothing is unpacked to a path that the archive names: members are looked up by name, limited in size, and read into
+memory. Digests detect a truncated or edited file; they do not prove who wrote it.
 """
 
 import hashlib

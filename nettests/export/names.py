@@ -1,7 +1,7 @@
-"""One token under another name, or as it is: a word, a number, a version, or a name of several parts. Pure.
+"""Replace one token or keep it: a word, a number, a version, or a name of several parts. Pure.
 
-Called by ``texts`` for all that is neither an address nor an identifier by its form. Names of several parts are ours
-as wholes, or made of a run's own parts (``probe-windows-1-1``), or somebody's.
+``texts`` calls it for everything that is neither an address nor an identifier by its form. A name of several parts is
+kept if the project uses it as a whole or composes it itself (``probe-windows-1-1``), otherwise replaced.
 """
 
 import re
@@ -60,7 +60,7 @@ class Names:
         if self.vocabulary.knows(token) or _RUN.fullmatch(token):
             return True
         parts = re.split(r"[-._]", token)
-        if small in self.own or sum(not one.isdigit() for one in parts) == 1:
+        if small in self.own or sum(not part.isdigit() for part in parts) == 1:
             return self.vocabulary.made_of_words(parts)
         return False
 

@@ -1,7 +1,7 @@
-"""Other names for everything that is not an address: the same one for the same thing, and a count of each kind. Pure.
+"""Pseudonyms for everything but addresses: always the same one for the same name, and a count per kind. Pure.
 
-Names are numbered as they are met (``node-1``), identifiers keep their form, made by a key (``mac``, ``guid`` …). The
-mapping lives in this object alone; what leaves are its counts.
+Names are numbered in the order of their appearance (``node-1``); identifiers keep their form, derived from a key
+(``mac``, ``guid`` …). The mapping exists only in this object; only the counts are written.
 """
 
 import hmac

@@ -1,4 +1,4 @@
-"""What a person reads of a bundle before it leaves: what it holds, what was replaced, and its texts. Pure."""
+"""The preview of a bundle before it is sent: its contents, the replaced words, and its texts. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""The records of a run under other names. Pure.
+"""Anonymise the records of a run. Pure.
 
-Nodes, zones and the cluster's own domain are read from its facts beforehand, and what the run named itself from its
-plan, so that they are called by what they are wherever they turn up; every text of every record then goes the same
-way (``texts``). Diagnostics are left out: nothing is judged by them, and they are the freest texts of all.
+Nodes, zones and the cluster's domain are read from its facts first, and the run's own names from its plan, so that
+each gets a pseudonym of its kind wherever it appears; then every text of every record is processed (``texts``).
+Diagnostics are left out: no verdict depends on them, and their texts are the least predictable.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,8 +1,8 @@
-"""One text without what tells whose cluster it is: addresses, identifiers, names and unknown words replaced. Pure.
+"""Anonymise one text: addresses, identifiers, names and unknown words are replaced. Pure.
 
-A text that is JSON is taken as what it is, others word by word; what is neither a known word, nor a number, nor of a
-form that is known, is a name or a word of somebody's, and gets another one. The same token becomes the same in every
-text, so that what was equal stays equal; which tools said what is not looked at. Names of several parts are ``names``.
+JSON is processed as data, any other text word by word. A token that is neither a known word, nor a number, nor of a
+known form is replaced, by the same pseudonym in every text, so that equal tokens stay equal. It does not matter which
+tool printed the text. ``names`` handles names of several parts.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Which words are the project's own: what its sources say, and what tools and systems say to anybody. Pure.
+"""The words that may stay in a bundle: those of the project's sources, and those that tools and systems print. Pure.
 
-A word of these tells nobody whose cluster it is, so it may leave; every other word is replaced. Words are known by
-themselves (``spec``), names of several parts only as a whole (``kube-system``): that ``kube`` and ``system`` are words
-makes ``system-kube`` no name of ours.
+These words identify no cluster; every other word is replaced. Single words (``spec``) are known by themselves, names
+of several parts only as a whole (``kube-system``): although ``kube`` and ``system`` are known, ``system-kube`` is
+replaced.
 """
 
 import errno
@@ -59,7 +59,7 @@ class Vocabulary:
                 return True
             humps = _HUMPS.findall(token)
             joined = len(humps) > 1 and "".join(humps) == token
-            return joined and all(one.lower() in self.words for one in humps)
+            return joined and all(hump.lower() in self.words for hump in humps)
         numbered = _NUMBERED.fullmatch(token)
         return numbered is not None and numbered[1].lower() in self.words
 

@@ -1,8 +1,8 @@
-"""What is expected to change on a cluster before anybody upgrades it, and afterwards which of that was observed.
+"""Forecast what an upgrade changes on a cluster, and later compare the forecast with what was observed.
 
-Above ``compare``, whose rules it uses. ``keys`` reads ``--to``, ``changing`` makes the facts after it, ``forecast`` compares
-what is planned and expected on both, ``forecast_sections`` words it. ``fulfilment`` reads a forecast beside the difference
-of two runs. Nothing here opens a cluster, reads a clock or judges a check.
+Above ``compare``, whose rules it uses. ``keys`` reads ``--to``, ``changing`` computes the facts after it,
+``forecast`` compares plans and expectations on both, ``forecast_sections`` puts it into words. ``fulfilment``
+compares a forecast with the difference of two runs. Nothing here opens a cluster, reads a clock or judges a check.
 """
 
 from nettests.forecast.as_documented import Planned

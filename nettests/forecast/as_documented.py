@@ -1,6 +1,6 @@
-"""A plan and its expectations → the run in which every check does as documented, as runs are compared. Pure.
+"""A plan and its expectations → a run in which every check behaves as documented. Pure.
 
-So a forecast is a difference like that between two recorded runs, by the same rules: joined by ids and nodes, each change
+A forecast is then a difference of two such runs, by the rules for recorded runs: joined by ids and nodes, each change
 with the facts that its expectation depends on.
 """
 

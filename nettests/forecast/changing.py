@@ -1,7 +1,8 @@
-"""Facts of a cluster with some of them changed, and what follows from that: the facts after an upgrade. Pure.
+"""Compute the facts after an upgrade: the stated changes, and the facts that follow from them. Pure.
 
-What follows is what discovery reads by rule: the driver from the backend, HostProcess from kubelet and runtime. What was
-read of the network plugin's configuration is unknown of another plugin or backend until somebody states it.
+Facts that discovery derives by rule are derived again: the driver from the backend, HostProcess from kubelet and
+runtime. Facts read from the old network plugin's configuration are unknown for another plugin or backend until
+stated.
 """
 
 from collections.abc import Iterable, Sequence
@@ -148,14 +149,14 @@ def _followed(
 
 def _refuse_of_no_proxy(nodes: Sequence[NodeFacts], changes: Iterable[Change]) -> None:
     """Raise for a fact of kube-proxies where none runs then: it would be dropped, and its user hears nothing of it."""
-    for one in changes:
-        own = [node for node in nodes if node.os in one.key.systems]
-        if one.key.place[:1] != ("kube_proxy",) or one.key.place == ("kube_proxy", "mode"):
+    for change in changes:
+        own = [node for node in nodes if node.os in change.key.systems]
+        if change.key.place[:1] != ("kube_proxy",) or change.key.place == ("kube_proxy", "mode"):
             continue
         if all(node.kube_proxy.replaced for node in own):
-            systems = " or ".join(os.words for os in one.key.systems)
+            systems = " or ".join(os.words for os in change.key.systems)
             raise PlanError(
-                f"{one.origin}: no kube-proxy runs on {systems} nodes then",
+                f"{change.origin}: no kube-proxy runs on {systems} nodes then",
                 hint="leave it out, or state the mode of kube-proxy there",
             )
 

@@ -1,4 +1,4 @@
-"""The entries of limitation manifests that a forecast names by id: what each says, and where it is written down. Pure."""
+"""The limitation entries that a forecast names: each one's statement, file and line. Pure."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Two plans of one cluster, before and after facts change → ``Forecast``: what is expected to change, and why. Pure.
+"""Two plans of one cluster, before and after facts change → ``Forecast``: the expected changes, and why. Pure.
 
-It is the difference of two runs in which everything is as documented (``as_documented``), told in words of what will
-come. What cannot be forecast is named with the fact that would settle it, and never counted as a change.
+It is the difference of two runs in which everything is as documented (``as_documented``). A check that cannot be
+forecast is named with the fact that would settle it, and never counted as a change.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""A forecast beside the difference of the runs before and after: what was observed, what was not, what was not forecast. Pure.
+"""A forecast compared with the runs before and after: changes observed, not observed, and not forecast. Pure.
 
-A change counts as ``predicted`` where the forecast named the check, and the later run expects and shows what was forecast.
-Every other change is what ``compare`` says of it. The exit code stays that of the difference: a forecast excuses nothing.
+A change is ``predicted`` if the forecast named the check, and the later run expects and shows what was forecast.
+Every other change is classified by ``compare``. The exit code is that of the difference: a forecast excuses nothing.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""``Fulfilment`` → what people read of it before the sections of the difference, and its part of that document. Pure."""
+"""``Fulfilment`` → the sections shown before those of the difference, and its part of that document. Pure."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,8 +1,8 @@
-"""Which facts a forecast can change: a key for each, how its value is read, and where it stands in the facts.
+"""The facts that a forecast can change: a key for each, how its value is parsed, and where it is stored.
 
-Keys are those of the cluster profile's ``facts`` (``cni.driver``, ``kubeProxy.windows.dsr``, ``windowsFirewall``) and, for
-what a cluster tells of itself, those of conditions in limitation manifests with the OS before them (``windows.build``).
-Pure; ``changing`` puts values in their places.
+Keys are those of the cluster profile's ``facts`` (``cni.driver``, ``kubeProxy.windows.dsr``, ``windowsFirewall``)
+and, for facts that a cluster reports itself, those of conditions in limitation manifests with the OS before them
+(``windows.build``). Pure; ``changing`` applies the values.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""What somebody has to know of the changes of a forecast: what they take along, and what makes it worth less. Pure.
+"""Notes on a forecast: changes that follow from the stated ones, and what makes the forecast less certain. Pure.
 
-Nothing is refused here: a downgrade or a version that no document names yet is resolved like any other, and said.
+Nothing is refused: a downgrade, or a version that no document names yet, is resolved like any other and noted.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ def notes(
     facts: ClusterFacts, after: ClusterFacts, changes: Sequence[Change], manifests: Manifests = ()
 ) -> Iterator[str]:
     """Yield what somebody has to know of the changes."""
-    stated = {one.key.name for one in changes}
+    stated = {change.key.name for change in changes}
     if "kubernetes" in stated:
         yield (
             "kubernetes is the version of the API server, and of each kubelet and kube-proxy of known version unless"
@@ -51,7 +51,7 @@ def other_manifests(
 
 
 def _downwards(facts: ClusterFacts, changes: Sequence[Change]) -> Iterator[str]:
-    stated = {one.key.name: one for one in changes}
+    stated = {change.key.name: change for change in changes}
     kubernetes = stated.get("kubernetes")
     if kubernetes is not None and kubernetes.last < facts.server_version:
         yield f"{kubernetes} is a downgrade from {facts.server_version}"
@@ -68,11 +68,11 @@ def _is_older(build: WindowsBuild, than: WindowsBuild) -> bool:
 def _beyond(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
     """Yield versions above all that documents speak of: what holds there is what held last."""
     kubernetes, builds = _newest(manifests)
-    for one in changes:
-        newest = builds if isinstance(one.value, WindowsBuild) else kubernetes
-        if newest and _line(one.value) > _line(newest):
+    for change in changes:
+        newest = builds if isinstance(change.value, WindowsBuild) else kubernetes
+        if newest and _line(change.value) > _line(newest):
             yield (
-                f"{one} is newer than every version that limitation manifests name (up to {newest}): what documents"
+                f"{change} is newer than every version that limitation manifests name (up to {newest}): what documents"
                 " say of it is not known, and what holds of the newest known version is taken to hold"
             )
 
@@ -106,15 +106,18 @@ def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[
         "cni.plugin": {
             *network_drivers.PLUGIN_DRIVERS,
             *network_drivers.BACKEND_DRIVERS,
-            *(name for one in conditions for name in one.cni),
+            *(name for condition in conditions for name in condition.cni),
         },
-        "cni.backend": {*backends, *(name for one in conditions for name in one.backend)},
+        "cni.backend": {
+            *backends,
+            *(name for condition in conditions for name in condition.backend),
+        },
     }
-    for one in changes:
-        names = known.get(one.key.name)
-        if names and one.value not in names:
-            hint = nearest(one.value, sorted(names), what="known are")
-            yield f"no limitation manifest and no rule names {one}; {hint}"
+    for change in changes:
+        names = known.get(change.key.name)
+        if names and change.value not in names:
+            hint = nearest(change.value, sorted(names), what="known are")
+            yield f"no limitation manifest and no rule names {change}; {hint}"
 
 
 def _skewed(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:

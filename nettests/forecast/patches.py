@@ -1,7 +1,7 @@
-"""What a minor version of Kubernetes leaves open: fixes are picked to patch releases, and somebody may have named none.
+"""Forecasts for a minor version of Kubernetes without a patch level: fixes are cherry-picked to patch releases. Pure.
 
-Expectations are resolved at the first patch release, at each that a condition names, and at the newest. Where they
-differ, none is forecast: the patch release decides, and the check is undecided until it is named. Pure.
+Expectations are resolved for the first patch release, for each that a condition names, and for the newest. If they
+differ, the check is undecided until the patch release is named.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,9 @@ def deciding_patches(manifests: Iterable[Manifest], changes: Iterable[Change]) -
 
     Between two of them nothing changes: each stands for those that follow it. Empty where every release is named.
     """
-    minors = {(one.value.major, one.value.minor) for one in changes if one.names_no_patch}
+    minors = {
+        (change.value.major, change.value.minor) for change in changes if change.names_no_patch
+    }
     if not minors:
         return ()
     found = {
@@ -53,7 +55,7 @@ def at_any_patch(
     first: Planned, others: Sequence[Expectations], changes: Iterable[Change]
 ) -> Planned:
     """Return the plan with what is expected at each patch release of the minors that were named without one."""
-    lacking = [f"the patch release of {one}" for one in changes if one.names_no_patch]
+    lacking = [f"the patch release of {change}" for change in changes if change.names_no_patch]
     found = {}
     for name, told in first.expectations.items():
         every = [told, *(other[name] for other in others if name in other)]

@@ -1,4 +1,4 @@
-"""What a cluster profile states → changes of facts: ``--to-profile``. Pure; the file is read by ``cluster``."""
+"""Facts stated in a cluster profile → changes of facts, for ``--to-profile``. Pure; ``cluster`` reads the file."""
 
 from collections.abc import Iterator
 from typing import Any

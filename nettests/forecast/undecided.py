@@ -1,4 +1,4 @@
-"""What of a plan cannot be forecast, because facts are not known then, and which fact would settle it. Pure."""
+"""Checks that cannot be forecast because a fact will be unknown, and the fact that would settle each. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

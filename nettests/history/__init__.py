@@ -1,8 +1,8 @@
-"""Many runs, and what they say together: from their ``results.json`` to a ``History``, and to what people read.
+"""The history of many runs: their ``results.json`` → a ``History`` → text and a page.
 
-Above ``compare``, by which two runs of it are compared: the last good and the first bad one of each check. ``clusters``
-puts runs in order, ``levels`` tells a change from a swing, ``trends`` joins both with the facts; ``sentences`` words it,
-and one module per format renders it. Nothing here opens a file, reads a clock or judges a check.
+Above ``compare``, which compares the last good and the first bad run of each check. ``clusters`` puts runs in order,
+``levels`` tells a lasting change from a swing, ``trends`` joins both with the facts; ``sentences`` puts it into
+words, and one module per format renders it. Nothing here opens a file, reads a clock or judges a check.
 """
 
 from nettests.history.clusters import LeftOutRun, ReadRun

@@ -1,4 +1,4 @@
-"""Charts for the page: red checks and durations over all runs, in the columns of the strips. Pure geometry and text."""
+"""Charts for the history page: red checks and durations of all runs, aligned with the strips. Pure geometry and text."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Runs that were read → the runs of each cluster, in the order in which they started. Pure.
+"""Group runs by cluster, in the order in which they started. Pure.
 
-Runs are told apart by what they call their cluster (``compare.cluster_names``). What cannot be placed is left out with the
-reason, and nothing is counted twice.
+Clusters are told apart by ``compare.cluster_names``. A run that cannot be placed is left out with the reason, and no
+run is counted twice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +65,9 @@ def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
     for one in runs:
         run = one.run.run
         if not run.server and not run.context:
-            why = f"it could not start: {run.error}" if run.error else "it names no cluster"
+            why = (
+                f"it could not start: {run.why_not_started}" if run.error else "it names no cluster"
+            )
             yield LeftOutRun(name=one.name, reason=why)
         elif _start(one) is None:
             yield LeftOutRun(name=one.name, reason="it does not say when it started")

@@ -1,7 +1,7 @@
-"""Checks that no run plans any more: what was red of them is not red now, and was not repaired either. Pure.
+"""Checks that the newest runs no longer plan: red ones among them are neither red now nor repaired. Pure.
 
-That a run does not plan a check tells something only where the run chose as the last one that planned it: the same flows,
-classes and nodes. A run of other flows says nothing, and neither does one that could not start.
+A missing check means something only if the run selected the same flows, classes and nodes as the last run that
+planned it. A run of other flows says nothing, and neither does a run that could not start.
 """
 
 from collections.abc import Hashable, Sequence

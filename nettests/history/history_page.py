@@ -1,6 +1,6 @@
-"""``History`` → ``history.html``: one page for people, which needs no network and no script, in the style of a run's report.
+"""``History`` → ``history.html``: one page without network access or script, in the style of a run's report.
 
-The template lays out; what it shows is prepared here. How much is shown at once is bounded; everything is on the page.
+The template lays out values prepared here. How much is shown at once is bounded; everything is on the page.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
-"""A history → what people read of it: a headline and sections of items, the same words on the terminal and on the page.
+"""A history → a headline and sections of items, in the same words on the terminal and on the page.
 
-The JSON document is made of the history itself; how many items are shown, and how they look, is left to each renderer.
+The JSON document is made from the history itself; each renderer decides how many items it shows.
 """
 
 from collections import Counter

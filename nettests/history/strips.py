@@ -1,7 +1,7 @@
-"""Strips for the page: one cell a run, told by colour and by shape. Pure geometry and text; the template draws it.
+"""Strips for the history page: one cell per run, with its verdict as colour and shape. Pure geometry and text.
 
-All cells of a verdict are one path, those beside each other one rectangle of it, so that a strip of a year of good nights
-is a hundred bytes. All pictures of a history have the same columns, so that the eye goes down from chart to strip.
+All cells of a verdict are one path, and adjacent cells one rectangle of it, so that a strip of a year of good nights
+is a hundred bytes. All pictures of a history have the same columns, so that charts and strips line up.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,8 @@
-"""The runs of one cluster → the trend of each check and incident, and where which of them changed. Pure.
+"""The runs of one cluster → the trend of each check and incident, and the facts that changed with it. Pure.
 
-A run is red for a check that deviates, or of which a member does, and good where it is accepted. For an incident it is
-red where it has it, and good where at least one of its checks was judged: what was not looked at tells nothing. Nothing
-here chooses words.
+A run is red for a check if the check or one of its members deviates, and good if its verdict is accepted. A run is
+red for an incident if it has it, and good if at least one of the incident's checks was judged. Nothing here chooses
+words.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping

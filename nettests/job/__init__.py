@@ -1,7 +1,7 @@
-"""A run inside the cluster that it tests, as values: the objects of a Job, what became of it, its archive. Pure.
+"""A run inside the cluster that it tests: the objects of a Job, its state, its archive. Pure.
 
-What applies them, follows them and reads logs is ``cluster.job_objects`` and ``cluster.job_pods``; the command line is
-``cli.job_commands``. A Job runs the same ``nettests run`` as anybody, with its ServiceAccount's rights.
+``cluster.job_objects`` applies the objects, ``cluster.job_pods`` follows them and reads logs; the command line is
+``cli.job_commands``. A Job runs the ordinary ``nettests run`` with the permissions of its ServiceAccount.
 """
 
 from nettests.job.archive import Archive, pack, read_archive, spelled_archive, unpack

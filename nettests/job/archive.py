@@ -1,7 +1,7 @@
-"""A run's folder as one compressed text that a log can carry, and back. Pure: names and contents in, text out.
+"""A run's folder as compressed text that fits into a log, and back. Pure: names and contents in, text out.
 
-A kubelet keeps logs of containers that have ended, and everybody who may read the log gets the report; so a Job needs no
-volume and no server. The text says its own length and digest: a log that was cut is noticed, never taken for a report.
+A kubelet keeps logs of containers that have ended, and everybody who may read the log gets the report; so a Job needs
+no volume and no server. The text states its own length and digest, so that a truncated log is detected.
 """
 
 import base64

@@ -1,7 +1,6 @@
-"""The ServiceAccount of a Job, its role as it is published, and what binds them. Pure.
+"""The ServiceAccount of a Job, its published role, and the bindings. Pure.
 
-The rules themselves are the files of ``manifests/rbac``, given as the objects that they hold: nothing here grants
-anything of its own.
+The rules are the files of ``manifests/rbac``; nothing is granted beyond them.
 """
 
 import copy

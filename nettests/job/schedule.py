@@ -1,7 +1,7 @@
-"""A CronJob's schedule: whether the API server would take it. Pure.
+"""Whether the API server would accept a CronJob's schedule. Pure.
 
-Kubernetes reads it by robfig/cron's ``ParseStandard``: five fields, each a list of numbers, names, ranges and steps
-within the field's bounds, or one of a few words. When it next fires is the controller's to say.
+Kubernetes parses it with robfig/cron's ``ParseStandard``: five fields, each a list of numbers, names, ranges and
+steps within the field's bounds, or one of a few words. When it fires next is up to the controller.
 """
 
 import re

@@ -1,7 +1,8 @@
-"""What Sonobuoy is told: a plugin definition, and how far a run is. Pure.
+"""What Sonobuoy reads: the plugin definition, and the progress of a run. Pure.
 
-Sonobuoy starts a plugin's container beside a worker of its own. The worker posts progress on, and takes the file whose
-path stands in the file ``done`` of the results folder; that file comes last. Its aggregator reads ``junit.xml`` of it.
+Sonobuoy starts a plugin's container beside a worker of its own. The worker forwards progress, and takes the file
+whose path is written in the file ``done`` of the results folder; that file is written last. Sonobuoy's aggregator
+reads its ``junit.xml``.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
-"""What became of a Job: its object, its Pods and what events say of them → one phase, with the reason. Pure.
+"""A Job with its Pods and events → one phase, with the reason. Pure.
 
-Why a Pod does not start stands in three places: the state of its container, its conditions, and events. What is told
-here is the one that a person can act on.
+The reason why a Pod does not start is in one of three places: the state of its container, its conditions, or events.
+The one reported is the one that a person can act on.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
-"""What somebody wants to run inside a cluster, checked before an object is made of it.
+"""Validate the options of a Job before objects are made of them.
 
-The rules are Kubernetes' own for names, with its bounds for what controllers append to them; what only the API server
-knows (a StorageClass, a quota) is its to say.
+The rules are those of Kubernetes for names, with room for the suffixes that controllers append. What only the API
+server knows (a StorageClass, a quota) is left to it.
 """
 
 import re
@@ -10,7 +10,6 @@ from enum import Enum
 
 from nettests.errors import PlanError
 from nettests.job.schedule import is_schedule
-from nettests.model.nearest import nearest
 
 LABEL_LENGTH = 63
 """Of a Job's name, which is a label of its Pods, and of a namespace."""
@@ -101,17 +100,6 @@ def checked(wanted: Wanted) -> Wanted:
             hint="between a minute and seven days: --deadline=4h",
         )
     return wanted
-
-
-def role_of(word: str) -> Role:
-    """Return the role of that name; ``PlanError`` with a near miss."""
-    names = [one.value for one in Role]
-    if word not in names:
-        raise PlanError(
-            f"there is no role {word!r}",
-            hint=nearest(word, names, otherwise=f"one of {', '.join(names)}"),
-        )
-    return Role(word)
 
 
 def _require_name(what: str, name: str, form: re.Pattern[str], longest: int) -> None:

@@ -1,7 +1,7 @@
 """The Job or CronJob itself, with what its Pod mounts. Pure.
 
-The Pod keeps to the level ``restricted`` of Pod Security. It is never repeated by Kubernetes: a run that was broken off
-may have left something, and the next one says so.
+The Pod meets the Pod Security level ``restricted``. Kubernetes never retries it: an aborted run may have left
+objects, and the next run reports them.
 """
 
 from collections.abc import Iterator

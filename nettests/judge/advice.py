@@ -1,12 +1,13 @@
-"""What to look at next, by what was seen, from where and of which target.
+"""The next step for a result that is not green, by outcome, source and target.
 
-Used by ``verdicts`` for results that keep a run from being green. Hints only: they never change a verdict.
-Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common Kubernetes problems".
+Used by ``verdicts``. Hints only: they never change a verdict. Sources: Kubernetes documentation, "Windows debugging
+tips"; Microsoft, "Common Kubernetes problems".
 """
 
 import re
 from dataclasses import dataclass
 
+from nettests.judge.distrust import gone_pod, lost_api, unready_node
 from nettests.judge.limit_advice import after_limit
 from nettests.judge.message import last_detail
 from nettests.judge.not_started import AFTER_REFUSAL, not_created, not_started
@@ -159,9 +160,9 @@ def after_lateness(check: Check, late: str) -> str:
 
 def after_disagreement(check: Check, observation: Observation) -> str:
     """Say what to look at where some attempts met the expectation: silence among answers is loss."""
-    outcomes = {one.outcome for one in observation.attempts}
+    outcomes = {attempt.outcome for attempt in observation.attempts}
     lost = Outcome.TIMED_OUT in outcomes and all(
-        one.positive or one is Outcome.TIMED_OUT for one in outcomes
+        outcome.positive or outcome is Outcome.TIMED_OUT for outcome in outcomes
     )
     if not lost:
         return AFTER_DISAGREEMENT
@@ -186,7 +187,7 @@ def _rules_of(check: Check) -> str:
 
 
 def _unresolved(check: Check, observation: Observation) -> bool:
-    """Whether the question ended before the target was reached: nobody said what its name means."""
+    """Whether the check ended before the target was reached because its name did not resolve."""
     if observation.outcome is not Outcome.TIMED_OUT:
         return False
     # sample: "lookup servers.ns.svc.cluster.local on 10.96.0.10:53: read udp …: i/o timeout"
@@ -275,8 +276,6 @@ AFTER_KNOWN_BUG = (
     "this cluster depends on it"
 )
 AFTER_DISTRUST = "repair the probe or its channel and run again; nothing is known of the network"
-UNREADY = "was not Ready while this was probed"
-"""What the reason holds of a check that depends on a node which was NotReady meanwhile."""
 AFTER_UNREADY = "see why the node was not Ready (`kubectl describe node`), and run again once it is"
 AFTER_OVERLOAD = (
     "run again when the probe's node, and the machine that runs nettests, have less to do, or lower "
@@ -286,22 +285,7 @@ AFTER_NO_PROOF = "repair what the control shows first; a negative result alone p
 AFTER_UNDECIDED = "state the fact in the cluster profile, or let nettests read it"
 
 
-def unready_node(why: str) -> str | None:
-    """Return the node that was NotReady where that is the reason why nothing can be trusted."""
-    # sample: node win-2 was not Ready while this was asked (NodeStatusUnknown: Kubelet stopped posting node status.)
-    found = re.match(rf"node (\S+) {UNREADY}\b", why)
-    return found[1] if found else None
-
-
 AFTER_GONE = "see who deleted, evicted or restarted it (`kubectl get events -A`, the memory and taints of its node), and run again"
-
-
-def gone_pod(why: str) -> str | None:
-    """Return the Pod of the run that went, or was started again, while this was probed, where nothing can be trusted for that."""
-    # sample: pod server-linux-1-2 no longer stands: it is being deleted
-    # sample: pod server-linux-1-2 was started again while this was run
-    found = re.match(r"pod (\S+) (?:no longer stands: |was started again\b)", why)
-    return found[1] if found else None
 
 
 AFTER_LOST = (
@@ -310,43 +294,16 @@ AFTER_LOST = (
 )
 
 
-def lost_channel(why: str) -> bool:
-    """Whether nothing can be trusted because the probe itself was not reached."""
-    # sample: control channel port-forward: port-forward to probe-windows-1-1: error forwarding port 8080 …
-    return re.search(r"\bcontrol channel \S+: ", why) is not None
-
-
 AFTER_LOST_API = (
     "see why the API server was not reached from here for a while (its restarts and health, what stands between it and this "
     "machine): control channels lead through it; then run again"
 )
 
 
-def lost_api(why: str) -> bool:
-    """Whether a probe was not reached because the API server itself was not: who only waits for an answer may wait for a node."""
-    # sample: control channel port-forward: …; pod-proxy: pod proxy to p: the API server https://10.0.0.1:6443 (context c)
-    #         cannot be reached: … Failed to establish a new connection: [Errno 111] Connection refused
-    # sample: control channel exec: exec in node-linux-1-1 was not opened: [Errno 111] Connection refused
-    return lost_channel(why) and bool(
-        re.search(r"the API server .{1,300}? cannot be reached: (?!.*Read timed out)", why)
-        or re.search(r"was not opened: \[Errno \d+\]", why)
-    )
-
-
 AFTER_ADDRESSES = (
     "compare the addresses in the node's status (`kubectl get node -o yaml`) with those of its interfaces, and "
     "--node-ip of its kubelet"
 )
-
-
-def misaddressed_node(why: str) -> str | None:
-    """Return the node that is not at the addresses in its status, where nothing can be trusted for that."""
-    # sample: server-windows-1-1 saw 172.30.0.13 from node-windows-1-1, which is no address of win-1
-    # sample: there is no IPv4 address of win-1 among fd00:172:30::15
-    found = re.search(
-        r"which is no address of (\S+)$|there is no IPv[46] address of (\S+) among", why
-    )
-    return (found[1] or found[2]) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,14 +316,14 @@ class Late:
 
 
 def late_service(late: str) -> Late | None:
-    """Return what a check's Service was waited for from, where it did not answer in time."""
+    """Return the Service that did not answer in time, with the probe and node that waited for it."""
     # sample: Service svc-server-windows-1-2 did not answer probe-linux-1-2 on linux-2 within 60 s
     found = re.match(r"Service (\S+) did not answer (\S+) on (\S+) within \d", late)
     return Late(*found.groups()) if found else None
 
 
 def after_distrust(why: str) -> str:
-    """Return what to do where nothing that was seen can be trusted."""
+    """Return the next step for an untrusted result."""
     if pod := not_started(why):
         return pod.next_step
     if not_created(why):

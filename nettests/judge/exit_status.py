@@ -1,4 +1,4 @@
-"""How a run ends: pytest's exit code, refined by verdicts. Pure."""
+"""The exit code of a run: pytest's, refined by verdicts. Pure."""
 
 from collections.abc import Collection, Mapping
 from enum import StrEnum

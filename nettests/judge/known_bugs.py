@@ -1,7 +1,7 @@
-"""Which of the bugs that leave an outcome open showed in what was observed.
+"""Which known bugs, among those that leave an outcome open, were observed.
 
-Used by ``verdicts`` where the documents expect nothing. An entry says how its bug shows (``when_present``); one
-attempt that failed so is enough, because a bug that shows now and then shows. Trust and controls are judged there.
+Used by ``verdicts`` if the documents expect nothing. An entry says how its bug shows (``when_present``). One failed
+attempt of that form is enough, because a bug may be intermittent. ``verdicts`` checks trust and controls.
 """
 
 from nettests.model.expectation import Expectation, Expected, KnownBug

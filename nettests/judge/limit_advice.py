@@ -1,4 +1,4 @@
-"""What to look at next where a limit was met: of connections, or of Services.
+"""The next step where a limit was reached: of connections, or of Services.
 
 Beside ``advice``. Hints only: they never change a verdict.
 """

@@ -1,7 +1,7 @@
-"""What the members of a check came to, as one verdict of the check: the worst of theirs, and who they are.
+"""Merge the verdicts of a check's members: the check is as good as its worst member, and names the deviating ones. Pure.
 
-Beside ``verdicts``, which judges each member as a check of its own. A check with members is as good as its worst one:
-a member that could not be judged is no pass, however many others did. Pure.
+``verdicts`` judges each member as a check of its own. A member that could not be judged is never a pass, however many
+others passed.
 """
 
 from collections import Counter
@@ -21,8 +21,8 @@ _WORDED = frozenset({*ATTENTION, Verdict.SKIPPED})
 def judge_members(check: Check, told: Mapping[str, Judgement]) -> Judgement:
     """Return the verdict of a check from those of its members, by id; one that is not there was never judged."""
     each = [
-        (one.label, told.get(member_id(check.id, one.label)) or _never(check, one.label))
-        for one in check.members
+        (member.label, told.get(member_id(check.id, member.label)) or _never(check, member.label))
+        for member in check.members
     ]
     worst = min((judgement.verdict for _, judgement in each), key=SUMMARY_ORDER.index)
     found = [(label, judgement) for label, judgement in each if judgement.verdict is worst]
@@ -41,7 +41,7 @@ def judge_members(check: Check, told: Mapping[str, Judgement]) -> Judgement:
 
 
 def skipped(check: str, reason: str) -> Judgement:
-    """Return what is said of a member that turned out not to apply."""
+    """Return the judgement of a member that turned out not to apply."""
     return Judgement(check=check, verdict=Verdict.SKIPPED, message=reason, expected="", observed="")
 
 
@@ -76,7 +76,7 @@ def _message(
 
 
 def _observed(each: Iterable[tuple[str, Judgement]]) -> str:
-    """Return what was observed how often, most frequent first: ``connected ×129, timed_out ×3``."""
+    """Return the observed outcomes with their counts, most frequent first: ``connected ×129, timed_out ×3``."""
     # sample: "connected, source = client-pod (10.244.1.5)"
     seen = Counter(one.observed.partition(" (")[0] or "nothing" for _, one in each)
     return ", ".join(f"{what} ×{count}" for what, count in seen.most_common())
@@ -91,7 +91,7 @@ def _most(each: Iterable[tuple[str, Judgement]], name: str) -> str:
 
 
 def _grouped(each: Iterable[tuple[str, Judgement]]) -> tuple[MembersJudged, ...]:
-    """Return those that did not simply pass, in the order of the members; what is the same is said once."""
+    """Return the members that did not pass, in order; equal messages are merged."""
     groups: dict[MembersJudged, list[str]] = {}
     for label, one in each:
         if one.verdict is not Verdict.PASS:

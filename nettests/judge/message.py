@@ -11,20 +11,22 @@ UNSPECIFIED = "unspecified"
 
 
 def expected_text(expectation: Expectation) -> str:
-    """Say what was expected."""
+    """Return the expected outcome in words."""
     if expectation.undecided:
         return f"undecided: {expectation.undecided}"
     return str(expectation.expected) if expectation.expected else UNSPECIFIED
 
 
 def observed_text(observation: Observation) -> str:
-    """Say what was observed, with the address that was seen and the backends that answered."""
+    """Return the observed outcome in words, with the address that the server saw and the backends that answered."""
     outcomes = [attempt.outcome.value for attempt in observation.attempts]
     figure = observation.flows or observation.loss or observation.path_size or observation.figure
     if figure is not None:
         parts = [f"{observation.outcome.value}, {figure}"]
     elif observation.differing_ports:
-        parts = [f"{one.outcome.value} at port {one.port}" for one in observation.differing_ports]
+        parts = [
+            f"{port.outcome.value} at port {port.port}" for port in observation.differing_ports
+        ]
     elif len(set(outcomes)) > 1:
         parts = [" then ".join(_runs(outcomes))]
     else:

@@ -1,7 +1,7 @@
-"""Which Pod of the run never became Ready, read from the reason why a check cannot be judged.
+"""Which Pod of the run never became Ready, read from the reason of an unknown check.
 
-Used by ``advice`` and by the report's incidents. The words are those of ``probes.deploy``, and what follows them is
-the kubelet's or the scheduler's own reason.
+Used by ``advice`` and by the report's incidents. The first words are those of ``probes.deploy``; the rest is the
+kubelet's or the scheduler's own reason.
 """
 
 import re

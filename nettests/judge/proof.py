@@ -14,7 +14,7 @@ PATH = "path"
 
 
 def needs_controls(observation: Observation) -> bool:
-    """Whether what was seen means something only beside positive controls."""
+    """Whether an observation is conclusive only with positive controls."""
     if observation.outcome is Outcome.DEVIATES:
         return False  # it was read, word for word: there is no silence to explain
     one_backend = observation.distribution is Distribution.ONE_BACKEND

@@ -1,9 +1,10 @@
-"""Names that leave the cluster's domain: what its DNS says of them, it says of its upstream.
+"""Names outside the cluster's domain: an answer about them is an answer of the cluster DNS's upstream.
 
-A resolver that walks a search list ends outside: with the node's own suffixes, and with the bare name. CoreDNS
-forwards those, and answers SERVFAIL, or nothing in time, where its upstream cannot be reached, as on a cluster
-without a way out. So it is with a partial name that Windows takes as it stands. Such a name is not found either; beside a control that resolves, this is as good as a denial.
-A name that ends with a dot stays in the cluster's domain, and is never read so. Used by ``verdicts``.
+A resolver that walks a search list ends outside the cluster: with the node's own suffixes, and with the bare name.
+CoreDNS forwards those, and answers SERVFAIL, or nothing in time, if its upstream cannot be reached, as on a cluster
+without internet access. The same holds for a partial name that Windows sends as it is. Such a name does not resolve
+either; beside a control that resolves, this counts as a denial. A name that ends with a dot stays in the cluster's
+domain, and never counts as such. Used by ``verdicts``.
 """
 
 from dataclasses import replace
@@ -20,12 +21,12 @@ def read_as_denied(check: Check, observation: Observation) -> Observation:
     """Return the observation with ``nxdomain`` where the cluster's upstream alone kept a denial back."""
     if not _leaves_the_domain(check) or observation.outcome not in NOT_FOUND:
         return observation
-    attempts = tuple(_denied(one) for one in observation.attempts)
+    attempts = tuple(_denied(attempt) for attempt in observation.attempts)
     return replace(
         observation,
         outcome=Outcome.NXDOMAIN,
         attempts=attempts,
-        agreed=len({one.outcome for one in attempts}) == 1,
+        agreed=len({attempt.outcome for attempt in attempts}) == 1,
     )
 
 

@@ -101,7 +101,7 @@ _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})
 
 
 def _rule(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
-    """Rule on what was seen; what answered too late, or after a packet was lost, is not as expected."""
+    """Rule on an observation; an answer that came too late, or after a lost packet, is not as expected."""
     ruling = _by_size(observation, _rule_on_outcome(check, expectation, observation))
     answered = any(attempt.outcome.positive for attempt in observation.attempts)
     if not answered or ruling.verdict not in _ANSWERED:
@@ -170,7 +170,7 @@ def _not_judged(expectation: Expectation, observation: Observation) -> _Ruling |
 
 
 def _contradicted(observation: Observation) -> _Ruling | None:
-    """Fail what two witnesses describe differently, whatever documents lead to expect of it, or leave open."""
+    """Fail a connection that two witnesses describe differently, whatever the documents say of it."""
     differing = [str(one) for one in observation.witnessed if not one.agree]
     if not differing:
         return None
@@ -195,7 +195,7 @@ def _open(check: Check, expectation: Expectation, observation: Observation) -> _
 
 
 def _stale(check: Check, observation: Observation) -> _Ruling | None:
-    """Fail a Service whose rules did not follow a change, whoever answers or does not."""
+    """Fail a Service whose rules did not follow a change, whichever backend answers."""
     if observation.stale is None:
         return None
     ruling = _failed(check, observation)
@@ -253,11 +253,11 @@ def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
     """Return what the attempts brought; where some were refused by design, what the others did."""
     if observation.distribution is Distribution.SOME_REFUSED:
         return (observation.outcome,)
-    return tuple(dict.fromkeys(one.outcome for one in observation.attempts))
+    return tuple(dict.fromkeys(attempt.outcome for attempt in observation.attempts))
 
 
 def _never_met(check: Check, observation: Observation) -> _Ruling:
-    """Fail what no attempt met, in whatever ways; one that was answered shows that this vantage works."""
+    """Fail an expectation that no attempt met; an answered attempt shows that this vantage works."""
     outcomes = _outcomes(observation)
     ruling = _failed(check, observation)
     proven = any(outcome.positive for outcome in outcomes)
@@ -290,7 +290,7 @@ def _ports_differ(check: Check, observation: Observation) -> _Ruling:
     A port that answers shows, as a vantage control does, that this vantage works.
     """
     ruling = _failed(check, observation)
-    proven = any(one.outcome.positive for one in observation.differing_ports)
+    proven = any(port.outcome.positive for port in observation.differing_ports)
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
     return _Ruling(Verdict.FAIL, _why_failed(observation), advice.AFTER_PARTING)
@@ -369,7 +369,7 @@ def _why_failed(observation: Observation) -> str:
 
 
 def _matches(expected: Expected | None, observation: Observation) -> bool:
-    """Whether what was observed is exactly what was expected, in every part that is asserted.
+    """Whether the observation is exactly what was expected, in every part that is asserted.
 
     Where servers saw several sources, none of them was seen in every attempt.
     """

@@ -1,7 +1,7 @@
-"""How a resident probe is driven: a control channel's answers, as protocols and values.
+"""Control channels as protocols and values: how a resident probe is driven.
 
-``cluster`` implements the channels, ``probes`` uses them; neither knows the other. A channel
-answers or fails as a channel (``ChannelError``): what the probe saw of the network is in the answer.
+``cluster`` implements channels, ``probes`` uses them; neither knows the other. A channel returns an answer or fails
+as a channel (``ChannelError``); what the probe saw of the network is inside the answer.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
-"""What a run tests on a cluster: flows, and checks that make them concrete.
+"""Checks: flows made concrete on a cluster.
 
-Declared by the suites (flow), made by ``plan`` (check), carried out by ``probes``, judged by
-``judge``. Objects are named by node pool, never by node, address or build, so that an id means the same
-check before and after an upgrade; addresses are looked up when the probes stand.
+Suites declare flows, ``plan`` makes checks of them, ``probes`` runs checks, ``judge`` judges them. Objects are named
+by node pool, never by node, address or build, so that an id means the same check before and after an upgrade.
+Addresses are looked up once the probes are deployed.
 """
 
 from collections.abc import Iterator
@@ -270,14 +270,14 @@ class Check:
         return tuple(
             replace(
                 self,
-                id=member_id(self.id, one.label),
-                title=f"{self.title}: {one.label}",
-                action=one.action,
-                placement=one.placement,
-                controls=one.controls,
+                id=member_id(self.id, member.label),
+                title=f"{self.title}: {member.label}",
+                action=member.action,
+                placement=member.placement,
+                controls=member.controls,
                 members=(),
             )
-            for one in self.members
+            for member in self.members
         )
 
     @property

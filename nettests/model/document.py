@@ -1,7 +1,7 @@
-"""YAML documents that people write: read, validated, every error with file, line, key and near miss.
+"""YAML documents written by users: parsed, validated, every error with file, line, key and the nearest valid key.
 
-Used for limitation manifests and cluster profiles. It takes text and a JSON Schema (draft 2020-12);
-which file the text came from is only a name here.
+Used for limitation manifests and cluster profiles. Takes text and a JSON Schema (draft 2020-12); the file's name is
+used in messages only.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""How programs of the harness end. Pure.
+"""Exit codes of the harness. Pure.
 
-The first six are pytest's, under its names (a test compares them): what decides and reports need not import it.
+The first six are pytest's, under its names (a test compares them), so that pure packages need not import pytest.
 """
 
 from enum import IntEnum

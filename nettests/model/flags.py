@@ -1,6 +1,6 @@
-"""The flags of Kubernetes components: as their logs print them, and as containers are given them.
+"""Flags of Kubernetes components, as their logs print them and as containers receive them. Pure.
 
-Pure. Used by discovery (``cluster.kubeproxy``) and by the rules of configuration.
+Used by discovery (``cluster.kubeproxy``) and by the rules of configuration.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""How many connections of one client were made of so many, and whether there were no more from a number on. Pure.
+"""How many connections of one client succeeded, and whether all failed from some number on. Pure.
 
-Made by ``parse.many_flows``; read by ``judge`` and reports. That single connections are lost on the way is another
-question (``loss``): what runs out, a pool of ports or a table of flows, fails from a number on.
+``parse.many_flows`` makes it; ``judge`` and reports read it. Losses of single connections are counted elsewhere
+(``loss``): an exhausted resource, such as a pool of ports or a flow table, fails from some number on.
 """
 
 from dataclasses import dataclass

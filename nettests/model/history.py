@@ -1,6 +1,6 @@
-"""What a journal says of a run: its records put together, by kind and by check. Pure.
+"""The records of one run's journal, put together by kind and by check. Pure.
 
-Between the journal's records and all that is made of a whole run: documents (``report``) and verdicts by other
+Between the journal's records and everything made of a whole run: documents (``report``) and verdicts by other
 manifests (``session.rejudge``). Nothing is parsed or judged here.
 """
 
@@ -124,7 +124,7 @@ class History:
             case Diagnostics():
                 self.diagnostics.append(record)
             case Accepted():
-                self.accepted = {one.check: one for one in record.failures}
+                self.accepted = {failure.check: failure for failure in record.failures}
                 self.excused = record.excused
             case Reading():
                 pass  # the facts that it completed follow it
@@ -149,8 +149,8 @@ class History:
         for planned in self.planned.values():
             check = planned.check
             found[check.id] = planned.expectation
-            for one in check.members:
-                found[member_id(check.id, one.label)] = planned.expectation
+            for member in check.members:
+                found[member_id(check.id, member.label)] = planned.expectation
             for other in planned.others:
                 for label in other.labels:
                     found[member_id(check.id, label)] = other.expectation

@@ -1,7 +1,7 @@
-"""A record of the journal and its line of JSON, both ways. Pure.
+"""A journal record ↔ its line of JSON. Pure.
 
-``session.journal`` takes secrets out of a record's data on their way into a line, and reads files of lines; what
-the records are is told by ``journal``. Values of another shape than a run records raise what ``codec`` raises.
+``session.journal`` removes secrets from a record's data on the way into a line, and reads files of lines;
+``journal_records`` defines the records. Values of an unexpected shape raise what ``codec`` raises.
 """
 
 import json

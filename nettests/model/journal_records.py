@@ -1,8 +1,7 @@
-"""The records of a run's journal: one frozen value a kind. Pure.
+"""The records of a run's journal: one frozen value per kind. Pure.
 
-Written by ``session.journal`` and read by everybody who looks at a run afterwards: ``journal_lines`` are their
-JSON, ``history`` is what those of one run say together. Which kinds there are stands in ``Record`` and nowhere
-else. Whoever tells them apart ends with ``assert_never``.
+``session.journal`` writes them, ``journal_lines`` are their JSON, ``history`` puts those of one run together.
+``Record`` is the closed list of kinds; code that tells kinds apart ends with ``assert_never``.
 """
 
 from collections.abc import Mapping
@@ -18,6 +17,9 @@ from nettests.model.observation import Raw
 from nettests.model.pull import Pull
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
+
+NOT_STARTED = "the run could not start: "
+"""How the event of a run begins that could not start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""JSON that others wrote, within limits: neither its depth nor its size ends the process that reads it.
+"""Parse JSON from others within limits, so that neither its depth nor its size ends the process.
 
 Errors are ``ValueError``, as those of ``json`` are. Nothing is known here of what the data mean.
 """

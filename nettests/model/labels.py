@@ -1,6 +1,6 @@
-"""Keys of labels and annotations that more than one module reads: our own, and Kubernetes' where it gives them a meaning.
+"""Keys of labels and annotations used by several modules: our own, and Kubernetes' own where they matter here.
 
-A key that one module alone knows (a platform's node pool, a taint) stands there.
+A key that only one module uses (a platform's node pool, a taint) stays in that module.
 """
 
 DOMAIN = "nettests.dev"

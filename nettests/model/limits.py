@@ -1,7 +1,7 @@
-"""How much is taken of what others wrote, and why so much: texts of a cluster, answers, and users' files.
+"""Size limits on everything written by others: texts of a cluster, answers, and users' files, each with its reason.
 
-A limit is far above what honest input has, and far below what harms this process. Who reads something
-names the limit here; what exceeds it is ``TooMuchError``, never a crash.
+A limit is far above what honest input needs, and far below what harms this process. Readers name their limit here;
+larger input raises ``TooMuchError``, never a crash.
 """
 
 from nettests.errors import ClusterError, NettestsError

@@ -1,8 +1,8 @@
-"""How much of what was sent is lost, with what so many tries allow to say: exact binomial statistics. Pure.
+"""How much of what was sent is lost, with confidence bounds: exact binomial statistics. Pure.
 
 Used by ``plan`` (how many tries show a loss of 1 %), by ``probes`` (whether it is shown already) and by ``parse`` and
-reports (the estimate with its bounds, after Clopper and Pearson, Biometrika 26, 1934). Each try is taken for lost or
-not whatever became of the others; loss in bursts makes the bounds narrower than they should be, never the estimate.
+reports (the estimate with its bounds, after Clopper and Pearson, Biometrika 26, 1934). Tries count as independent;
+loss in bursts makes the bounds narrower than they should be, never the estimate.
 """
 
 import math

@@ -1,8 +1,8 @@
-"""Texts of a cluster in Markdown: literal, and no link, mention or reference.
+"""Escape texts of a cluster for Markdown: literal, without links, mentions or references.
 
-For GitHub's dialect, which the summary of a job is read in, and so for the smaller ones. A backslash makes
-punctuation literal, but addresses, ``@names`` and ``#numbers`` are looked for in what is left; an empty
-comment inside them, which no reader sees or copies, ends that (GitHub Flavored Markdown, 6.9 Autolinks).
+For GitHub's dialect, in which job summaries are read, and its subsets. A backslash makes punctuation literal, but
+addresses, ``@names`` and ``#numbers`` are still recognised; an empty comment inside them, which no reader sees or
+copies, prevents that (GitHub Flavored Markdown, 6.9 Autolinks).
 """
 
 import re

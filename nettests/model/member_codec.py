@@ -1,7 +1,7 @@
-"""The members of a check as plain data: each end and each manner of testing once, each member a short row.
+"""The members of a check as plain data: each end and each way of testing once, each member a short row.
 
-Used by ``codec`` alone. A fleet of a hundred nodes has ten thousand pairs, whose members differ in little but the
-numbers of their two nodes: written out in full, one check's record would take tens of megabytes.
+Used by ``codec`` alone. A fleet of a hundred nodes has ten thousand pairs whose members differ only in the numbers of
+their two nodes: written out in full, one check's record would take tens of megabytes.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,12 +49,12 @@ def members_to_data(members: Sequence[Member], write: Write) -> dict[str, Any]:
 
     rows = [
         [
-            one.label,
-            one.placement.value,
-            of(one.action),
-            [[control.proves, *of(control.action)] for control in one.controls],
+            member.label,
+            member.placement.value,
+            of(member.action),
+            [[control.proves, *of(control.action)] for control in member.controls],
         ]
-        for one in members
+        for member in members
     ]
     return {
         "sources": sources.rows,

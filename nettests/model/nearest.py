@@ -1,4 +1,4 @@
-"""What is said to somebody who wrote a word that is not known: the nearest that are, or all of them. Pure."""
+"""Hints for a mistyped word: the nearest known words, or all of them. Pure."""
 
 import difflib
 from collections.abc import Iterable

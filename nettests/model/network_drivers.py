@@ -1,6 +1,6 @@
-"""Which type of HNS network (driver) a network plugin makes on Windows, by its backend or by itself. Pure.
+"""The type of HNS network (driver) that a network plugin makes on Windows, by its backend or by itself. Pure.
 
-Read by discovery, of what objects of the API name, and by ``forecast``, of what a user says that a cluster will have.
+Used by discovery, on what API objects say, and by ``forecast``, on what a user states.
 """
 
 from nettests.model.facts import Fact, known, unknown

@@ -1,6 +1,6 @@
-"""What was read of a node's settings from its own vantage, and the answer as it came: raw, before any parsing.
+"""A node's settings as read from its own vantage: the raw answer, before any parsing.
 
-Written by ``probes.host_facts``, recorded in the journal, read by ``parse.host_facts``. It belongs to no check.
+``probes.host_facts`` writes it, the journal records it, ``parse.host_facts`` reads it. It belongs to no check.
 """
 
 from dataclasses import dataclass

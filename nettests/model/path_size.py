@@ -1,7 +1,7 @@
-"""Which sizes of packets pass on a path, by what a search with echoes brought. Pure.
+"""Which packet sizes pass on a path, from a search with echoes of many sizes. Pure.
 
-Made by ``parse.path_mtu`` from a check's answers; read by ``judge`` and by incidents, which name the size and the MTU
-that would fit. What was expected is not known here.
+``parse.path_mtu`` makes it from a check's answers; ``judge`` and incidents read it and name the size and the MTU that
+would fit. What was expected is not known here.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Payloads: what is sent where its size matters, and how it is spelled where it is written down. Pure.
+"""Payloads of a given size: how they are made, and how they are abbreviated in records. Pure.
 
-Used by ``plan`` (which size), ``probes`` (what is sent) and ``parse`` (what came back). Journals and reports hold
-``payload.65536`` in the place of so many characters: they follow from the number, so nothing is lost.
+Used by ``plan`` (which size), ``probes`` (what is sent) and ``parse`` (what came back). Journals and reports write
+``payload.65536`` instead of that many characters: they follow from the number, so nothing is lost.
 """
 
 from typing import assert_never

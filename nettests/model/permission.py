@@ -1,7 +1,7 @@
-"""What a run may have to do in a cluster, as the API server authorises it: verb, resource, place.
+"""Permissions that a run may need in a cluster, as the API server authorises them: verb, resource, namespace.
 
-The vocabulary that discovery reviews beforehand, planning skips by, and ``preflight`` explains. Nothing here
-is sent anywhere; which question needs what is decided in ``plan.permits``.
+Discovery reviews them beforehand, planning skips checks by them, and ``preflight`` explains them. ``plan.permits``
+decides which check needs what.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Numbers that Kubernetes, its components and VXLAN have by default, where more than one module needs them.
+"""Default port numbers of Kubernetes, its components and VXLAN that several modules use.
 
 The ports of the probes themselves are chosen where their objects are made (``probes.objects``).
 """

@@ -1,4 +1,4 @@
-"""One image pulled onto one node before a run tests anything: how long it took, or why it did not come."""
+"""One image pulled onto one node before the checks: how long it took, or why it failed."""
 
 from dataclasses import dataclass
 

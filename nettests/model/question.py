@@ -1,7 +1,7 @@
-"""What one check tests of its target: a closed set of words, and what holds of every one of them.
+"""What a check tests of its target: a closed set of words, and the properties of each.
 
-A part of ``words``, through which everybody imports it. Each property is exhaustive, so that a new question is a type
-error here and at each ``match`` elsewhere until it is decided.
+A part of ``words``, through which it is imported. Each property is exhaustive, so that a new question is a type error
+here and at each ``match`` elsewhere until it is decided.
 """
 
 from enum import StrEnum

@@ -1,7 +1,7 @@
-"""When clients send again what was lost: the time-outs of TCP and of resolvers, from their documents.
+"""When clients retransmit: the time-outs of TCP and of resolvers, from their documents.
 
-Read by ``parse`` to find answers that came late for that reason, and by ``probes`` to tell how long a process may
-still answer. The harness sets none of them.
+``parse`` uses them to find answers that came late because a packet was lost, ``probes`` to know how long a process
+may still answer. The harness sets none of them.
 """
 
 SYN_AGAIN = (1.0, 3.0)

@@ -1,4 +1,4 @@
-"""The names of what a run leaves in its folder, and of the folder's own link."""
+"""File names in a run's folder, and the name of the link to the newest one."""
 
 JOURNAL = "journal.jsonl"
 """The record that all other documents are made from."""

@@ -1,7 +1,7 @@
-"""What a Service says of itself besides its name and its backends.
+"""Settings of a Service other than its name and its backends.
 
-Declared by flows, carried by targets, written into objects by ``probes``. Policies and types are spelled
-as the API spells them. What a setting is documented to do is said by flows and limitations.
+Declared by flows, carried by targets, written into objects by ``probes``. Policies and types are spelled as the API
+spells them. Flows and limitations say what a setting is documented to do.
 """
 
 from dataclasses import dataclass

@@ -83,7 +83,7 @@ class Judgement:
     @property
     def shown(self) -> frozenset[Verdict]:
         """Its verdict and those of its members: one that could not be judged hides no ``flaky`` one."""
-        return frozenset({self.verdict, *(one.verdict for one in self.members)})
+        return frozenset({self.verdict, *(member.verdict for member in self.members)})
 
     @property
     def deviation(self) -> Verdict | None:

@@ -1,8 +1,8 @@
-"""Texts that came from a cluster, made harmless to read: no invisible or reordering characters.
+"""Make texts of a cluster safe to display: no invisible or reordering characters.
 
-Used by every renderer before its own escaping, and by ``nettests.terminal`` for all that people see on a
-terminal. A character that a reader could not see, that would reorder what stands around it, or that a
-terminal would obey, is shown by name instead.
+Used by every renderer before its own escaping, and by ``nettests.terminal`` for everything on a terminal. A character
+that a reader could not see, that would reorder its surroundings, or that a terminal would obey, is replaced by its
+name.
 """
 
 import re

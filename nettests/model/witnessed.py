@@ -1,7 +1,7 @@
-"""Two witnesses of one thing: what was inferred from an answer or from facts, and what a capture shows. Values.
+"""A captured connection as seen by two witnesses: an answer or facts on one side, a packet capture on the other. Values.
 
-Made by ``parse.witness`` for checks of ``Question.WITNESS``, judged by ``judge``. Neither witness is believed more than the
-other: that they disagree is what is told.
+``parse.witness`` makes it for checks of ``Question.WITNESS``, ``judge`` judges it. Neither witness is trusted more
+than the other: a disagreement is reported.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,8 @@
-"""Closed word lists of the vocabulary: operating systems, flows' kinds, outcomes.
+"""Closed word lists of the vocabulary: operating systems, kinds of flows, outcomes.
 
-First in the flow: every other value is spelled with these, and the values are the words that appear in check
-ids, reports and limitation manifests. They carry no behaviour: a property says what holds of every word of a set,
-and is exhaustive, so that a new word is a type error here and at each ``match`` elsewhere until it is decided.
-What holds of target kinds is in ``target_kinds``.
+The words appear in check ids, reports and limitation manifests. They carry no behaviour: a property holds for every
+word of a set and is exhaustive, so that a new word is a type error here and at each ``match`` elsewhere until it is
+decided. Properties of target kinds are in ``target_kinds``.
 """
 
 from enum import StrEnum

@@ -1,7 +1,7 @@
-"""Whether a YAML text is small enough to be composed: its size, depth, aliases, and what they write out.
+"""Whether a YAML text is small enough to be built: its size, depth, aliases, and their expansion.
 
-Reads the parser's events, which need no memory of the whole, before anything is built of them. An alias
-counts as much as what its anchor stands for, so that a few lines cannot become millions of nodes.
+Reads the parser's events, without building anything. An alias counts as much as what its anchor stands for, so that a
+few lines cannot become millions of nodes.
 """
 
 from dataclasses import dataclass, field

@@ -1,9 +1,8 @@
-"""YAML as JSON knows it, with the line of every part.
+"""Parse YAML with JSON's types, with the line of every part.
 
-Reads text for ``document``. PyYAML's C parser finds the structure, because the shipped manifests are
-read by every command: it takes a twentieth of the time of one that is written in Python. What YAML 1.1
-guesses (``on`` for true, dates, octal and sexagesimal numbers) is left as text, as YAML 1.2 has it, and
-a key that stands twice is an error.
+Used by ``document``. PyYAML's C parser finds the structure, because every command reads the shipped manifests: it
+takes a twentieth of the time of a parser in Python. Values that YAML 1.1 guesses (``on`` for true, dates, octal and
+sexagesimal numbers) stay text, as in YAML 1.2, and a duplicate key is an error.
 """
 
 import re

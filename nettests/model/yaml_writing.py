@@ -1,7 +1,7 @@
-"""YAML for people and for ``kubectl apply``: values in, text out, in the order in which they come. Pure.
+"""Write YAML for people and for ``kubectl apply``: values in, text out, in their order. Pure.
 
-A text that some reader would take for a number, a truth value or nothing is quoted: readers of YAML 1.1
-(PyYAML, ``kubectl``) and of 1.2 differ in what they guess. ``yaml_text`` reads.
+A text that some reader would take for a number, a boolean or null is quoted: readers of YAML 1.1 (PyYAML,
+``kubectl``) and of 1.2 differ in what they guess. ``yaml_text`` reads.
 """
 
 import re

@@ -1,10 +1,9 @@
-"""Read what the API server said to a dry run.
+"""Read the API server's answer to a dry run.
 
-Accepted is 200 or 201. Rejected is 422 ``Invalid``, and if the question names a field, only with a cause
-that names the same field: rejected for another reason says nothing of the field, and what an API server without
-``--allow-privileged`` refuses of every Pod says nothing of this one. A question about a level
-of Pod Security is answered by 403 in the name of that level. Everything else (403 of another policy or a
-webhook, 429, 5xx) is no answer to the question.
+Accepted is 200 or 201. Rejected is 422 ``Invalid``; if the case names a field, only with a cause that names the same
+field, because a rejection for another reason (such as an API server without ``--allow-privileged``) says nothing
+about it. A case about a Pod Security level is answered by 403 in the name of that level. Everything else (403 of
+another policy or a webhook, 429, 5xx) is no answer.
 """
 
 import json

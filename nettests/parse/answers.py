@@ -1,7 +1,7 @@
-"""What a reached server says: its own name, or the address of the client as it saw it.
+"""The body of a server's answer: its own name, or the client's address as it saw it.
 
-agnhost's ``netexec`` answers ``hostname`` with the pod's name and ``clientip`` with the remote address.
-Used by every tool that brings a body back.
+agnhost's ``netexec`` answers ``hostname`` with the pod's name and ``clientip`` with the remote address. Used by every
+tool that returns a body.
 """
 
 import ipaddress

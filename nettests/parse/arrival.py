@@ -1,7 +1,7 @@
-"""Read whether an unanswered datagram arrived, from what its server logged of it. Pure.
+"""Whether an unanswered datagram arrived, from its server's log. Pure.
 
-Beside ``observe``: it changes no outcome, and tells incidents which of two directions is cut. agnhost's UDP server logs
-each echo with its text, which is of a size that no other question of a run has.
+It changes no outcome; it tells incidents which of two directions is broken. agnhost's UDP server logs each echo with
+its text, whose size no other request of a run has.
 """
 
 import re

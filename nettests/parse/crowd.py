@@ -1,8 +1,8 @@
-"""Read what many new Pods of one node, made at the same time, logged of their first packets.
+"""First packets of many new Pods started on one node at the same time, from their logs.
 
-Beside ``start`` and ``first_packets``, which read one. The Pods that were late are named, and the worst of them speaks
-for all, in the words that incidents know. A Pod whose node was busy, or that never ran for a reason that is not its
-own, tells nothing; where more of them tell nothing than something, nobody can say how the network was.
+``start`` and ``first_packets`` read one Pod. Late Pods are named; the worst one is reported in the words that
+incidents recognise. A Pod whose node was busy, or that never ran for a reason of its own, says nothing; if most Pods
+say nothing, the state of the network is unknown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ Told = Sequence[tuple[str, Reading]]
 def read(raw: Raw) -> Reading:
     """Read the records of all Pods."""
     pods = read_json(raw.stdout)["pods"]
-    told = [(str(one["name"]), _read(one, raw)) for one in pods]
+    told = [(str(pod["name"]), _read(pod, raw)) for pod in pods]
     silent = [(name, one) for name, one in told if one.outcome is Outcome.PROBE_FAILED]
     if bad := [(name, one) for name, one in told if one.outcome in _BAD]:
         return _deviates(bad, len(told))
@@ -32,7 +32,7 @@ def read(raw: Raw) -> Reading:
         return _nothing_said(silent, len(told))
     beside = f"; {len(silent)} more told nothing: {silent[0][1].detail}" if silent else ""
     mute = {name for name, _ in silent}
-    seconds = max(first_packets.longest(_logs(one)) for one in pods if str(one["name"]) not in mute)
+    seconds = max(first_packets.longest(_logs(pod)) for pod in pods if str(pod["name"]) not in mute)
     text = (
         f"{len(told) - len(silent)} of {len(told)} Pods made at once reached everything from their first moments on, "
         f"the last one after {seconds * 1000:.0f} ms{beside}"

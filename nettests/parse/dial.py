@@ -1,9 +1,8 @@
-"""Read the answers of agnhost ``netexec``'s ``/dial``, reached over a control channel with one try.
+"""Read the answers of agnhost ``netexec``'s ``/dial`` with one try, sent over a control channel.
 
-Facts of agnhost 2.63 (recorded in tests/fixtures/transcripts/agnhost.jsonl): 200 with a JSON object
-whose keys ``responses`` and ``errors`` are absent when empty; 400 with a text for bad parameters and for
-a name that does not resolve, because the name is resolved once before the first try; the target's own
-HTTP status is ignored.
+Facts of agnhost 2.63 (recorded in tests/fixtures/transcripts/agnhost.jsonl): 200 with a JSON object whose keys
+``responses`` and ``errors`` are absent when empty; 400 with a text for bad parameters and for a name that does not
+resolve, because the name is resolved once before the first try; the target's own HTTP status is ignored.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""Read in the logs of a new Pod's containers when each kind of path first worked.
+"""When each kind of path first worked for a new Pod, from the logs of its containers.
 
-Beside ``start``, for cases of ``FIRST_PACKETS``. Each container is one curl that requests the same path again and again
-from its first moment on (``plan.pods.reaching``). What is late is said with its seconds, by which incidents name it:
-seconds after a container's first attempt, before which its Pod's network has to be there. It judges nothing.
+Beside ``start``, for cases of ``FIRST_PACKETS``. Each container is one curl that repeats one request from its start
+on (``plan.pods.reaching``). A late path is reported with its seconds after the container's first attempt, by which
+time its Pod's network has to work. Nothing is judged here.
 """
 
 import re
@@ -148,9 +148,9 @@ def read(logs: Mapping[str, str]) -> Reading:
         return probe_failed(f"no log tells of the first packets to {', '.join(silent)}: {logs}")
     paths = _beside_each_other([_path(name, logs[name]) for name in _PATHS])
     each = ", ".join(map(str, paths))
-    never = [one for one in paths if one.answered is None]
-    late = [one for one in paths if one.late]
-    answered = [one for one in paths if one.answered is not None]
+    never = [path for path in paths if path.answered is None]
+    late = [path for path in paths if path.late]
+    answered = [path for path in paths if path.answered is not None]
     if never and answered and all(one.shows_a_busy_node for one in answered):
         return probe_failed(f"{BUSY}: {each}")
     if never:
@@ -158,15 +158,15 @@ def read(logs: Mapping[str, str]) -> Reading:
     if late:
         seconds = max(one.answered or 0 for one in late)
         return _deviates(f"it reached {_none_of(late)} for its first {seconds:.1f} s: {each}")
-    if any(one.busy and one.mostly_failed for one in paths):
+    if any(path.busy and path.mostly_failed for path in paths):
         return probe_failed(f"{BUSY}: {each}")
-    if lossy := [one for one in paths if one.lossy]:
+    if lossy := [path for path in paths if path.lossy]:
         failed, later = sum(one.failed for one in lossy), sum(one.later for one in lossy)
         to = " and ".join(one.name for one in lossy)
         return _deviates(
             f"{failed} of {later} requests to {to} failed after a first answer: {each}"
         )
-    if any(one.may_be_slow and one.failed_often and not one.busy for one in paths):
+    if any(path.may_be_slow and path.failed_often and not path.busy for path in paths):
         return probe_failed(f"{SLOWLY}: {each}")
     return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"from its first moment on: {each}"))
 
@@ -174,7 +174,7 @@ def read(logs: Mapping[str, str]) -> Reading:
 def longest(logs: Mapping[str, str]) -> float:
     """Return after how many seconds the last kind of path was answered that was answered at all."""
     paths = [_path(name, logs[name]) for name in _PATHS if name in logs]
-    return max((one.answered for one in paths if one.answered is not None), default=0.0)
+    return max((path.answered for path in paths if path.answered is not None), default=0.0)
 
 
 def shows_busy_node(attempt: Attempt) -> bool:
@@ -185,7 +185,7 @@ def shows_busy_node(attempt: Attempt) -> bool:
 
 def without_busy_nodes(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     """Return the attempts without those of a busy node, where others tell something; all of them where none does."""
-    others = tuple(one for one in attempts if not shows_busy_node(one))
+    others = tuple(attempt for attempt in attempts if not shows_busy_node(attempt))
     return others or tuple(attempts)
 
 
@@ -210,7 +210,7 @@ def lost_later(detail: str) -> str:
 def _beside_each_other(paths: list[_Path]) -> list[_Path]:
     """Return the paths, and whether others show that their node was busy."""
     return [
-        replace(one, busy=_busy(one, [two for two in paths if two is not one])) for one in paths
+        replace(path, busy=_busy(path, [two for two in paths if two is not path])) for path in paths
     ]
 
 
@@ -236,7 +236,7 @@ def _deviates(detail: str) -> Reading:
 def _none_of(paths: list[_Path]) -> str:
     if len(paths) == len(_PATHS):
         return NOTHING
-    return " and ".join(f"no {one.name}" for one in paths)
+    return " and ".join(f"no {path.name}" for path in paths)
 
 
 def _path(name: str, log: str) -> _Path:

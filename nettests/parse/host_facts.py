@@ -1,8 +1,8 @@
-"""Complete facts by what nodes themselves said: their kube-proxy's settings, and whether their firewall is on. Pure.
+"""Add facts that nodes report themselves: kube-proxy's settings, and whether the firewall is on. Pure.
 
-Only what discovery could not read is completed: no answer overrides an object of the API or the cluster profile.
-What is no mode is not taken for one, because anything may listen at a port. What kube-proxy serves at its node's
-loopback address is in effect and comes before its command line, which says nothing beside a configuration file.
+Only unknown facts are completed: an answer never overrides an API object or the cluster profile. An answer that is
+not a known mode is ignored, because anything may listen on a port. What kube-proxy serves on its node's loopback
+address is in effect and comes before its command line, which says nothing if there is a configuration file.
 """
 
 import ipaddress
@@ -34,7 +34,6 @@ from nettests.rules.kube_proxy_on_host import (
     version_of,
 )
 
-PROXY_MODE = MODE.name
 MODES = frozenset({"iptables", "ipvs", "nftables", "userspace", "kernelspace"})
 """``--proxy-mode`` of all releases, on Linux and Windows."""
 ON_NODE = "read on the node itself"
@@ -48,8 +47,8 @@ Told = Mapping[str, NodeReading]
 def completed(facts: ClusterFacts, readings: Iterable[NodeReading]) -> ClusterFacts:
     """Return the facts with what was read; an unknown one says why its reading did not help either."""
     by_node: dict[str, dict[str, NodeReading]] = {}
-    for one in readings:
-        by_node.setdefault(one.node, {})[one.reading] = one
+    for reading in readings:
+        by_node.setdefault(reading.node, {})[reading.reading] = reading
     nodes = tuple(
         _with(node, by_node[node.name]) if node.name in by_node else node for node in facts.nodes
     )
@@ -112,7 +111,10 @@ def _is_answer(reading: NodeReading) -> bool:
 
 
 def _first(settings: Iterable[_Settings], flag: str) -> tuple[str, str] | None:
-    return next(((one.origin, one.values[flag]) for one in settings if flag in one.values), None)
+    return next(
+        ((setting.origin, setting.values[flag]) for setting in settings if flag in setting.values),
+        None,
+    )
 
 
 def _mode(before: Fact[str], told: Told, settings: Iterable[_Settings]) -> Fact[str]:

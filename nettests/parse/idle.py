@@ -1,8 +1,8 @@
-"""Read what came of a connection that was idle: the record that ``probes.idle_connection`` keeps.
+"""Read the result of an idle connection: the record of ``probes.idle_connection``.
 
-Lost is only a connection that stood before the silence, over which a word was sent afterwards, at a server
-that is still there, and beside a new connection that is answered. Everything else says nothing of idle
-connections. What the clients print is described in ``probes.idle_client``.
+A connection is lost only if it worked before the silence, data was sent on it afterwards, its server is still there,
+and a new connection to it is answered. Everything else says nothing about idle connections. ``probes.idle_client``
+describes what the clients print.
 """
 
 import re

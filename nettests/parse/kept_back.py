@@ -1,7 +1,7 @@
-"""Silences that the limit of a Linux kernel explains: the refusal of a datagram may have been kept back.
+"""Silence explained by a kernel's rate limit: the ICMP error for a datagram may have been suppressed.
 
-``probes.pace`` counts what a probe was refused; where the kernel had none left to tell (``icmp_ratelimit``), the
-record of a UDP question says so. Such a silence beside refusals shows nothing. Used by ``observe``, and by probes
+``probes.pace`` counts the refusals that a probe received; if the kernel's budget was used up (``icmp_ratelimit``),
+the record of a UDP request says so. Such a silence beside refusals shows nothing. Used by ``observe``, and by probes
 to know that they have to retry.
 """
 

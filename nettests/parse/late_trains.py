@@ -1,8 +1,9 @@
-"""Find trains of connections that waited for a lost SYN, and say where their probe was too busy to tell. Pure.
+"""Find trains of connections that waited for a lost SYN, and those whose probe was too busy to tell. Pure.
 
-Used by ``resent``, which makes a finding of them, by ``probes.trains``, which sends more while nothing is clear, and by
-``too_few_tries``, which trusts no answer that stays unclear. A train takes what its connections take, so it is late only
-beside another of as many connections in that very time, and only where the probe answered for itself at once.
+Used by ``resent``, which makes a finding of them, by ``probes.trains``, which sends more while the result is unclear,
+and by ``too_few_tries``, which trusts no answer that stays unclear. A train takes as long as its connections take, so
+it is late only compared with another of as many connections at the same time, and only if the probe answered for
+itself at once.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,10 @@
-"""One datagram that a whole run lost: what follows it up, and whether it is a finding. Pure.
+"""A single lost datagram: the retries that follow, and when it becomes a finding. Pure.
 
-UDP promises no delivery, and a cluster in order loses one of some hundred thousand datagrams. Where one of a check's is
-silent and the others were answered, ``probes`` sends more of them (``wants_more``); the second loss makes the check
-flaky. So does a first one, unless it is the only one of the run so far, which ``session.watch`` knows: what loses the
-first packet of every path loses one on each. Checks that count losses themselves (``LOSS``) are not concerned.
+UDP promises no delivery, and a healthy cluster loses one of some hundred thousand datagrams. If one datagram of a
+check is silent and the others were answered, ``probes`` sends more (``wants_more``); a second loss makes the check
+flaky. So does the first, unless it is the only one of the run so far, which ``session.watch`` knows: a defect that
+loses the first packet of every path loses one on each. Checks that count losses themselves (``LOSS``) are not
+affected.
 """
 
 from collections.abc import Sequence
@@ -34,15 +35,17 @@ def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
     """Whether datagrams of a check were lost where others were answered, trains of them included."""
     if check.action.protocol is not Protocol.UDP:
         return False
-    answered = any(one.outcome.positive for one in attempts)
-    return answered and any(one.outcome is Outcome.TIMED_OUT or one.lost for one in attempts)
+    answered = any(attempt.outcome.positive for attempt in attempts)
+    return answered and any(
+        attempt.outcome is Outcome.TIMED_OUT or attempt.lost for attempt in attempts
+    )
 
 
 def _lost(check: Check, attempts: Sequence[Attempt]) -> Attempt | None:
     """Return the one attempt over UDP that was silent, if all others were answered."""
     if check.action.protocol is not Protocol.UDP or not _by_datagrams(check.action.question):
         return None
-    silent = [one for one in attempts if not one.outcome.positive]
+    silent = [attempt for attempt in attempts if not attempt.outcome.positive]
     if len(silent) != 1 or len(attempts) == 1 or silent[0].outcome is not Outcome.TIMED_OUT:
         return None
     return silent[0]

@@ -1,6 +1,6 @@
-"""Read from trains of many connections how many were made, and whether there were no more from a number on. Pure.
+"""Count the connections that succeeded in trains of many, and whether all failed from some number on. Pure.
 
-Used by ``observe`` for the answers that ``probes.many_flows`` brought, and by that to know whether to go on. What was
+Used by ``observe`` for the answers of ``probes.many_flows``, and by that module to know whether to go on. What was
 expected is not known here.
 """
 
@@ -24,8 +24,8 @@ def count(wanted: int, attempts: Sequence[Attempt]) -> FlowCount:
     """Return what trains of connections say, the last of which was sent alone where others had failed."""
     return FlowCount(
         wanted=wanted,
-        tried=sum(one.tries for one in attempts),
-        connected=sum(_connected(one) for one in attempts),
+        tried=sum(attempt.tries for attempt in attempts),
+        connected=sum(_connected(attempt) for attempt in attempts),
         before=_before(attempts),
         ran_out=ran_out(attempts),
     )
@@ -51,10 +51,10 @@ def _at_a_wall(attempts: Sequence[Attempt]) -> bool:
 def _before(attempts: Sequence[Attempt]) -> int:
     """Return how many connections came about before the first train with one that did not."""
     found = 0
-    for one in attempts:
-        if _failed(one):
+    for attempt in attempts:
+        if _failed(attempt):
             break
-        found += one.tries
+        found += attempt.tries
     return found
 
 

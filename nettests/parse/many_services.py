@@ -1,7 +1,7 @@
-"""Read what came of many Services beside those that were there: the record that ``probes.many_services`` keeps. Pure.
+"""Read the result of many Services beside the run's own: the record of ``probes.many_services``. Pure.
 
-Three things are looked at from each node (``Crowd``): whether the last of them is served, whether a Service that was
-there before is served meanwhile, and what is left when they are removed. What was expected is not known here.
+Each node reports three things (``Crowd``): whether the last Service is served, whether an older Service is served
+meanwhile, and what is left after their removal. What was expected is not known here.
 """
 
 from collections.abc import Mapping, Sequence

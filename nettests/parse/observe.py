@@ -1,9 +1,8 @@
-"""Merge a check's raw answers into one observation, and say whether it can be trusted.
+"""Merge a check's raw answers into one observation, and decide whether it can be trusted.
 
-The last step of parsing. Trust comes first: a failed channel, an answer that nothing can be read from, a
-probe that did not prove where it runs, or connections that were not new make the whole observation
-untrusted, whatever else was seen; so does what the journal says of a check that is done
-(``observation_of``). What was expected is not known here.
+The last step of parsing. Trust comes first: a failed channel, an answer that cannot be parsed, a probe that did not
+prove where it runs, or connections that were not new make the whole observation untrusted, whatever else was seen. So
+do records of the journal about a finished check (``observation_of``). What was expected is not known here.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -181,9 +180,11 @@ def _loss(
         return None
     if flows is not None and flows.ran_out:
         return None  # nothing was lost on the way
-    if any(not one.outcome.positive and one.lost == 0 for one in attempts):
+    if any(not attempt.outcome.positive and attempt.lost == 0 for attempt in attempts):
         return None
-    return estimate(sum(one.tries for one in attempts), sum(one.lost for one in attempts))
+    return estimate(
+        sum(attempt.tries for attempt in attempts), sum(attempt.lost for attempt in attempts)
+    )
 
 
 def _counts_flows(check: Check) -> bool:
@@ -198,15 +199,15 @@ def _of_many(
     Where connections ran out it is what the last of those that failed met.
     """
     if flows is not None and flows.ran_out:
-        failed = [one.outcome for one in attempts if not one.outcome.positive]
+        failed = [attempt.outcome for attempt in attempts if not attempt.outcome.positive]
         return (
             failed[-1] if failed else Outcome.TIMED_OUT
         )  # trains of which only some had an answer
-    answered = [one.outcome for one in attempts if one.outcome.positive]
+    answered = [attempt.outcome for attempt in attempts if attempt.outcome.positive]
     if sizes is not None and sizes.finding is SizeFinding.HOLE:
         return Outcome.TIMED_OUT
     if not answered:
-        return next(one.outcome for one in attempts if not one.outcome.positive)
+        return next(attempt.outcome for attempt in attempts if not attempt.outcome.positive)
     return answered[0]
 
 

@@ -1,10 +1,10 @@
-"""Tell a lost packet from a probe that is overloaded, by what else the same probe answered at that time. Pure.
+"""Tell a lost packet from an overloaded probe, by the probe's other answers at that time. Pure.
 
-Used by ``resent`` and ``slow``, whose findings need other answers that came at once meanwhile, and by ``session`` to
-leave out a time-out that an overloaded probe explains where another attempt was answered. A probe, its node or the
-machine that runs nettests may be short of CPU time: all answers over its channel are late then, whatever was probed,
-whereas lost packets delay some answers and not the others, each by what a client waits before it sends again. Only
-what takes milliseconds where all is well can show that: requests of other checks, to addresses. It judges nothing.
+``resent`` and ``slow`` need other answers that came at once; ``session`` ignores a time-out that an overloaded probe
+explains if another attempt was answered. If a probe, its node or the machine that runs nettests is short of CPU time,
+all answers over its channel are late. Lost packets instead delay some answers and not the others, each by a
+retransmission time-out. Only requests that normally take milliseconds can show that: those of other checks, to
+addresses. Nothing is judged here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -148,7 +148,9 @@ def _answer(outcome: Outcome) -> bool:
 
 def _shows_overload(answers: Iterable[Carried]) -> list[Carried]:
     """Return the answers that come at once where nothing is slow, but for those that a lost packet delayed."""
-    return [one for one in answers if one.answered and one.plain and not _sent_again(one)]
+    return [
+        answer for answer in answers if answer.answered and answer.plain and not _sent_again(answer)
+    ]
 
 
 def _told_beside(
@@ -156,7 +158,7 @@ def _told_beside(
 ) -> list[Carried]:
     """Return what other checks were answered while ``raw`` was on its way, by all probes where its own tells too little."""
     own, all_probes = (
-        [one for one in answers if one.of != raw.check and beside(one, raw)]
+        [answer for answer in answers if answer.of != raw.check and beside(answer, raw)]
         for answers in (others, everybody)
     )
     return own if len(own) >= FEWEST else all_probes

@@ -1,7 +1,7 @@
-"""Read from echoes of many sizes what a path carries: all, a hole, a clamp, or no fragments. Pure.
+"""What a path carries, from echoes of many sizes: all, a hole, a clamp, or no fragments. Pure.
 
-Used by ``observe`` for the answers that ``probes.size_search`` brought. A size passes that was answered once, and
-vanishes if it never was. What was expected is not known here.
+Used by ``observe`` for the answers of ``probes.size_search``. A size passes if it was answered once, and is lost if
+it never was. What was expected is not known here.
 """
 
 from collections.abc import Sequence

@@ -86,7 +86,9 @@ def _replies(raw: Raw) -> list[str]:
     found = pattern.finditer(raw.stdout)
     senders = [next(text for text in one.groups() if text) for one in found]
     target = _address(raw.command[-1]) if raw.command else None
-    return senders if target is None else [one for one in senders if _address(one) == target]
+    return (
+        senders if target is None else [sender for sender in senders if _address(sender) == target]
+    )
 
 
 def _address(text: str) -> object:

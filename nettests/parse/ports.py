@@ -1,8 +1,8 @@
-"""What each port of one target brought, where its ports differ and each agrees with itself.
+"""The outcome of each port of a target, if ports differ and each is consistent.
 
-Attempts of a check alternate over requests that a Service serves at different ports. The network tells
-ports apart, not requests: a port that always fails beside one that always works is a failure of that
-port, and no accident. Used by ``observe``, and by probes to know which port they have to retry.
+Attempts of a check alternate over requests that a Service serves at different ports. The network sees ports, not
+requests: a port that always fails beside one that always works is a failure of that port, not flakiness. Used by
+``observe``, and by probes to know which port to retry.
 """
 
 from collections.abc import Mapping, Sequence

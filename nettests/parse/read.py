@@ -1,7 +1,7 @@
-"""Choose the parser of a raw answer, and make an attempt of what it read.
+"""Choose the parser of a raw answer, and make an attempt of the result.
 
-Called while probes decide whether to go on, and again when a check is judged: the same answer is always
-read the same way.
+Called while probes decide whether to go on, and again when a check is judged: the same answer is always parsed the
+same way.
 """
 
 from collections.abc import Callable, Mapping

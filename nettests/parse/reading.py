@@ -1,7 +1,7 @@
-"""What a tool's answer says, before it becomes an attempt of a check.
+"""The result of parsing a tool's answer, before it becomes an attempt of a check.
 
-The common result of the tool modules. ``probe_failed`` means that the answer says nothing of the
-network: the tool, not the target, is what failed.
+Common to all tool modules. ``probe_failed`` means that the answer says nothing about the network: the tool failed,
+not the target.
 """
 
 from dataclasses import dataclass

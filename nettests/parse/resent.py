@@ -1,9 +1,9 @@
-"""Find connections that stood, or names that resolved, only after a packet had to be sent again.
+"""Find connections and name lookups that succeeded only after a packet was retransmitted.
 
-Probed by ``session`` when all answers of a check are there. A lost SYN is sent again after 1 s, then after 2 s
-more (RFC 6298; Windows' ``InitialRto`` is 1 s or 3 s), a query to a name server after 5 s (resolv.conf(5)), so
-that such an answer takes that long and not much longer. Slowness alone is no loss: the same backend's other answers,
-and others of the same probe over the same channel in that very time, must have come at once. It judges nothing.
+``session`` calls it when all answers of a check are there. A lost SYN is sent again after 1 s, then after 2 s more
+(RFC 6298; Windows' ``InitialRto`` is 1 s or 3 s), a query to a name server after 5 s (resolv.conf(5)), so that such
+an answer takes that long and not much longer. Slowness alone is no loss: the same backend's other answers, and others
+of the same probe over the same channel at that time, must have come at once. Nothing is judged here.
 """
 
 import re
@@ -48,7 +48,9 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     delays = _delays(check)
     if len(told) < 2 or not delays:
         return None
-    slow = [raw for raw in told if any(0 <= raw.elapsed - one <= PROMPT_SECONDS for one in delays)]
+    slow = [
+        raw for raw in told if any(0 <= raw.elapsed - delay <= PROMPT_SECONDS for delay in delays)
+    ]
     for raw in slow:
         prompt = _prompt_otherwise(raw, told, several=len(check.target.backends) > 1)
         meanwhile = prompt_beside(raw, others)

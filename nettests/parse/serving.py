@@ -1,4 +1,4 @@
-"""Which Pods a Service leads to, read from the Pods themselves: the ready ones that nobody deletes.
+"""Which Pods a Service selects, from the Pods themselves: those that are ready and not being deleted.
 
 Used by discovery for the cluster's DNS, and while its Pods are probed, to know whether they still serve.
 """

@@ -1,8 +1,8 @@
-"""Find checks whose every answer came so late that a client sends again meanwhile, whatever their peers took. Pure.
+"""Find checks whose every answer took so long that clients retransmit, whatever other checks took. Pure.
 
-Beside ``resent``, which tells one late answer from others that came at once: where all are late alike, nothing does, and
-each of them is measured by what protocols wait for. That it is the path and not the way to the probe shows in the
-probe's own answers, over the same channel while the question is sent once more. It judges nothing.
+``resent`` compares one late answer with prompt ones; if all are late alike there is nothing to compare with, so each
+is measured against the protocol's own time-outs. The probe's answers for itself, over the same channel while the
+request is sent once more, show that the path is slow and not the channel to the probe. Nothing is judged here.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
-"""Whose address a server saw: the client pod's, a node's, kube-proxy's source VIP, or somebody else's.
+"""Whose address a server saw: the client pod's, a node's, kube-proxy's source VIP, or an unknown one.
 
-Used while merging a check's attempts. The addresses to compare with were recorded with each answer
-(``Raw.context``), so a journal can be read again without the cluster.
+Used while merging a check's attempts. The addresses to compare with were recorded with each answer (``Raw.context``),
+so a journal can be read again without the cluster.
 """
 
 import ipaddress

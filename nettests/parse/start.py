@@ -1,8 +1,8 @@
-"""Read what became of a Pod of the check's own: that it started, or why not, and what came of it then.
+"""Read what happened to a check's own Pod: it started, or why not, and what its follow-up action returned.
 
-Started is Ready, or ended with success. A Pod that stays away for a reason of its own (its container,
-its admission by the kubelet) fails to start; one that no node takes or whose image does not come says
-nothing, unless the case requests just that. Afterwards, output that holds what it should conforms.
+Started is Ready, or ended with success. A Pod that fails for a reason of its own (its container, its admission by the
+kubelet) fails to start; one that cannot be scheduled or whose image is not pulled says nothing, unless the case tests
+just that. If the case expects output, output with that text conforms.
 """
 
 import re
@@ -146,7 +146,11 @@ def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
 def _not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
     reasons = raw.context.get("reasons", "").splitlines()
     # sample: {"type": "Warning", "reason": "Failed", "message": "Error: container has runAsNonRoot …"}
-    told = [f"{one['reason']}: {one['message']}" for one in events if one.get("type") == "Warning"]
+    told = [
+        f"{event['reason']}: {event['message']}"
+        for event in events
+        if event.get("type") == "Warning"
+    ]
     own = list(_own_words(status)) or [text for text in told if text.startswith(SANDBOX)]
     why = (
         "; ".join(dict.fromkeys(own or told[-1:]))

@@ -1,16 +1,14 @@
-"""What the error texts of clients mean: one table, per operating system of the client.
+"""Error texts of clients and their outcomes: one table, per operating system of the client.
 
-Used by every tool module whose tool prints the system's or Go's own texts. Windows texts differ from
-Linux texts for the same event, and agnhost's ``connect`` recognises refusals on Linux only (it compares
-with an errno that Windows never returns). A text that is not in the table is ``None``: what is not
-understood is never guessed.
+Used by every tool module whose tool prints the system's or Go's own texts. Windows texts differ from Linux texts for
+the same event, and agnhost's ``connect`` recognises refusals on Linux only (it compares with an errno that Windows
+never returns). A text that is not in the table is ``None``: nothing is guessed.
 
-Outcomes have few words, so three choices are stated here: a connection that the other side resets or
-closes without an answer is ``refused`` (it was turned away, not lost); what Go says of a name server that
-answers SERVFAIL or REFUSED alike, ``server misbehaving``, is ``servfail``, the usual one; a name without addresses (NODATA) is ``nxdomain``, as Go's
-resolver treats it. A datagram that a node's own netfilter turns away while it is sent fails with EPERM
-(kube-proxy's reject rules sit on its output hook too): ``refused``, for the node itself answered. A route that says
-that nothing is to get there (blackhole, prohibit) is ``unreachable``, like one that is not there.
+Four decisions: a connection that the other side resets, or closes without an answer, is ``refused`` (it was turned
+away, not lost). Go prints ``server misbehaving`` for SERVFAIL and REFUSED alike: ``servfail``, the usual one. A name
+without addresses (NODATA) is ``nxdomain``, as for Go's resolver. A datagram that a node's own netfilter rejects while
+it is sent fails with EPERM (kube-proxy's reject rules sit on its output hook too): ``refused``, because the node
+itself answered. A blackhole or prohibit route is ``unreachable``, like a missing one.
 """
 
 import re

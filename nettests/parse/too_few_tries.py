@@ -1,7 +1,7 @@
-"""Say why a loss that did not show proves nothing: too little was sent, or a busy probe hides it. Pure.
+"""Why the absence of losses proves nothing: too few tries, or a busy probe that hides them. Pure.
 
-Used by ``observe`` for questions about loss, when everything else of a check is known. A proven loss needs no more
-tries, and a path that is late as a whole is a finding of its own (``slow``). It judges nothing.
+Used by ``observe`` for checks of loss, when everything else of a check is known. A proven loss needs no more tries,
+and a path that is late as a whole is a finding of its own (``slow``). Nothing is judged here.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Read the answer to a train: one ``/dial`` of agnhost's ``netexec`` with many tries, one after another.
 
-Beside ``dial``, whose form the answer has. Each try is answered or has an error. ``netexec`` leaves all answers out where
-the last try failed, so what was answered is counted by the errors that are missing.
+Beside ``dial``, whose form the answer has. Each try is answered or has an error. ``netexec`` omits all answers if the
+last try failed, so answers are counted by missing errors.
 """
 
 import re
@@ -29,7 +29,9 @@ def read(raw: Raw) -> Reading:
             f"/dial brought {len(responses)} answers and {len(errors)} errors to {tries} tries"
         )
     readings = [of_error(text, raw.client_os, Stage.ADDRESS) for text in errors]
-    other = next((one for one in readings if one.outcome is not Outcome.TIMED_OUT), None)
+    other = next(
+        (reading for reading in readings if reading.outcome is not Outcome.TIMED_OUT), None
+    )
     if other is not None:
         return other
     over_udp = re.search(r"[?&]protocol=udp\b", words)

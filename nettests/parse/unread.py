@@ -1,8 +1,7 @@
-"""Answers of a run that no parser knows: what the project has yet to learn, grouped by how they read. Pure.
+"""Answers that no parser understands, grouped by similarity. Pure.
 
-A check with such an answer is ``unknown``, because what is not understood is never guessed. Whoever meets one can send
-it (``nettests export``), so that the next version reads it. What failed on its way, such as a control channel, and what
-a tool could not do is no such text.
+A check with such an answer is ``unknown``, because nothing is guessed. Users can send it with ``nettests export``, so
+that the next version understands it. Failures of the control channel, and tools that could not run, do not count.
 """
 
 import re

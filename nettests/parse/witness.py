@@ -1,7 +1,7 @@
-"""Read a connection that was captured: what its server said, and what the frames of it show beside that. Pure.
+"""Compare two witnesses of a captured connection: its server's answer, and its frames. Pure.
 
-``session.witnessing`` writes the record: the server's answer, the frames of the flow on the nodes of its way, and what facts
-say of them. Here both witnesses are compared, subject by subject. Which of them is right is not known, and not decided.
+``session.witnessing`` writes the record: the server's answer, the frames of the flow on the nodes on its way, and
+what facts say about them. Both are compared, subject by subject. Which of them is right is not decided here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -88,11 +88,11 @@ class _Connection:
             saw=f"{_bracketed(reading.server_saw)}{port}" if reading.server_saw else "",
             record=record,
             requests=tuple(
-                one
-                for one in frames
-                if one["way"] == "request" and same_address(str(one["destination"]), backend)
+                frame
+                for frame in frames
+                if frame["way"] == "request" and same_address(str(frame["destination"]), backend)
             ),
-            replies=tuple(one for one in frames if one["way"] == "reply"),
+            replies=tuple(frame for frame in frames if frame["way"] == "reply"),
         )
 
 
@@ -107,9 +107,9 @@ def _source(connection: _Connection) -> Witnessed | None:
         return None
     source, node = connection.record["source_node"], connection.record["backend_node"]
     relevant = [
-        one
-        for one in connection.requests
-        if (one["node"] == node != source) or (one["node"] == source and _leaves(one))
+        request
+        for request in connection.requests
+        if (request["node"] == node != source) or (request["node"] == source and _leaves(request))
     ]
     outside = connection.record["outside"]
     return _compared(
@@ -126,7 +126,7 @@ def _reply(connection: _Connection) -> Witnessed | None:
     if not connection.saw or connection.record["outside"]:
         return None
     node = connection.record["backend_node"]
-    back = [one for one in connection.replies if one["node"] == node and _leaves(one)]
+    back = [reply for reply in connection.replies if reply["node"] == node and _leaves(reply)]
     return _compared(
         Subject.REPLY, "the server", connection.saw, back, lambda one: _end(one, "destination")
     )
@@ -187,7 +187,9 @@ def _mac(connection: _Connection) -> Witnessed | None:
     if connection.record["driver"] != REWRITING:
         return None
     own = [one for one in connection.record["frames"] if _of_pod(one) and one["source_mac"]]
-    out = [one for one in connection.requests if _on_wire(one) and one["source_mac"]]
+    out = [
+        request for request in connection.requests if _on_wire(request) and request["source_mac"]
+    ]
     mine = [one for one in out if own and one["node"] == own[0]["node"]]
     if not own or not mine:
         return None
@@ -229,7 +231,7 @@ def _compared(
     """Return both witnesses: the first frame that shows something else speaks for the capture."""
     if not frames:
         return None
-    other = [one for one in frames if shown_by(one) != says]
+    other = [frame for frame in frames if shown_by(frame) != says]
     shown = (other or frames)[0]
     return Witnessed(
         subject=subject,

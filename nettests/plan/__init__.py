@@ -2,8 +2,8 @@
 
 Suites declare flows (``flow``), and the ``registry`` collects them. Planning goes one way, in the order in which
 ``build`` names its stages: node pools (``node_pools``) → cells (``places``, ``matrix``) → questions (``questions``,
-``actions``) → skips (``applies``) → controls (``checks``, ``controls``) → needs (``needs``).
-Everything but the loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
+``actions``) → skips (``applies``) → controls (``checks``, ``controls``) → needs (``needs``). Everything but the
+loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
 """
 
 from nettests.model.payload import ONE_MIB, SIXTY_FOUR_KIB

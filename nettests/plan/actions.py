@@ -1,6 +1,7 @@
-"""A candidate check made concrete: its source, its target and how it is sent.
+"""A candidate check made concrete: its source, its target, and the request.
 
-Still the third stage of planning. Objects are named by node pool and node; addresses are looked up when they stand.
+Part of the third stage of planning. Objects are named by node pool and node; addresses are looked up after
+deployment.
 """
 
 from typing import assert_never

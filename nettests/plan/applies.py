@@ -1,7 +1,7 @@
-"""Whether a candidate check can be run on this cluster at all, and if not, why not.
+"""Whether a candidate check can run on this cluster, and if not, why.
 
-Fourth stage of planning: what cannot is a skip with the reason. What a documented limitation forbids is probed all the
-same: only what has no vantage, no target or no permission is skipped.
+Fourth stage of planning: checks that cannot run become skips with a reason. Checks that a documented limitation
+forbids still run: only a missing vantage, target or permission skips one.
 """
 
 import json
@@ -259,7 +259,7 @@ def _not_about_this(action: Action, facts: ClusterFacts) -> str:
     subjects = [
         one for one in map(subject_of, action.case.when) if not is_told_later(one, facts, node)
     ]
-    return next(filter(None, (why_not_about(one, facts, node) for one in subjects)), "")
+    return next(filter(None, (why_not_about(subject, facts, node) for subject in subjects)), "")
 
 
 def _no_name_server(action: Action, facts: ClusterFacts) -> str:

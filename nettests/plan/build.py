@@ -1,8 +1,7 @@
 """Facts × flows → Plan, one way: node pools → cells → questions → skips → controls → needs.
 
-Each stage has a module, is entered once and hands all that it found to the next one. Nothing is dropped: what a
-cluster does not have, and a planned check that cannot be run on it, leaves as a skip with the reason. Same facts, same
-flows: same ids in the same order.
+Each stage has a module, runs once and passes all its results to the next one. Nothing is dropped: a check that this
+cluster cannot offer or run leaves as a skip with the reason. Same facts, same flows: same ids in the same order.
 """
 
 from collections.abc import Collection, Iterable

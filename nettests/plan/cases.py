@@ -1,7 +1,7 @@
-"""The cases of flows without a path: objects for the API server, rules of configuration.
+"""Cases of flows without a path: objects for the API server, rules of configuration.
 
-Used by suites beside ``flow``. Pure construction: a case carries its object as JSON, so that a journal
-says word for word what was tested; what a rule is about, and what it demands, stands with it (``rules``).
+Used by suites beside ``flow``. Pure. A case carries its object as JSON, so that a journal says exactly what was
+tested, and a rule with its subject and demand (``rules``).
 """
 
 import json

@@ -1,6 +1,6 @@
-"""The places of a flow's matrix: one that is tested, and one that this cluster does not offer. Values.
+"""Cells of a flow's matrix: a pair of places to test, or a gap that this cluster does not offer. Values.
 
-Made by ``matrix`` and ``watching``, and used by all later stages of planning.
+Made by ``matrix`` and ``watching``, used by all later stages of planning.
 """
 
 from dataclasses import dataclass

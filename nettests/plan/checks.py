@@ -1,6 +1,6 @@
-"""What can be probed becomes a check: with its claim, its positive controls, and what its source needs.
+"""Candidates that can run become checks: with claim, positive controls, and the needs of their source.
 
-Fifth stage of planning; the sixth, ``needs``, finds the Pods and Services that all checks together need.
+Fifth stage of planning; the sixth, ``needs``, collects the Pods and Services of all checks.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
-"""Which flows are run by default: those of class ``default``; the others when a user enables their class.
+"""Check classes: flows of class ``default`` are run by default, the others when a user enables their class. Pure.
 
-The rule is the same on every cluster. Used by ``applies``; the words are read here for the command line
-and for pytest alike. Pure.
+The rule is the same on every cluster. Used by ``applies``; the option is parsed here for the command line and for
+pytest alike.
 """
 
 from collections.abc import Collection, Iterable

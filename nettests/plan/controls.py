@@ -1,10 +1,9 @@
 """Positive controls: what must work in the same window before a negative result is believed.
 
-Used by ``checks``, the fifth stage of planning, when a check's own question can be run. ``vantage`` controls show that this
-vantage reaches something by this protocol, on a path that is documented to work and shares as little
-as possible with the one in question; ``target`` controls show that the target answers another
-vantage. Where a cluster offers no such vantage the control is absent, and the judge then leaves a
-negative result ``unknown``.
+Used by ``checks``, the fifth stage of planning. A ``vantage`` control shows that this vantage reaches something by
+this protocol, on a path that is documented to work and shares as little as possible with the tested one; a ``target``
+control shows that the target answers another vantage. If a cluster offers no such vantage, the control is absent, and
+the judge leaves a negative result ``unknown``.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""``flow`` declares a flow on the test that asserts it: no flow without a test, no claim but the test's docstring.
+"""``flow`` declares a flow on the test that asserts it: no flow without a test, and its docstring is the claim.
 
-Used by suites. A declaration is all that a test needs: it waits for the verdict and asserts it, and a body is for
-what a suite wants to look at besides. Knows nothing of pytest but that it gives a test the arguments that it names.
+Used by suites. A test needs no body: it then waits for the verdict and asserts it. Knows nothing of pytest except
+that it passes a test the fixtures that it names.
 """
 
 import functools
@@ -43,7 +43,7 @@ def _on_a_test(
 
 
 def _declared_on(declaration: Declaration, test: Test) -> Test:
-    said = {one.name: getattr(declaration, one.name) for one in fields(declaration)}
+    said = {field.name: getattr(declaration, field.name) for field in fields(declaration)}
     claim = _first_paragraph(test.__doc__ or "")
     setattr(test, _ATTRIBUTE, Flow(**said, claim=claim, suite=_topic(test)))
     return test if inspect.signature(test).parameters else _asserting(test)

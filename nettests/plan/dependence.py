@@ -1,7 +1,7 @@
-"""Which nodes a check depends on: if one of them fails, what was not answered says nothing of the network.
+"""Which nodes a check depends on: if one of them fails, missing answers say nothing about the network. Pure.
 
-Pure. Used by ``session`` beside a node's readiness. Controls are left out: one that fails makes its check
-``unknown`` by itself.
+Used by ``session`` together with nodes' readiness. Controls are left out: a failed control makes its check
+``unknown`` anyway.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,8 @@
-"""Which ordered pairs of a fleet's nodes are tested: all of a fleet that is not large, of a large one another part each run.
+"""Which ordered pairs of a fleet's nodes are tested: all pairs of a small fleet, a different part each run of a large one.
 
-Part of planning's cells. Above the bound the pairs are a regular graph: every node has equally many peers as a source
-and as a target, so that a node which is broken in either direction shows in every run, and a pair within some.
-The same nodes and the same seed give the same pairs, in whatever process. Pure.
+Part of planning's cells. Above the limit the pairs form a regular graph: every node has equally many peers as a
+source and as a target, so that a node that is broken in either direction shows in every run, and a pair within some
+runs. The same nodes and the same seed give the same pairs, in any process. Pure.
 """
 
 import random

@@ -1,7 +1,7 @@
-"""What a suite declares of one flow, with its matrix and its claim.
+"""A flow as a suite declares it, with its matrix and its claim.
 
-What planning begins with, beside the facts. ``declare`` ties a flow to the test that asserts it. Positive controls are not declared:
-they follow from vantage, target and question (``controls``), so no suite can forget them.
+``declare`` ties a flow to the test that asserts it. Positive controls are not declared: they follow from vantage,
+target and question (``controls``), so no suite can forget them.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Which image each node needs, its registry, and the Windows builds in its manifest list.
+"""The image that each node needs, its registry, and the Windows builds in its manifest list. Pure.
 
-Pure. Used by discovery (a node that no image serves is left out), by ``probes`` (the image of each Pod)
-and by ``nettests images`` (what to mirror). No registry is contacted: what an agnhost tag holds is documented.
+Used by discovery (a node that no image supports is left out), by ``probes`` (the image of each Pod) and by ``nettests
+images`` (what to mirror). No registry is contacted: what an agnhost tag contains is documented.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Clusters of IPv6 alone: Windows nodes have no part in them, as the documents say, so nothing is sent to or from one.
+"""IPv6-only clusters: Windows nodes are not supported there, so nothing is sent to or from one. Pure.
 
-Used by ``applies`` and, for positive controls, by ``build``; pure. What API objects tell of such a node is inspected all the same, and the rule about its
-addresses says that it deviates.
+Used by ``applies`` and, for positive controls, by ``build``. API objects of such a node are still inspected, and the
+rule about its addresses reports the deviation.
 """
 
 from dataclasses import replace

@@ -1,8 +1,7 @@
-"""Least rights: the contexts of a run's Pods at every level of Pod Security, beyond what the level demands.
+"""Least privilege: security contexts of a run's Pods beyond what the Pod Security level demands. Pure.
 
-Pure. Used by ``probes`` for each Pod before ``pod_security`` makes it fit its namespace. A Pod of a check's own
-that says something of users or rights, or that runs another image than the probes', is what the check is about:
-nothing of it is changed here.
+``probes`` applies it to each Pod before ``pod_security`` makes it fit its namespace. A check's own Pod that states
+users or privileges, or runs another image than the probes', is what the check tests: nothing of it is changed.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Which sources meet which targets, and where: the cells of a flow's matrix.
+"""The cells of a flow's matrix: which sources meet which targets, and where.
 
-Used by ``places``, the second stage of planning. A cell names nodes, not addresses or protocols; an ordinary pair that this
-cluster cannot offer (another node of a node pool that has one) is a gap with its reason, never silence.
+Used by ``places``, the second stage of planning. A cell names nodes, not addresses or protocols. An ordinary pair
+that this cluster cannot offer (such as another node in a node pool of one) is a gap with its reason.
 """
 
 from collections.abc import Callable, Iterator

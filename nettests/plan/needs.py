@@ -1,7 +1,7 @@
-"""Which Pods and Services must stand for a set of questions to be run.
+"""The Pods and Services that a set of checks needs.
 
-Sixth stage of planning: needs, once all checks and their controls are known. Only names and places; the objects
-themselves are written by ``probes``.
+Sixth stage of planning, when all checks and their controls are known. Only names and places; ``probes`` writes the
+objects.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -76,7 +76,7 @@ def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
     actions = tuple(actions)
     found: dict[str, ServiceObject] = {}
     targets = [action.target for action in actions if action.target.service]
-    for wanted in (one for target in targets for one in _services(target)):
+    for wanted in (service for target in targets for service in _services(target)):
         known = found.setdefault(wanted.name, wanted)
         if known != wanted:
             raise PlanError(

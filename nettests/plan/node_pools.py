@@ -1,9 +1,9 @@
-"""The node pools: which nodes of each stand for it, and the names of the Pods and Services that stand for them.
+"""Node pools: the nodes that represent each, and the names of their Pods and Services.
 
-First stage of planning: node pools. The sampling rule is here: of every node pool the first two usable members, the
-first as the source, so that a cluster of a thousand nodes is probed as much as one of four; and of many
-node pools so few as targets of each source that the cost grows with sources, not with pairs. Names are made
-of node pool and member only; nothing is created here.
+First stage of planning. The sampling rule is here: from every node pool the first two usable nodes, the first as the
+source, so that a cluster of a thousand nodes costs as much as one of four; if there are many node pools, each source
+gets only a few as targets, so that the cost grows with sources, not with pairs. Names are made of node pool and
+ordinal.
 """
 
 from collections.abc import Sequence

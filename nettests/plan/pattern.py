@@ -1,7 +1,7 @@
-"""How the ids of a flow's checks are made, as a pattern for people: no cluster is needed to say it.
+"""The ids of a flow's checks as a pattern for people, without a cluster.
 
-Beside ``questions``, which makes the ids. Words in angle brackets stand for what a cluster gives; braces
-list what the flow gives.
+``questions`` makes the ids. Words in angle brackets stand for what a cluster provides; braces list what the flow
+provides.
 """
 
 from collections.abc import Iterable

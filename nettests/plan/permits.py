@@ -1,7 +1,7 @@
-"""Which permissions a question needs, and why it is left out where one is denied.
+"""The permissions that a check needs, and why it is left out if one is denied. Pure.
 
-Used by ``applies`` for every check that is planned, and by ``preflight`` to say what a missing rule costs. Pure:
-what is denied was found out beforehand (``ClusterFacts.denied``).
+Used by ``applies`` for every planned check, and by ``preflight`` to say which checks a missing rule costs. Denials
+were found by discovery (``ClusterFacts.denied``).
 """
 
 import json
@@ -145,7 +145,7 @@ def _to_reach(action: Action, facts: ClusterFacts) -> Needs:
 def may_stand(facts: ClusterFacts) -> bool:
     """Whether a run may make pods stand, and remove them again."""
     needs = standing(own_namespace=not facts.namespace)
-    return not any(str(one) in facts.denied for one in needs)
+    return not any(str(need) in facts.denied for need in needs)
 
 
 def may_look_on_hosts(facts: ClusterFacts) -> bool:
@@ -184,4 +184,4 @@ def _needs_a_probe(action: Action) -> bool:
 
 
 def _denied(needs: Needs, facts: ClusterFacts) -> Permission | None:
-    return next((one for one in needs if str(one) in facts.denied), None)
+    return next((need for need in needs if str(need) in facts.denied), None)

@@ -1,7 +1,6 @@
-"""Where each flow is run: its cells, and skips for what the cluster has no nodes for.
+"""The cells of each flow on this cluster, and skips for missing nodes.
 
-Second stage of planning: cells, of the nodes that ``node_pools`` chose. What is tested in a cell is a matter of
-``questions``.
+Second stage of planning, on the nodes that ``node_pools`` chose. ``questions`` decides what is tested in a cell.
 """
 
 from collections.abc import Iterable, Iterator

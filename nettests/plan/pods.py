@@ -1,7 +1,6 @@
-"""Pods of a check's own, and the cases that let them start.
+"""Pods of single checks, and the cases that start them.
 
-Used by suites beside ``flow``. Pure construction: on which node a Pod is made, with which labels and
-image, is decided when it is made.
+Used by suites beside ``flow``. Pure: node, labels and image are decided when the Pod is created.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""What takes privileged Pods, and why it is left out where nodes, or the API server, take none.
+"""What needs privileged Pods, and why it is left out if nodes, or the API server, do not admit them. Pure.
 
-Pure. Used by ``applies``. Windows nodes probe, answer over UDP and back Services through HostProcess containers
-(KEP-1981), and some cases are about Pods that are privileged themselves.
+Used by ``applies``. Windows nodes probe, answer over UDP and back Services through HostProcess containers (KEP-1981),
+and some cases test privileged Pods themselves.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""What is tested in each cell: by which protocol, in which family, by which name and resolver, about which case.
+"""The tests in each cell: by protocol, IP family, form of name, resolver, and case.
 
-Third stage of planning. A question has its stable id here, and its words; ``actions`` adds from where it is probed and
-to what it goes. Whether it can be run on this cluster is not known yet.
+Third stage of planning. A question gets its stable id and its description here; ``actions`` adds source and target.
+Whether it can run on this cluster is decided later.
 """
 
 from collections.abc import Iterable, Iterator

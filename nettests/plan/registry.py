@@ -1,8 +1,7 @@
-"""The flows of the suites that were named: read from their modules, unique by name.
+"""Load the flows of the given suites: read from their modules, unique by name.
 
-Called once per process, before planning. Loading a module executes it, which is the only thing in
-``plan`` that touches the file system. A file that is named is executed; of a folder, each test module that
-speaks of ``nettests``.
+Called once per process, before planning. Loading a module executes it, which is the only thing in ``plan`` that
+touches the file system. A named file is always executed; of a folder, each test module that mentions ``nettests``.
 """
 
 import hashlib

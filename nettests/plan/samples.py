@@ -1,8 +1,7 @@
-"""How many connections tell one backend from several.
+"""How many connections are needed to tell one backend from several.
 
-Used where a flow requests a distribution. Pure arithmetic; it assumes that a balancer without
-affinity picks a backend independently for each new connection, as hashing of distinct source ports
-does approximately.
+Used by flows of distribution. Pure arithmetic; it assumes that a load balancer without affinity picks a backend
+independently for each new connection, as hashing of distinct source ports does approximately.
 """
 
 import math

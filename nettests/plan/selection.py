@@ -1,7 +1,7 @@
-"""A part of a plan: the selected checks and skips, and the objects that they need.
+"""Part of a plan: the selected checks and skips, and the objects that they need.
 
-``build`` and ``select`` take the objects of checks from the same place, so that selecting everything gives
-the plan itself: nothing stands in a run that its plan left out.
+``build`` and ``select`` derive objects in the same way, so that selecting everything gives the plan itself, and
+nothing is deployed that no selected check needs.
 """
 
 from collections.abc import Collection, Iterable

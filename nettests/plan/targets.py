@@ -1,6 +1,6 @@
-"""The targets of checks and of their controls, spelled the same way everywhere.
+"""Construct the targets of checks and of their controls, in one place. Pure.
 
-Used by ``actions`` and ``controls``. Pure construction: which target is meant is decided there.
+``actions`` and ``controls`` decide which target is meant.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,6 +1,6 @@
-"""The cells of Services that change: every node of a node pool watches, and all of them are members of one check.
+"""Cells of Services that change: every node of a node pool watches, and all are members of one check.
 
-Beside ``matrix``. Their ids name node pools, as those of other checks do; a rule that one node keeps shows on that node
+Beside ``matrix``. Their ids name node pools, as those of other checks do; a stale rule on one node shows on that node
 alone, whichever of its pool it is.
 """
 

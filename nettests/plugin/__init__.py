@@ -1,9 +1,8 @@
-"""The pytest plugin: options, and a door to the rest that opens only when a cluster is to be tested.
+"""The pytest plugin: options, and the rest of it only if a cluster is tested.
 
-Registered as a pytest entry point, so it is loaded in every pytest run of the environment: without
-our options it costs an import and does nothing. With them, ``single`` or ``controller`` prepares and
-observes, ``collect`` turns the plan into test parameters, ``fixtures`` take verdicts, ``outcome``
-translates them, and ``reporter`` tells people.
+It is a pytest entry point and therefore loaded in every pytest run of the environment: without our options it costs
+an import and does nothing. With them, ``single`` or ``controller`` prepares and observes, ``collect`` turns the plan
+into test parameters, ``fixtures`` take verdicts, ``outcome`` translates them, and ``reporter`` prints.
 """
 
 import pytest

@@ -1,7 +1,7 @@
-"""In the process that users started: prepare once, observe once, keep the journal, end the run.
+"""The main process of a run: prepare once, observe once, keep the journal, end the run.
 
-Under xdist it hands the facts to the workers and never runs a test itself. Whatever way the run ends,
-documents are written and the cluster is left as it was found.
+Under xdist it hands the facts to the workers and runs no test itself. However the run ends, documents are written and
+the cluster is left as it was.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Write a run's documents beside its journal: JSON, JUnit, HTML, Markdown.
 
-The only place where reports meet the file system. What they say is decided by ``report``, and of the run before by ``compare``.
+The only place where reports touch the file system. ``report`` decides their content, ``compare`` that of the
+comparison with the previous run.
 """
 
 from collections.abc import Mapping

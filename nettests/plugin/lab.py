@@ -1,7 +1,7 @@
-"""Bring an emulated cluster up for one run, and always take it down again.
+"""Start an emulated cluster for one run, and always stop it again.
 
-The lab is a separate product: it is met through its command line only, and what it gives back is a
-kubeconfig and a cluster profile, as any user would give. Nothing of it is imported.
+The lab is a separate product: it is used through its command line only, and returns a kubeconfig and a cluster
+profile, as any user would provide. Nothing of it is imported.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Tell of a finished run beyond its folder: metrics in a file, a summary to a webhook. Both are off by default.
+"""Export a finished run: metrics to a file, a summary to a webhook. Both are off by default.
 
-The thin edge behind ``report.open_metrics`` and ``report.slack_message``. It comes last, when documents and exit code
-stand: what goes wrong here is told on the terminal and changes neither.
+The I/O for ``report.open_metrics`` and ``report.slack_message``. It comes last, when documents and exit code are
+final: a failure here is printed on the terminal and changes neither.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""Verdicts as pytest outcomes, and back again from the reports that workers send.
+"""Verdicts as pytest outcomes, and back from the reports of xdist workers.
 
-pass → passed · limited → xfailed with the limitation's id · fail, lifted, flaky → failed · unknown →
-error in set-up · recorded → passed, tagged · known-bug → xfailed likewise · skipped → skipped. pytest's own
-``--runxfail`` does not change this: the translation happens on the finished report.
+pass → passed · limited → xfailed with the limitation's id · fail, lifted, flaky → failed · unknown → error in set-up
+· recorded → passed, tagged · known-bug → xfailed likewise · skipped → skipped. pytest's ``--runxfail`` does not
+change this: the translation happens on the finished report.
 """
 
 import json

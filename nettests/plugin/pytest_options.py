@@ -1,4 +1,4 @@
-"""The options of a run, for plain pytest; the command line passes its own on as these.
+"""The options of a run for plain pytest; ``nettests run`` passes its own options on as these.
 
 Read once, when pytest is configured. Nothing here contacts anything.
 """
@@ -79,7 +79,7 @@ def _add_ending(group: pytest.OptionGroup) -> None:
         action="append",
         default=[],
         choices=[one.value for one in FailOn],
-        help="known-bugs: end with 1 for these too, instead of 8; new: with 1 only for what --baseline does not hold",
+        help="known-bugs: end with 1 instead of 8 if known bugs show; new: with 1 only for failures that --baseline does not accept",
     )
     group.addoption(
         "--baseline",

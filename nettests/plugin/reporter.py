@@ -1,9 +1,8 @@
-"""What people see while a run is going on, and the dozen lines at its end.
+"""Terminal output of a run: progress, and the dozen lines at its end.
 
-On a terminal one live line tells the stage, how far it is and the verdicts so far; into a pipe go
-plain lines, one for each stage and each quarter of the checks. ``NO_COLOR`` is honoured (by rich).
-It writes to the terminal that pytest started with, because pytest captures standard output while
-tests run.
+On a terminal, one live line shows the stage, its progress and the verdicts so far; a pipe gets plain lines, one for
+each stage and each quarter of the checks. ``NO_COLOR`` is honoured (by rich). Output goes to the terminal that pytest
+started with, because pytest captures standard output while tests run.
 """
 
 import threading

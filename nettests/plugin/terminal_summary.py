@@ -77,14 +77,14 @@ def _told(incident: Incident, results: Results) -> Iterator[tuple[str, str]]:
 
 def _of_members(incident: Incident, check: str) -> str:
     """Return which members of a check an incident explains, those that come first."""
-    labels = [member_of(one) for one in incident.members if parent_of(one) == check]
+    labels = [member_of(member) for member in incident.members if parent_of(member) == check]
     more = f", … and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
     return f": {', '.join(labels[:NAMED])}{more}" if labels else ""
 
 
 def _places(check: CheckResult) -> str:
     """Return the folders of a check's diagnostics, the ones that say most; the report links them all."""
-    folders = [one.folder for one in check.diagnostics]
+    folders = [diagnostic.folder for diagnostic in check.diagnostics]
     more = f", … and {len(folders) - NAMED} more" if len(folders) > NAMED else ""
     return ", ".join(folders[:NAMED]) + more
 
@@ -113,13 +113,13 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
         if results.rounds:
             yield str(results.rounds), ""
     if results.pulls:
-        lost = sum(bool(one.problem) for one in results.pulls)
-        slowest = duration(max(one.seconds for one in results.pulls))
+        lost = sum(bool(pull.problem) for pull in results.pulls)
+        slowest = duration(max(pull.seconds for pull in results.pulls))
         told = f"{plural(len(results.pulls), 'image')} pulled onto nodes beforehand in at most {slowest}"
         yield f"{told}, {lost} of them failed" if lost else told, ""
     yield from _unread(results, directory)
     if results.diagnostics:
-        files = sum(len(one.collected) for one in results.diagnostics)
+        files = sum(len(diagnostic.collected) for diagnostic in results.diagnostics)
         page = directory / DIAGNOSTICS / DIAGNOSTICS_INDEX
         yield (
             f"diagnostics: {plural(files, 'file')} about {len(results.diagnostics)} subjects, {page}",

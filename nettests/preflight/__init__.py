@@ -1,7 +1,7 @@
-"""What stands in the way of a run, decided from what was read beforehand: facts in, findings out.
+"""What would block a run, decided from facts that were read beforehand. Pure.
 
-``evidence`` is what was read, ``finding`` what is said of it; ``cluster``, ``machines``, ``rights`` and ``space``
-decide, ``rules`` writes missing rights as YAML. Pure: ``session.preflight_evidence`` reads, ``cli.preflight_command`` prints.
+``evidence`` is the input, ``finding`` one result; ``cluster``, ``machines``, ``rights`` and ``space`` decide,
+``rules`` writes missing permissions as YAML. ``session.preflight_evidence`` reads, ``cli.preflight_command`` prints.
 """
 
 from nettests.preflight.evidence import Evidence, Quota

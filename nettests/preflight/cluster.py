@@ -1,4 +1,4 @@
-"""Whether the API server answers, and whether versions and network plugin go with it and with Windows nodes."""
+"""Findings about the API server, and whether versions and network plugin support Windows nodes."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def reachability(evidence: Evidence) -> Finding:
 def versions(evidence: Evidence) -> Finding:
     """Compare kubelets and kube-proxies with the API server."""
     server = evidence.facts.server_version
-    found = [one for node in evidence.facts.nodes for one in skews(node, server)]
+    found = [skew for node in evidence.facts.nodes for skew in skews(node, server)]
     level = worst(level for level, _ in found)
     if level is Level.OK:
         summary = f"kubelets and kube-proxies go with Kubernetes {server}"

@@ -1,8 +1,8 @@
-"""What a run takes of a namespace's quotas: objects by number, and what the containers of its Pods state. Pure.
+"""What a run takes of a namespace's quotas: the number of objects, and the resources of its containers. Pure.
 
-Counted as the quota evaluators of Kubernetes count (``pkg/quota/v1/evaluator/core``), by the names that a
-ResourceQuota gives it: ``pods``, ``services.nodeports``, ``requests.cpu``, ``limits.memory``,
-``count/leases.coordination.k8s.io`` … What controllers make of a run's objects counts, too.
+Counted as Kubernetes' quota evaluators count (``pkg/quota/v1/evaluator/core``), by the names of a ResourceQuota:
+``pods``, ``services.nodeports``, ``requests.cpu``, ``limits.memory``, ``count/leases.coordination.k8s.io`` … Objects
+that controllers make for a run count, too.
 """
 
 from collections import defaultdict

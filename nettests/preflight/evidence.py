@@ -1,4 +1,4 @@
-"""What preflight decides from: facts, plans with and without missing rights, and what stands in the namespace."""
+"""The input of preflight: facts, plans with and without the missing permissions, and the namespace's objects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

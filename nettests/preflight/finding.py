@@ -1,4 +1,4 @@
-"""One thing that preflight says: what it is about, how much it matters, and what to do about it."""
+"""One finding of preflight: its subject, its severity, and what to do about it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""All findings of one preflight, in the order in which people should read them."""
+"""All findings of preflight, in the order in which people should read them."""
 
 from nettests.preflight.cluster import (
     address_families,

@@ -1,4 +1,4 @@
-"""Read ResourceQuotas and LimitRanges: what is left of each limit, and what containers are given by itself."""
+"""Read ResourceQuotas and LimitRanges: what is left of each limit, and the defaults of containers."""
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Which nodes can hold probes, whether the image runs on them, and whether they can be vantages themselves."""
+"""Which nodes can host probes, whether the image runs on them, and whether they can be vantages themselves."""
 
 from collections import defaultdict
 from collections.abc import Iterator

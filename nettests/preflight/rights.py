@@ -1,4 +1,4 @@
-"""What this identity may not do, and which checks each missing right costs."""
+"""Denied permissions, and the checks that each one costs."""
 
 from nettests.model.check import Check
 from nettests.model.permission import (

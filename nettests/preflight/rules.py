@@ -1,4 +1,4 @@
-"""Missing rights as the RBAC objects that would grant them. Pure; the names are ours, the bindings the user's."""
+"""Missing permissions as the RBAC objects that grant them. Pure; the names are ours, the bindings the user's."""
 
 from collections import defaultdict
 from collections.abc import Iterable

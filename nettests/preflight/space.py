@@ -1,4 +1,4 @@
-"""What admission and the namespace let a run do: privileged Pods, Pod Security, quota, leftovers, exposure."""
+"""What admission and the namespace allow: privileged Pods, Pod Security, quota, leftovers, exposed ports."""
 
 from fractions import Fraction
 

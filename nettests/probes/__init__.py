@@ -1,9 +1,9 @@
-"""Deploy the probes and run checks from them: resident agnhost pods, node vantages, the external vantage.
+"""Deploy probes and run checks from them: resident agnhost pods, node vantages, the external vantage.
 
-``objects`` are what is deployed, ``deploy`` makes it stand, ``addresses`` and ``commands`` turn a
-question into what is run (pure), ``examine`` and ``starting`` test what has no path, ``sending`` sends and writes down, ``attempts`` repeats with positive
-controls, ``convergence`` waits for Services, ``observe`` does all of it concurrently. The cluster is
-met through the protocols in ``seams``; nothing here judges.
+``objects`` is what is deployed, ``deploy`` deploys it, ``addresses`` and ``commands`` turn a check into a request or
+argv (pure), ``examine`` and ``starting`` run checks without a path, ``sending`` sends and records, ``attempts``
+repeats with positive controls, ``convergence`` waits for Services, ``observer`` runs all of it concurrently. The
+cluster is used through the protocols in ``seams``; nothing here judges.
 """
 
 from nettests.probes.addresses import Directory

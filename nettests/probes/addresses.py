@@ -1,7 +1,7 @@
-"""Where a question goes, and which addresses are needed to read its answer. Pure.
+"""The addresses of a check's target, and those needed to interpret its answer. Pure.
 
-Checks name objects by node pool; here they become addresses, ports and names of what stands. What does not
-stand raises ``NotStandingError`` with the reason that deployment recorded.
+Checks name objects by node pool; here they become addresses, ports and names of deployed objects. A missing object
+raises ``NotStandingError`` with the reason that deployment recorded.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
-"""Look in a server's log whether an unanswered datagram arrived: which of the two directions is cut.
+"""Look in a server's log whether an unanswered datagram arrived: which of the two directions is broken.
 
-Used by ``attempts`` where a Pod on another node is silent over UDP and all positive controls answered: a client cannot
-tell a lost question from a lost answer. agnhost's UDP server logs what it echoes, so one more echo is sent, of a size
-that no other question of the run has, and the log is read through the API server. Nothing is judged here.
+Used by ``attempts`` if a Pod on another node is silent over UDP and all positive controls answered: a client cannot
+tell a lost request from a lost answer. agnhost's UDP server logs what it echoes, so one more echo is sent, of a size
+that no other request of the run has, and the log is read through the API server. Nothing is judged here.
 """
 
 import time

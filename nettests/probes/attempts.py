@@ -1,11 +1,10 @@
-"""Repeat a question until its answer means something, with positive controls around a negative one.
+"""Repeat a request until its answer is conclusive, with positive controls around a negative one.
 
-A positive result needs several successes in a row; a negative one is a sandwich: negative, controls,
-negative again, unless the client has repeated the question by itself (a resolver, ``ping``, a process' TCP) and
-the controls are as silent. Where the first question is silent for so long that it will hardly be answered, the
-controls go out beside it, and the second question where nobody repeats the first one: all of them wait in the same
-window. ``next_attempt`` says what is tested next. It reads
-answers only to know whether to go on, never to judge.
+A positive result needs several successes in a row. A negative one needs controls in between: negative, controls,
+negative again, unless the client already retried by itself (a resolver, ``ping``, a process' TCP) and the controls
+are as silent. If the first request stays silent for so long that an answer is unlikely, controls, and the repeat, are
+sent while it still waits, in the same window. ``next_attempt`` chooses the next request. Answers are read only to
+know whether to go on, never to judge.
 """
 
 from collections import deque
@@ -359,7 +358,7 @@ class _Ladder:
 
 def _disagree(attempts: Sequence[Attempt]) -> bool:
     """Whether attempts at one port disagree: that is what they are, whatever would follow."""
-    said = {(one.port, one.outcome.positive) for one in attempts}
+    said = {(attempt.port, attempt.outcome.positive) for attempt in attempts}
     return any((port, not positive) in said for port, positive in said)
 
 

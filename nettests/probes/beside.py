@@ -1,7 +1,7 @@
-"""Probe one question beside another, and notice when the first only waits for its time-out.
+"""Run one request beside another, and notice when the first only waits for its time-out.
 
-Used by ``attempts``, ``controls`` and ``convergence``: a negative answer over a silent path costs seconds of
-waiting and no work, so what has to be run anyway is sent meanwhile. It knows nothing of answers.
+Used by ``attempts``, ``controls`` and ``convergence``: silence costs seconds of waiting and no work, so requests that
+are needed anyway are sent meanwhile. Answers are not interpreted here.
 """
 
 import concurrent.futures

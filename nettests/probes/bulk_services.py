@@ -1,7 +1,7 @@
-"""The many Services of ``many_services``: made once for all checks that look at them, and removed when none needs them.
+"""Create the many Services of ``many_services`` once for all checks that use them, and remove them afterwards.
 
-A thread of its own makes and removes them, in batches, so that checks look meanwhile. Whatever ends a run before that
-leaves them to its clean-up: they are in its namespace, and marked as its own.
+A thread creates and removes them in batches while checks look at them. If a run ends early, its clean-up removes
+them: they are in its namespace and carry its labels.
 """
 
 import threading

@@ -1,6 +1,6 @@
-"""Find out once for each probe whether its image has a program that a check needs.
+"""Find out once per probe whether its image has a program that a check needs.
 
-Used by ``check_run``. The program is tried; what is missing skips the checks that need it, with the reason.
+Used by ``check_run``. The program is started; if it is missing, checks that need it are skipped with the reason.
 """
 
 import threading

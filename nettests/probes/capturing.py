@@ -1,10 +1,11 @@
-"""Pods that capture on nodes, and how a capture is begun, ended and brought back as text.
+"""Capture packets on nodes: Pods that capture, and how a capture is started, stopped and returned as text.
 
-Linux: ``tcpdump`` in a Pod on the node's network, spoken to while it runs. Windows: the node's own ``pktmon``, whose log is
-a file on the node until it has been read. Filters let nothing through but the ports of one flow and ICMP; sizes, seconds and
-files are bounded, and what was changed on a node is changed back. What the text says is read by ``trace.printed``.
+Linux: ``tcpdump`` in a Pod on the node's network, controlled while it runs. Windows: the node's own ``pktmon``, whose
+log is a file on the node until it has been read. Filters pass only the ports of one flow and ICMP; sizes, seconds and
+files are bounded, and every change on a node is undone. ``tracing.printed`` reads the text.
 
-Sources: tcpdump(1), pcap-filter(7); Microsoft, ``pktmon filter add``, ``pktmon start``, ``pktmon etl2txt`` (learn.microsoft.com).
+Sources: tcpdump(1), pcap-filter(7); Microsoft, ``pktmon filter add``, ``pktmon start``, ``pktmon etl2txt``
+(learn.microsoft.com).
 """
 
 from collections.abc import Iterator, Sequence
@@ -295,6 +296,6 @@ class Capturer:
 
 def give_up(captures: Sequence[Capturer]) -> None:
     """End captures whose texts nobody wants any more."""
-    for one in captures:
+    for capture in captures:
         with suppress(ChannelError, OSError):
-            one.end(until="")
+            capture.end(until="")

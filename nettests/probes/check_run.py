@@ -1,6 +1,6 @@
-"""Run one check to its end: what keeps it from being run first, then its question and the repeats.
+"""Run one check to its end: its preconditions, then its request and the repeats.
 
-Between ``observe``, which says when, and ``attempts``, which says how often. Whatever goes wrong becomes the
+Between ``observer``, which says when, and ``attempts``, which says how often. Whatever goes wrong becomes the
 ``done`` record of this check alone. Nothing is judged here.
 """
 

@@ -1,8 +1,8 @@
-"""Change a Service, each time to lead to other backends, and watch who answers.
+"""Change a Service step by step, each time to other backends, and watch who answers.
 
-What comes before the questions of ``CHURN``: the steps of ``service_changes``, carried out one after the other. Only Services that
-the run made for this check are touched, and they keep their addresses: a rule that kube-proxy left behind would
-still lead to a backend of before. Every answer on the way is written to the journal; what it means is not known here.
+Runs before the requests of ``CHURN``: the steps of ``service_changes``, one after the other. Only Services that the
+run created for this check are changed, and they keep their addresses: a rule that kube-proxy left behind would still
+lead to an earlier backend. Every answer on the way is written to the journal; it is not interpreted here.
 """
 
 import time
@@ -87,8 +87,8 @@ class Churn:
 
     def bring_together(self, checks: Sequence[Check]) -> None:
         """Have these checks watch the same changes: each has to be carried out, in a thread of its own, and to leave."""
-        group = _Group(InStep([one.id for one in checks]))
-        self._groups.update({one.id: group for one in checks})
+        group = _Group(InStep([check.id for check in checks]))
+        self._groups.update({check.id: group for check in checks})
 
     def leave(self, check: Check, recorder: Recorder) -> None:
         """Say that a check is done: what it looked at may change. The last one tells how long rules took to follow."""

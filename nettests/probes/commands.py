@@ -1,7 +1,7 @@
-"""What is sent, word for word: a request to a resident probe, or the argv of a process. Pure.
+"""Build what is sent: a request to a resident probe, or the argv of a process. Pure.
 
-Commands are lists, never shell text. Answers are read by the parser that ``tool`` names. The
-deadlines are the tools' own: netexec's dial gives up after 5 s, and the others are told to.
+Commands are lists, never shell text. Answers are read by the parser that ``tool`` names. Deadlines are the tools'
+own: netexec's dial gives up after 5 s, other tools get theirs as an argument.
 """
 
 import re

@@ -1,9 +1,8 @@
 """Take the readings that a rule of configuration needs, from the API server and from Windows nodes.
 
-The examiner of ``INSPECT``. Of each reading what rules use is recorded and nothing else, as other tenants'
-objects are in it (``rules.readings``); whether it conforms is decided where the journal is read
-(``parse.inspection``). A reading that the API server or a tool refuses is a problem of
-that reading; a channel that fails makes the whole answer untrusted.
+The examiner of ``INSPECT``. Of each reading only what rules use is recorded, because it contains other tenants'
+objects (``rules.readings``); ``parse.inspection`` decides later whether it conforms. If the API server or a tool
+refuses a reading, that reading has a problem; a failing channel makes the whole answer untrusted.
 """
 
 import json

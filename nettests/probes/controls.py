@@ -1,8 +1,8 @@
-"""Run the positive controls of a negative answer, all at once where they are silent, and dead ones once for all.
+"""Run the positive controls of a negative answer: concurrently if they are silent, and dead ones once for all checks.
 
-Used by ``attempts``. Hundreds of checks lean on the same few controls: one that is silent, or was found dead a
-moment ago, is not retried by each of them. Its answers are written for every check that needs them, with the
-check that sent it. A control that answers is run by each check in its own window.
+Used by ``attempts``. Hundreds of checks share a few controls: one that is silent, or failed a moment ago, is not
+retried for each of them. Its answers are recorded for every check that needs them, with the check that sent them. A
+control that answers is run by each check in its own window.
 """
 
 import threading

@@ -1,26 +1,23 @@
 """Wait until servers, Services and names answer the pods that will use them; measured, never judged.
 
-Programming a Service takes up to a minute on Windows, and a container needs a moment to listen. Each
-(thing, probe) pair is polled until it answers or its deadline passes; checks of a pair wait for it.
-What has not converged is recorded, and its checks are run anyway.
+Programming a Service takes up to a minute on Windows, and a container needs a moment to listen. Each (target, probe)
+pair is polled until it answers or its deadline passes; checks of the pair wait for it. A pair that has not converged
+is recorded, and its checks run anyway.
 """
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nettests.bounds import Bounds
-from nettests.model.check import Action, Check, Target, Vantage
-from nettests.model.check_id import member_of
+from nettests.model.check import Action, Target, Vantage
 from nettests.model.dns_names import HEADLESS_FQDN, SERVICE_FQDN, absolute
 from nettests.model.observation import Raw
 from nettests.model.retransmission import QUERY_SECONDS
-from nettests.model.service import ByHand
-from nettests.model.target_kinds import Location, Owner, descriptor
+from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import (
     OS,
-    Family,
     Outcome,
     Protocol,
     Question,
@@ -29,12 +26,12 @@ from nettests.model.words import (
 )
 from nettests.parse.answers import HEALTH
 from nettests.parse.read import positive, read_raw
-from nettests.plan.targets import LOAD_BALANCED
-from nettests.probes.addresses import SUBDOMAIN, NotStandingError
+from nettests.probes.addresses import NotStandingError
 from nettests.probes.beside import DIAL_PATIENCE, Pending, begin, one_over, queries_resolver
 from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.deadlines import Deadlines, overslept
 from nettests.probes.sending import Answer, Sender
+from nettests.probes.service_pairs import Pair
 
 PAUSE_SECONDS = 0.25
 LONGEST_PAUSE = 2.0
@@ -50,112 +47,6 @@ UNDER_WAY = Bounds().polls_per_service
 """So many questions wait at the same time: a resolver whose queries are lost keeps silent for ten seconds."""
 PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 """Both handlers of a server, and its UDP."""
-_IN_QUESTION = {ByHand.MIXED_TARGET_PORTS, ByHand.TERMINATING}
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Pair:
-    """A target that has to answer (``kind`` and ``name``), and the probe pod from which it is polled."""
-
-    kind: TargetKind
-    name: str
-    probe: str
-    family: Family = Family.IPV4
-
-
-def pairs_of(
-    check: Check, probe_on: dict[str, str], sentinel: str | None = None
-) -> frozenset[Pair]:
-    """Return what has to answer before ``check`` and its controls are run.
-
-    ``probe_on`` names the probe pod of each node that has one. A node or an external vantage point has no
-    dial of its own; the probe pod of its node, or of the target's, stands in for it, because
-    kube-proxy programs a node as a whole. ``sentinel`` is the Service that was made last: a node where
-    it answers knows all that was said of the others, also of those that are meant to stay silent.
-    Of the fleet's members there are as many as pairs of nodes: what their targets need is waited for once a node.
-    """
-    if member_of(check.id):
-        return _once_a_node(check.action, probe_on, sentinel)
-    found: set[Pair] = set()
-    for action in (check.action, *(control.action for control in check.controls)):
-        probes = _polling_pods(action, probe_on)
-        if sentinel and action.target.service is not None:
-            found |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
-        named = _named(action.target)
-        if named is not None:
-            served = probes & _served(action, probe_on)
-            found |= {Pair(*named, probe, action.family) for probe in served}
-    return frozenset(found)
-
-
-def _once_a_node(action: Action, probe_on: dict[str, str], sentinel: str | None) -> frozenset[Pair]:
-    """Return what has to answer the node whose rules a member meets: a Service there, or a Pod on its own node."""
-    of_pod = action.target.pod is not None and action.target.service is None
-    at_target = of_pod or action.target.descriptor.owner is Owner.NODE_PORT
-    probe = probe_on.get((action.target.node if at_target else action.source.node) or "")
-    named = _named(action.target)
-    if probe is None or named is None:
-        return frozenset()
-    found = {Pair(*named, probe, action.family)}
-    if sentinel and action.target.service is not None:
-        found.add(Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe))
-    return frozenset(found)
-
-
-def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods to poll from: those of the nodes whose Service proxy the action depends on."""
-    nodes = {action.source.node, action.target.node}
-    settings = action.target.settings
-    local = settings is not None and settings.internal_local
-    if action.target.descriptor.owner is Owner.NODE_PORT:
-        if action.target.kind is not TargetKind.HEALTH_CHECK_PORT:
-            nodes = {action.target.node}  # no other node translates its addresses
-    elif action.source.node in probe_on and not local:
-        nodes = {action.source.node}
-    probes = {probe_on[node] for node in nodes if node in probe_on}
-    return probes or set(sorted(probe_on.values())[:1])
-
-
-def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods that get an answer when all is well; the others are not waited for."""
-    settings, own = action.target.settings, probe_on.get(action.source.node or "")
-    every = set(probe_on.values())
-    if settings is not None and settings.internal_local:
-        # Only clients on the backend's own node are served.
-        return {probe_on.get(action.target.node or "", "")}
-    if (
-        settings is not None
-        and settings.behind == "node"
-        and action.source.node == action.target.node
-    ):
-        # Documented to stay silent on Windows: waiting for an answer would take a minute.
-        return every - {own or ""}
-    if settings is not None and settings.publish_not_ready and action.source.os is OS.WINDOWS:
-        # kube-proxy for Windows leaves out endpoints that do not serve (kubernetes/kubernetes#113776 and its picks).
-        return every - {own or ""}
-    return every
-
-
-def _named(target: Target) -> tuple[TargetKind, str] | None:
-    if target.settings is not None and target.settings.by_hand in _IN_QUESTION:
-        return None  # whether its backends answer is what is tested
-    if target.settings is not None and target.settings.no_endpoints:
-        return (
-            None  # it answers nobody; the ordinary Service that its control targets is waited for
-        )
-    reached = target.descriptor
-    if reached.owner is Owner.PODS:
-        return target.kind, SUBDOMAIN
-    balanced = reached.location is Location.LOAD_BALANCER
-    # With settings of its own a load balancer need answer nobody at its address.
-    itself = reached.awaited_itself and (not balanced or target.settings == LOAD_BALANCED)
-    if target.service is not None:
-        by_name = target.name_form is not None
-        otherwise = TargetKind.SERVICE_FQDN if by_name else TargetKind.SERVICE_CLUSTERIP
-        return target.kind if itself else otherwise, target.service
-    if target.pod is not None:
-        return target.kind if itself else TargetKind.POD_IP, target.pod
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,15 +243,3 @@ def _enough(raw: Raw) -> bool:
     if raw.context["request"] == HEALTH:
         return read_raw(raw).outcome is Outcome.HEALTHY
     return positive(raw, Question.REACH)
-
-
-def name_forms(checks: Iterable[Check]) -> dict[str, str]:
-    """Return the template of the name by which each pod is probed, where one is."""
-    return {
-        action.target.pod: action.target.name_form
-        for check in checks
-        for action in (check.action, *(control.action for control in check.controls))
-        if action.target.kind is TargetKind.POD_NAME
-        and action.target.pod
-        and action.target.name_form
-    }

@@ -1,9 +1,9 @@
-"""How long what is silent may still come: a proxy's whole time, or less where the node shows that it is done.
+"""Convergence deadlines: how long a silent Service may still start to answer.
 
-Used by ``convergence``. HNS takes up to a minute to program Services; a kube-proxy on Linux is held to 30 s by
-Kubernetes' own scalability tests. The sentinel is the Service that was made last: when it answers on a node, what was
-made before it follows soon or not at all. When it answers on a node, other nodes of that OS, which have the same work,
-are done soon, too. What the run's own machine lost is no time of the cluster's. Pure but for its lock.
+Used by ``convergence``. HNS takes up to a minute to program Services; Kubernetes' scalability tests give kube-proxy
+on Linux 30 s. The sentinel is the Service that was created last: once it answers on a node, older Services follow
+soon or not at all, and other nodes of that OS, which have the same work, are done soon, too. Time that the run's own
+machine lost does not count. Pure but for its lock.
 """
 
 import math

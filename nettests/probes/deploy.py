@@ -1,8 +1,8 @@
-"""Make the probes stand: namespace, pods and Services, created concurrently and waited for.
+"""Deploy the probes: namespace, pods and Services, created concurrently and waited for.
 
-A pod or Service that does not come up is a recorded problem, and its checks become ``unknown`` with
-that reason; only when nothing stands is it an error. What stands is still news to the nodes: the sentinel, a
-Service made when the API knows all endpoints of the others, shows which nodes have heard of them.
+A pod or Service that does not come up is a recorded problem, and its checks become ``unknown`` with that reason; it
+is an error only if nothing comes up. Nodes learn of the Services later: the sentinel, a Service created once the API
+knows all endpoints of the others, shows which nodes have.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

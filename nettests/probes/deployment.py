@@ -1,4 +1,4 @@
-"""What stands in the cluster: addresses of pods and Services, and the problems of the others.
+"""The deployed objects: addresses of pods and Services, and the problems of those that failed.
 
 Made by ``deploy``, read by ``addresses``. The readers of API objects are pure.
 """

@@ -1,9 +1,9 @@
-"""Run a check while a Service that it waits for is silent, and keep the answers until the Service had its time.
+"""Run a check while a Service that it waits for is still silent, and hold its answers back until the deadline.
 
-Used by ``observe``: what never converges would cost its deadline first and its checks' time-outs after that. What
-was sent in the meantime counts if nothing that the check waited for has converged since, or if the very first answer
-was positive: then the Service served already, and what came after it is no less true. Else it is dropped, what was not
-probed yet is not run any more, and the check is run again. It judges nothing.
+Used by ``observer``: a Service that never converges would otherwise cost its deadline first and its checks' time-outs
+after that. The early answers count if nothing that the check waits for has converged since, or if the first answer
+was positive, because then the Service worked already. Otherwise they are dropped and the check runs again. Nothing is
+judged here.
 """
 
 import threading
@@ -15,8 +15,8 @@ from typing import assert_never
 from nettests.model.observation import Raw
 from nettests.model.words import Question
 from nettests.parse.read import positive, read_raw
-from nettests.probes.convergence import Pair
 from nettests.probes.seams import Recorder
+from nettests.probes.service_pairs import Pair
 
 CONTROL = "control:"
 """How the purpose of a control begins."""

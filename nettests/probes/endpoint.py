@@ -1,6 +1,6 @@
-"""Endpoints: where a request of each kind is answered, on which port, and how it is spelled. Pure.
+"""Endpoints: host-independent part of a target: port and form of each kind of request. Pure.
 
-Used by ``addresses``, which finds the host; here are the ports of what a run deploys.
+``addresses`` finds the host; the ports are those of the run's own servers.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
-"""Questions without a path: what the API server admits, how a node is set up, whether a Pod starts.
+"""Checks without a path: what the API server admits, how a node is configured, whether a Pod starts.
 
-Beside ``sending``: an examiner does for one ``Question`` what ``commands`` and the control channels do for
-packets. Its answer is written to the journal like any other and read by the parser that it names. What
-an answer means is not known here. ``starting`` is the examiner that makes Pods.
+An examiner does for one ``Question`` what ``commands`` and the control channels do for packets. Its answer is written
+to the journal and read by the parser that it names. ``starting`` is the examiner that creates Pods.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Who answers which question of more than one command in a run: one examiner for each ``Question``."""
+"""The table of examiners: one for each ``Question`` that takes more than one request or command."""
 
 import threading
 from collections.abc import Mapping

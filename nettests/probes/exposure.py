@@ -1,6 +1,6 @@
-"""Which ports of a run's objects can be reached from outside the pod network, and what serves there.
+"""Ports of a run's objects that can be reached from outside the pod network, and what serves there. Pure.
 
-Pure. ``render`` names them, and ``deploy`` refuses what would let anybody run commands: agnhost's ``netexec``
+``render`` lists them, and ``deploy`` refuses objects that would let anybody run commands: agnhost's ``netexec``
 serves ``/shell``, ``/exit`` and ``/upload`` unless its handler is overridden (decision 0004).
 """
 
@@ -152,4 +152,4 @@ def _containers(spec: Object) -> Iterator[Object]:
 
 def _host_process(spec: Object, container: Object) -> bool:
     contexts = (spec.get("securityContext") or {}, container.get("securityContext") or {})
-    return any((one.get("windowsOptions") or {}).get("hostProcess") for one in contexts)
+    return any((context.get("windowsOptions") or {}).get("hostProcess") for context in contexts)

@@ -1,8 +1,8 @@
-"""The external vantage: fetch a NodePort from outside, through the declared forward proxy.
+"""The external vantage: request a NodePort from outside, through the forward proxy of the cluster profile.
 
-Contacts nothing that the cluster profile does not declare. The proxy is a control channel: when it
-cannot be reached or refuses its credentials, nothing is known of the network behind it; what it
-reports of its own connection attempt (``X-Squid-Error``, or the reply of a SOCKS proxy) is the observation.
+Contacts nothing else. The proxy is a control channel: if it cannot be reached or refuses its credentials, nothing is
+known of the network behind it. What it reports of its own connection attempt (``X-Squid-Error``, or the reply of a
+SOCKS proxy) is the observation.
 """
 
 import re

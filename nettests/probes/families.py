@@ -1,7 +1,7 @@
-"""Pods without an address of an IP family, as a limitation says: what they would have a part in is not run. Pure.
+"""Pods that lack an IP family because of a limitation: checks that would use it are not run. Pure.
 
-Used by ``observe`` before a check is run. A Pod that lacks a family although the documents promise it is no
-matter of this module: its checks stay unknown, and ``dual-stack-pods`` fails.
+Used by ``observer`` before a check is run. If a Pod lacks a family although the documents promise it, its checks stay
+unknown, and ``dual-stack-pods`` fails.
 """
 
 from collections.abc import Iterator, Mapping

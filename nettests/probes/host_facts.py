@@ -1,8 +1,7 @@
-"""Read settings from nodes that no object of the API tells: those of a kube-proxy without a Pod, and the firewall's.
+"""Read settings from nodes that no API object shows: a kube-proxy without a Pod, and the Windows firewall.
 
-Between opening the probes and observing, over node vantages that stand for checks anyway; none is made for it.
-What is read, and what is kept of it, says ``rules``: the same readings that rules of configuration take there. It changes
-nothing and judges nothing.
+After the probes are deployed and before the checks, from node vantages that are needed anyway. ``rules`` says what is
+read and what is kept: the same readings that rules of configuration take there. Changes nothing and judges nothing.
 """
 
 from collections.abc import Iterator, Mapping

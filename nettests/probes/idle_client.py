@@ -1,11 +1,11 @@
-"""Clients of one TCP connection that say themselves what they took and what came of it. Pure.
+"""Scripts for clients of one TCP connection that report what they sent and what came back. Pure.
 
-Scripts for ``bash`` and for PowerShell: of each word of their standard input they print ``took WORD`` once it
-is written to the connection, and then ``back LINE`` or ``none WHY``; ``failed WORD`` where it cannot be
-written. Neither sends TCP keep-alives. ``parse.idle`` reads what they say.
+For ``bash`` and PowerShell: for each word on standard input they print ``took WORD`` once it is written to the
+connection, and then ``back LINE`` or ``none WHY``; ``failed WORD`` if it cannot be written. Neither sends TCP
+keep-alives. ``parse.idle`` reads their output.
 
-A web server sends no words back: those that are spoken to one send a request for each word, and print ``back WORD``
-when it was answered. They look first whether something came meanwhile, which answers nothing and is an end.
+A client of a web server sends a request for each word, and prints ``back WORD`` when it was answered. It first checks
+whether something arrived meanwhile, which answers nothing and is an end of the connection.
 """
 
 from ipaddress import ip_address

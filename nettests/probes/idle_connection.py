@@ -1,11 +1,10 @@
-"""Test of a connection that was idle whether it still carries anything.
+"""Test whether an idle TCP connection still carries data.
 
-The examiner of ``IDLE``. Neither end may send TCP keep-alives, as all of Go does: a client of ``idle_client``
-holds one end, and ``nc`` hands the other to ``cat``. Both are processes in the run's own Pods; the client's
-input is an exec's, so that words and silence are timed here. What came back is a record for
-``parse.idle``; what it means is not known here. Through a Service it is the same: the Service leads to the ports of
-one Pod by their own numbers. Outside the cluster nobody starts a server: the client speaks HTTP to the external target,
-and one that does not keep a silent connection is not tested.
+The examiner of ``IDLE``. Neither end may send TCP keep-alives, which all Go programs do: a client of ``idle_client``
+holds one end, and ``nc`` hands the other to ``cat``. Both are processes in the run's own Pods; the client's input is
+an exec's, so that words and pauses are timed here. Through a Service it is the same: the Service leads to one Pod's
+ports by their own numbers. Outside the cluster no server is started: the client speaks HTTP to the external target,
+and a target that closes idle connections is not tested. ``parse.idle`` reads the record.
 """
 
 import itertools

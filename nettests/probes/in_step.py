@@ -1,7 +1,7 @@
-"""Several who watch one thing while it changes: they go from step to step together, and one of them makes each change.
+"""Synchronise several watchers of one object: they go from step to step together, and one of them makes each change.
 
-Used by ``churn``, whose Services are watched from many nodes. Who misses a change leaves, and the others wait until it
-has: what it looks at then has to be as it missed it. Nothing is known here of Services or of what is watched.
+Used by ``churn``, whose Services are watched from many nodes. A watcher that misses a change leaves, and the others
+wait until it has collected its evidence. Nothing is known here of Services.
 """
 
 import threading

@@ -1,7 +1,7 @@
-"""The NetworkPolicy of a run, who may reach the Pods that run commands for any client, and those of single checks.
+"""The NetworkPolicy of a run: which Pods may reach those that run commands for any client. Pure.
 
-Pure. ``deploy`` makes it before any Pod, where it may; nothing depends on it, and many clusters enforce none. Servers,
-which clients from everywhere are meant to reach, serve nothing else and are not selected (decision 0028).
+``deploy`` creates it before any Pod, if permitted; no check depends on it, and many clusters enforce none. Servers,
+which clients from everywhere have to reach, serve nothing else and are not selected (decision 0028).
 """
 
 import ipaddress

@@ -1,9 +1,9 @@
-"""Which Services did not answer within their deadline, and which checks are to say so.
+"""Services that did not answer within their deadline, and the checks that report it.
 
-Filled by ``observe`` while Services converge, probed when a check is done. A check speaks of the Service that it
-probes itself; of one that none probes from there, such as a control's, all speak that waited for it, unless Services
-that are probed from there do not answer either: those have checks of their own to say it. What was silent over UDP alone
-says nothing of TCP, and a name is late where nothing behind it answered. It judges nothing.
+Filled by ``observer`` while Services converge, read when a check is done. A check reports the Service that it tests.
+For a Service that no check tests from there, such as a control's, all checks report that waited for it, unless tested
+Services do not answer from there either: their own checks report it. Silence over UDP alone says nothing of TCP, and
+a name is late if nothing behind it answered. Nothing is judged here.
 """
 
 import threading
@@ -15,7 +15,8 @@ from nettests.model.check import Action, Check
 from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import Protocol, Question
 from nettests.probes.addresses import Directory
-from nettests.probes.convergence import PROTOCOLS, Pair, pairs_of
+from nettests.probes.convergence import PROTOCOLS
+from nettests.probes.service_pairs import Pair, pairs_of
 
 _POLLED = frozenset(protocol for protocol, _ in PROTOCOLS)
 

@@ -1,8 +1,8 @@
-"""Make many connections over one path, until there were enough or there are no more.
+"""Open many connections over one path, until there are enough or no more succeed.
 
-Used by ``attempts`` for the question which number of connections a node, its translation and what lies outside bear.
-As ``trains`` does, one request makes the probe connect several times in a row, and some requests are under way side by
-side; every connection has a port of its own, which stays taken for a while after its end (TIME-WAIT). Nothing is judged here.
+Used by ``attempts`` to find how many connections a node, its NAT and the network outside sustain. As in ``trains``,
+one request makes the probe connect several times in a row, and some requests run concurrently; every connection has
+its own port, which stays in use for a while after its end (TIME-WAIT). Nothing is judged here.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""Make many Services beside those of a run, look from each node what becomes of them, and remove them.
+"""Create many Services beside those of a run, check them from each node, and remove them.
 
-The examiner of ``SCALE``. All checks of that question share the Services: ``bulk_services`` makes and removes them once, in
-batches, while each check looks from its own node: at the last of them, at a Service that was there before, at what is
-left. What was seen is a record for ``parse.many_services``; what it means is not known here.
+The examiner of ``SCALE``. All its checks share the Services, which ``bulk_services`` creates and removes in batches,
+while each check looks from its own node: at the last of them, at an older Service, at what is left.
+``parse.many_services`` reads the record.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""One marked flow: what is sent by a check's source so that captures know it again. Pure.
+"""One marked flow: the request of a check, recognisable in captures. Pure.
 
-TCP has a source port of its own (``curl --local-port``), a datagram a word of its own, an echo request a size of its
-own. Beside ``commands``, whose requests bear no mark; payloads are ours alone.
+TCP gets a source port of its own (``curl --local-port``), a datagram a word of its own, an echo request a size of its
+own. ``commands`` builds requests without a mark. Payloads are ours alone.
 """
 
 import json

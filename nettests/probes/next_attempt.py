@@ -1,8 +1,8 @@
-"""Which request a check sends next, and when it has sent enough. Pure.
+"""The next request of a check, and when enough have been sent. Pure.
 
-Turns alternate over the requests that a target serves. Where its ports differ the alternation ends: each
-port is probed in a row, those that fail first, until it is believed. Alternating on, a load balancer that
-uses its backends round-robin, one of them dead, would look like a dead port.
+Attempts alternate over the requests that a target serves. If its ports differ the alternation ends: each port is
+probed in a row, failing ports first, until its result is conclusive. If alternation went on, a load balancer that
+round-robins over its backends, one of them dead, would look like a dead port.
 """
 
 from collections.abc import Mapping, Sequence

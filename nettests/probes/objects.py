@@ -1,7 +1,7 @@
-"""The objects that a plan needs, from the templates in ``manifests/probes``.
+"""The objects that a plan needs, from the templates in ``manifests/probes``. Pure but for reading the templates.
 
-Pure but for reading the templates. Every pod is pinned to its node by labels (never by ``nodeName``,
-so that the scheduler and its messages stay in play), declares its OS and tolerates the node's taints.
+Every pod is pinned to its node by labels (never by ``nodeName``, so that the scheduler and its messages take part),
+states its OS and tolerates the node's taints.
 """
 
 import json

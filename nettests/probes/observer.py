@@ -1,8 +1,8 @@
-"""The engine: observe all checks concurrently, each once, and write everything to the journal.
+"""The engine: run all checks concurrently, each once, and write everything to the journal.
 
-Checks are partitioned by source probe and bounded per probe and node; those that use a Service start when it has
-converged for them, or, while it is silent, before that, with answers that are kept back (``early``). Waiting for
-time-outs is most of the work, so there are many threads. Disruptive checks take their turn while no other check runs.
+Checks are grouped by source probe and bounded per probe and node. Those that use a Service start when it has
+converged for them or, while it is silent, before that, with their answers held back (``early``). Most of the time is
+spent waiting for time-outs, so there are many threads. Disruptive checks run while no other check does.
 """
 
 import threading
@@ -25,7 +25,7 @@ from nettests.probes.capabilities import Capabilities
 from nettests.probes.check_run import CheckRun
 from nettests.probes.churn import Churn
 from nettests.probes.controls import Controls
-from nettests.probes.convergence import STALLED_SECONDS, Convergence, Pair, name_forms, pairs_of
+from nettests.probes.convergence import STALLED_SECONDS, Convergence
 from nettests.probes.deadlines import Deadlines
 from nettests.probes.early import Early, Held, Waiting
 from nettests.probes.families import can_probe, why_lacking
@@ -36,6 +36,7 @@ from nettests.probes.polling import Polling, polling
 from nettests.probes.seams import Recorder
 from nettests.probes.sending import Sender
 from nettests.probes.sentinel_first import SentinelFirst
+from nettests.probes.service_pairs import Pair, name_forms, pairs_of
 
 LATE_SECONDS = 20
 """What has not converged by then holds up no disruptive check, which is run before it, and no member of the fleet."""

@@ -1,8 +1,8 @@
-"""What a cluster does not offer to Services, told apart from what went wrong. Pure.
+"""Tell what a cluster does not offer to Services from what went wrong. Pure.
 
-Used by ``deploy``. A cluster without load balancers, or one whose admission forbids externalIPs, has
-nothing to test: its checks are skipped with the reason. Where some Services got what others did
-not, something is wrong, and nothing is known of those that did not.
+Used by ``deploy``. On a cluster without load balancers, or whose admission forbids externalIPs, there is nothing to
+test: the checks are skipped with the reason. If some Services got what others did not, something is wrong, and the
+checks of the latter are unknown.
 """
 
 import ipaddress

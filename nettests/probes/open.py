@@ -1,7 +1,7 @@
-"""Open the control channels of all standing probes, concurrently, each chosen by its self-check.
+"""Open the control channels of all probes, concurrently, each chosen by its self-check.
 
-Between deployment and observation. A probe that cannot be used is a problem with its reason, and its
-checks become ``unknown``; the choice of channel is recorded.
+Between deployment and observation. A probe without a channel is a problem with its reason, and its checks become
+``unknown``; the chosen channel is recorded.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
-"""Prove where a node vantage runs, before anything it says is trusted.
+"""Prove where a node vantage runs, before its answers are trusted.
 
-hostNetwork without HostProcess is silently ignored on Windows (KEP-3503), and tests passed for years
-from pods that were taken for nodes (k/k #109313): so the pod's address has to be its host's, and a
-target has to see an address of the node.
+hostNetwork without HostProcess is silently ignored on Windows (KEP-3503), and upstream tests passed for years from
+pods that were taken for nodes (k/k #109313). So the pod's address has to be its host's, and a target has to see an
+address of the node.
 """
 
 import ipaddress

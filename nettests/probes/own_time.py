@@ -1,8 +1,8 @@
-"""How long a probe takes to answer for itself, which tells a slow path from a busy channel.
+"""How long a probe takes to answer for itself: it tells a slow path from a busy channel.
 
-Used by ``sending`` where an answer came late: what the probe's slots remember is how busy its channel is, and a path that
-delays each packet by a second says nothing of that. ``reference`` sends the same question as evidence of a check; here it
-is none, and no journal has it.
+Used by ``sending`` for a late answer: the probe's slots remember how busy its channel is, but a path that delays each
+packet by a second does not show there. ``reference`` sends the same request as evidence of a check; here it is none,
+and no journal has it.
 """
 
 import math

@@ -1,9 +1,9 @@
-"""How often a Linux kernel says by ICMP that a question is refused, and when one more is worth sending.
+"""When one more request is worth sending, given the kernel's rate limit on ICMP errors.
 
-kube-proxy rejects what goes to a Service without endpoints, and a kernel what goes to a closed UDP port, by an
-ICMP error. Linux limits those for each destination, which is the source probe: ``net.ipv4.icmp_ratelimit``
-is 1,000 ms, and ``XRLIM_BURST_FACTOR`` (net/ipv4/icmp.c) lets 6 go at once. What goes beyond is silence, and looks
-like a packet that was dropped. Used by ``sending`` and ``attempts``; pure but for its lock.
+kube-proxy rejects packets to a Service without endpoints, and a kernel those to a closed UDP port, with an ICMP
+error. Linux limits these errors per destination, which is the source probe: ``net.ipv4.icmp_ratelimit`` is 1,000 ms,
+and ``XRLIM_BURST_FACTOR`` (net/ipv4/icmp.c) allows a burst of 6. Beyond that there is silence, which looks like a
+dropped packet. Used by ``sending`` and ``attempts``; pure but for its lock.
 """
 
 import math

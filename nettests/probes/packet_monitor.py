@@ -1,10 +1,10 @@
-"""Packet Monitor's words: the options of its present releases and of its first ones, and how much room a drive has. Pure.
+"""The command lines of Packet Monitor, in its current and its first releases, and the free space of a drive. Pure.
 
-For ``capturing``. Windows Server 2019 (17763) came with ``pktmon`` before it had ``status``, ``--capture`` and ``etl2txt``; no
-older build is a node of a cluster. What its log says is read by ``trace.printed``.
+For ``capturing``. Windows Server 2019 (17763) has a ``pktmon`` without ``status``, ``--capture`` and ``etl2txt``; no
+older build can be a node. ``tracing.printed`` reads its log.
 
-Sources: Microsoft, "Windows Commands", ``pktmon start``, ``pktmon etl2txt`` (of 2021), ``pktmon start`` with ``--etw``,
-``pktmon format`` (of December 2020); ``fsutil volume``.
+Sources: Microsoft, "Windows Commands", ``pktmon start``, ``pktmon etl2txt`` (of 2021), ``pktmon start`` with
+``--etw``, ``pktmon format`` (of December 2020); ``fsutil volume``.
 """
 
 import re

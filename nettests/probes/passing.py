@@ -1,7 +1,6 @@
-"""Short-lived objects of a run: Pods that single checks start, their StatefulSets, Pods that are tried out, many Services,
-Pods that capture.
+"""Short-lived objects of a run: Pods and StatefulSets of single checks, dry runs, many Services, capturing Pods. Pure.
 
-Pure. ``starting``, ``bulk_services`` and ``examine`` make them; preflight probes here what a quota has to hold beside what stands.
+``starting``, ``bulk_services`` and ``examine`` create them; preflight counts here what a quota has to hold for them.
 """
 
 from collections import defaultdict
@@ -65,7 +64,7 @@ def _captures(
 
 def _services(plan: Plan, blank: Blank) -> Iterator[tuple[tuple[Object, ...], int]]:
     """Yield the many Services that are made beside those of a run, all at once, where a check looks at them."""
-    actions = (one for check in plan.checks for one in check.actions)
-    numbers = {one.connections for one in actions if one.question is Question.SCALE}
+    actions = (action for check in plan.checks for action in check.actions)
+    numbers = {action.connections for action in actions if action.question is Question.SCALE}
     for number in numbers:
         yield tuple(service(one, "", blank) for one in range(1, number + 1)), number

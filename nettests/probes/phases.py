@@ -1,7 +1,7 @@
-"""Who may run now: most checks side by side, and those that disturb others only while no other check runs.
+"""Schedule disruptive checks: most checks run side by side, disruptive ones while no other runs.
 
-Used by the observer. A check that waits for a Service to converge is no reason for others to wait: it
-joins when its Service answers, or after those that disturb. Nothing is probed here.
+Used by the observer. A check that waits for a Service to converge holds nobody up: it starts when its Service
+answers, or after the disruptive ones.
 """
 
 import threading

@@ -1,6 +1,6 @@
-"""What stands in a case's Pod for something that is known once the run's objects stand: addresses, names, a node's build.
+"""Placeholders in a case's Pod for values known after deployment: addresses, names, a node's build. Pure.
 
-Used by ``starting``. Pure: what stands is given.
+Used by ``starting``.
 """
 
 import json
@@ -68,4 +68,4 @@ class Placeholders:
 
 
 def _host(addresses: Iterable[Address], action: Action) -> str:
-    return str(next(one for one in addresses if one.version == action.family.version))
+    return str(next(address for address in addresses if address.version == action.family.version))

@@ -1,6 +1,6 @@
-"""Pods that are made at the same time: each is created, followed and written down by a thread of its own.
+"""Create several Pods at the same time: each is created, followed and recorded by its own thread.
 
-Used by ``starting``. What is done with one Pod, and what it means, is not known here.
+Used by ``starting``, which decides what is done with one Pod.
 """
 
 from collections.abc import Callable, Sequence

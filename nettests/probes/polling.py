@@ -1,8 +1,8 @@
-"""The sender of the polls while Services converge: it remembers when each probe was reached itself.
+"""Send the polls while Services converge, and remember when each probe itself was reached.
 
-Between ``observer`` and ``convergence``, to which an answer that never came over the control channel is silence like any
-other. A Service that was polled through an API server which restarts, or from a probe that is gone, is not late for that:
-where a probe was not reached at the deadline, nothing is said of rules. It judges nothing.
+Between ``observer`` and ``convergence``, which takes an answer that never came over the control channel for silence.
+A Service polled through an API server that restarts, or from a probe that is gone, is not late: if a probe was not
+reached at the deadline, nothing is said of rules. Nothing is judged here.
 """
 
 import threading

@@ -1,8 +1,8 @@
-"""Pull each image onto each node that needs it, before anything is probed that needs it there.
+"""Pull each image onto each node that needs it, before any check that needs it there.
 
-One Pod for each image and node, as every Pod of a run is: pinned, tolerating, with the pull Secrets. A Pod
-is there for its image alone: as soon as its container exists, whatever its program does, it is removed. An
-image that does not come is told, and nothing more: whoever needs it says so of itself.
+One Pod for each image and node, pinned, tolerating and with the pull Secrets like every Pod of a run. It is removed
+as soon as its container exists, whatever its program does. A failed pull is recorded, and nothing else happens:
+checks that need the image report it themselves.
 """
 
 import time

@@ -1,8 +1,8 @@
-"""Let a probe answer for itself while a question of a check is under way and takes long.
+"""Let a probe answer for itself while a request of a check takes long.
 
-Used by ``attempts`` beside names that are waited for, by it and ``trains`` when all their answers came late, and by
-``trains`` beside each round of connections: ``parse.slow`` and ``parse.resent`` read from it whether it was the path that took so long, or the way to the
-probe and the machines at both ends of it. Nothing is judged here.
+Used by ``attempts`` beside lookups of names, by ``attempts`` and ``trains`` when all their answers came late, and by
+``trains`` beside each round of connections. ``parse.slow`` and ``parse.resent`` tell from it whether the path was
+slow, or the channel to the probe and the machines at both ends of it. Nothing is judged here.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,6 +1,7 @@
-"""Put another server Pod into the place of one behind a Service: part of what ``churn`` does before its questions.
+"""Replace a server Pod behind a Service by another one: part of what ``churn`` does before its requests.
 
-The Pods are a check's own, beside the server in question and made like it. Who is behind the Service is up to its selector.
+The Pods belong to a single check and are made like the server that they replace. The Service's selector decides who
+is behind it.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
-"""Run a process again beside one that does not end, and take the answer that comes first.
+"""Start a process a second time while the first one hangs, and take the answer that comes first.
 
-Around the exec channels of a run, for all who start processes there. An exec can hang for its client, on Windows it is
-known to (kubernetes/kubernetes#124700); what is run here does no harm twice. What has outlived its own time-outs
-hangs: an answer to the second process then hides no packet that the first one had to send again. No process is given
-up before its time. Nothing is known here of what was tested.
+Around the exec channels of a run. An exec can hang for its client, on Windows it is known to
+(kubernetes/kubernetes#124700); everything run here is safe to run twice. A process that has outlived its own
+time-outs hangs, so the second answer hides no packet that the first had to send again. No process is given up before
+its time.
 """
 
 import concurrent.futures

@@ -1,6 +1,6 @@
-"""When each probe's resolver last brought an answer: one that answers others loses queries, and is not dead.
+"""When each probe's resolver last answered: one that answers other queries loses some, and is not dead.
 
-Told by ``sending`` and ``convergence``, read by ``attempts``. Pure but for its lock.
+Written by ``sending`` and ``convergence``, read by ``attempts``. Pure but for its lock.
 """
 
 import threading

@@ -1,6 +1,6 @@
-"""What probes need of the outside: a cluster that holds objects, and a journal that takes records.
+"""Protocols of what probes need: a cluster that holds objects, and a journal that takes records.
 
-Protocols only: ``cluster`` and ``session`` implement them, and tests use small real stand-ins.
+``cluster`` and ``session`` implement them, and tests use small real stand-ins.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

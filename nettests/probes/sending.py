@@ -1,7 +1,7 @@
-"""Send one request over the source's control channel, and write the answer down before anybody reads it.
+"""Send one request over the source's control channel, and record the answer before anybody reads it.
 
-A channel error is retried once over another channel: every question here may reach its target
-twice without harm. If no channel brings an answer, the record carries the error and is not trusted.
+A channel error is retried once over another channel: every request here may reach its target twice without harm. If
+no channel returns an answer, the record carries the error and is not trusted.
 """
 
 import math

@@ -1,9 +1,9 @@
-"""In a large fleet a node's Services are polled once its sentinel has answered there.
+"""In a large fleet, poll a node's Services only after its sentinel has answered there.
 
 Between ``observer``, which waits for every pair of a Service and a probe, and ``convergence``, which polls one. The
-sentinel is the Service that was made last, so that a node where it is silent has more to program; while it does, polls
-of all its other Services bring nothing, cost it time, and wait for 5 s each. As long as all pairs can be polled at the
-same time they are, and each says when it began to answer. It polls nothing itself.
+sentinel is the Service that was created last, so a node where it is silent is not done; polls of its other Services
+would be silent too, cost it time, and wait for 5 s each. As long as all pairs can be polled at the same time, they
+are. It polls nothing itself.
 """
 
 import threading
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from nettests.model.words import TargetKind
-from nettests.probes.convergence import Pair
+from nettests.probes.service_pairs import Pair
 
 SENTINEL_SECONDS = 60.0
 """So long a node's other Services wait for its sentinel at most: they may answer where it never will."""
@@ -32,7 +32,7 @@ class SentinelFirst:
     _until: float = field(init=False)
 
     def __post_init__(self) -> None:
-        probes = {one.probe for one in self.pairs if self.many and self._is_sentinel(one)}
+        probes = {pair.probe for pair in self.pairs if self.many and self._is_sentinel(pair)}
         self._answered = {probe: threading.Event() for probe in probes}
         self._until = self.clock() + self.seconds
 

@@ -1,7 +1,7 @@
-"""Open the many connections of one question, and the next beside one that is slow to be answered.
+"""Open the many connections of one check, and the next one beside one that is slow to be answered.
 
-Used by ``attempts`` for questions about distribution and affinity. Where packets are lost, each connection takes the
-seconds after which a SYN is sent again: in a row, they would be all that a run still waits for. Nothing is judged here.
+Used by ``attempts`` for checks of distribution and affinity. If packets are lost, each connection takes the seconds
+after which a SYN is sent again: one after the other, they would hold up the whole run. Nothing is judged here.
 """
 
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
-"""The changes of a Service that ``CHURN`` makes, one after the other, and who has to answer after each. Pure.
+"""The changes of a Service that ``CHURN`` makes, in order, and who has to answer after each. Pure.
 
-``churn`` carries them out and watches. A step says what is done to which object, who has to answer where, and in which
-words a run tells that it did not come to that; what an answer means is not known here.
+``churn`` makes them and watches. A step names the object, its change, who has to answer from where, and the words for
+a step that did not succeed.
 """
 
 from collections.abc import Iterator, Mapping

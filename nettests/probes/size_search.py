@@ -1,9 +1,9 @@
-"""Find the largest packet that a path carries, by echoes of many sizes side by side.
+"""Find the largest packet that a path carries, by echoes of many sizes concurrently.
 
-Used by ``attempts`` for questions about a path's MTU. The sizes are those of common MTUs and one that is sent in
-fragments. Where all are answered that is all; where some are lost they are sent again, with sizes between the largest
-that passed and the smallest that did not, twice, so that the limit is known to the byte; and 64 KiB are sent over TCP,
-which cuts its own segments. What the sizes mean is read by ``parse.path_mtu``; nothing is judged here.
+Used by ``attempts`` for checks of a path's MTU. The sizes are those of common MTUs and one that is sent in fragments.
+If all are answered, the search ends; lost sizes are sent again, with sizes between the largest that passed and the
+smallest that did not, twice, so that the limit is known to the byte. Last, 64 KiB are sent over TCP, which segments
+by itself. ``parse.path_mtu`` reads the sizes; nothing is judged here.
 """
 
 from collections.abc import Collection

@@ -1,6 +1,6 @@
-"""EndpointSlices that the run makes itself, of Services without selector.
+"""EndpointSlices for Services without selector, made by the run itself. Pure.
 
-Made by ``deploy`` once the pods have addresses; kube-proxy reads them like those of the controller. Pure.
+``deploy`` creates them once the pods have addresses; kube-proxy reads them like those of the controller.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""The objects that single checks make to let a Pod start: the case's Pod for a node, or the set that makes it. Pure.
+"""The objects of checks that start a Pod: the case's Pod for a node, or its StatefulSet. Pure.
 
-Beside ``starting``, which creates and removes them.
+``starting`` creates and removes them.
 """
 
 import json

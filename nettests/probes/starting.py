@@ -1,8 +1,8 @@
-"""Make a Pod of a check's own, watch how it starts, do one thing with it, and remove it.
+"""Create a Pod for a single check, watch its start, do one thing with it, and remove it.
 
-The examiner of ``START``. The case says what is special about the Pod; node, tolerations, labels and
-image are the run's. What came of it is written down as JSON (the Pod's status, its events, what was done
-afterwards) and read by ``parse.start``.
+The examiner of ``START``. The case says what is special about the Pod; node, tolerations, labels and image are the
+run's. The result is recorded as JSON (the Pod's status, its events, what was done afterwards) and read by
+``parse.start``.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""StatefulSets of single checks: the set in front of a Pod, and whether a Pod that went is recreated by its name.
+"""StatefulSets of single checks, and whether a deleted Pod is recreated under its name.
 
-Beside ``starting``, which makes and removes what is tested. What was seen is a record for ``parse.start``.
+``starting`` creates and removes them. ``parse.start`` reads the record.
 """
 
 import time

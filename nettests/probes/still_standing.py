@@ -1,8 +1,8 @@
-"""Look again at what a run has deployed, before each round of a watch: Pods that are gone, and new addresses.
+"""Check the deployed objects again before each round of a watch: Pods that are gone, and new addresses.
 
-A node that reboots starts its Pods in new sandboxes: the Pod is the same, its address is not. Whoever dialled the old
-one would call every path to that node broken. A Pod that is not Ready, or not the run's any more, does not stand, with
-the reason; it stands again as soon as it is Ready.
+A node that reboots starts its Pods in new sandboxes: the Pod is the same, its address is not. With the old address
+every path to that node would look broken. A Pod that is not Ready, or no longer the run's, counts as missing, with
+the reason, until it is Ready again.
 """
 
 from collections import defaultdict

@@ -1,8 +1,8 @@
-"""Send trains of short questions over one path, longer and longer ones, until a loss shows or there were enough.
+"""Send trains of short requests over one path, ever longer, until a loss shows or enough were sent.
 
-Used by ``attempts`` for questions about loss. One request makes the probe try many times in a row, one after another: no
-burst fills a queue, and the way to the probe is gone once. Each lost try costs the probe's time-out, so trains are
-short until little was lost, and where a loss is proven nothing more is sent. Nothing is judged here.
+Used by ``attempts`` for checks of loss. One request makes the probe try many times in a row: no burst fills a queue,
+and the way to the probe is used once. Each lost try costs the probe's time-out, so trains stay short until few are
+lost, and end when a loss is proven. Nothing is judged here.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""A recorder that drops what comes for a check that is done.
+"""A recorder that drops records of a check that is done.
 
-Used by ``check_run``. A question whose answer would change nothing any more is left behind, because it may wait for its
-time-out for half a minute; what it brings then belongs to no check, and a verdict that is computed again must not see it.
+Used by ``check_run``. A request whose answer no longer matters is abandoned, because it may wait half a minute for
+its time-out; its answer must not reach the journal, or a verdict computed later would differ.
 """
 
 import threading

@@ -1,10 +1,8 @@
-"""Take secrets out of everything that is written: by the names of fields, and by the shape of texts. Pure.
+"""Remove secrets from everything that is written: by field names, and by the shape of texts. Pure.
 
-Below session, diagnose and probes, which all use it. ``redactor`` walks plain data, such as API objects;
-``spans`` looks for secrets in a text, window by window; ``names`` says what is called a secret, ``shapes`` and
-``scanner`` what looks like one, and ``blocks`` finds those that take several lines.
-
-Rather too much than too little: a diagnosis that hides a harmless word is still one, a leaked token is not.
+Used by session, diagnose and probes. ``redactor`` walks plain data, such as API objects; ``spans`` searches a text
+window by window; ``names`` lists names of secrets, ``shapes`` and ``scanner`` their forms, and ``blocks`` those over
+several lines. When in doubt a text is hidden: a diagnosis survives a hidden word, a leaked token is a leak.
 """
 
 from nettests.redaction.redactor import Redactor

@@ -1,6 +1,6 @@
-"""Secrets that take several lines: keys and certificates, and blocks of YAML. Pure.
+"""Secrets over several lines: keys, certificates, and blocks of YAML. Pure.
 
-One pass over the lines of a text each; what it yields are the places to hide.
+One pass over the lines of a text each, which yields the places to hide.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What fields, variables and flags are called that hold a secret. Pure."""
+"""Names of fields, variables and flags that hold secrets. Pure."""
 
 import re
 from functools import lru_cache

@@ -1,7 +1,7 @@
-"""Take secrets out of plain data, as API objects and records of a journal are. Pure.
+"""Remove secrets from plain data, such as API objects and journal records. Pure.
 
-Fields come first, because an object knows what its values are; texts second, as a net below. A text is
-redacted whole before it is cut: half a key has no shape any more.
+Fields are checked first, because an object names its values; then texts, as a second net. A text is redacted as a
+whole before it is truncated: half a key has no shape any more.
 """
 
 import base64

@@ -1,8 +1,8 @@
-r"""What a secret looks like in a text: behind a name, in an address, in a header, or by itself. Pure.
+"""What secrets look like in a text: behind a name, in an address, in a header, or on their own. Pure.
 
-Every pattern begins with something that is rare and never with a repetition without a bound, and each of its
-repetitions ends: so the work is linear in the length of the text (``spans`` bounds it once more). The groups
-``s…`` of a pattern are what is hidden; a pattern without one is hidden whole.
+Every pattern begins with something rare and never with an unbounded repetition, and each repetition ends: the work is
+linear in the length of the text (``spans`` bounds it again). The groups ``s…`` of a pattern are hidden; a pattern
+without such a group is hidden whole.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""Find the secrets in a text, and put a mark in their place. Pure.
+"""Find the secrets in a text, and replace them by a mark. Pure.
 
-A text is looked at in windows of bounded length that overlap, so that no line, however long, costs more than
-its length. All shapes look at the text as it came; what they find is hidden together.
+A text is searched in overlapping windows of bounded length, so that the cost is linear in its length. All shapes
+search the original text; their matches are hidden together.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""From a run's journal to documents for people and machines: JSON, JUnit, HTML, Markdown.
+"""Documents of a run for people and machines: journal → JSON, JUnit, HTML, Markdown.
 
-Last in the flow. ``build`` turns journal records into ``Results``; one module per format renders the
-same ``Results`` as text. Nothing here opens a run's files, reads a clock or judges: a check without a
-verdict is reported as ``unknown``, with the reason.
+Last in the flow. ``build`` turns journal records into ``Results``; one module per format renders them. Nothing here
+opens a run's files, reads a clock or judges: a check without a verdict is reported as ``unknown``, with the reason.
 """
 
 from nettests.report.build import build_results

@@ -1,8 +1,8 @@
-"""Journal records → ``Results``: put together, with the observations that were judged, and no check left out.
+"""Journal records → ``Results``: every check with its observation and verdict, none left out.
 
-First step of reporting. It trusts the journal's verdicts and never judges; what was planned and has
-no verdict becomes ``unknown`` with the reason that the journal gives. Raw answers are read here only where
-nobody did before: in a process that has nothing but the journal.
+First step of reporting. It takes the journal's verdicts and never judges; a planned check without a verdict becomes
+``unknown`` with the reason that the journal gives. Raw answers are parsed here only in a process that has nothing but
+the journal.
 """
 
 from collections import Counter
@@ -122,7 +122,11 @@ def _planned_result(
         limitation_id=judgement.limitation,
         distrust=(observation.distrust if observation else done.distrust if done else "") or "",
         raws=tuple(history.raws.get(check.id, ())),
-        diagnostics=tuple(one for one in history.diagnostics if about.intersection(one.checks)),
+        diagnostics=tuple(
+            diagnostic
+            for diagnostic in history.diagnostics
+            if about.intersection(diagnostic.checks)
+        ),
         accepted=history.accepted.get(check.id),
         excused=history.excused and check.id in history.accepted,
         members=members,

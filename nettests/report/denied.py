@@ -1,6 +1,6 @@
-"""What a run could not probe for want of rights, in words for the terminal. Pure.
+"""Checks that a run could not make for lack of permissions, as text for the terminal. Pure.
 
-A skip names the first permission that it lacks; whoever grants that one alone meets the next. So all are named.
+A skip names only the first missing permission; granting that one alone would reveal the next. So all are named.
 """
 
 from nettests.model.exit_code import ExitCode

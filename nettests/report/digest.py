@@ -1,7 +1,6 @@
-"""The digest of a cluster's facts: equal when nothing that verdicts may depend on differs.
+"""The digest of a cluster's facts: equal if nothing that verdicts may depend on differs.
 
-Used by ``build``; a history compares it between runs. It leaves out what changes while the cluster's
-networking does not.
+Used by ``build``; a history compares it between runs. Values that change while networking does not are left out.
 """
 
 import hashlib

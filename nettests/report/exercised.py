@@ -1,7 +1,7 @@
-"""Check results → which nodes and ordered node pairs packets of believed checks used, and which were left out.
+"""Check results → nodes and ordered node pairs that trusted checks exercised, and those left out. Pure.
 
-For the headline and every document: a run claims no more than it looked at. A check counts whose packets travel
-and whose answer can be trusted, whatever its verdict; a pair is ordered, from source to target. Pure.
+For the headline and every document: a run claims no more than it exercised. A check counts if it sends packets and
+its answer is trusted, whatever its verdict; a pair is ordered, from source to target.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
-"""Pages in which a text of a cluster stays a text: escaped, with hidden characters named, under a policy of their own.
+"""Templates for HTML pages in which texts of a cluster stay texts: escaped, hidden characters named, a strict policy.
 
-Used by whatever renders a page. Which templates there are, and what they show, is the page's.
+Used by every page; each page brings its own templates.
 """
 
 import base64

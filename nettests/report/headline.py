@@ -1,7 +1,7 @@
-"""The answer of a run in one sentence, and the line below it that says how much was looked at.
+"""The result of a run in one sentence, and the line below it with the exercised nodes and pairs.
 
-Every document for people leads with these. What is wrong is said by its leading cause. A run claims no more than what
-it exercised: with a node or a pair of nodes left out the sentence says how many it speaks of. Pure text over ``Results``.
+Every document for people begins with them. A problem is named by its leading cause. If a node or a pair of nodes was
+left out, the sentence says how many it speaks of. Pure text over ``Results``.
 """
 
 from collections.abc import Iterator

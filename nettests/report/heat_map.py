@@ -1,8 +1,8 @@
-"""The members of a flow as pictures of nodes by nodes: one for each protocol, sources down, targets across.
+"""The members of a flow as a grid of nodes by nodes: one per protocol, sources down, targets across.
 
-Used by the HTML report. Verdicts are told by shape as well as by colour; all cells of a verdict are one path, those of
-one row beside each other one rectangle of it, so that a picture of sixty nodes by sixty that are in order is a few
-kilobytes. Pure geometry and text: the template draws it.
+Used by the HTML report. Verdicts differ by shape as well as by colour. All cells of a verdict are one path, and
+adjacent cells one rectangle of it, so that a green grid of sixty by sixty nodes takes a few kilobytes. Pure geometry
+and text: the template draws it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

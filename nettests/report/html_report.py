@@ -1,9 +1,8 @@
-"""``Results`` → ``report.html``: one file for people, which needs no network.
+"""``Results`` → ``report.html``: one file for people, without network access.
 
-The templates lay out; what they show is prepared here. Every text is made visible and escaped on its
-way out (``harmless``), and the page's own policy lets only its own style and script
-act, and no script parse a text as markup, so that a text from a cluster stays a text. Verdicts, messages
-and matrices are read without a script; evidence is packed (``packed``) until somebody opens its check.
+The templates lay out values prepared here. Every text is made visible and escaped (``harmless``); the page's policy
+allows only its own style and script, and no script parses a text as markup. Verdicts, messages and matrices need no
+script; evidence is packed (``packed``) until somebody opens its check.
 """
 
 import re
@@ -198,11 +197,12 @@ def evidence(result: CheckResult) -> Markup:
     return Markup(parts.evidence(result))  # noqa: S704 - escaped by the template
 
 
-def skip_reasons(group: FlowGroup) -> dict[str, list[CheckResult]]:
-    """Return what of a flow never applied, by reason."""
+def skip_reasons(*groups: FlowGroup) -> dict[str, list[CheckResult]]:
+    """Return the skips of flows that never applied, by reason."""
     reasons: dict[str, list[CheckResult]] = {}
-    for skip in group.skips:
-        reasons.setdefault(skip.message, []).append(skip)
+    for group in groups:
+        for skip in group.skips:
+            reasons.setdefault(skip.message, []).append(skip)
     return reasons
 
 

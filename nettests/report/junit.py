@@ -1,9 +1,9 @@
-"""``Results`` → ``junit.xml``: the document for continuous integration.
+"""``Results`` → ``junit.xml``: the document for CI systems.
 
-Written here, not by ``--junitxml``, whose default family refuses properties of a test case. One suite
-a flow, one test case a check, its values as properties; ``limited`` is a skip of type
-``pytest.xfail`` with the limitation's id, ``unknown`` an error. A failure that the site's baseline holds is a skip of its
-own type where the run ends as if it were none: viewer and exit code say the same. ``junit.xsd`` describes it.
+Written here, not by ``--junitxml``, whose default family refuses properties of a test case. One suite per flow, one
+test case per check, its values as properties; ``limited`` is a skip of type ``pytest.xfail`` with the limitation's
+id, ``unknown`` an error. A failure accepted by the site's baseline is a skip of its own type if it does not fail the
+run, so that viewer and exit code agree. ``junit.xsd`` describes it.
 """
 
 import xml.etree.ElementTree as ET
@@ -70,7 +70,7 @@ def _totals(results: Results) -> dict[str, str]:
 
 
 def _tally(checks: Sequence[CheckResult]) -> dict[str, str]:
-    elements = [_element(one)[0] for one in checks]
+    elements = [_element(check)[0] for check in checks]
     return {
         "tests": str(len(checks)),
         "failures": str(elements.count("failure")),

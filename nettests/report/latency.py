@@ -1,9 +1,9 @@
-"""Check results → how long answers took, by flow and source node, and by systems and placement with a throughput.
+"""Check results → how long answers took, by flow and source node, and by OS and placement with throughput. Pure.
 
-As the harness sees it, its own way to the probe included: numbers to compare with each other and with another run
-of the same cluster, no measurement of the network. Only positive answers of one question count. Of a transfer of 1 MiB the time
-on the way to the probe is part as well, and of what the server sends only what the client has to read is counted: the
-network carries at least so much. Pure.
+Times are measured by the harness, the channel to the probe included: they compare with each other and with another
+run on the same cluster, and do not measure the network. Only positive answers to single requests count. A transfer of
+1 MiB includes the time on the channel, and of what the server sends only what the client has to read: the real
+throughput is at least that.
 """
 
 from collections import defaultdict

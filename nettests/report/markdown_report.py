@@ -139,7 +139,7 @@ def _unread(results: Results) -> str:
 
 def _happened(result: CheckResult) -> str:
     """Return the message, and where the diagnostics of the check are."""
-    folders = ", ".join(code(one.folder) for one in result.diagnostics)
+    folders = ", ".join(code(diagnostic.folder) for diagnostic in result.diagnostics)
     return inert(result.message) + (f"<br>Diagnostics: {folders}" if folders else "")
 
 

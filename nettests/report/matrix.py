@@ -76,6 +76,11 @@ class Suite:
         sums = {verdict: sum(one.get(verdict, 0) for one in every) for verdict in SUMMARY_ORDER}
         return {verdict: number for verdict, number in sums.items() if number}
 
+    @property
+    def applies(self) -> bool:
+        """Whether any of its flows has a check on this cluster."""
+        return any(group.checks for group in self.groups)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:

@@ -1,7 +1,7 @@
-"""The members of a check as results of their own: what of its verdict, and of what was seen, is whose.
+"""The members of a check as results of their own, each with its part of the verdict and the evidence. Pure.
 
-Used by ``build``. Verdicts are the judge's, as the check's own judgement has them; evidence of a member that is as
-expected is one line of numbers, for there may be thousands. Pure.
+Used by ``build``. Verdicts are the judge's; the evidence of a member that is as expected is one line of numbers,
+because there may be thousands.
 """
 
 from collections import Counter

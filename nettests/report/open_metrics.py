@@ -1,8 +1,8 @@
-"""``Results`` → OpenMetrics text: what a Prometheus keeps of a run. Pure; the one door to prometheus-client.
+"""``Results`` → OpenMetrics text for Prometheus. Pure; the only importer of prometheus-client.
 
 For node_exporter's textfile collector and a Pushgateway, which read Prometheus' older text format: gauges without
-timestamps and help without quotes are the same in both, and ``# UNIT`` and ``# EOF`` are comments there. How many
-series a run has is bounded, whatever the cluster does (decision 0061). It writes no file and serves nothing.
+timestamps and help without quotes are the same in both, and ``# UNIT`` and ``# EOF`` are comments there. The number
+of series is bounded (decision 0061). It writes no file and serves nothing.
 """
 
 from collections import Counter

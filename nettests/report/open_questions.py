@@ -108,7 +108,7 @@ def _shown(deviation: Deviation | None) -> str:
 
 
 def _places(*parts: Limitation) -> str:
-    return "<br>or ".join(dict.fromkeys(_where(one.condition) for one in parts))
+    return "<br>or ".join(dict.fromkeys(_where(part.condition) for part in parts))
 
 
 def _where(condition: Condition) -> str:

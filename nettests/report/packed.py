@@ -1,10 +1,10 @@
-"""Evidence as the page keeps it: markup of the templates, made a tree of names and texts, packed small.
+"""Evidence as the page stores it: rendered markup as a tree of names and texts, compressed.
 
-Used by ``html_report``. The page's script unpacks a block when a check of it is opened, and makes each element by its
-name and each text as a text: nothing is parsed as markup in a browser (decision 0051). What stands in a tree is therefore
-decided here: elements and attributes that the templates use for evidence, addresses of three kinds, and texts.
-It reads what our own templates wrote, with every text escaped; it is no sanitiser of foreign markup.
-Pure, and the same for the same results; the packed bytes may differ from one zlib to the next.
+Used by ``html_report``. The page's script unpacks a block when one of its checks is opened, and makes each element by
+its name and each text as a text: no browser parses it as markup (decision 0051). So this module decides what a tree
+may contain: elements and attributes that the templates use for evidence, links of three kinds, and texts. It reads
+our own templates' output, in which every text is escaped; it is no sanitiser of foreign markup. Pure; the packed
+bytes may differ between versions of zlib.
 """
 
 import base64

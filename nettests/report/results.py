@@ -1,7 +1,7 @@
-"""All that a finished or broken-off run has to say, as frozen values: what every renderer reads.
+"""A finished or aborted run as frozen values, read by every renderer.
 
-Made by ``build``; the vocabulary of ``model`` is kept as it is, records of the journal included, so that each
-format chooses what to show. Nothing here is a document yet.
+Made by ``build``; the vocabulary of ``model`` is kept, journal records included, so that each format chooses what to
+show.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,6 +12,7 @@ from nettests.model.check_id import member_of
 from nettests.model.expectation import AppliedLimitation, Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import (
+    NOT_STARTED,
     AcceptedFailure,
     Convergence,
     Diagnostics,
@@ -57,6 +58,12 @@ class RunInfo:
     """What the API server was sent, by verb and resource, the most frequent first."""
     stages: Mapping[str, float] = field(default_factory=dict)
     """How many seconds each stage took, in order."""
+
+    @property
+    def why_not_started(self) -> str:
+        """Why the run could not start, in one line without the next step; empty for a run that did."""
+        first, *_ = (self.error or "").splitlines() or [""]
+        return first.removeprefix(NOT_STARTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

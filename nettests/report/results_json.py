@@ -91,10 +91,10 @@ def _check(result: CheckResult) -> dict[str, Any]:
 def _members(result: CheckResult) -> dict[str, Any]:
     """Return those that need attention each, the others by verdict, and how long all answers took."""
     others: dict[tuple[str, str | None], list[str]] = {}
-    seen = Counter(one.verdict for one in result.members)
-    for one in result.members:
-        if one.verdict not in ATTENTION:
-            others.setdefault((one.verdict.value, one.limitation_id), []).append(one.label)
+    seen = Counter(member.verdict for member in result.members)
+    for member in result.members:
+        if member.verdict not in ATTENTION:
+            others.setdefault((member.verdict.value, member.limitation_id), []).append(member.label)
     took = latency_of(result)
     return {
         "total": len(result.members),
@@ -127,7 +127,7 @@ def _member(result: CheckResult) -> dict[str, Any]:
 
 def _diagnostics(result: CheckResult) -> dict[str, Any]:
     """Return the folders of what was collected around a failing check, where anything was."""
-    folders = [one.folder for one in result.diagnostics]
+    folders = [diagnostic.folder for diagnostic in result.diagnostics]
     return {"diagnostics": folders} if folders else {}
 
 
@@ -175,7 +175,9 @@ def _expected(result: CheckResult) -> dict[str, Any]:
 def _outcome(expected: Expected | None) -> dict[str, Any]:
     return {
         "outcome": expected.outcome.value if expected else None,
-        "alternatives": [one.value for one in expected.alternatives] if expected else [],
+        "alternatives": [alternative.value for alternative in expected.alternatives]
+        if expected
+        else [],
         "source_seen": expected.source_seen.value if expected and expected.source_seen else None,
         "distribution": expected.distribution.value if expected and expected.distribution else None,
     }

@@ -1,7 +1,6 @@
-"""What the rounds of a watch say together: how often each check, node and pair of nodes was red. Pure.
+"""Totals over the rounds of a watch: how often each check, node and pair of nodes was red. Pure.
 
-Read by all documents beside ``Results``. A rate counts rounds, not answers: red of those that were judged. A lost round
-counts for nobody.
+Read by all documents beside ``Results``. A rate is red rounds per judged round; a lost round does not count.
 """
 
 from collections import Counter, defaultdict

@@ -44,7 +44,7 @@ def render_seeds(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage
         read = re.sub(r"\. (?=[A-Z])", ".\n", escape(seed.read))
         blocks.append(f"## {title}\n\n{read}\n")
         for section in seed.sections:
-            rows = [_row(one, coverages) for one in section.statements]
+            rows = [_row(statement, coverages) for statement in section.statements]
             blocks.append(f"### {escape(section.title)}\n")
             blocks.append(
                 _table(("what is stated", "shown", "exercised by; what is lacking, or why"), rows)
@@ -54,18 +54,18 @@ def render_seeds(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage
 
 def _counts(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage]) -> str:
     rows = [[escape(seed.document), *_tally(seed.statements, coverages)] for seed in seeds]
-    every = [one for seed in seeds for one in seed.statements]
+    every = [statement for seed in seeds for statement in seed.statements]
     rows.append(["all", *_tally(every, coverages)])
     return _table(("document", "sentences", *Shown), rows)
 
 
 def _tally(statements: Sequence[Statement], coverages: Mapping[str, Coverage]) -> list[str]:
-    counted = Counter(shown(one, coverages) for one in statements)
+    counted = Counter(shown(statement, coverages) for statement in statements)
     return [str(len(statements)), *(str(counted[word]) for word in Shown)]
 
 
 def _elsewhere(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage]) -> str:
-    named = {fact for seed in seeds for one in seed.statements for fact in one.facts}
+    named = {fact for seed in seeds for statement in seed.statements for fact in statement.facts}
     others = sum(name not in named for name in coverages)
     return (
         f"{plural(len(coverages), 'fact')} are in the catalogue: {len(named)} are named here, and {others} are stated by "

@@ -1,9 +1,9 @@
 """``Results`` → the JSON of a Slack-compatible webhook: ``text`` and ``blocks``. Pure.
 
-Texts of a cluster stay texts: blocks are ``plain_text``, in which nothing is a link, mention or emoji. ``text`` is what
-notifications and other programs (Mattermost, Rocket.Chat) show instead, and is read as markup there: the
-signs of links, mentions and code are replaced by wide ones. Slack's limits hold by construction: 150 characters a header, 3,000 a text, 50 blocks. Sending
-it is ``session.webhook``'s.
+Texts of a cluster stay texts: blocks are ``plain_text``, in which nothing is a link, mention or emoji. ``text`` is
+what notifications and other programs (Mattermost, Rocket.Chat) show instead, and is parsed as markup there: the signs
+of links, mentions and code are replaced by wide ones. Slack's limits hold by construction: 150 characters a header,
+3,000 a text, 50 blocks. ``session.webhook`` sends it.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""What a run says at first sight: the headline, and how node pools and ends of a check are called.
-
-Used by the renderers for people. Pure text over ``Results``; it ranks verdicts, it never changes one.
-"""
+"""Names for a run's summary: the headline, and labels of node pools and of a check's ends. Pure text over ``Results``."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

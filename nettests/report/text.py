@@ -1,4 +1,4 @@
-"""Words for numbers; and, for the renderers, what makes texts of a cluster harmless (``model.visible``)."""
+"""Words for numbers, and, for the renderers, safe texts of a cluster (``model.visible``)."""
 
 from nettests.model.visible import one_line, visible
 

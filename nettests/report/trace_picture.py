@@ -71,8 +71,8 @@ _STATES = {"✓": "seen", "·": "unseen", "✗": "stopped"}
 
 def picture(trace: Trace) -> Picture:
     """Return the picture of a trace's hops."""
-    request = [one for one in trace.hops if one.stage not in _BACK]
-    reply = [one for one in trace.hops if one.stage in _BACK]
+    request = [hop for hop in trace.hops if hop.stage not in _BACK]
+    reply = [hop for hop in trace.hops if hop.stage in _BACK]
     places = _places(request)
     dots = [_dot(trace, one, places[one.stage], REQUEST_Y) for one in request]
     for one in reply:

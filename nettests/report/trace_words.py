@@ -40,7 +40,9 @@ def told(trace: Trace) -> Iterator[str]:
 
 def flow_of(scene: Scene) -> str:
     """Say from where the flow goes to where, and over whom."""
-    behind = f" → {', '.join(end(one) for one in scene.backends)}" if scene.translated else ""
+    behind = (
+        f" → {', '.join(end(backend) for backend in scene.backends)}" if scene.translated else ""
+    )
     port = f":{scene.requested_port}" if scene.requested_port is not None else ""
     to = (
         end(scene.backends[0])

@@ -1,4 +1,4 @@
-"""Facts that rules compare with, by the names that they test ``Evidence`` for.
+"""Facts that rules compare with, by their names in ``Evidence``.
 
 ``probes.configuration`` records them beside the readings, so that a finding can be computed again from a journal.
 """

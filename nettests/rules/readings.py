@@ -1,8 +1,8 @@
 """What rules read: the form of a request to the API server, of a tool on a node, of a Pod's log.
 
 Each reading is a value that says how it is taken, what it needs to be allowed, and what is kept of it; it stands
-beside the rules that use it. ``probes.configuration`` takes readings and is the only one that does. Nothing that is
-tested changes anything.
+beside the rules that use it. ``probes.configuration`` takes readings and is the only one that does. No reading
+changes anything.
 """
 
 from collections.abc import Callable, Mapping

@@ -157,7 +157,7 @@ def why_not_about(subject: Subject, facts: ClusterFacts, node: NodeFacts | None)
     if fact.value in subject.wanted:
         return ""
     wanted = " or ".join(sorted(subject.wanted))
-    return f"{subject.what}{where} is {fact.value}; the rule is about {wanted}"
+    return f"{subject.what}{where} is {fact.value}; the rule applies where it is {wanted}"
 
 
 def is_told_later(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> bool:

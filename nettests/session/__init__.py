@@ -1,5 +1,5 @@
-"""Strings the stages of a run together: prepare, run in the background, journal, clean up.
+"""String the stages of a run together: prepare, run in the background, journal, clean up.
 
-``journal`` holds what was sent and answered, ``run`` the stages in order, ``watch`` the one place where answers
-are read and judged, ``cleanup`` what a run leaves behind and how it goes.
+``journal`` stores what was sent and answered, ``run`` has the stages in order, ``watch`` is the one place where
+answers are read and judged, ``cleanup`` removes the run's objects.
 """

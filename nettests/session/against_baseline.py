@@ -1,6 +1,7 @@
-"""A run that is about to end, beside the site's baseline: read from its journal, as its documents will be.
+"""Compare a run that is about to end with the site's baseline, from its journal.
 
-For ``run --fail-on new`` and ``rejudge``: the exit code stands in the journal's end, so that what is new has to be known before.
+For ``run --fail-on new`` and ``rejudge``: the journal's last record holds the exit code, so new failures have to be
+known before it is written.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,7 +1,7 @@
-"""What a run will test and what should come of it: manifests read, checks planned, expectations resolved.
+"""The blueprint of a run: manifests read, checks planned, expectations resolved.
 
-Pure but for reading the manifests' files and the date; xdist workers compute the same from the facts they are
-handed. Contacts nothing.
+Pure but for reading the manifests' files and the date; xdist workers compute the same from the controller's facts.
+Contacts nothing.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""Captures on the nodes of one marked flow: a Pod on each, canaries around what is sent, and texts that become sightings.
+"""Capture one marked flow on several nodes: a Pod on each, canaries before and after, text → sightings.
 
-For ``tracing``, which looks where a flow was lost, and for ``witnessing``, which compares what it looked like with what
-others tell. Everything is bounded: nodes, seconds, sizes. What is sent meanwhile, and what frames mean, is not known here.
+For ``tracing``, which finds where a flow was lost, and for ``witnessing``, which compares captures with what servers
+and facts say. Nodes, seconds and sizes are bounded.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Who a run is, and the removal of what it created, and of nothing else: the last stage of a run."""
+"""Identify a run, and remove what it created and nothing else: the last stage."""
 
 import getpass
 import socket

@@ -1,6 +1,6 @@
-"""What the user says of a cluster, put together: the cluster profile, and options that go before it.
+"""The user's description of a cluster: the cluster profile, and the options that override it.
 
-Used by a run and by every command that looks at a cluster. Reads only; nothing is created.
+Used by a run and by every command that reads a cluster. Reads only; nothing is created.
 """
 
 from concurrent.futures import ThreadPoolExecutor

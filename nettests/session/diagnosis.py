@@ -1,7 +1,7 @@
-"""Collect what lies around failing checks while the run's objects still stand, into the run's folder.
+"""Collect diagnostics of failing checks into the run's folder, while the run's objects still exist.
 
-After observation and before clean-up: ``watch`` knows what failed when the tests may still be behind, and these
-decide what is reported. A clean run collects nothing.
+After observation and before clean-up. ``watch`` knows what failed even if the tests have not taken their verdicts
+yet. A run without failures collects nothing.
 """
 
 import time

@@ -1,8 +1,8 @@
-"""A run made into a bundle, and a bundle into a run's folder again: reads the journal, compares verdicts, keeps no mapping.
+"""A run → an anonymous bundle, and a bundle → a run's folder: reads the journal and compares verdicts.
 
-For ``nettests export`` and for whatever takes a bundle in a run's place. The bundle is judged before it leaves: its
-verdicts are compared with those of the run itself, both by today's shipped manifests. What is replaced is decided by
-``nettests.export``.
+For ``nettests export``, and for commands that accept a bundle instead of a run. The bundle is judged before it is
+written: its verdicts are compared with those of the run, both by the shipped manifests. ``nettests.export`` decides
+what is replaced; no mapping is kept.
 """
 
 import json
@@ -54,10 +54,10 @@ class Exported:
     def bundle(self) -> bytes:
         """Return the file."""
         counted = replaced(self.pseudonyms)
-        verdicts = {one.check: one.verdict.value for one in self.judgements}
+        verdicts = {judgement.check: judgement.verdict.value for judgement in self.judgements}
         texts = {
             README: readme(counted, checks=len(verdicts), version=__version__).encode(),
-            JOURNAL: b"".join(encode(data_of(one)) for one in self.records),
+            JOURNAL: b"".join(encode(data_of(record)) for record in self.records),
             VERDICTS: json.dumps(verdicts, indent=1, ensure_ascii=False).encode() + b"\n",
             UNREAD: unread_text(self.unread).encode(),
         }

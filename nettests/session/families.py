@@ -1,4 +1,4 @@
-"""Which node pools' Pods need not have both IP families of a cluster, by the limitations that decide there. Pure."""
+"""Node pools whose Pods need not have both IP families of a cluster, by limitation. Pure."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,6 +1,6 @@
-"""How a run's journal begins, that of a run which could not start included.
+"""The beginning of a run's journal, also for a run that could not start.
 
-The names that a run has in the file system, and its first record. What follows is written by ``run``.
+The run's names in the file system, and its first record. ``run`` writes the rest.
 """
 
 import secrets
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nettests import __version__
-from nettests.model.journal_records import Begin, ManifestFile
+from nettests.model.journal_records import NOT_STARTED, Begin, ManifestFile
 from nettests.model.run_folder import JOURNAL
 from nettests.redaction import Redactor
 from nettests.session.journal import Journal
@@ -30,7 +30,7 @@ def record_failed_start(
     directory = options.report_dir / run_id
     with Journal(directory / JOURNAL, redactor) as journal:
         write_head(journal, options, run_id, context="", server="", digests=())
-        journal.event(f"the run could not start: {error}")
+        journal.event(f"{NOT_STARTED}{error}")
         journal.end(exit_code=exit_code, counts={})
     link_latest(directory)
     return directory

@@ -1,7 +1,7 @@
-"""What a run holds in the cluster, from its namespace on: the Lease, the objects, and their end.
+"""What a run holds in the cluster: its namespace, its Lease, its objects, and their removal.
 
-Used by ``Run`` alone. Whether objects stay is decided here, from what the user requested and how the run
-ended. What is removed is what was created through the door that ``begin`` returns.
+Used by ``Run``. Whether objects are kept is decided here, from the user's options and the run's result. Everything
+created through the handle that ``begin`` returns is removed.
 """
 
 import time

@@ -1,10 +1,10 @@
-"""The run's journal as a file: written by one process, followed by the tests that wait, read by all who come later.
+"""The journal file of a run: written by one process, followed by waiting tests, read by everything later.
 
-Secrets are taken out of every record before it is written (``redaction``), and the file is its owner's alone.
-What the records are is told by ``model.journal_records``; nothing here parses answers or judges.
+Secrets are removed from every record before it is written (``redaction``), and only the owner may read the file.
+``model.journal_records`` defines the records; nothing here parses answers or judges.
 
-One process writes (``Journal``); any process may follow (``Follower``): it reads the lines that were
-written completely, and notices a writer that died by the file lock that the kernel took from it.
+One process writes (``Journal``); any process may follow (``Follower``): it reads complete lines only, and detects a
+dead writer by its file lock, which the kernel releases.
 """
 
 import fcntl

@@ -1,7 +1,7 @@
-"""A finished run and a vendor's files → what a conformance report is made of: the run judged anew, and its plan of today.
+"""A finished run and a vendor's files → the input of a conformance report: the run judged again, and its current plan.
 
-For ``nettests conformance``, which trusts no verdict of a journal: answers are read, expectations resolved and verdicts
-made as by ``rejudge``, on the day of the run. Reads only.
+For ``nettests conformance``, which trusts no verdict of a journal: answers are read, expectations resolved and
+verdicts computed as by ``rejudge``, with the date of the run. Reads only.
 """
 
 import hashlib
@@ -67,7 +67,10 @@ def _judged(
         plan=build(run.facts, flows),
         before=run.verdicts,
         own_entries=frozenset(
-            entry.id for one in manifests if one.file in own for entry in one.limitations
+            entry.id
+            for manifest in manifests
+            if manifest.file in own
+            for entry in manifest.limitations
         ),
         nettests=__version__,
     )
@@ -99,11 +102,11 @@ def _digests(journal: Path, files: VendorFiles, manifests: Sequence[ManifestFile
         profile=Digest(file=files.file, sha256=files.sha256),
         manifests=tuple(
             Digest(
-                file=files.name(own[one.file]) if one.file in own else one.file,
-                sha256=one.sha256,
-                own=one.file in own,
+                file=files.name(own[manifest.file]) if manifest.file in own else manifest.file,
+                sha256=manifest.sha256,
+                own=manifest.file in own,
             )
-            for one in manifests
+            for manifest in manifests
         ),
         suites=tuple(
             Digest(file=files.name(path), sha256=_sha256(path), own=True)

@@ -1,7 +1,7 @@
-"""What a process has learnt to be secret, from the first moment on, for all who tell of a run.
+"""Secrets that a process has read, from its start on, for everything that prints or writes.
 
-A run may end before it began: its kubeconfig was read by then, and an error may repeat what stood in it. Who
-learns secrets says here how to read them; whoever prints or writes redacts with them.
+A run may end before it began: its kubeconfig was read by then, and an error may quote it. Code that reads secrets
+registers them here; code that prints or writes redacts with them.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""What a run learns of its cluster once its probes stand, and what is expected then.
+"""Complete the facts of a run once its probes are deployed, and resolve expectations again.
 
-The plan is that of the facts that were discovered: it decides which checks there are, and so which vantages
-stand. Facts that only these can read complete the others before the first check is run, and expectations are
-resolved anew; the journal holds the readings, the completed facts, and each expectation that is another one now.
+The plan is made from discovered facts: it decides which checks there are, and so which vantages. Facts that only
+vantages can read complete the others before the first check runs. The journal holds the readings, the completed
+facts, and each changed expectation.
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ def learn(
 
     Entries that contradict each other on what was learned leave everything as it was, and are told.
     """
-    for one in readings:
-        journal.write(Reading(reading=one))
+    for reading in readings:
+        journal.write(Reading(reading=reading))
     facts = completed(before.facts, readings)
     if facts == before.facts:
         return before

@@ -1,7 +1,7 @@
-"""Looks at what stands in the cluster while a run tests it: not two within a second where one will do.
+"""Rate-limit looks at the cluster during a run: at most one a second where one look is enough.
 
-Used by ``node_watch`` and ``pod_watch``, which say what is looked at, compare, and let one look at a time. Time is the
-run's own (monotonic seconds since it began), in which raw answers are written.
+Used by ``node_watch`` and ``pod_watch``. Time is the run's own (monotonic seconds since its start), as in raw
+answers.
 """
 
 import math

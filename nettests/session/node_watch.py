@@ -1,7 +1,7 @@
-"""Watch whether the nodes that take part stay Ready while a run tests.
+"""Watch whether the tested nodes stay Ready during a run.
 
-A node that turns NotReady is an event of the run, and a precondition that does not hold: what depends on the node
-and was not answered meanwhile tells nothing of the network.
+A node that turns NotReady is an event of the run and a failed precondition: unanswered checks that depend on the node
+say nothing about the network.
 """
 
 import threading
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from nettests.cluster import Connection
 from nettests.cluster.readiness import Readiness, read_readiness
-from nettests.judge.advice import UNREADY
+from nettests.judge.distrust import UNREADY
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
 from nettests.plan.dependence import nodes_by_pod, nodes_of

@@ -1,7 +1,7 @@
-"""Diagnostics without a run: what a cluster's nodes, DNS and kept objects look like at this moment.
+"""Diagnostics without a run: the current state of a cluster's nodes, DNS and kept objects.
 
-For ``nettests diagnose``. Reads, and creates nothing unless the nodes' own tools are requested: then one Pod
-on each chosen node, in a namespace of its own, which goes again.
+For ``nettests diagnose``. Reads only, unless the nodes' own tools are requested: then one Pod runs on each chosen
+node, in a namespace of its own, and is removed again.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Room for the sockets of a run: each probe keeps a few connections, and a fleet has hundreds of probes.
+"""Raise the limit of open files: each probe keeps a few connections, and a fleet has hundreds of probes.
 
-Used by ``Run`` before anything is deployed. Shells usually start programs with room for 1,024 open files, whatever the
-system would allow. It raises nothing beyond what the process may have anyway.
+Used by ``Run`` before anything is deployed. Shells usually start programs with a soft limit of 1,024, whatever the
+system allows. The hard limit is never exceeded.
 """
 
 import resource

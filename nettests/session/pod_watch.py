@@ -1,8 +1,8 @@
-"""Look whether the Pods stand that a check was run with, where the check did not pass.
+"""Check whether the Pods of a failed check still exist.
 
-A Pod that is evicted, deleted or started again in the middle of a run leaves silence behind, or an address that is
-another Pod's by then: what was seen of it then tells nothing of the network. Looked at beside failures alone: a run in
-which all passes sends no request for it. A watch of several rounds looks by itself, before and after each (``rounds``).
+If a Pod is evicted, deleted or restarted during a run, its address is silent, or another Pod's: what was observed
+then says nothing about the network. Checked beside failures only: a run in which everything passes sends no request
+for it. A watch checks before and after each round instead (``rounds``).
 """
 
 import threading

@@ -1,7 +1,7 @@
-"""Read what preflight decides from: facts, plans, the namespace's admission and limits, leftovers, ports in use.
+"""Read the input of preflight: facts, plans, the namespace's admission and limits, leftovers, ports in use.
 
-The shell around ``nettests.preflight``. Reads and dry runs only; nothing is created. What cannot be read for
-want of a right is part of the findings, never an error.
+The I/O of ``nettests.preflight``. Reads and dry runs only; nothing is created. A denied read is a finding, never an
+error.
 """
 
 from collections import defaultdict
@@ -133,8 +133,10 @@ def _unserved(facts: ClusterFacts, profile: ClusterProfile) -> dict[str, str]:
 
 def _exposed(items: Sequence[Object]) -> tuple[str, ...]:
     objects: defaultdict[str, list[str]] = defaultdict(list)
-    for one in probes.exposed_ports(items):
-        objects[f"{one.way} leads to {one.protocol} {one.port}, {one.server}"].append(one.object)
+    for exposed_port in probes.exposed_ports(items):
+        objects[
+            f"{exposed_port.way} leads to {exposed_port.protocol} {exposed_port.port}, {exposed_port.server}"
+        ].append(exposed_port.object)
     return tuple(f"{port}: {', '.join(names)}" for port, names in objects.items())
 
 

@@ -1,6 +1,6 @@
-"""All that a run needs before anything is deployed: cluster, profile, facts, plan and expectations.
+"""Prepare a run: connection, cluster profile, facts, plan and expectations.
 
-The first stage of ``run``, ``rounds`` and whoever collects without a run. It creates nothing in the cluster and writes
+The first stage of ``run`` and ``rounds``, and of collection without a run. Creates nothing in the cluster and writes
 no file.
 """
 

@@ -1,7 +1,7 @@
-"""The run before a run: the last one of the same cluster that chose its checks in the same way. Reads only.
+"""Find the previous run: the last one on the same cluster with the same selection of checks. Reads only.
 
-Its page then says what changed since. What cannot be read is passed over: no document of an earlier run may break those of
-this one.
+The page of a run says what changed since. Unreadable runs are ignored: a document of an earlier run must not break
+those of this one.
 """
 
 from collections.abc import Hashable, Iterator

@@ -1,7 +1,4 @@
-"""A conformance report on disk: its documents written, and read again to be compared with what a journal gives.
-
-What stands in them is made by ``conformance``; nothing here decides.
-"""
+"""Write the documents of a conformance report, and read them again for verification. I/O only."""
 
 from collections.abc import Mapping
 from pathlib import Path

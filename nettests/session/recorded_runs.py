@@ -1,4 +1,4 @@
-"""Where finished runs are on disk: a run's folder, its ``results.json``, or ``latest`` and those before it. Reads only."""
+"""Find finished runs on disk: a run's folder, its ``results.json``, or ``latest`` and its predecessors. Reads only."""
 
 import re
 from pathlib import Path
@@ -67,9 +67,9 @@ def runs_in(reports: Path) -> list[Path]:
     if not reports.is_dir():
         return []
     folders = [one for one in reports.iterdir() if one.is_dir() and not one.is_symlink()]
-    began = {one: _start(one) for one in folders}
+    began = {folder: _start(folder) for folder in folders}
     return sorted(
-        (one for one in folders if began[one]), key=lambda one: (str(began[one]), one.name)
+        (folder for folder in folders if began[folder]), key=lambda one: (str(began[one]), one.name)
     )
 
 

@@ -1,7 +1,7 @@
-"""Verdicts recomputed from a run's journal, without a cluster: newer manifests, the same answers.
+"""Recompute verdicts from a run's journal, without a cluster: the same answers, newer manifests.
 
-The other way into ``judge``: raw answers, facts and checks come from the journal, expectations from
-manifests of today. It tests nothing and writes nothing.
+Raw answers, facts and checks come from the journal, expectations from the current manifests. It tests nothing and
+writes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,6 @@ from nettests.model.observation import Observation
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
-from nettests.session.journal import read_journal, understood
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +41,6 @@ class Recorded:
     def observed(self, check: Check) -> bool:
         """Whether a check, or one of its members, was observed."""
         return any(one.id in self.observations for one in check.each)
-
-
-def read_recorded(journal: Path) -> Recorded:
-    """Read a journal; ``NettestsError`` when it is not one, or no run began."""
-    records = read_journal(journal)
-    with understood(journal):
-        return recorded(History.of(records), journal)
 
 
 def recorded(history: History, journal: Path) -> Recorded:

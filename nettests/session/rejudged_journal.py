@@ -1,7 +1,7 @@
-"""A run judged again: its journal written anew, the same answers beside verdicts of today's manifests.
+"""Write the journal of a run that was judged again: the same answers with the new verdicts.
 
-For ``nettests rejudge``. Records of what was sent and answered are copied as they stand; expectations,
-verdicts and the end are replaced. The run's own journal is left alone.
+For ``nettests rejudge``. Records of requests and answers are copied as they are; expectations, verdicts and the end
+are replaced. The run's own journal is left alone.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The folder of reports: that it can be written to is found out first, and ``latest`` names its newest run."""
+"""The folder of reports: checked for write access before a run, with a link ``latest`` to the newest run."""
 
 from contextlib import suppress
 from pathlib import Path

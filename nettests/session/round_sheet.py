@@ -1,7 +1,7 @@
-"""What one round of a watch saw, until it is known whether it is worth writing down.
+"""The observations of one round of a watch, in memory until it is known whether they are recorded.
 
-Stands where a run has its journal: ``Watch`` writes to it and judges. Twelve hours of the same answers are no evidence
-that anybody reads, so answers stay in memory and ``rounds`` decides which check's are written.
+Takes the place of the journal: ``Watch`` writes to it and judges. Twelve hours of equal answers are no evidence that
+anybody reads, so ``rounds`` decides which checks' answers are written.
 """
 
 import threading
@@ -138,5 +138,5 @@ def _judged(check: Check, told: Judgement) -> bool:
     """Whether a check was judged, or any of its members: those that passed are not named."""
     if told.verdict is not Verdict.UNKNOWN:
         return True
-    nothing = [one for one in told.members if one.verdict in _NOTHING_SAID]
+    nothing = [member for member in told.members if member.verdict in _NOTHING_SAID]
     return sum(len(one.labels) for one in nothing) < len(check.members)

@@ -1,7 +1,7 @@
-"""In how many rounds of a watch each check, and each member of one, was judged, and in how many it was not.
+"""Count in how many rounds of a watch each check, and each member, was judged or not.
 
-Beside ``rounds``, which ends a watch by it: what was seen in a few of its rounds is not known for all of its time. A
-lost round counts for nobody, and what did not apply is neither.
+``rounds`` uses it for the exit code: a check that was observed in few rounds is not known for the whole time. Lost
+rounds, and checks that do not apply, do not count.
 """
 
 from collections import defaultdict

@@ -1,8 +1,8 @@
-"""The same checks again and again while the probes stand: what fails now and then, and when it first did.
+"""Repeat the checks in rounds while the probes stay deployed: finds intermittent failures and when they began.
 
-For ``nettests watch``: a ``Run`` whose checks are observed in rounds. What the first round in which a check is not as
-documented saw goes into the journal, with diagnostics at the first such round; of a check that always was, the last
-round's answers do. A round in which the API server is away is lost, and the next one begins at its time.
+For ``nettests watch``. The journal gets the answers of the first round in which a check deviates, with diagnostics of
+the first such round; for a check that never does, those of the last round. A round in which the API server is away is
+lost, and the next one begins on time.
 """
 
 import time

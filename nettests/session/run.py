@@ -1,7 +1,7 @@
-"""The stages of a run in order: prepare, then deploy and observe in the background, then clean up.
+"""The stages of a run in order: prepare, deploy and observe in the background, clean up.
 
-``prepare`` comes first, and raises before anything is deployed; ``Run`` lives in one process (the xdist controller, or
-the only one). Tests, in whatever process, take their verdicts from the journal with ``Follower``.
+``prepare`` comes first, and raises before anything is deployed. ``Run`` lives in one process (the xdist controller,
+or the only one). Tests, in any process, take their verdicts from the journal with ``Follower``.
 """
 
 import threading

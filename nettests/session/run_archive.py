@@ -1,4 +1,4 @@
-"""A run's folder on disk, read to be archived, and written again where an archive was fetched. The thin edge of ``job.archive``."""
+"""Read a run's folder to be archived, and write a fetched archive into a folder. The I/O of ``job.archive``."""
 
 from pathlib import Path, PurePosixPath
 

@@ -1,6 +1,6 @@
-"""What a user wants of a run, and the words in which its progress is told.
+"""The user's options of a run, and the words in which its progress is reported. Values.
 
-Made by the command line or by pytest options; read by every stage. Nothing here does anything.
+Made by the command line or by pytest options; read by every stage.
 """
 
 from dataclasses import dataclass

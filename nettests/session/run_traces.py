@@ -1,7 +1,7 @@
-"""``--trace``: where packets die, for the leading incidents of a run, while its objects still stand.
+"""``--trace``: trace the leading incidents of a run while its objects still exist.
 
-After the last check and its diagnostics, before clean-up. One check stands for each incident; a run without a red check
-traces nothing. It changes no verdict and never fails a run.
+After the last check and its diagnostics, before clean-up. One check represents each incident; a run without a red
+check traces nothing. It changes no verdict and never fails a run.
 """
 
 import time

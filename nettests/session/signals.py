@@ -1,7 +1,7 @@
-"""Turn the signals that tell a program to end into ``KeyboardInterrupt``, as Ctrl-C is one already.
+"""Turn termination signals into ``KeyboardInterrupt``, as Ctrl-C already is.
 
-Whatever lives in a ``with`` block (a run's objects, a lab of its own) is then removed, whichever way
-the end was requested. ``kill -9`` cannot be caught; what it leaves behind carries the run's labels.
+Whatever lives in a ``with`` block (a run's objects, a lab) is then removed, whichever way the end was requested.
+``kill -9`` cannot be caught; leftover objects carry the run's labels.
 """
 
 import signal

@@ -1,6 +1,6 @@
-"""A run as Sonobuoy's plugin: another process runs it, this one tells how far it is and delivers what it leaves.
+"""A run as Sonobuoy's plugin: run it in another process, report progress, deliver its results.
 
-Whatever becomes of the run, the file ``done`` is written, and last: without it Sonobuoy waits for its time-out. Files are
+Whatever happens, the file ``done`` is written, and last: without it Sonobuoy waits for its time-out. Files are
 readable for all, because Sonobuoy's worker is another user in another container. Nothing is judged here.
 """
 

@@ -1,6 +1,6 @@
-"""How many seconds each stage of a run took, so that a report can say where the time went.
+"""Measure how many seconds each stage of a run takes, for the report.
 
-Stages follow one another; one that is begun a second time goes on. It measures, and decides nothing.
+Stages follow one another; a stage that begins a second time is added up.
 """
 
 import threading

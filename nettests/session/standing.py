@@ -1,7 +1,7 @@
-"""What a run has created, and who sends its requests through that.
+"""The deployed objects of a run, and the channels to them.
 
-Between ``deploy`` and the observer: ``Run`` makes it once, a watch finds it still standing in each round. It opens and
-closes nothing.
+``Run`` makes it once, between ``deploy`` and the observer; a watch uses it again in each round. Opens and closes
+nothing.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""Captures that somebody else took → a trace and its page. For ``nettests trace --pcap``; contacts no cluster."""
+"""Existing capture files → a trace and its page. For ``nettests trace --pcap``; contacts no cluster."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address

@@ -1,4 +1,4 @@
-"""The folder of a trace: its page, its ten lines, and a capture file of each node with the frames of the flow alone."""
+"""The folder of a trace: its page, its summary, and for each node a capture file with the frames of the flow."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
-"""One check's question again, with a marked flow, while the nodes on its way capture: the trace of a check.
+"""Trace one check: send its request as a marked flow while the nodes on its way capture.
 
-For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``run_traces``). Everything is bounded: nodes, flows,
-seconds, sizes. It creates a Pod on each of those nodes, and removes it. What the captures say is decided in ``tracing``.
+For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``run_traces``). Nodes, flows, seconds and
+sizes are bounded. It creates a Pod on each of those nodes, and removes it. The package ``tracing`` interprets the
+captures.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
-"""A vendor profile on disk, with what it brings: suites and limitation manifests by path, or of installed packages.
+"""Load a vendor profile with its suites and limitation manifests, by path or from installed packages.
 
-A package names itself by an entry point of the group ``nettests.suites``, whose value is a package: the test modules and
+A package registers by an entry point of the group ``nettests.suites``, whose value is a package: the test modules and
 limitation manifests below its folder belong to it. Naming a profile runs the vendor's code, as ``--suite`` does.
 """
 
@@ -61,11 +61,13 @@ def read_vendor_files(file: Path) -> VendorFiles:
     """Read a profile, and find what it names; ``ManifestError`` says in which line what is not there."""
     profile = read_vendor_profile(_text(file), str(file))
     base = file.resolve().parent
-    suites = [_there(profile, one, base, "suite") for one in profile.suites]
+    suites = [_there(profile, suite, base, "suite") for suite in profile.suites]
     limitations = [
         found
-        for one in profile.limitations
-        for found in _manifests(profile, one, _there(profile, one, base, "limitation manifest"))
+        for limitation in profile.limitations
+        for found in _manifests(
+            profile, limitation, _there(profile, limitation, base, "limitation manifest")
+        )
     ]
     packages = {one.name: _package(profile, one) for one in profile.packages}
     for package in packages.values():

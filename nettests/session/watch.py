@@ -1,8 +1,8 @@
-"""The one place where a run's answers are read and judged: where they were observed, as soon as a check is done.
+"""Read and judge a run's answers: once, in the process that observed them, as soon as a check is done.
 
-Between the probes, which write to the journal through it, and everybody who wants a verdict: the waiting tests
-take it from the check's ``done`` record, diagnostics from ``failing``, documents the observations. So all say the
-same, and it is known what failed while the run's objects still stand, whenever the tests get there.
+Between the probes, which write to the journal through it, and everything that needs a verdict: waiting tests take it
+from the check's ``done`` record, diagnostics from ``failing``, documents use the observations. So all agree, and
+failures are known while the run's objects still exist.
 """
 
 import threading

@@ -1,8 +1,8 @@
-"""Post a run's summary to an address that the user named: the one request that leaves for neither cluster nor target.
+"""Post a run's summary to an address of the user's: the only request to neither cluster nor target.
 
-Off unless ``--webhook`` or ``$NETTESTS_WEBHOOK`` names one. The address is a secret: whoever has it writes in the
-channel; so no error here repeats it, and no log of the HTTP client is let through. What is posted is decided by
-``report.slack_message``; that it did not arrive changes nothing of a run.
+Off unless ``--webhook`` or ``$NETTESTS_WEBHOOK`` names an address. It is a secret, because whoever knows it can post
+to the channel: no error repeats it, and no log of the HTTP client is printed. ``report.slack_message`` makes the
+message; a failure changes nothing of a run.
 """
 
 import ipaddress

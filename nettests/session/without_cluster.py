@@ -1,7 +1,6 @@
-"""What is known without any cluster: documented facts, seed documents, flows and limitations, held against each other.
+"""Documented facts, seed documents, flows and limitations, compared with each other without a cluster.
 
-For the commands that speak of the product itself. Reads the shipped files and the user's own suites
-and manifests; contacts nothing.
+For commands about the product itself. Reads the shipped files and the user's own suites and manifests.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +34,7 @@ class Survey:
     @property
     def by_fact(self) -> Mapping[str, Coverage]:
         """What exercises each fact, by its id."""
-        return {one.fact.id: one for one in self.coverages}
+        return {coverage.fact.id: coverage for coverage in self.coverages}
 
     @property
     def entries(self) -> tuple[Limitation, ...]:
@@ -57,7 +56,7 @@ class Survey:
             *expect.lint(self.manifests, flows=[flow.name for flow in self.flows]),
             *self.mistakes,
             *expect.gaps(self.coverages),
-            *(f"{one.message}; {one.hint}" for one in self.claims),
+            *(f"{claim.message}; {claim.hint}" for claim in self.claims),
         )
 
 
@@ -80,7 +79,7 @@ def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Surve
         manifests=read,
         coverages=expect.cover(catalogue, facts_by_flow(flows), entries),
         seeds=read_seeds(),
-        claims=tuple(one for files in brought for one in _mistakes(files, flows)),
+        claims=tuple(mistake for files in brought for mistake in _mistakes(files, flows)),
         profiles=len(profiles),
     )
 

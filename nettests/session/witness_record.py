@@ -1,7 +1,7 @@
-"""Captures of one marked connection, and what its server answered → the record that the journal keeps. Pure.
+"""Captures of one marked connection and its server's answer → the record for the journal. Pure.
 
-``parse.witness`` reads it. Heads of frames are kept, with the node and the interface that they were seen at, and no payload;
-beside them stands what facts say of such a connection, so that a journal is read again without the cluster.
+``parse.witness`` reads it. It holds headers of frames with their node and interface, no payload, and what facts say
+about such a connection, so that a journal can be read without the cluster.
 """
 
 from collections import defaultdict

@@ -1,8 +1,8 @@
-"""``--enable=packets``: one marked connection, captured on the nodes of its way, beside what its server and facts say of it.
+"""``--enable=packets``: capture one marked connection on its nodes, beside its server's answer and the facts.
 
-The examiner of ``Question.WITNESS``: it captures one connection at a time while no other check runs, and writes a record that
-``parse.witness`` reads. What nodes do not offer (their tool, room, a role that may do it) is a skip with the reason. The Pods
-that capture stand from the first such check to the end of observation.
+The examiner of ``Question.WITNESS``: it captures one connection at a time while no other check runs, and writes a
+record that ``parse.witness`` reads. What a node lacks (the tool, disk space, a permission) is a skip with the reason.
+The capturing Pods exist from the first such check to the end of observation.
 """
 
 import json

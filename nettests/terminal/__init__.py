@@ -1,9 +1,9 @@
-"""The one writer of everything that people see on a terminal: no text of a cluster steers it.
+"""The only writer to the terminal: no text of a cluster controls it.
 
-Commands, the plugin and their errors print through here and nowhere else, which a test of the tree's own
-rules enforces. Escape sequences and reordering characters are shown by name, markup of rich is text, and
-what is told as one line stays one line. Line feeds and tabs pass only in texts that we lay out ourselves
-(``block``). What is drawn (``drawing``) follows the same rules, and is imported by those alone who draw.
+Commands, the plugin and their errors print through here only, which a test enforces. Escape sequences and reordering
+characters are replaced by their names, markup of rich is plain text, and a text passed as one line stays one line.
+Line feeds and tabs pass only in texts that we lay out ourselves (``block``). ``drawing`` follows the same rules, and
+is imported only where something is drawn.
 """
 
 import io

@@ -1,7 +1,7 @@
-"""Tables, progress and colours by rich, in which texts of a cluster stay texts.
+"""Tables, progress and colours with rich, in which texts of a cluster stay texts.
 
-Beside ``nettests.terminal``, which prints plain lines; apart from it because rich takes a while to import.
-Colours come only from styles that our own code names.
+Separate from ``nettests.terminal``, which prints plain lines, because rich takes a while to import. Colours come only
+from styles in our own code.
 """
 
 from collections.abc import Iterable

@@ -225,10 +225,3 @@ def _placed(frame: Frame, components: dict[str, _Component]) -> Frame:
 
 def _colons(mac: str) -> str:
     return mac.replace("-", ":").lower()
-
-
-def wire_of(frames: Iterable[Frame]) -> frozenset[str]:
-    """Return the interfaces at which frames left that are known to have left the node."""
-    return frozenset(
-        one.interface for one in frames if one.direction is Direction.OUT and one.interface
-    )

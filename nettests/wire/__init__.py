@@ -1,7 +1,7 @@
-"""What captured packets say: frames in, values out. The only importer of scapy.
+"""Dissect captured packets: frames → values. The only importer of scapy.
 
-Used by ``session`` for traces, and by tests of the lab and of its profiles, which read captures with it. It opens no
-socket and captures nothing itself. scapy comes with the extra ``packets`` alone (decision 0027).
+Used by ``session`` for traces, and by tests of the lab. It opens no socket and captures nothing itself. scapy comes
+with the extra ``packets`` (decision 0027).
 """
 
 from nettests.tracing.packet import Encapsulation, Packet

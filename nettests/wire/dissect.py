@@ -1,8 +1,8 @@
-"""Frames → packets: addresses, protocol, ports, resets, ICMP with what it quotes, and the tunnel around them.
+"""Frames → packets: addresses, protocol, ports, resets, ICMP with its quoted packet, and the tunnel around them.
 
-The innermost IP packet is the flow; what was wrapped around it (VXLAN or GENEVE) is its ``encapsulation``. Frames that
-carry no IP (ARP, LLDP) are no packets of a flow and give ``None``. No network socket is made; scapy queries
-the kernel for its interfaces over netlink when it is imported.
+The innermost IP packet is the flow; what was wrapped around it (VXLAN or GENEVE) is its ``encapsulation``. Frames
+without IP (ARP, LLDP) give ``None``. No network socket is opened; scapy reads the kernel's interfaces over netlink
+when it is imported.
 """
 
 import logging

@@ -1,7 +1,7 @@
-"""Captures → packets, within bounds: files that somebody took, and frames that a node's tool printed.
+"""Capture files, and frames printed by a node's tool → packets, within limits.
 
-What is truncated is read as far as it goes, and what cannot be dissected is counted and told; nothing of a capture ends
-this process or lets it work without end. Uses ``dissect``; decides nothing.
+A truncated capture is read as far as it goes, and frames that cannot be dissected are counted and reported; no input
+makes this process crash or run without end. Uses ``dissect``.
 """
 
 import io

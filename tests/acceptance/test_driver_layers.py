@@ -17,8 +17,9 @@ from nettests.model.facts import ClusterFacts, NodeFacts, known
 from nettests.model.observation import Observation
 from nettests.model.words import OS, Verdict
 from nettests.session.blueprint import read_manifests
-from nettests.session.rejudge import Recorded, read_recorded, rejudged
+from nettests.session.rejudge import Recorded, rejudged
 from tests.acceptance.runs import Runs
+from tests.session.recorded_journal import read_recorded
 
 pytestmark = [
     pytest.mark.nightly,

@@ -10,8 +10,9 @@ from nettests.expect.manifest import Deviation
 from nettests.model.check_id import parent_of
 from nettests.model.words import OS, Outcome, Verdict
 from nettests.session.blueprint import read_manifests
-from nettests.session.rejudge import Recorded, read_recorded, rejudged
+from nettests.session.rejudge import Recorded, rejudged
 from tests.acceptance.runs import PROFILES, Runs
+from tests.session.recorded_journal import read_recorded
 
 pytestmark = [
     pytest.mark.nightly,

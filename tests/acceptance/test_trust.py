@@ -11,10 +11,11 @@ from nettests.errors import NettestsError
 from nettests.model.history import TWICE
 from nettests.model.words import Verdict
 from nettests.session.blueprint import read_manifests
-from nettests.session.rejudge import read_recorded, rejudged
+from nettests.session.rejudge import rejudged
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.runs import FinishedRun, run_on
+from tests.session.recorded_journal import read_recorded
 
 SUITE = '''
 """A vendor's suite that is careless in every way."""

@@ -15,24 +15,8 @@ from nettests.report import render_json
 from tests.baseline.runs import BROKEN, FACTS, FLOWS, OPEN, OTHER, baseline, run
 from tests.cli.test_commands import run as run_command
 from tests.cli.test_hostile_texts import NASTY, OBEYED
+from tests.cli.test_rejudge import MANIFEST as ONE_WAY
 from tests.compare.runs import as_expected, but, results
-
-ONE_WAY = """
-apiVersion: nettests.dev/v1alpha1
-kind: LimitationManifest
-layer: cni
-limitations:
-  - id: one-way-street
-    summary: Windows pods do not reach Linux pods.
-    when: {source: {os: windows}, target: {os: linux}}
-    flows: [pod-to-pod-ip]
-    facts: [flow-pod-pod-ip-cross-node]
-    expected: {outcome: timed_out}
-    mechanism: A test.
-    category: by-design
-    sources: [{document: A guide, section: "7"}]
-"""
-"""Under which a run in which all goes well is full of lifted checks."""
 
 
 def called(*arguments: str | Path) -> Result:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from nettests.cluster import cni, networks
-from nettests.cluster.discover import Snapshot, facts_of
+from nettests.cluster.discover import facts_of
+from nettests.cluster.snapshot import Snapshot
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import ClusterProfile, StatedFacts
 from nettests.model.facts import ExternalTarget, Fact

@@ -44,10 +44,12 @@ def test_every_verdict_is_read(text: str, eventful_run: Results) -> None:
 
 def test_a_run_that_could_not_start_is_read_and_is_worse_than_none(text: str) -> None:
     """It has no facts and no checks: nothing was judged, and the first warning says why."""
-    failed = read_results(render_json(build_results([Event(at="", text="no nodes")])), "failed")
+    event = Event(at="", text="the run could not start: no nodes\n  → grant list nodes")
+    failed = read_results(render_json(build_results([event])), "failed")
     found = difference(read_results(text, "x"), failed)
     assert found.exit_code is ExitCode.NOTHING_JUDGED
-    assert any("could not start: no nodes" in one for one in found.warnings)
+    assert "the second run could not start: no nodes" in found.warnings
+    assert not any("different API servers" in one for one in found.warnings)
     assert {one.reason for one in found.only_before} == {"the other run could not start"}
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from nettests.errors import ManifestError
 from nettests.expect import Manifest, lint, resolve, unused
-from nettests.expect.manifest import Layer, read_manifest
+from nettests.expect.manifest import Layer
+from nettests.expect.manifest_reading import read_manifest
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.facts import unknown
 from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen

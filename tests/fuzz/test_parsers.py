@@ -17,7 +17,7 @@ from nettests.cluster.execute import answer_of
 from nettests.cluster.failures import Answer, failure
 from nettests.cluster.profile_file import parse_profile
 from nettests.errors import ManifestError, NettestsError
-from nettests.expect.manifest import read_manifest
+from nettests.expect.manifest_reading import read_manifest
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.journal_lines import data_of

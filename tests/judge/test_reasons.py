@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.judge import advice, judge, judge_members
+from nettests.judge import advice, distrust, judge, judge_members
 from nettests.judge.members import skipped
 from nettests.model.check import Member
 from nettests.model.expectation import Expected
@@ -25,7 +25,7 @@ from tests.judge.cases import BACKENDS, CLAIM, VANTAGE_ONLY, attempt, check, exp
 )
 def test_the_pod_that_went_is_read(why: str, pod: str | None) -> None:
     """A Pod that is gone, or was started again, is named, and what to do is said of it alone."""
-    assert advice.gone_pod(why) == pod
+    assert distrust.gone_pod(why) == pod
     assert (advice.after_distrust(why) == advice.AFTER_GONE) is (pod is not None)
 
 
@@ -40,7 +40,7 @@ def test_the_pod_that_went_is_read(why: str, pod: str | None) -> None:
 )
 def test_the_node_that_is_not_at_its_addresses_is_read(why: str, node: str | None) -> None:
     """Both sentences name the node whose status has other addresses than were seen."""
-    assert advice.misaddressed_node(why) == node
+    assert distrust.misaddressed_node(why) == node
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_a_judgement_of_members_is_that_of_their_check() -> None:
 )
 def test_an_api_server_that_was_lost_is_told_from_a_node(why: str, *, lost: bool) -> None:
     """Who only waits for an answer may wait for a node; what never opened met no API server."""
-    assert advice.lost_api(why) is lost
+    assert distrust.lost_api(why) is lost

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nettests.judge import advice, judge, judge_run
+from nettests.judge import advice, distrust, judge, judge_run
 from nettests.judge.advice import Late, late_service
 from nettests.judge.not_started import not_started
 from nettests.model.check import Check
@@ -334,9 +334,9 @@ def test_what_to_do_where_nothing_can_be_trusted() -> None:
     """A node that was not Ready, a Pod that did not start, and everything else."""
     unready = "node win-2 was not Ready while this was probed (Kubelet stopped)"
     assert advice.after_distrust(unready) == advice.AFTER_UNREADY
-    assert advice.unready_node(unready) == "win-2"
-    assert advice.unready_node(f"x {unready}") is None
-    assert advice.unready_node("node win-2 was Ready") is None
+    assert distrust.unready_node(unready) == "win-2"
+    assert distrust.unready_node(f"x {unready}") is None
+    assert distrust.unready_node("node win-2 was Ready") is None
     describe = "see why the Pod does not start (`kubectl describe pod p` while a run is under way)"
     pulls = advice.after_distrust("pod p is not Ready: container c: ErrImagePull: gone")
     assert (

@@ -8,10 +8,10 @@ import pytest
 from nettests.model.facts import ClusterFacts, Fact, KubeProxyFacts, known, unknown
 from nettests.model.node_reading import NodeReading
 from nettests.model.versions import KubernetesVersion
-from nettests.parse.host_facts import MODES, ON_NODE, PROXY_MODE, completed
+from nettests.parse.host_facts import MODES, ON_NODE, completed
 from nettests.rules import reduced
 from nettests.rules.firewall import PROFILES
-from nettests.rules.kube_proxy_on_host import COMMAND_LINE, CONFIGURATION, VERSION
+from nettests.rules.kube_proxy_on_host import COMMAND_LINE, CONFIGURATION, MODE, VERSION
 from nettests.rules.readings import ToolOutput
 from tests.facts import cluster_facts
 
@@ -35,7 +35,7 @@ def told(stdout: str = "", code: int | None = 0, stderr: str = "", **more: str) 
     """Return what win-1 was probed, and its answer."""
     return NodeReading(
         node="win-1",
-        reading=PROXY_MODE,
+        reading=MODE.name,
         probe="node-windows-1-1",
         command=("curl.exe", ADDRESS),
         exit_code=code,

@@ -14,7 +14,7 @@ from nettests.plan import build, load
 from nettests.plan.fleet import ALL_PAIRS, ALL_PEERS, PEERS, hosts, peers, share
 from nettests.plan.node_pools import swept
 from nettests.plan.selection import select
-from nettests.probes.convergence import pairs_of
+from nettests.probes.service_pairs import pairs_of
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, node
 

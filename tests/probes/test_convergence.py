@@ -8,7 +8,7 @@ from nettests.model.check import Check, Control, Target
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import TargetKind
 from nettests.plan.targets import LOAD_BALANCED
-from nettests.probes.convergence import Pair, pairs_of
+from nettests.probes.service_pairs import Pair, pairs_of
 from tests.probes.made import action, check
 
 PROBES = {"n1": "probe-linux-1-1", "w1": "probe-windows-1-1"}

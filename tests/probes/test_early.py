@@ -14,9 +14,9 @@ from nettests.model.check import Control
 from nettests.model.words import Outcome, Question, TargetKind
 from nettests.probes import convergence
 from nettests.probes.controls import Controls
-from nettests.probes.convergence import Pair
 from nettests.probes.early import Early, Held, Waiting
 from nettests.probes.sending import StoppedError
+from nettests.probes.service_pairs import Pair
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from nettests.model.words import TargetKind
-from nettests.probes.convergence import Pair
 from nettests.probes.sentinel_first import SentinelFirst
+from nettests.probes.service_pairs import Pair
 
 SENTINEL = "sentinel"
 NODES = ("probe-a", "probe-b")

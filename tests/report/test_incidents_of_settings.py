@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.judge.advice import misaddressed_node
+from nettests.judge.distrust import misaddressed_node
 from nettests.model.words import Outcome, Question, Verdict
 from nettests.report import Results
 from nettests.report.results import CheckResult

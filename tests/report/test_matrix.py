@@ -145,3 +145,24 @@ def test_checks_of_journals_without_suites_stand_together() -> None:
     every = tuple(replace(group, suite="") for group in groups(Story()))
     (only,) = suites(every)
     assert len(only.groups) == len(every)
+
+
+def test_a_count_leads_to_the_suite_of_its_row() -> None:
+    """Whatever its column: a click on a cell goes where a click on the suite's name goes."""
+    page = html.document_fromstring(render_html(build_results(records(Story()))))
+    for row in page.xpath("//tr[@class='suite']"):
+        (address,) = row.xpath("th/a/@href")
+        assert set(row.xpath("td/a/@href")) <= {address}
+    assert len(page.xpath("//tr[@class='suite']/td/a")) > 20
+
+
+def test_a_suite_of_which_nothing_ran_says_why() -> None:
+    """Its row has no cells of dots, but how much was skipped, by reason."""
+    page = html.document_fromstring(render_html(build_results(records(Story()))))
+    rows = {row.xpath("string(th/a)"): row for row in page.xpath("//tr[@class='suite']")}
+    skipped = [suite for suite in suites(groups(Story())) if not suite.applies]
+    assert skipped
+    for suite in skipped:
+        (cell,) = rows[suite.topic].xpath("td")
+        for reason in {skip.message for group in suite.groups for skip in group.skips}:
+            assert reason in cell.text_content()

@@ -42,7 +42,10 @@ def test_a_rule_about_something_else_is_skipped_with_both_values() -> None:
     """The reason says what the node has and what the rule is about."""
     facts = mixed()
     reason = why_not_about(L2BRIDGE, facts, windows(facts))
-    assert reason == f"the driver of {windows(facts).name} is overlay; the rule is about l2bridge"
+    assert (
+        reason
+        == f"the driver of {windows(facts).name} is overlay; the rule applies where it is l2bridge"
+    )
 
 
 def test_an_unknown_subject_is_skipped_with_the_reason() -> None:

@@ -12,15 +12,15 @@ from nettests.model.facts import ClusterFacts, unknown
 from nettests.model.journal_records import Discovered, Planned
 from nettests.model.node_reading import NodeReading
 from nettests.model.run_folder import JOURNAL
-from nettests.parse.host_facts import PROXY_MODE
 from nettests.plan import load
 from nettests.report import build_results
 from nettests.resources import suites_path
+from nettests.rules.kube_proxy_on_host import MODE
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.journal import Journal, read_journal
 from nettests.session.learning import learn
-from nettests.session.rejudge import read_recorded
 from tests.facts import cluster_facts
+from tests.session.recorded_journal import read_recorded
 
 CHECK = "session-affinity/windows-1/linux-1/other-node/tcp"
 ENTRY = "aff-clientip-hns"
@@ -62,7 +62,7 @@ def says(mode: str) -> tuple[NodeReading, ...]:
     return (
         NodeReading(
             node="win-1",
-            reading=PROXY_MODE,
+            reading=MODE.name,
             probe="node-windows-1-1",
             command=("curl.exe", "http://127.0.0.1:10249/proxyMode"),
             exit_code=0,

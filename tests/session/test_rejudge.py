@@ -13,7 +13,8 @@ from nettests.errors import NettestsError
 from nettests.expect import Manifest, read_manifest
 from nettests.model.words import Verdict
 from nettests.session.blueprint import read_manifests, unused
-from nettests.session.rejudge import Recorded, read_recorded, rejudged
+from nettests.session.rejudge import Recorded, rejudged
+from tests.session.recorded_journal import read_recorded
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample" / "journal.jsonl"
 TODAY = date(2026, 11, 24)

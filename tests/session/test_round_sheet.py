@@ -23,11 +23,12 @@ from nettests.probes.sending import STOPPED
 from nettests.redaction import REDACTED, Redactor
 from nettests.resources import suites_path
 from nettests.session.journal import Journal, read_journal
-from nettests.session.rejudge import read_recorded, rejudged
+from nettests.session.rejudge import rejudged
 from nettests.session.round_sheet import RoundSheet
 from nettests.session.rounds import _excuse, _Kept, _not_as_documented
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
+from tests.session.recorded_journal import read_recorded
 
 FACTS = mixed()
 FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to-pod"]

@@ -18,11 +18,11 @@ from nettests.probes.sending import STOPPED
 from nettests.redaction import REDACTED, Redactor
 from nettests.session.journal import Follower, Journal, read_journal
 from nettests.session.node_watch import NodeWatch
-from nettests.session.rejudge import read_recorded
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
 from tests.probes.made import action, check
 from tests.session.journals import journal_of
+from tests.session.recorded_journal import read_recorded
 
 PROBE = "probe-windows-1-1"
 SLOW = check(action(PROBE, TargetKind.POD_IP), id="slow")

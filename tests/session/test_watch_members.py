@@ -23,11 +23,12 @@ from nettests.redaction import Redactor
 from nettests.report import build_results
 from nettests.resources import suites_path
 from nettests.session.journal import Follower, Journal, read_journal
-from nettests.session.rejudge import read_recorded, rejudged
+from nettests.session.rejudge import rejudged
 from nettests.session.rejudged_journal import judge_again
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
 from tests.session.journals import journal_of
+from tests.session.recorded_journal import read_recorded
 
 FACTS = mixed()
 FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to-pod"]

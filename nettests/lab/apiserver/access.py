@@ -1,8 +1,8 @@
-"""Who sends a request and what they may do: tokens, impersonation, a user's own rules, and RBAC objects.
+"""Authentication and authorisation: tokens, impersonation, a user's own rules, and RBAC objects.
 
-The rules that every real cluster has are built in: ``system:masters`` may do all, anyone may read
-``/version`` and the health paths, anyone known may read discovery and review their own access. The rest
-comes from a user's ``rules`` and from Roles and ClusterRoles in the store.
+The rules that every real cluster has are built in: ``system:masters`` may do all, anyone may read ``/version`` and
+the health paths, anyone authenticated may read discovery and review their own access. The rest comes from a user's
+``rules`` and from Roles and ClusterRoles in the store.
 """
 
 import dataclasses

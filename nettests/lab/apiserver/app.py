@@ -1,7 +1,7 @@
-"""The API server as an aiohttp application: who sends requests, what for, may they, and who answers.
+"""The API server as an aiohttp application: authentication, authorisation, dispatch.
 
-``create_app`` joins the parts; ``start`` listens on a socket that its caller made. One catch-all route
-leads through authentication, fault hook, authorisation and dispatch, in this order.
+``create_app`` joins the parts; ``start`` listens on a socket that its caller made. One catch-all route leads through
+authentication, fault hook, authorisation and dispatch, in this order.
 """
 
 import asyncio

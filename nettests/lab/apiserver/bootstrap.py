@@ -1,9 +1,8 @@
-"""What every cluster begins with, and what every namespace is given.
+"""The initial objects of a cluster, and of every namespace.
 
-System namespaces, the ``kubernetes`` Service and, in releases that have them, the ServiceCIDR that names
-the Service networks; for each namespace the ServiceAccount ``default`` and the ConfigMap
-``kube-root-ca.crt``, which controllers make in a real cluster. Namespaces get theirs in the moment they
-appear.
+System namespaces, the ``kubernetes`` Service and, in releases that have them, the ServiceCIDR of the Service
+networks; for each namespace the ServiceAccount ``default`` and the ConfigMap ``kube-root-ca.crt``, which controllers
+make in a real cluster. Namespaces get theirs as soon as they are created.
 """
 
 from typing import Any
@@ -43,7 +42,7 @@ def _name_service_networks(objects: Objects, settings: ApiSettings) -> None:
     networks = (settings.service_cidr, settings.second_service_cidr)
     item = {
         "metadata": {"name": "kubernetes"},
-        "spec": {"cidrs": [str(one) for one in networks if one is not None]},
+        "spec": {"cidrs": [str(network) for network in networks if network is not None]},
     }
     ready = {
         "lastTransitionTime": now(),

@@ -1,7 +1,7 @@
-"""One request being served: what the handlers are given, and what the whole server shares.
+"""One request being served: the arguments of handlers, and the state shared by the whole server.
 
-``Server`` holds the parts that live as long as the application; ``Call`` is one request with its user,
-its resource and its aiohttp request.
+``Server`` holds the parts that live as long as the application; ``Call`` is one request with its user, its resource
+and its aiohttp request.
 """
 
 import time

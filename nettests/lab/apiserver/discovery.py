@@ -2,7 +2,7 @@
 
 The aggregated form (KEP-3352) is not served: clients that request it take the plain one, as of servers before 1.26.
 
-``/openapi/v3`` says only which parameters a PATCH takes, which is what ``kubectl`` queries it before it
+``/openapi/v3`` says only which parameters a PATCH takes, which ``kubectl`` reads before it
 trusts server-side field validation; ``/openapi/v2`` is a document without definitions, so that kubectl
 leaves all validation to the server. Pure.
 """

@@ -1,7 +1,7 @@
-"""IP families of a Service: what is missing is chosen, what contradicts is refused.
+"""IP families of a Service: missing ones are defaulted, contradictions are refused.
 
-After ``initIPFamilyFields`` and ``ValidateServiceClusterIPsRelatedFields`` of kube-apiserver. Addresses are
-given out afterwards, by ``services``. ``choose`` changes the ``spec`` it is given.
+After ``initIPFamilyFields`` and ``ValidateServiceClusterIPsRelatedFields`` of kube-apiserver. Addresses are assigned
+afterwards, by ``services``. ``choose`` changes the ``spec`` it is given.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,11 @@ NONE = "None"
 def configured(settings: ApiSettings) -> Mapping[str, Network]:
     """Return the Service network of each family, the cluster's default family first."""
     networks = (settings.service_cidr, settings.second_service_cidr)
-    return {family_of(str(one.network_address)): one for one in networks if one is not None}
+    return {
+        family_of(str(network.network_address)): network
+        for network in networks
+        if network is not None
+    }
 
 
 def family_of(address: str) -> str:

@@ -1,7 +1,7 @@
-"""LimitRange: what containers are given that say nothing, and which amounts a namespace refuses.
+"""LimitRange: default resources of containers, and limits that a namespace enforces.
 
-After the LimitRanger admission plugin, in its words, for the types Container and Pod. Pure; changes the pod
-that it is given.
+After the LimitRanger admission plugin, in its words, for the types Container and Pod. Pure; changes the pod that it
+is given.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,8 +1,8 @@
-"""ResourceQuota: what an object is charged, when it is too much, and what a quota says is used.
+"""ResourceQuota: what an object is charged, whether it exceeds a quota, and a quota's usage.
 
-After the quota evaluators and the admission plugin of kube-apiserver, in its words, for counts of objects,
-Services and the cpu and memory of pods. Scoped quotas are left alone. Reads the store, writes nothing:
-``quota_controller`` keeps the status of quotas.
+After the quota evaluators and the admission plugin of kube-apiserver, in its words, for counts of objects, Services
+and the cpu and memory of pods. Scoped quotas are left alone. Reads the store, writes nothing: ``quota_controller``
+keeps the status of quotas.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a request requests, read from method, path and query: the ``RequestInfo`` of Kubernetes.
+"""A request's verb, resource, namespace and name, read from method, path and query: Kubernetes' ``RequestInfo``.
 
 Authorisation, faults and handlers decide on this value; no HTTP library is involved.
 """

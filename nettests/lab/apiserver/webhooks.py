@@ -1,8 +1,8 @@
-"""Admission webhooks as far as a lab has them: what somebody's webhook changes in new Pods, or refuses.
+"""Admission webhooks: their effect on new Pods, without the webhook itself.
 
-A real webhook is a server of its own that the API server calls; here its answer alone is emulated. Pods are
-matched and changed by plain JSON: a merge patch, and a part of a Pod in which ``null`` stands for a field that is
-not set. Pure but for the Pod that is changed.
+A real webhook is a server of its own that the API server calls; here only its answer is emulated. Pods are matched
+and changed by plain JSON: a merge patch, and a part of a Pod in which ``null`` matches an unset field. Pure but for
+the Pod that is changed.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""``nettests lab up``, ``down``, ``status`` and ``kubeconfig``: labs as wholes."""
+"""``nettests lab up``, ``down``, ``status`` and ``kubeconfig``: start, stop and list labs."""
 
 import json
 import sys
@@ -35,14 +35,14 @@ from nettests.lab.topology import mechanisms, profiles
     "switched",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Switch a mechanism against what builds and settings say; repeatable.",
+    help="Turn a mechanism on or off, whatever builds and settings imply; repeatable.",
 )
 @click.option(
     "--while",
     "while_pid",
     type=click.IntRange(min=1),
     metavar="PID",
-    help="End the lab when this process has ended, also when it was killed.",
+    help="Stop the lab when this process ends, even if it is killed.",
 )
 @click.option("--quiet", is_flag=True, help="Do not show progress.")
 @JSON
@@ -89,9 +89,9 @@ def up(
 @NAME
 @click.option("--all", "everything", is_flag=True, help="Stop every lab of this user.")
 def down(*, name: str, everything: bool) -> None:
-    """Stop a lab and remove what it left.
+    """Stop a lab and remove its namespaces and files.
 
-    Its process, its namespaces and its files, also after it was killed.
+    Works also after the lab was killed.
     """
     if not everything:
         _stop(state.folder(name))

@@ -1,4 +1,4 @@
-"""``nettests lab fault``: break a running lab, list what is broken, mend it."""
+"""``nettests lab fault``: inject faults into a running lab, list and clear them."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ _WIDE = 60
 def _faults_help() -> str:
     width = max(len(kind.synopsis) for kind in KINDS if len(kind.synopsis) < _WIDE)
     rows = (_fault_help(kind, width) for kind in KINDS)
-    return "Break a running lab on purpose, by mechanism, and mend it.\n\n\b\n" + "\n".join(rows)
+    return "Inject faults into a running lab, and clear them.\n\n\b\n" + "\n".join(rows)
 
 
 def _fault_help(kind: Kind, width: int) -> str:
@@ -28,7 +28,7 @@ def _fault_help(kind: Kind, width: int) -> str:
 
 @lab.group(cls=click.Group, help=_faults_help())
 def fault() -> None:
-    """Break a running lab on purpose."""
+    """Inject faults into a running lab."""
 
 
 @fault.command(epilog="Example: nettests lab fault inject packet-loss --node win-1")
@@ -38,28 +38,33 @@ def fault() -> None:
 @click.option("--port", help="A port of the Service by name; of packets by number, or a range.")
 @click.option("--node", help="A node.")
 @click.option("--peer", help="Another node.")
-@click.option("--from", help="Where packets come from: a node, or gateway.")
-@click.option("--to", help="Where packets go: a node, or gateway.")
+@click.option("--from", help="Source of the packets: a node, or gateway.")
+@click.option("--to", help="Destination of the packets: a node, or gateway.")
 @click.option("--pod", help="Pods: a name, or a pattern.")
 @click.option("--protocol", help="tcp, udp or icmp.")
 @click.option("--larger-than", type=click.IntRange(min=1), help="Bytes of the IP packet.")
 @click.option("--rate", type=click.FloatRange(0, 1), help="Share of requests or packets.")
-@click.option("--every", type=click.IntRange(min=2), help="One of so many.")
+@click.option("--every", type=click.IntRange(min=2), help="Every K-th packet or connection.")
 @click.option("--connections", type=click.IntRange(min=1), help="Connections at most.")
 @click.option("--services", type=click.IntRange(min=1), help="Services at most.")
-@click.option("--beyond", type=click.IntRange(min=1), help="More than so many others.")
-@click.option("--seed", type=int, help="Of the dice that choose (0).")
-@click.option("--seconds", type=click.FloatRange(0, 600), help="How long.")
-@click.option("--jitter", type=click.FloatRange(0, 60), help="Seconds more, by dice.")
+@click.option("--beyond", type=click.IntRange(min=1), help="Only beyond this number of others.")
+@click.option("--seed", type=int, help="Seed of the random choice (0).")
+@click.option("--seconds", type=click.FloatRange(0, 600), help="Duration in seconds.")
+@click.option(
+    "--jitter", type=click.FloatRange(0, 60), help="Up to so many seconds more, at random."
+)
 @click.option("--bytes", type=click.IntRange(576, 9000), help="The largest IP packet.")
 @click.option(
     "--object", help="An object: node/N, node-status/N, configmap/NS/N or daemonset/NS/N."
 )
 @click.option("--patch", help="A JSON merge patch.")
-@click.option("--match", help="Part of a Pod, as JSON; null for what is not set.")
+@click.option("--match", help="Part of a Pod, as JSON; null matches an unset field.")
 @click.option("--vni", type=click.IntRange(1, 2**24 - 1), help="A VXLAN network id.")
 def inject(kind: str, *, name: str, **options: Any) -> None:
-    """Put a fault in force until it is cleared; `nettests lab fault --help` has the kinds."""
+    """Inject a fault; it stays until it is cleared.
+
+    `nettests lab fault --help` lists the kinds.
+    """
     given = {key.replace("_", "-"): value for key, value in options.items() if value is not None}
     request = {"do": "fault-inject", "fault": kind, "options": given}
     control.request(running(name).path, request)
@@ -70,7 +75,7 @@ def inject(kind: str, *, name: str, **options: Any) -> None:
 @click.argument("kind", required=False)
 @NAME
 def clear(kind: str | None, *, name: str) -> None:
-    """Undo all faults, or those of one kind."""
+    """Clear all faults, or those of one kind."""
     answer = control.request(running(name).path, {"do": "fault-clear", "fault": kind})
     click.echo(f"{answer['cleared']} fault(s) cleared.")
 

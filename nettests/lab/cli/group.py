@@ -16,7 +16,7 @@ SETTINGS = click.option(
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A fact of the profile that is another one, such as windows.build=20348.3207; repeatable.",
+    help="Change a fact of the profile, for example windows.build=20348.3207; repeatable.",
 )
 _SELFTEST = "selftest"
 

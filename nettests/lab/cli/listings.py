@@ -1,4 +1,4 @@
-"""``nettests lab profiles``, ``profile`` and ``mechanisms``: what there is to choose from, and to begin a file with."""
+"""``nettests lab profiles``, ``profile`` and ``mechanisms``: list profiles and mechanisms, print a profile's file."""
 
 import json
 
@@ -29,10 +29,10 @@ def list_profiles(*, as_json: bool) -> None:
 @click.argument("profile")
 @SETTINGS
 def show_profile(*, profile: str, settings: tuple[str, ...]) -> None:
-    """Print the file of a profile, perhaps with other facts.
+    """Print a profile's YAML, with facts changed by --set.
 
-    It is for `nettests run --lab FILE`, or to go on from. PROFILE is a name from `nettests lab profiles`, or a file (*.yaml). Keys are those of `nettests forecast --to`, as far
-    as a profile has them.
+    Use the file with `nettests run --lab FILE`, or edit it. PROFILE is a name from `nettests lab profiles`, or a file
+    (*.yaml). Keys are those of `nettests forecast --to`, as far as a profile has them.
     """
     click.echo(profiles.written(profile, settings).rstrip("\n"))
 
@@ -40,9 +40,9 @@ def show_profile(*, profile: str, settings: tuple[str, ...]) -> None:
 @lab.command(name="mechanisms", epilog="Example: nettests lab mechanisms")
 @JSON
 def list_mechanisms(*, as_json: bool) -> None:
-    """List what `nettests lab up --mechanism NAME=VALUE` switches.
+    """List the mechanisms for `lab up --mechanism`.
 
-    The API does not tell: a check sees the other behaviour where its documents promise the usual one.
+    A switched mechanism does not show in the API: checks expect the documented behaviour and observe another one.
     """
     if as_json:
         click.echo(json.dumps({one.name: one.summary for one in mechanisms.MECHANISMS}))

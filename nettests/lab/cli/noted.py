@@ -1,4 +1,4 @@
-"""What the command line says of the labs that are noted, and the one that a command is about."""
+"""Messages about the known labs of this user, and the lookup of the one that a command names."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Faults of admission: somebody's webhook changes new Pods, or refuses them, and nobody thought of Windows."""
+"""Admission faults: a webhook that changes new Pods, or refuses them, without regard to Windows."""
 
 from collections.abc import Mapping
 

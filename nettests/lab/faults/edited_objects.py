@@ -1,4 +1,4 @@
-"""Faults of settings that objects of the API hold: somebody edited one, until it is edited back."""
+"""Configuration faults in API objects: an object is edited, and edited back when the fault is cleared."""
 
 import json
 from collections.abc import Mapping

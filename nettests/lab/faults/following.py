@@ -1,6 +1,6 @@
-"""Faults at pods by name, which need not be there yet: each is struck once it runs.
+"""Faults of pods by name that may not exist yet: each pod is affected once it runs.
 
-A run makes its pods after a fault was put in force. Pods are watched by the API, as any component does.
+A run creates its pods after a fault was injected. Pods are watched through the API, as any component does.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""What faults there are, with the options that each takes and what it breaks. Values.
+"""The kinds of faults, with the options and the effect of each. Values.
 
-Help, reference and the check of options read this table; ``registry`` has an action for each row.
+Help, reference and the validation of options read this table; ``registry`` has an action for each row.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,10 @@ class Kind:
     @property
     def synopsis(self) -> str:
         """Name and options as a command line has them."""
-        words = [f"--{one} {_PLACES[one]}" for one in self.needs]
-        words += [f"[--{one} {_PLACES[one]}]" for one in self.options if one not in self.needs]
+        words = [f"--{need} {_PLACES[need]}" for need in self.needs]
+        words += [
+            f"[--{option} {_PLACES[option]}]" for option in self.options if option not in self.needs
+        ]
         return " ".join((self.name, *words))
 
 

@@ -54,7 +54,10 @@ class NameFaults:
     async def _without_names(self, server: Namespace, protocols: list[str], rate: float) -> Undo:
         lose = self._targets.fabric.node_faults.lose_entering
         return await together(
-            [await lose(server, Packets(protocol=one, port=_PORT), rate) for one in protocols]
+            [
+                await lose(server, Packets(protocol=protocol, port=_PORT), rate)
+                for protocol in protocols
+            ]
         )
 
     async def _slow(self, options: Json) -> Undo:
@@ -140,4 +143,6 @@ def _settled(pods: list[Json], replicas: int) -> bool:
 
 def _ready(pod: Json) -> bool:
     conditions = pod.get("status", {}).get("conditions") or ()
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
+    )

@@ -1,4 +1,4 @@
-"""The faults in force in one lab: put in force by name, listed, and taken out again."""
+"""The faults of one lab: inject by name, list, clear."""
 
 import difflib
 import itertools
@@ -76,10 +76,10 @@ def checked(name: str, options: Json) -> Kind:
             f'There is no fault "{name}".', hint=f"{meant}Faults: {', '.join(sorted(kinds))}."
         )
     kind = kinds[name]
-    missing = [f"--{one}" for one in kind.needs if one not in options]
+    missing = [f"--{need}" for need in kind.needs if need not in options]
     if missing:
         raise LabError(f"{name} needs {', '.join(missing)}.", hint=kind.synopsis)
-    unknown = [f"--{one}" for one in options if one not in kind.options]
+    unknown = [f"--{option}" for option in options if option not in kind.options]
     if unknown:
         raise LabError(f"{name} takes no {', '.join(unknown)}.", hint=kind.synopsis)
     return kind

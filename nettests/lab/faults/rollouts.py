@@ -1,7 +1,7 @@
-"""Waiting for a DaemonSet whose template was edited, until its Pods are new, or one of them shows that it fails.
+"""Wait for the rollout of an edited DaemonSet: until its Pods are replaced, or one of them fails.
 
-Used by ``edited_objects``. A rollout stops at the first Pod that does not become Ready, as the DaemonSet controller
-takes one Pod away at a time: that is an end too, and the state that whoever edited the template finds.
+Used by ``edited_objects``. A rollout stops at the first Pod that does not become Ready, because the DaemonSet
+controller replaces one Pod at a time: that counts as an end, too.
 """
 
 import asyncio
@@ -46,4 +46,7 @@ def settled(daemon: Json, pods: Iterable[Json]) -> bool:
 
 def _failed(pod: Json) -> bool:
     containers = pod.get("status", {}).get("containerStatuses") or ()
-    return any("terminated" in one["state"] or one.get("restartCount") for one in containers)
+    return any(
+        "terminated" in container["state"] or container.get("restartCount")
+        for container in containers
+    )

@@ -1,6 +1,6 @@
-"""The fault of a kubelet that falls silent: its process stands still, and the node controller notices.
+"""The fault of a silent kubelet: its process stops, and the node controller notices.
 
-Containers, rules and packets go on as they were. Used by ``faults``.
+Containers, rules and packets are not affected. Used by ``faults``.
 """
 
 import asyncio

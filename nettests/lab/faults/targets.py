@@ -1,4 +1,4 @@
-"""What faults act on: the parts of one running lab, and the options that were given. Values."""
+"""The parts of a running lab that faults change, and the options given. Values."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

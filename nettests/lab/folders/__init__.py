@@ -1,5 +1,5 @@
-"""Where running labs are noted: a private folder each, the processes they are, the socket they are told by.
+"""Records of running labs: a private folder for each, its processes, its control socket.
 
-``places`` says where the folders lie, ``private`` whose they are, ``processes`` which process is the one that
-was noted, ``state`` joins the three, and ``control`` speaks by a folder's socket with the lab that runs.
+``places`` finds the folders, ``private`` checks their owner, ``processes`` checks that a recorded process is still
+the same, ``state`` joins the three, and ``control`` talks to the lab over its socket.
 """

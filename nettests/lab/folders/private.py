@@ -1,8 +1,8 @@
-"""Folders and files that are this user's alone: opened by descriptor, checked, then used through it.
+"""Folders and files of this user alone: opened by descriptor, checked, then used through it.
 
-The one place where owner and mode are looked at. ``/tmp`` is shared: whatever has the right name there may
-be somebody else's folder, or a link to a place of theirs. Nothing here follows a link, and what is opened
-stays what was checked, whatever becomes of its name. Knows nothing of labs.
+The one place where owner and mode are checked. ``/tmp`` is shared: a folder of the right name may be another user's,
+or a link. No link is followed, and a checked descriptor stays valid whatever happens to its name. Knows nothing of
+labs.
 """
 
 import os

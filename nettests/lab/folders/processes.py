@@ -1,9 +1,9 @@
-"""Processes that are the ones that were noted, held by descriptor, so that no other is ever signalled.
+"""Processes that are certainly the recorded ones, held by descriptor, so that no other is ever signalled.
 
-An id alone names whatever process has it now. A process is known again by id, start time and boot
-(proc(5), ``/proc/PID/stat`` field 22; ``/proc/sys/kernel/random/boot_id``), a lab's also by its user and
-its command line. The descriptor (pidfd_open(2)) is opened first and looked at last: while it is not
-readable its process has not ended, so that what was read in between was about no other.
+A process id may be reused. A process is recognised by id, start time and boot (proc(5), ``/proc/PID/stat`` field 22;
+``/proc/sys/kernel/random/boot_id``), a lab's also by its user and its command line. The descriptor (pidfd_open(2)) is
+opened first and checked last: while it is not readable the process has not ended, so everything read in between was
+about it.
 """
 
 import contextlib

@@ -70,7 +70,7 @@ def _containerd(spec: NodeSpec, profile: Profile) -> Json:
     if _is_overlay(profile):
         policies.append(_policy("ProviderAddress", {"ProviderAddress": str(spec.address)}))
     if not profile.mechanism("settings-policies", 1):
-        policies = [_flat(one["Value"]) for one in policies]
+        policies = [_flat(policy["Value"]) for policy in policies]
     return _delegate(profile, policies)
 
 

@@ -76,8 +76,8 @@ def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
     yield _dns_service(profile)
     yield _coredns()
     yield from _kube_proxies(profile)
-    for one in plugin_objects.daemons(profile):
-        yield _daemon(one.namespace, one.name, one.labels, one.container, one.os)
+    for daemon in plugin_objects.daemons(profile):
+        yield _daemon(daemon.namespace, daemon.name, daemon.labels, daemon.container, daemon.os)
 
 
 def control_plane_address(profile: Profile) -> str:

@@ -1,4 +1,4 @@
-"""With what others enter a lab: kubeconfigs, the cluster profile, certificates, tokens that expire.
+"""Credentials of a lab: kubeconfigs, the cluster profile, certificates, tokens that expire.
 
 ``documents`` are the files, ``certificates`` what they trust, ``exec_plugin`` the program that one of them names.
 """

@@ -1,5 +1,5 @@
-"""How a lab begins, runs and ends.
+"""Start, run and stop a lab.
 
-``launch`` starts and ends it from outside, ``daemon`` is its own process, ``supervisor`` joins its parts in that
-process, and ``readiness`` says when others may use it.
+``launch`` starts and stops it from outside, ``daemon`` is its process, ``supervisor`` joins its parts in that
+process, and ``readiness`` says when it can be used.
 """

@@ -296,7 +296,9 @@ class Lab:
                 address,
                 mtu=pod_mtu(self._profile),
                 nat_exceptions=[
-                    one for family in self._profile.by_family for one in nat_exceptions(family)
+                    nat_exception
+                    for family in self._profile.by_family
+                    for nat_exception in nat_exceptions(family)
                 ],
             ),
         )

@@ -1,7 +1,7 @@
-"""What a service proxy gets wrong: tables of Services as it would have to have read them. Pure values.
+"""Faulty views of the Service table: what a service proxy programs instead of what the API says. Pure values.
 
-An ``Alteration`` turns the table that the API tells into the one that a node programs; rules then follow from
-it as from any other. Each is made for the Services of ``Which``. What it makes of packets is not said here.
+An ``Alteration`` turns the table of the API into the one that a node programs; rules follow from it as from any
+other. Each applies to the Services of ``Which``.
 """
 
 from collections.abc import Callable

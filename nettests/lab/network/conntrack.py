@@ -102,7 +102,7 @@ def forget_removed(fd: int, flows: frozenset[UdpFlow]) -> None:
 
 def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
     """Delete the entries that went to one of ``frontends`` itself. On the worker thread only."""
-    tracked_ones = [one for one in frontends if one.protocol in _NUMBERS]
+    tracked_ones = [frontend for frontend in frontends if frontend.protocol in _NUMBERS]
     keys = {(_NUMBERS[one.protocol], one.address.packed, one.port) for one in tracked_ones}
 
     def begun_early(flow: Flow) -> bool:

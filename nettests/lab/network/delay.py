@@ -1,8 +1,8 @@
-"""Frames that are held back: taken off the wire, kept for a while, put back, late or in another order.
+"""Delay and reorder frames: take them off the wire, keep them for a while, put them back.
 
-The kernel's own queue for this (netem) is not everywhere, so the lab does it itself: nft hands frames to a
-tap device on the bridge, the event loop reads them and writes each back when its time has come. The bridge
-learns nothing at the tap and floods nothing to it, so only what was handed over passes here.
+The kernel's own queue for this (netem) is not everywhere, so the lab does it itself: nft hands frames to a tap device
+on the bridge, the event loop reads them and writes each back when its time has come. The bridge learns nothing at the
+tap and floods nothing to it, so only frames that were handed over pass here.
 """
 
 import asyncio

@@ -165,7 +165,11 @@ class NodeHns:
 
     def policy_lists(self) -> list[Json]:
         """Return the load balancers; ``LB_HOST`` is no object of HNS but a rule that VFP derives."""
-        return [self._policy_list(one) for one in self._balancers() if one.kind in _OBJECTS]
+        return [
+            self._policy_list(balancer)
+            for balancer in self._balancers()
+            if balancer.kind in _OBJECTS
+        ]
 
     def dynamic_ports(self) -> range:
         """Return Windows' default range."""
@@ -174,7 +178,8 @@ class NodeHns:
     def port_pools(self, protocol: str) -> list[range]:
         """Return the pool, shared by all load balancers since KB4551853, that rewriting needs."""
         rewriting = any(
-            one.protocol == protocol and one.source is not Source.KEPT for one in self._balancers()
+            balancer.protocol == protocol and balancer.source is not Source.KEPT
+            for balancer in self._balancers()
         )
         return [DYNAMIC_PORTS[:POOL]] if rewriting else []
 
@@ -274,7 +279,7 @@ class NodeHns:
         return self.node.address
 
     def _referred(self) -> set[Address]:
-        return {address for one in self._balancers() for address in one.backends}
+        return {address for balancer in self._balancers() for address in balancer.backends}
 
     def _balancers(self) -> tuple[LoadBalancer, ...]:
         """Return the policies that kube-proxy gave to HNS; Open vSwitch keeps its own."""

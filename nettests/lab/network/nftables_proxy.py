@@ -66,7 +66,7 @@ def kube_proxy_table(
     """
     services = within_zone(services, node.zone)
     made = (
-        [port_rules(one, node, cluster_cidr) for one in services]
+        [port_rules(service, node, cluster_cidr) for service in services]
         if rules is None
         else list(rules(services))
     )

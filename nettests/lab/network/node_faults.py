@@ -1,8 +1,8 @@
-"""What is wrong with the network of one node: routes, encapsulation, source addresses, sizes, connections.
+"""Network faults of one node: routes, encapsulation, source addresses, sizes, connections.
 
-Each method puts one fault in force in the namespace that forwards for the node's pods, which is the switch of
-a Windows node and the host of a Linux one, and returns what ends it. ``wire_faults`` has what is wrong
-between nodes. Nothing here knows Services, names or checks.
+Each method injects one fault in the namespace that forwards for the node's pods, which is the switch of a Windows
+node and the host of a Linux one, and returns what clears it. ``wire_faults`` has the faults between nodes. Nothing
+here knows Services, names or checks.
 """
 
 from collections.abc import Callable, Mapping
@@ -137,7 +137,7 @@ class NodeFaults:
 
     async def lose_hairpins(self, node: str) -> Undo:
         """Lose what a pod sends to itself by way of a Service."""
-        pods = ", ".join(f"{one} . {one}" for one in self._profile.node(node).pod_cidr.hosts())
+        pods = ", ".join(f"{host} . {host}" for host in self._profile.node(node).pod_cidr.hosts())
         rule = f"ip saddr . ip daddr {{ {pods} }} drop"
         return await self._load(
             self._at(node), {"hairpins": Chain(hook=_BEFORE_REWRITING, rules=(rule,))}

@@ -1,9 +1,10 @@
-"""What OutBoundNAT leaves untranslated: the exceptions that a plugin writes, and what the switch spares anyway. Pure.
+"""Exceptions of OutBoundNAT: those that a plugin configures, and those that the switch always makes. Pure.
 
 Plugins differ in what they write. Flannel's, Calico's and Microsoft's own except Pods and Services, and nodes where
-the network below knows Pods. OpenShift's windows-machine-config-operator excepts Services alone (cni-conf-template.json),
-AKS Pods alone on its overlay (AgentBaker, azurecnifunc.ps1), Amazon's plugin the VPC and Services (vpc-bridge,
-bridge_windows.go). Pods reach each other with all of them, so the switch spares Pods and Services whatever is written.
+the network below knows Pods. OpenShift's windows-machine-config-operator excepts Services alone
+(cni-conf-template.json), AKS Pods alone on its overlay (AgentBaker, azurecnifunc.ps1), Amazon's plugin the VPC and
+Services (vpc-bridge, bridge_windows.go). Pods reach each other with all of them, so the switch spares Pods and
+Services whatever is written.
 """
 
 from ipaddress import IPv4Network

@@ -1,7 +1,7 @@
-"""What is made of each of many values; again only of those that were not there the last time.
+"""Derive something from each of many values, only for those that are new since the last time.
 
-For the rules of a node: of hundreds of Service ports a few change at a time, and what does not change is the very
-same object. Values are told apart by identity, which costs nothing; an equal one that is another is not taken for it.
+For the rules of a node: of hundreds of Service ports a few change at a time, and an unchanged one is the same object.
+Values are compared by identity, which costs nothing.
 """
 
 from collections.abc import Callable, Iterable

@@ -94,10 +94,10 @@ class Pods:
     def mappings(self) -> tuple[tuple[Address, PortMapping], ...]:
         """Return the host ports of all pods, each with the addresses of its pod."""
         return tuple(
-            (address, one)
+            (address, mapping)
             for pod in self._pods.values()
             for address in (pod.address, *_some(pod.ipv6))
-            for one in pod.mappings
+            for mapping in pod.mappings
         )
 
     def ports(self) -> Mapping[Address, str]:

@@ -40,6 +40,6 @@ def table(allowed: Allowed) -> Table:
 
 
 def _rule(pod: Address, places: Sequence[Address]) -> str:
-    own = ", ".join(str(one) for one in places if one.version == 4)
+    own = ", ".join(str(place) for place in places if place.version == 4)
     beyond = f" ip daddr != {{ {own} }}" if own else ""
     return f"ct state new ip saddr {pod}{beyond} drop"

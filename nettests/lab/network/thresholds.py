@@ -244,7 +244,7 @@ def _minor(version: str) -> tuple[int, int]:
 def _has(releases: Releases, profile: Profile) -> bool:
     """Whether kube-proxy has a change that was picked to patch releases of several minors."""
     version = _patch(profile.kubernetes_version)
-    same_minor = any(one[:2] == version[:2] and version >= one for one in releases)
+    same_minor = any(release[:2] == version[:2] and version >= release for release in releases)
     return same_minor or version >= releases[-1]
 
 

@@ -1,8 +1,8 @@
-"""The table of connection tracking, read as fast as it has to be: once for each change of a node's rules.
+"""Read the connection tracking table fast: once for each change of a node's rules.
 
-A library that decodes every attribute of every entry takes most of a second for a thousand of them,
-on the thread that all nodes share; here only the two tuples are looked at. Nothing is changed here.
-Sources: Linux, ``include/uapi/linux/netfilter/nfnetlink_conntrack.h`` and ``nfnetlink.h``.
+A library that decodes every attribute of every entry takes most of a second for a thousand of them, on the thread
+that all nodes share; here only the two tuples are read. Nothing is changed here. Sources: Linux,
+``include/uapi/linux/netfilter/nfnetlink_conntrack.h`` and ``nfnetlink.h``.
 """
 
 import errno

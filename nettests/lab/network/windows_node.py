@@ -111,7 +111,9 @@ class WindowsServices:
         held = self._proxy.sync(services, host)
         own = [one for one in held if one.vip.version == self._node.address.version]
         self.policies = tuple(chain.from_iterable(self._with_host_rules(own)))
-        switched = self._rewriting.applied(one for one in self.policies if one.protocol in SWITCHED)
+        switched = self._rewriting.applied(
+            policy for policy in self.policies if policy.protocol in SWITCHED
+        )
         self._rules.change_to(
             load_balancers_table(
                 switched,
@@ -171,7 +173,9 @@ class HostAddresses:
 
     def program(self, services: ServiceTable) -> None:
         """Give the host the addresses of ``services``, and take those of others; it knows IPv4 only."""
-        wanted = frozenset(one.cluster_ip for one in services if one.cluster_ip.version == 4)
+        wanted = frozenset(
+            service.cluster_ip for service in services if service.cluster_ip.version == 4
+        )
         with configure(self._machine) as links:
             for address in sorted(self._held - wanted, key=int):
                 links.drop_address("lo", address)
@@ -223,9 +227,11 @@ def build_windows_node(
         hns=NodeHns(
             node=node,
             profile=profile,
-            exceptions=[one for family in families for one in nat_exceptions(family)],
+            exceptions=[
+                nat_exception for family in families for nat_exception in nat_exceptions(family)
+            ],
             pods=pods.addresses,
-            policies=lambda: tuple(one for each in services for one in each.policies),
+            policies=lambda: tuple(policy for each in services for policy in each.policies),
             dns=disk.endpoint_dns,
         ),
         portals=Portals(machine) if features.user_mode else None,

@@ -1,7 +1,7 @@
-"""What is wrong between the nodes of a lab: packets lost, late, or of another VXLAN network.
+"""Network faults between nodes: packets lost, late, or of another VXLAN network.
 
-Each method puts one fault in force on the wire and returns what ends it. Packets of each direction pass here
-once; on an overlay those of pods are inside VXLAN packets. ``node_faults`` has what is wrong on one node.
+Each method injects one fault on the wire and returns what clears it. Packets of each direction pass here once; on an
+overlay those of pods are inside VXLAN packets. ``node_faults`` has the faults of one node.
 """
 
 import itertools

@@ -104,7 +104,10 @@ def _ipam(families: list[tuple[Profile, NodeSpec]]) -> Json:
 
 def _hybrid_overlay(spec: NodeSpec, profile: Profile) -> Json:
     """Return what windows-machine-config-operator writes (pkg/nodeconfig/payload), with keys in its spelling."""
-    service, exceptions = str(profile.service_cidr), [str(one) for one in nat_exceptions(profile)]
+    service, exceptions = (
+        str(profile.service_cidr),
+        [str(nat_exception) for nat_exception in nat_exceptions(profile)],
+    )
     values: list[Json] = [
         {
             "type": "OutBoundNAT",

@@ -1,8 +1,8 @@
-"""One container: pulled, started, looked after, restarted with back-off, stopped. Its program is a task.
+"""One container: pulled, started, probed, restarted with back-off, stopped. Its program is a task.
 
-Reasons follow the kubelet and containerd: ``ErrImagePull`` then ``ImagePullBackOff``, ``StartError`` for a
-program that the image has not, ``CrashLoopBackOff`` between restarts (the first comes at once, then after
-10 s, 20 s … 300 s). SIGTERM is ``Process.terminate``; SIGKILL is cancelling the task, and ends with 137.
+Reasons follow the kubelet and containerd: ``ErrImagePull`` then ``ImagePullBackOff``, ``StartError`` for a program
+that the image lacks, ``CrashLoopBackOff`` between restarts (the first comes at once, then after 10 s, 20 s … 300 s).
+SIGTERM is ``Process.terminate``; SIGKILL is cancelling the task, and ends with 137.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""What one container says of itself: waiting, running or terminated, ready, restarts.
+"""The state of one container: waiting, running or terminated, ready, restarts.
 
-A record that ``Container`` changes and ``status`` reads; every change is told to the pod. Reasons and
-messages are the kubelet's and containerd's.
+A record that ``Container`` changes and ``status`` reads; every change is passed to the pod. Reasons and messages are
+the kubelet's and containerd's.
 """
 
 import uuid

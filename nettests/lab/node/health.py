@@ -1,7 +1,7 @@
-"""How a running container is looked after: its probes and hooks, and what follows from them.
+"""Probes and hooks of a running container, and their consequences.
 
-The startup probe comes first, then liveness and readiness together. A failed startup or liveness probe
-ends the container with its grace period, so that it is restarted; readiness only changes ``ready``.
+The startup probe comes first, then liveness and readiness together. A failed startup or liveness probe ends the
+container with its grace period, so that it is restarted; readiness only changes ``ready``.
 """
 
 import asyncio

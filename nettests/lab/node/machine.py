@@ -158,7 +158,7 @@ def breaks_non_root(node: NodeContext, pod: Json, container: Json) -> str | None
 def _effective(pod: Json, container: Json, field: str) -> Any:
     """Return a field of the security context; the container's own wins."""
     contexts = ((container.get("securityContext") or {}), pod["spec"].get("securityContext") or {})
-    return next((one[field] for one in contexts if one.get(field) is not None), None)
+    return next((context[field] for context in contexts if context.get(field) is not None), None)
 
 
 def _windows_options(holder: Json) -> Json:

@@ -1,7 +1,7 @@
-"""Pulling an image onto a node: who pulls, how long it takes, and what is there already.
+"""Pull an image onto a node: credentials, duration, and images that are present already.
 
-A kubelet pulls one image at a time (``serializeImagePulls``) and logs in with the pod's pull Secrets. What
-is on the node is on its disk, so that a fault can take it away. Which images there are is told by ``images``.
+A kubelet pulls one image at a time (``serializeImagePulls``) and logs in with the pod's pull Secrets. Images on the
+node are on its disk, so that a fault can remove them. ``images`` says which images exist.
 """
 
 import asyncio

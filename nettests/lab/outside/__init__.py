@@ -1,1 +1,1 @@
-"""What is outside of the emulated cluster: the external host, and the door by which a user becomes its client."""
+"""The outside of the emulated cluster: an external host, and a proxy through which users become external clients."""

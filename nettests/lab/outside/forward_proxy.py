@@ -1,10 +1,10 @@
-"""A door to the emulated outside: an HTTP forward proxy on the machine's loopback.
+"""An HTTP forward proxy on the machine's loopback into the emulated outside.
 
-Its listening socket belongs to the machine, its connections are made from the outside client's
-namespace: what it is told to reach, it reaches as an external client would. Speaks as squid does: GET with
-an absolute address and CONNECT, ``Proxy-Authorization``, and ``503`` with ``X-Squid-Error`` and the errno
-when the target cannot be reached (``ERR_CONNECT_FAIL 111`` refused, ``110`` timed out, ``113`` unreachable).
-It resolves no names: outside the cluster, targets are addresses.
+Its listening socket belongs to the machine, its connections are made from the outside client's namespace, so they
+reach what an external client would reach. Speaks as squid does: GET with an absolute address and CONNECT,
+``Proxy-Authorization``, and ``503`` with ``X-Squid-Error`` and the errno when the target cannot be reached
+(``ERR_CONNECT_FAIL 111`` refused, ``110`` timed out, ``113`` unreachable). It resolves no names: outside the cluster,
+targets are addresses.
 """
 
 import asyncio

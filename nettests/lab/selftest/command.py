@@ -35,7 +35,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
     default="20m",
     show_default=True,
     callback=_seconds,
-    help="How long to go on: no run is begun that would probably end later.",
+    help="Time limit: no run starts that would probably end later.",
 )
 @click.option(
     "--limit",
@@ -44,16 +44,16 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
     callback=_seconds,
     help="How long one run may take before it is interrupted.",
 )
-@click.option("--resume", type=_FOLDER, metavar="DIR", help="Go on with a selftest.")
+@click.option("--resume", type=_FOLDER, metavar="DIR", help="Continue the selftest in this folder.")
 @click.option(
     "--quick",
     is_flag=True,
-    help="Run only flows that must turn and a few others; says nothing of unrelated red.",
+    help="Run only the flows that have to turn red and a few others; unrelated red is not looked for.",
 )
 @click.option(
     "--rejudge",
     is_flag=True,
-    help="With --resume: let the harness judge the journals of finished runs anew, and run nothing.",
+    help="With --resume: judge the journals of finished runs again, and run nothing.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the named faults, run nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
@@ -69,12 +69,12 @@ def selftest(
     listing: bool,
     as_json: bool,
 ) -> None:
-    """Break labs on purpose: which faults does a run find?
+    """Inject named faults one by one: which does a run detect?
 
-    Each named fault in turn: whether a run notices it, and says what it is.
+    A run has to detect each fault, turn nothing unrelated red, and name the cause.
 
-    Exit code: 0 each was detected or recovered from, nothing else turned red, and each cause was named; 1 not so; 6 nothing
-    is wrong so far, but not all were run; 7 none was run.
+    Exit code: 0 all faults detected (or recovered from) and named, nothing unrelated red; 1 otherwise; 6 all well so
+    far, but not all faults were run; 7 none was run.
     """
     faults = named_faults.chosen(names)
     if listing:

@@ -164,7 +164,7 @@ def _declared(fault: NamedFault, check: Check) -> bool:
     """Whether a red check is one of those that may turn; one of many nodes is where each of its red members is."""
     if any(check in one for one in (*fault.must, *fault.may)):
         return True
-    return bool(check.members) and all(_declared(fault, one) for one in check.members)
+    return bool(check.members) and all(_declared(fault, member) for member in check.members)
 
 
 def _says(cause: str, words: str) -> bool:
@@ -173,12 +173,12 @@ def _says(cause: str, words: str) -> bool:
 
 
 def _turned(run: Run, red: list[Check]) -> tuple[tuple[str, int, int], ...]:
-    flows = dict.fromkeys(one.flow for one in run.checks)
+    flows = dict.fromkeys(check.flow for check in run.checks)
     counted = (
         (
             flow,
             sum(one.flow == flow for one in red),
-            sum(one.flow == flow for one in run.checks),
+            sum(check.flow == flow for check in run.checks),
         )
         for flow in flows
     )

@@ -95,7 +95,7 @@ class Matrix:
         """How the command ends."""
         if not self.ran:
             return Exit.NOTHING
-        if self.wrong or not all(one.healthy for one in self.profiles):
+        if self.wrong or not all(profile.healthy for profile in self.profiles):
             return Exit.MISSED
         return Exit.UNFINISHED if self.missing else Exit.DETECTED
 
@@ -129,7 +129,7 @@ def document(matrix: Matrix) -> dict[str, Any]:
         "counts": counts(matrix.judged),
         "named": {"causes": named, "of": detected},
         "in_time": {"faults": in_time, "of": compared, "budget": BUDGET},
-        "profiles": [asdict(one) for one in matrix.profiles],
+        "profiles": [asdict(profile) for profile in matrix.profiles],
         "faults": [{**asdict(one), **_said(matrix, one)} for one in matrix.judged],
         "flows": list(matrix.flows),
         "idle": list(matrix.idle),
@@ -159,7 +159,7 @@ def from_document(data: Mapping[str, Any]) -> Matrix:
 
 
 def _seconds(profiles: Iterable[Profile], name: str) -> float:
-    return next((one.seconds for one in profiles if one.name == name), 0)
+    return next((profile.seconds for profile in profiles if profile.name == name), 0)
 
 
 def _judged(one: Mapping[str, Any], healthy: float) -> Judged:
@@ -187,4 +187,4 @@ def counts(judged: Iterable[Judged]) -> dict[str, int]:
 
 def summaries(faults: Sequence[NamedFault]) -> dict[str, str]:
     """Return what each fault is."""
-    return {one.name: one.summary for one in faults}
+    return {fault.name: fault.summary for fault in faults}

@@ -43,9 +43,9 @@ def lab(profile: str, switched: Sequence[str] = ()) -> Iterator[LabFolder]:
 def broken(folder: LabFolder, injections: Sequence[Injection]) -> Iterator[None]:
     """Put faults in force for the time of the block, but for those that come in the middle of a run."""
     try:
-        for one in injections:
-            if not one.after:
-                _inject(folder, one)
+        for injection in injections:
+            if not injection.after:
+                _inject(folder, injection)
         yield
     finally:
         control.request(folder.path, {"do": "fault-clear", "fault": None})

@@ -68,7 +68,7 @@ class Run:
     @property
     def red(self) -> tuple[Check, ...]:
         """The checks that somebody has to look at, in their order."""
-        return tuple(one for one in self.checks if one.red)
+        return tuple(check for check in self.checks if check.red)
 
 
 def read(results: Mapping[str, Any], *, seconds: float, exit_code: int | None) -> Run:
@@ -77,7 +77,9 @@ def read(results: Mapping[str, Any], *, seconds: float, exit_code: int | None) -
     return Run(
         exit_code=exit_code,
         seconds=seconds,
-        checks=tuple(_check(one) for one in results["checks"] if one["verdict"] != _SKIPPED),
+        checks=tuple(
+            _check(result) for result in results["checks"] if result["verdict"] != _SKIPPED
+        ),
         incidents=tuple(_incident(one) for one in results.get("incidents") or ()),
         events=tuple(str(one["text"]) for one in results.get("events") or ()),
         problem=str(error),
@@ -122,12 +124,12 @@ def open_flows(healthy: Iterable[Run]) -> dict[str, tuple[str, ...]]:
 
     A flow of which one profile expects something is none.
     """
-    checks = [one for run in healthy for one in run.checks]
-    expecting = {one.flow for one in checks if not one.left_open_by}
+    checks = [check for run in healthy for check in run.checks]
+    expecting = {check.flow for check in checks if not check.left_open_by}
     found: dict[str, dict[str, None]] = {}
-    for one in checks:
-        if one.flow not in expecting:
-            found.setdefault(one.flow, {})[one.left_open_by] = None
+    for check in checks:
+        if check.flow not in expecting:
+            found.setdefault(check.flow, {})[check.left_open_by] = None
     return {flow: tuple(found[flow]) for flow in sorted(found)}
 
 

@@ -224,4 +224,4 @@ def _profile(name: str, healthy: Run) -> Profile:
 
 
 def _flows(run: Run) -> Iterable[str]:
-    return (one.flow for one in run.checks)
+    return (check.flow for check in run.checks)

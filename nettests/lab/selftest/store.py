@@ -94,7 +94,10 @@ class Store:
 def _means(fault: NamedFault) -> Any:
     """Return how a fault is put in force, as JSON has it."""
     means = {
-        "injections": [{**asdict(one), "options": dict(one.options)} for one in fault.injections],
+        "injections": [
+            {**asdict(injection), "options": dict(injection.options)}
+            for injection in fault.injections
+        ],
         "mechanisms": list(fault.mechanisms),
     }
     return means | ({"enable": list(fault.enable)} if fault.enable else {})

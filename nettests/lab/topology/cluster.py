@@ -350,8 +350,10 @@ class ServicePort:
     @property
     def backends(self) -> tuple[Backend, ...]:
         """The ready ones, or where there is none those that serve while they terminate."""
-        ready = tuple(one for one in self.endpoints if one.ready)
-        return ready or tuple(one for one in self.endpoints if one.serving and one.terminating)
+        ready = tuple(endpoint for endpoint in self.endpoints if endpoint.ready)
+        return ready or tuple(
+            endpoint for endpoint in self.endpoints if endpoint.serving and endpoint.terminating
+        )
 
 
 ServiceTable = tuple[ServicePort, ...]

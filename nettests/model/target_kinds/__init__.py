@@ -1,9 +1,9 @@
-"""What is true of every target of a kind: whose it is, where it is found, what shows that it is there, how it is named.
+"""Target kinds: one descriptor for each, and no other place lists them.
 
-One descriptor for each ``TargetKind``, and no other place lists the kinds: planning, probes, verdicts and reports
-probe the descriptor. ``table`` is exhaustive, and so is every ``match`` over the words of a descriptor: a new kind,
-or a new word, is a type error until each place that has to decide has decided. Targets are made in
-``plan.targets`` and get their addresses in ``probes.addresses``.
+A descriptor says who owns the target, where it is found, what proves that it exists, and how it is named; planning,
+probes, verdicts and reports read it. ``table`` is exhaustive, and so is every ``match`` over the words of a
+descriptor: a new kind, or a new word, is a type error until every place has decided. ``plan.targets`` makes targets,
+``probes.addresses`` finds their addresses.
 """
 
 from nettests.model.target_kinds.descriptor import (

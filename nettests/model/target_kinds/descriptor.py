@@ -1,6 +1,6 @@
-"""The descriptor of a kind of target, and the closed sets of words that it uses.
+"""The descriptor of a target kind, and the closed sets of words that it uses.
 
-Used by ``table``, which has one descriptor for each kind, and by its users.
+``table`` holds one descriptor for each kind.
 """
 
 from dataclasses import dataclass

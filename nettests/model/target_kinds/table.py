@@ -1,6 +1,6 @@
-"""The table of target kinds: one row for each, and a type error where one has none.
+"""The table of target kinds: one row for each, and a type error if one is missing.
 
-Kinds that are alike stand together and say in what they differ from the first of them.
+Similar kinds stand together; each row states only how it differs from the first of its group.
 """
 
 from dataclasses import replace

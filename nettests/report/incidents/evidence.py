@@ -8,10 +8,9 @@ reached was up.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nettests.judge.advice import (
-    Late,
+from nettests.judge.advice import Late, late_service
+from nettests.judge.distrust import (
     gone_pod,
-    late_service,
     lost_api,
     lost_channel,
     misaddressed_node,

@@ -8,6 +8,7 @@ from kubernetes import client
 from kubernetes.client import ApiException
 from kubernetes.config import load_kube_config
 
+from tests.lab.faults.injecting import inject, request
 from tests.lab.running import Lab, pod, until
 
 
@@ -28,24 +29,6 @@ def broken(lab: Lab) -> Iterator[Lab]:
     lab.core.delete_namespaced_service("target", "default")
     for name in ("backend", "client-1", "client-2"):
         lab.remove(name)
-
-
-@pytest.fixture(autouse=True)
-def mended(lab: Lab) -> Iterator[None]:
-    """Clear all faults after each test."""
-    yield
-    assert lab.command("fault", "clear").returncode == 0
-
-
-def inject(lab: Lab, *arguments: str) -> None:
-    """Put a fault in force."""
-    done = lab.command("fault", "inject", *arguments)
-    assert done.returncode == 0, done.stderr
-
-
-def request(lab: Lab, client: str, url: str) -> int:
-    """curl's exit code: 0, 6 name not resolved, 28 timed out."""
-    return lab.exec(client, "curl", "-s", "-m", "3", url)[0]
 
 
 def service(lab: Lab) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.lab.faults.injecting import inject, request
 from tests.lab.running import Lab, close, pod, until
 
 NAME = "http://aim.default.svc.cluster.local/hostname"
@@ -30,24 +31,6 @@ def broken(lab: Lab) -> Iterator[Lab]:
     lab.core.delete_namespaced_service("aim", "default")
     for name in ("aimed-at", "asks-on-windows", "asks-on-linux"):
         lab.remove(name)
-
-
-@pytest.fixture(autouse=True)
-def mended(lab: Lab) -> Iterator[None]:
-    """Clear all faults after each test."""
-    yield
-    assert lab.command("fault", "clear").returncode == 0
-
-
-def inject(lab: Lab, *arguments: str) -> None:
-    """Put a fault in force."""
-    done = lab.command("fault", "inject", *arguments)
-    assert done.returncode == 0, done.stderr
-
-
-def request(lab: Lab, client: str, url: str) -> int:
-    """curl's exit code: 0, 6 name not resolved, 28 timed out."""
-    return lab.exec(client, "curl", "-s", "-m", "3", url)[0]
 
 
 def by_address(lab: Lab) -> str:

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from nettests.cluster.discover import Snapshot, facts_of
+from nettests.cluster.discover import facts_of
 from nettests.cluster.profile_file import parse_profile
+from nettests.cluster.snapshot import Snapshot
 from nettests.lab.installers import system_objects
 from nettests.lab.kubeconfig import documents
 from nettests.lab.network import addressing

@@ -96,20 +96,23 @@ def _serving(
         return service.backends, True
     if not features.terminating_fallback:
         return tuple(_ready(service, features)), True
-    requested = [one for one in service.endpoints if not outer or is_here(one, host)]
+    requested = [endpoint for endpoint in service.endpoints if not outer or is_here(endpoint, host)]
     balanced = bool(service.ingress_addresses)
     leaving = balanced and all(one.terminating for one in requested if one.ready or one.terminating)
     silent = balanced and not any(one.serving for one in requested)
     kept = tuple(
-        one
-        for one in service.endpoints
-        if (is_here(one, host) or not (inner and outer))
-        and (silent or ((leaving or one.ready) and (one.serving or not features.skips_unserving)))
+        endpoint
+        for endpoint in service.endpoints
+        if (is_here(endpoint, host) or not (inner and outer))
+        and (
+            silent
+            or ((leaving or endpoint.ready) and (endpoint.serving or not features.skips_unserving))
+        )
     )
     return kept, not leaving and not silent
 
 
 def _ready(service: ServicePort, features: SwitchFeatures) -> Iterator[Backend]:
-    for one in service.endpoints:
-        if one.ready and (one.serving or not features.skips_unserving):
-            yield one
+    for endpoint in service.endpoints:
+        if endpoint.ready and (endpoint.serving or not features.skips_unserving):
+            yield endpoint

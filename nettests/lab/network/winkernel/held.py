@@ -58,7 +58,7 @@ class Hns:
         kube-proxy counts who uses remote endpoints alone, and looks them up in HNS by the address: an endpoint of a Pod here
         goes, too, where a slice by hand did not name its node.
         """
-        self.lost |= {host.endpoints[one] for one in addresses if one in host.endpoints}
+        self.lost |= {host.endpoints[address] for address in addresses if address in host.endpoints}
 
     def without_lost(self, host: Host) -> Host:
         """Return the node without the endpoints that were deleted; what the plugin took away is forgotten."""

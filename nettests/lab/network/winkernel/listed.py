@@ -42,7 +42,7 @@ class Listed:
             if same and all(map(is_, known[name], ports)):
                 self._elsewhere[name] = before[name]
             else:
-                listed = (one for port in ports for one in port.endpoints)
+                listed = (endpoint for port in ports for endpoint in port.endpoints)
                 self._elsewhere[name] = _elsewhere(listed, host)
         return frozenset(
             address
@@ -53,7 +53,7 @@ class Listed:
 
 
 def _elsewhere(backends: Iterable[Backend], host: Host) -> frozenset[Address]:
-    return frozenset(one.address for one in backends if not is_here(one, host))
+    return frozenset(backend.address for backend in backends if not is_here(backend, host))
 
 
 def name_of(port: ServicePort) -> Name:

@@ -131,10 +131,10 @@ class Rewriting:
     def applied(self, balancers: Iterable[LoadBalancer]) -> tuple[LoadBalancer, ...]:
         """Return what the switch makes of the load balancers."""
         return tuple(
-            replace(one, source=Source.VIP if one.source_vip else Source.NODE)
-            if self.always and one.source is Source.KEPT
-            else one
-            for one in balancers
+            replace(balancer, source=Source.VIP if balancer.source_vip else Source.NODE)
+            if self.always and balancer.source is Source.KEPT
+            else balancer
+            for balancer in balancers
         )
 
 
@@ -166,7 +166,9 @@ def with_host_rules(
     balancers: Iterable[LoadBalancer], node: NodeSpec, features: SwitchFeatures
 ) -> tuple[LoadBalancer, ...]:
     """Return the load balancers with what VFP derives of each ClusterIP for the host's own port."""
-    return tuple(each for one in balancers for each in with_host_rule(one, node, features))
+    return tuple(
+        each for balancer in balancers for each in with_host_rule(balancer, node, features)
+    )
 
 
 def with_host_rule(

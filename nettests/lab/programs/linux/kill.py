@@ -1,7 +1,7 @@
-"""``kill``: what becomes of signals in a container whose processes are its program and its guests.
+"""``kill``: signals in a container whose processes are its program and those run by exec.
 
-The container's program is process 1. The kernel keeps SIGKILL and SIGSTOP from the first process of a
-PID namespace when they come from inside (pid_namespaces(7)); no other signal is delivered in the lab.
+The container's program is process 1. The kernel keeps SIGKILL and SIGSTOP from the first process of a PID namespace
+when they come from inside (pid_namespaces(7)); no other signal is delivered in the lab.
 """
 
 import signal

@@ -1,7 +1,7 @@
 """Microsoft's ``nslookup``, as a HostProcess container finds it on the node.
 
-It requests the server's own name first, appends every suffix to the name (dotted names too) before trying
-it bare, and exits with 0 whatever happened. Not interactive.
+It first queries for the server's own name, appends every suffix to the name (dotted names too) before trying it bare,
+and always exits with 0. Not interactive.
 """
 
 from collections.abc import Iterator, Sequence

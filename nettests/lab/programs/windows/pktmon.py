@@ -241,7 +241,7 @@ async def _etl2txt(process: Process, monitor: Monitor, log: str, text: str) -> i
 
 def _lines(process: Process, monitor: Monitor, frames: Sequence[Taken]) -> Iterator[str]:
     """Yield the log's text: each frame at its component, and at the end what the components are."""
-    names = dict.fromkeys(one.interface for one in frames)
+    names = dict.fromkeys(frame.interface for frame in frames)
     numbers = {name: number for number, name in enumerate(names, 10)}
     for group, one in enumerate(frames, 1):
         data = one.data[: monitor.size or len(one.data)]
@@ -269,9 +269,11 @@ def _cards(process: Process) -> Callable[[str], tuple[str, str, str]]:
     node = process.machine.node
     endpoints = node.hns.endpoints() if node is not None and node.hns is not None else []
     by_port = {
-        f"pod-{'-'.join(str(one['IPAddress']).split('.')[2:])}": str(one.get("MacAddress", ""))
-        for one in endpoints
-        if one.get("IPAddress")
+        f"pod-{'-'.join(str(endpoint['IPAddress']).split('.')[2:])}": str(
+            endpoint.get("MacAddress", "")
+        )
+        for endpoint in endpoints
+        if endpoint.get("IPAddress")
     }
 
     def card(name: str) -> tuple[str, str, str]:

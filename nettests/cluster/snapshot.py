@@ -1,0 +1,202 @@
+"""Fetch the API objects that facts are read from, concurrently, and keep the reason for each that cannot be read.
+
+The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispensable.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.cluster import cni, permissions, plugin_settings
+from nettests.cluster.connecting import server_version
+from nettests.cluster.connection import ApiError, Connection
+from nettests.errors import ClusterError
+from nettests.model import permission
+from nettests.model.permission import CONFIG_MAPS, FLANNEL_CONFIG_MAPS, reviewed
+from nettests.model.versions import KubernetesVersion
+
+Object = dict[str, Any]
+DAEMON_SETS = "/apis/apps/v1/daemonsets"
+DNS_SERVICES = "/api/v1/namespaces/kube-system/services"
+KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
+RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
+SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
+LOG_BYTES = 65_536
+"""A component prints its flags first: no more of a log is needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The fetched objects, as the API returned them; ``reasons`` says why an object is missing."""
+
+    server_version: KubernetesVersion
+    server_git_version: str
+    context: str
+    nodes: Sequence[Object]
+    daemon_sets: Sequence[Object] = ()
+    config_maps: Mapping[str, Object] = field(default_factory=dict)
+    dns_services: Sequence[Object] = ()
+    kubernetes_service: Object | None = None
+    system_pods: Sequence[Object] = ()
+    """The Pods of kube-system."""
+    proxy_pods: Mapping[str, Object] = field(default_factory=dict)
+    proxy_logs: Mapping[str, str] = field(default_factory=dict)
+    """Both by node name."""
+    runtime_classes: Sequence[Object] = ()
+    service_cidrs: Sequence[Object] = ()
+    denied: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    namespace: str = ""
+    """The existing namespace that a run is to use."""
+
+
+def fetch(connection: Connection, namespace: str = "") -> Snapshot:
+    """Fetch the objects that facts are read from, side by side; only nodes are indispensable."""
+    version, git_version = server_version(connection)
+    reasons: dict[str, str] = {}
+    with ThreadPoolExecutor(connection.bounds.requests_open, "discover") as pool:
+        every_node = pool.submit(_nodes, connection)
+        of_all = _config_maps(pool, connection, (*CONFIG_MAPS, *FLANNEL_CONFIG_MAPS), reasons)
+        daemon_sets = pool.submit(_listed, connection, DAEMON_SETS, reasons)
+        dns = pool.submit(
+            _listed, connection, DNS_SERVICES, reasons, labelSelector="k8s-app=kube-dns"
+        )
+        kubernetes = pool.submit(_found, connection, KUBERNETES, reasons)
+        classes = pool.submit(_listed, connection, RUNTIME_CLASSES, reasons)
+        has_cidrs = version >= permission.SERVICE_CIDRS
+        cidrs = pool.submit(_listed, connection, SERVICE_CIDRS, reasons) if has_cidrs else None
+        plugin = cni.plugin_of(daemon_sets.result()).value or ""
+        on_windows = plugin_settings.FLANNEL_ON_WINDOWS if plugin == "flannel" else ()
+        own = (*plugin_settings.CONFIG_MAPS.get(plugin, ()), *on_windows)
+        of_plugin = _config_maps(pool, connection, own, reasons)
+        denied = pool.submit(_denied, connection, version, plugin, namespace)
+        by_space = _system_pods(connection, daemon_sets.result(), reasons)
+        pods = _proxy_pods(by_space)
+        logs = pool.submit(_logs, connection, pods, reasons)
+        return Snapshot(
+            server_version=version,
+            server_git_version=git_version,
+            context=connection.context,
+            nodes=every_node.result(),
+            daemon_sets=daemon_sets.result(),
+            config_maps={**dict(_found_of(of_all)), **dict(_found_of(of_plugin))},
+            dns_services=dns.result(),
+            kubernetes_service=kubernetes.result(),
+            system_pods=by_space["kube-system"],
+            proxy_pods=pods,
+            proxy_logs=logs.result(),
+            runtime_classes=classes.result(),
+            service_cidrs=cidrs.result() if cidrs is not None else (),
+            denied=denied.result(),
+            reasons=reasons,
+            namespace=namespace,
+        )
+
+
+def _denied(
+    connection: Connection, version: KubernetesVersion, plugin: str, namespace: str
+) -> tuple[str, ...]:
+    flannel = FLANNEL_CONFIG_MAPS[:1] if plugin in {"", "flannel"} else ()
+    config_maps = (*CONFIG_MAPS, *flannel, *plugin_settings.CONFIG_MAPS.get(plugin, ()))
+    wanted = reviewed(version, config_maps, own_namespace=not namespace)
+    return tuple(str(one) for one in permissions.denied(connection, wanted, namespace))
+
+
+def _nodes(connection: Connection) -> list[Object]:
+    try:
+        return connection.items("/api/v1/nodes")
+    except ApiError as error:
+        if error.status == 403:
+            raise ClusterError(
+                f"the nodes cannot be listed: {error.message}",
+                hint="grant manifests/rbac/discovery.yaml, or use a context that may list nodes",
+            ) from error
+        raise
+
+
+def _config_maps(
+    pool: Executor, connection: Connection, names: Sequence[str], reasons: dict[str, str]
+) -> dict[str, Future[Object | None]]:
+    """Start reading ConfigMaps; return a future for each."""
+    return {name: pool.submit(_config_map, connection, name, reasons) for name in names}
+
+
+def _found_of(pending: Mapping[str, Future[Object | None]]) -> Iterator[tuple[str, Object]]:
+    """Yield the ConfigMaps that exist, in the order in which they were requested."""
+    for name, one in pending.items():
+        if (found := one.result()) is not None:
+            yield name, found
+
+
+def _config_map(connection: Connection, name: str, reasons: dict[str, str]) -> Object | None:
+    namespace, _, short = name.partition("/")
+    path = f"/api/v1/namespaces/{namespace}/configmaps/{short}"
+    return _found(connection, path, reasons, name)
+
+
+def _found(
+    connection: Connection, path: str, reasons: dict[str, str], name: str = ""
+) -> Object | None:
+    try:
+        return connection.get(path)
+    except ApiError as error:
+        reasons[name or path] = error.message
+        return None
+
+
+def _listed(
+    connection: Connection, path: str, reasons: dict[str, str], **query: str
+) -> list[Object]:
+    try:
+        return connection.items(path, **query)
+    except ApiError as error:
+        reasons[path] = error.message
+        return []
+
+
+def _system_pods(
+    connection: Connection, daemon_sets: Sequence[Object], reasons: dict[str, str]
+) -> dict[str, list[Object]]:
+    """Return the Pods of kube-system, and of the namespaces where kube-proxy has DaemonSets."""
+    spaces = {"kube-system"} | {
+        item["metadata"]["namespace"]
+        for item in daemon_sets
+        if item["metadata"]["name"].startswith("kube-proxy")
+    }
+    return {
+        space: _listed(connection, f"/api/v1/namespaces/{space}/pods", reasons)
+        for space in sorted(spaces)
+    }
+
+
+def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
+    """Return kube-proxy's running Pod by node: of DaemonSets, and static ones of kube-system."""
+    found: dict[str, Object] = {}
+    for pods in by_space.values():
+        for pod in pods:
+            node = pod.get("spec", {}).get("nodeName")
+            if node and pod["metadata"]["name"].startswith("kube-proxy"):
+                found[node] = pod
+    return found
+
+
+def _logs(
+    connection: Connection, pods: Mapping[str, Object], reasons: dict[str, str]
+) -> dict[str, str]:
+    def read(item: tuple[str, Object]) -> tuple[str, str]:
+        node, pod = item
+        meta = pod["metadata"]
+        try:
+            text = connection.text(
+                f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log",
+                container=pod["spec"]["containers"][0]["name"],
+                limitBytes=LOG_BYTES,
+            )
+        except ApiError as error:
+            reasons[f"log/{node}"] = f"kube-proxy's log cannot be read: {error.message}"
+            return node, ""
+        return node, text
+
+    with ThreadPoolExecutor(connection.bounds.requests_open, "logs") as pool:
+        return dict(pool.map(read, sorted(pods.items())))

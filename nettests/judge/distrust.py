@@ -1,0 +1,52 @@
+"""Why a result cannot be trusted: the node, Pod or channel that a reason names.
+
+Used by ``advice`` and by the report's incidents. The reasons are texts of ``probes`` and ``session``; a sample of each
+stands above its pattern.
+"""
+
+import re
+
+UNREADY = "was not Ready while this was probed"
+"""Part of the reason of a check that depends on a node that was NotReady meanwhile."""
+
+
+def unready_node(why: str) -> str | None:
+    """Return the node whose NotReady state is the reason for distrust."""
+    # sample: node win-2 was not Ready while this was asked (NodeStatusUnknown: Kubelet stopped posting node status.)
+    found = re.match(rf"node (\S+) {UNREADY}\b", why)
+    return found[1] if found else None
+
+
+def gone_pod(why: str) -> str | None:
+    """Return the Pod of the run whose deletion or restart is the reason for distrust."""
+    # sample: pod server-linux-1-2 no longer stands: it is being deleted
+    # sample: pod server-linux-1-2 was started again while this was run
+    found = re.match(r"pod (\S+) (?:no longer stands: |was started again\b)", why)
+    return found[1] if found else None
+
+
+def lost_channel(why: str) -> bool:
+    """Whether the reason for distrust is that the probe itself was not reached."""
+    # sample: control channel port-forward: port-forward to probe-windows-1-1: error forwarding port 8080 …
+    return re.search(r"\bcontrol channel \S+: ", why) is not None
+
+
+def lost_api(why: str) -> bool:
+    """Whether a probe was not reached because the API server was not; a mere read time-out may be the node's."""
+    # sample: control channel port-forward: …; pod-proxy: pod proxy to p: the API server https://10.0.0.1:6443 (context c)
+    #         cannot be reached: … Failed to establish a new connection: [Errno 111] Connection refused
+    # sample: control channel exec: exec in node-linux-1-1 was not opened: [Errno 111] Connection refused
+    return lost_channel(why) and bool(
+        re.search(r"the API server .{1,300}? cannot be reached: (?!.*Read timed out)", why)
+        or re.search(r"was not opened: \[Errno \d+\]", why)
+    )
+
+
+def misaddressed_node(why: str) -> str | None:
+    """Return the node whose wrong addresses in its status are the reason for distrust."""
+    # sample: server-windows-1-1 saw 172.30.0.13 from node-windows-1-1, which is no address of win-1
+    # sample: there is no IPv4 address of win-1 among fd00:172:30::15
+    found = re.search(
+        r"which is no address of (\S+)$|there is no IPv[46] address of (\S+) among", why
+    )
+    return (found[1] or found[2]) if found else None
