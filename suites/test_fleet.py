@@ -65,6 +65,32 @@ def test_fleet_pod_source_address() -> None:
 
 
 @flow(
+    "fleet-pod-to-node",
+    source=VantageKind.POD,
+    target=TargetKind.NODE_IP,
+    matrix=Matrix.FLEET_HOSTS,
+    alike="pod-to-node",
+    facts=("flow-pod-other-node",),
+    sources=(NETWORKING,),
+)
+def test_fleet_pod_to_node() -> None:
+    """Every node itself answers Pods of another one at its own address."""
+
+
+@flow(
+    "fleet-node-to-pod",
+    source=VantageKind.NODE,
+    target=TargetKind.POD_IP,
+    matrix=Matrix.FLEET_HOSTS,
+    alike="node-to-pod",
+    facts=("flow-node-remote-pod-l2bridge", "flow-node-remote-pod-overlay"),
+    sources=(NETWORKING,),
+)
+def test_fleet_node_to_pod() -> None:
+    """Every node itself reaches Pods of another one."""
+
+
+@flow(
     "fleet-pod-to-service",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
@@ -180,14 +206,14 @@ def test_fleet_payload() -> None:
     "fleet-path-loss",
     source=VantageKind.POD,
     target=TargetKind.POD_IP,
-    matrix=Matrix.FLEET_RING,
+    matrix=Matrix.FLEET_ONCE,
     question=Question.LOSS,
     alike="path-loss",
     facts=("flow-pod-pod-ip-cross-node", "tcp-udp-all"),
     sources=(NETWORK_MODEL,),
 )
 def test_fleet_path_loss() -> None:
-    """Between Pods of every node and of one other, no more is lost than Ethernet may lose."""
+    """Between Pods of every node and of one other, and over TCP of any two of few nodes, no more is lost than Ethernet may lose."""
 
 
 @flow(

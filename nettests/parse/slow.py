@@ -26,6 +26,8 @@ RETRANSMITTED = SYN_AGAIN[0]
 """Seconds after which TCP sends its first packet again, and who speaks UDP is told to (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
 QUERIED_AGAIN = 2.0
 """Seconds after which a resolver may query again at the earliest (RFC 1035, 4.2.1); Linux waits 5 s, Windows 1 s."""
+NEXT_TO_NOTHING = 4
+"""A probe's own answer is that beside another one where it took no more than one of so many parts of the lateness."""
 BY_REQUEST = frozenset({"dial", "train"})
 """Tools of a probe that is reached over HTTP, and answers for itself over the same channel."""
 
@@ -81,7 +83,7 @@ def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | 
     if not late(check, raws):
         return None
     own = [raw for raw in raws if raw.purpose == "check"]
-    shown = by_itself(raws, own) if own[0].tool in BY_REQUEST else _by_others(own, others)
+    shown = by_itself(check, raws, own) if own[0].tool in BY_REQUEST else _by_others(own, others)
     if shown is None:
         return None
     least = min(_of_one(raw) for raw in own)
@@ -112,14 +114,18 @@ def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | N
     )
 
 
-def by_itself(raws: Sequence[Raw], own: Sequence[Raw]) -> str | None:
-    """Return how soon the probe answered for itself while the question was on its way once more, if it did at once."""
+def by_itself(check: Check, raws: Sequence[Raw], own: Sequence[Raw]) -> str | None:
+    """Return how soon the probe answered for itself while the question was on its way once more, if it did at once.
+
+    On a busy machine it takes longer, and still next to nothing of what the answer is late by.
+    """
     last = max(own, key=lambda raw: raw.attempt)
+    at_once = max(PROMPT_SECONDS, (_of_one(last) - (limit(check) or 0)) / NEXT_TO_NOTHING)
     itself = [
         raw.elapsed
         for raw in raws
         if raw.purpose == REFERENCE and raw.error is None and read_raw(raw).outcome.positive
-        if raw.elapsed <= PROMPT_SECONDS and during(Carried(raw.started, raw.elapsed), last)
+        if raw.elapsed <= at_once and during(Carried(raw.started, raw.elapsed), last)
     ]
     if len(itself) < FEWEST_REFERENCES:
         return None

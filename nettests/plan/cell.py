@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nettests.model.check_id import API, EXTERNAL, across, between
 from nettests.model.facts import NodeFacts
-from nettests.model.words import Placement
+from nettests.model.words import Placement, Protocol
 from nettests.plan.node_pools import NodePool
 
 
@@ -30,6 +30,8 @@ class Cell:
     """The label of a member of the fleet: the cells of one pair of systems make one check."""
     of_pool: bool = False
     """Whether it is a member of a node pool's check: the cells of one pair of node pools make one check then."""
+    protocols: tuple[Protocol, ...] = ()
+    """Those of its flow that are tested there; all of them where this is empty."""
     beside: int = 1
     """Of a member of a node pool's check: how many there are of the node pool."""
 

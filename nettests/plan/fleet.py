@@ -77,6 +77,31 @@ def ring(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, Nod
         yield from zip(order, (*order[1:], order[0]), strict=True)
 
 
+def others(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, NodeFacts]]:
+    """Yield each pair of few nodes that the ring spares, in one direction: for what shows a pair whichever of the two sends.
+
+    Each node is about as often a source as a target, and another seed turns pairs round.
+    """
+    if len(nodes) > ALL_PEERS:
+        return
+    met = {frozenset((one.name, other.name)) for one, other in ring(nodes, seed)}
+    for place, node in enumerate(nodes):
+        for further, other in enumerate(nodes[place + 1 :], start=place + 1):
+            if {node.name, other.name} not in met:
+                forwards = (place + further + seed) % 2
+                yield (node, other) if forwards else (other, node)
+
+
+def hosts(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, NodeFacts]]:
+    """Yield the ring of the nodes that are tested themselves: of all, of many others in every run."""
+    if len(nodes) <= ALL_PAIRS:
+        yield from ring(nodes, seed)
+        return
+    shuffled = random.Random(seed)  # noqa: S311 - which nodes are tested is no secret
+    chosen = sorted(shuffled.sample(range(len(nodes)), ALL_PEERS))
+    yield from ring([nodes[place] for place in chosen], seed)
+
+
 def share(many: int, most: int = ALL_PAIRS) -> tuple[int, int]:
     """Return how many ordered pairs of different nodes are tested, and how many there are."""
     every = many * (many - 1)

@@ -5,12 +5,13 @@ that this cluster cannot offer (such as another node in a node pool of one) is a
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from nettests.model.check_id import EXTERNAL, between
 from nettests.model.facts import NodeFacts
-from nettests.model.words import OS, Placement
+from nettests.model.words import OS, Placement, Protocol
 from nettests.plan.cell import Cell, Gap
-from nettests.plan.fleet import ALL_PEERS, peers, ring
+from nettests.plan.fleet import ALL_PEERS, hosts, others, peers, ring
 from nettests.plan.flow import Backing, Matrix
 from nettests.plan.node_pools import NodePool, NodePools, server, service
 from nettests.plan.watching import every_node, left_out, watched, watched_at_nodes
@@ -66,6 +67,18 @@ def _fleet_peers(node_pools: NodePools) -> Iterator[Cell]:
 
 def _fleet_ring(node_pools: NodePools) -> Iterator[Cell]:
     for source, target in ring(node_pools.fleet, node_pools.seed):
+        yield _between(source, target, target.name)
+
+
+def _fleet_once(node_pools: NodePools) -> Iterator[Cell]:
+    """Yield the ring, and every other pair of few nodes for what is sent again, where it is lost: echoes are many."""
+    yield from _fleet_ring(node_pools)
+    for source, target in others(node_pools.fleet, node_pools.seed):
+        yield replace(_between(source, target, target.name), protocols=(Protocol.TCP,))
+
+
+def _fleet_hosts(node_pools: NodePools) -> Iterator[Cell]:
+    for source, target in hosts(node_pools.fleet, node_pools.seed):
         yield _between(source, target, target.name)
 
 
@@ -279,6 +292,8 @@ _RULES: dict[Matrix, Callable[[NodePools], Iterator[Cell | Gap]]] = {
     Matrix.EACH_WINDOWS: _each_windows,
     Matrix.FLEET_PAIRS: _fleet(_fleet_own, _fleet_peers),
     Matrix.FLEET_RING: _fleet(_fleet_ring),
+    Matrix.FLEET_ONCE: _fleet(_fleet_once),
+    Matrix.FLEET_HOSTS: _fleet(_fleet_hosts),
     Matrix.FLEET_NODE_PORTS: _fleet(_fleet_some_peers),
     Matrix.FLEET_PEERS: _fleet(_fleet_some_peers),
     Matrix.FLEET_OWN_POOL: _fleet(_fleet_own_pool),

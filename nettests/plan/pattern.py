@@ -40,6 +40,8 @@ _PATHS = {
     Matrix.EACH_WINDOWS: _POOL,
     Matrix.FLEET_PAIRS: f"{_SYSTEM}/{_SYSTEM}",
     Matrix.FLEET_RING: f"{_SYSTEM}/{_SYSTEM}",
+    Matrix.FLEET_ONCE: f"{_SYSTEM}/{_SYSTEM}",
+    Matrix.FLEET_HOSTS: f"{_SYSTEM}/{_SYSTEM}",
     Matrix.FLEET_NODE_PORTS: f"{_SYSTEM}/{_SYSTEM}",
     Matrix.FLEET_SERVICES: f"{_SYSTEM}/{_SYSTEM}",
     Matrix.FLEET_OWN: f"{_SYSTEM}/{_SYSTEM}",

@@ -99,7 +99,7 @@ def _in_place(flow: Flow, cell: Cell) -> Iterator[Candidate]:
         return
     for name in flow.names or (None,):
         if flow.question is not Question.RESOLVE:
-            for protocol in flow.protocols:
+            for protocol in cell.protocols or flow.protocols:
                 yield Candidate(
                     flow=flow, cell=cell, protocol=protocol, question=flow.question, name=name
                 )

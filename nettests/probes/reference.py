@@ -36,7 +36,11 @@ def compare_if_late(
     Unless ``references`` show already what it took for itself while the last of them was on its way. Return what was
     answered, the question last.
     """
-    if not late(check, raws) or raws[0].tool not in BY_REQUEST or by_itself(references, raws):
+    if (
+        not late(check, raws)
+        or raws[0].tool not in BY_REQUEST
+        or by_itself(check, references, raws)
+    ):
         return []
     number = max(raw.attempt for raw in raws) + 1
     once = replace(check.action, connections=1)

@@ -81,7 +81,9 @@ class Trains:
 
     def _late(self) -> bool:
         """Whether it is shown already that the path is late as a whole, and its probe is not."""
-        return late(self.check, self._raws) and bool(by_itself(self._references, self._raws))
+        return late(self.check, self._raws) and bool(
+            by_itself(self.check, self._references, self._raws)
+        )
 
     @property
     def _tries(self) -> int:

@@ -9,11 +9,16 @@ from dataclasses import dataclass
 
 from nettests.model.check import Check
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.model.words import OS, Placement, Verdict
+from nettests.model.words import OS, Placement, Question, TargetKind, VantageKind, Verdict
 from nettests.report.results import CheckResult
 from nettests.report.summary import end_label
 
 _PLACEMENTS = list(Placement)
+_QUESTIONS = list(Question)
+_VANTAGES = list(VantageKind)
+_TARGETS = list(TargetKind)
+_WITHOUT_PATH = len(_QUESTIONS)
+"""The rank of what has no path: after all that has one, and before suites of which nothing was run."""
 API_SERVER = "API server"
 
 
@@ -109,17 +114,33 @@ class Overview:
 
 
 def suites(groups: Iterable[FlowGroup]) -> tuple[Suite, ...]:
-    """Return the flows by suite, in the plan's order; suites that met the most pairs come first."""
+    """Return the flows by suite, in the plan's order; suites by their plainest path, those without one last."""
     by_topic: dict[str, list[FlowGroup]] = {}
     for group in groups:
         by_topic.setdefault(group.suite, []).append(group)
     found = (Suite(topic=topic, groups=tuple(members)) for topic, members in by_topic.items())
-    return tuple(sorted(found, key=lambda suite: (-len(_pairs(suite)), suite.topic)))
+    return tuple(sorted(found, key=lambda suite: (_plainest(suite), suite.topic)))
 
 
-def _pairs(suite: Suite) -> set[Pair]:
+def _plainest(suite: Suite) -> tuple[int, ...]:
+    """Return the rank of a suite's plainest path: a Pod that reaches a Pod comes before all others."""
     checks = (result.check for group in suite.groups for result in group.checks)
-    return {_pair(check) for check in checks if check is not None}
+    return min(
+        (_rank(check) for check in checks if check is not None), default=(_WITHOUT_PATH + 1,)
+    )
+
+
+def _rank(check: Check) -> tuple[int, ...]:
+    action = check.action
+    if not action.question.has_path:
+        return (_WITHOUT_PATH, _QUESTIONS.index(action.question))
+    return (
+        _QUESTIONS.index(action.question),
+        _VANTAGES.index(check.source.kind),
+        _TARGETS.index(check.target.kind),
+        bool(check.members),
+        action.size or 0,
+    )
 
 
 def flow_groups(checks: Iterable[CheckResult]) -> tuple[FlowGroup, ...]:

@@ -63,8 +63,12 @@ class Enemy:
     """The flows that are red, and no others."""
 
 
-PATHS = frozenset({"fleet-pod-to-pod", "fleet-nodeport", "fleet-payload"})
-"""What goes from one node's Pods to another's, or through its NodePorts."""
+PODS = frozenset({"fleet-pod-to-pod", "fleet-payload", "fleet-path-loss"})
+"""What goes from one node's Pods to another's."""
+RING = frozenset({"fleet-pod-source-address", "fleet-pod-to-node", "fleet-node-to-pod"})
+"""What goes from each node, or its Pods, to one other, which may be the one that is broken."""
+PATHS = PODS | RING | {"fleet-nodeport"}
+"""What goes from one node to another, through its NodePorts as well."""
 SERVICES_OF_ALL = frozenset(
     {
         *("fleet-pod-to-service", "fleet-service-name", "fleet-session-affinity"),
@@ -76,9 +80,7 @@ ENEMIES = {
     "all packets of one node": Enemy(
         breaks=lambda up: dropping(up, "win-7", 'iifname "uplink"'),
         named=("win-7",),
-        flows=PATHS
-        | SERVICES_OF_ALL
-        | {"fleet-external", "fleet-pod-source-address", "fleet-path-loss"},
+        flows=PATHS | SERVICES_OF_ALL | {"fleet-external"},
     ),
     "no ClusterIP from the second node": Enemy(
         breaks=lambda up: dropping(up, "win-2", SERVICES),
@@ -90,7 +92,7 @@ ENEMIES = {
         breaks=lambda up: fault(up, ("route-missing", "--node=win-3", "--peer=linux-2")),
         named=("Pods", "win-3", "linux-2"),
         # Affinity is tested by one Service, a backend of which may be behind that route.
-        flows=frozenset({"fleet-pod-to-pod", "fleet-payload", "fleet-session-affinity"}),
+        flows=PODS | RING | {"fleet-session-affinity"},
     ),
     "packets from one node to another": Enemy(
         breaks=lambda up: fault(

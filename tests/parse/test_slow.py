@@ -37,7 +37,7 @@ def itself(own: Sequence[Raw], *elapsed: float) -> list[Raw]:
 def test_answers_that_are_all_late_are_told(of: Check, elapsed: Sequence[float]) -> None:
     """Where every answer takes as long as a client waits before it sends again, that is said, with the figure."""
     own = answers(*elapsed)
-    told = slow(of, [*own, *itself(own, 0.3, 0.003, 0.004)], ())
+    told = slow(of, [*own, *itself(own, 0.8, 0.003, 0.004)], ())
     assert told is not None
     assert told.startswith(f"every answer took {min(elapsed):.1f} s or more, and ")
     assert told.endswith("the probe answered for itself in 4 ms meanwhile")
@@ -50,6 +50,15 @@ def test_one_answer_in_time_is_enough(of: Check, elapsed: Sequence[float]) -> No
     """A path that brought an answer sooner is not late; names may take 2 s."""
     own = answers(*elapsed)
     assert slow(of, [*own, *itself(own, 0.003, 0.004)], ()) is None
+
+
+def test_a_busy_probe_hides_no_path_that_is_later_by_far() -> None:
+    """Where a machine is busy, what a probe takes for itself is compared with how late the answers are."""
+    own = answers(4.9, 5.0)
+    told = slow(check(), [*own, *itself(own, 0.6, 0.7, 0.9)], ())
+    assert told is not None
+    assert told.endswith("the probe answered for itself in 900 ms meanwhile")
+    assert slow(check(), [*own, *itself(own, 1.1, 1.2, 1.3)], ()) is None
 
 
 @pytest.mark.parametrize("elapsed", [(0.6, 1.1), (0.004, 0.6), (0.004,), ()])

@@ -62,14 +62,14 @@ def test_what_a_probe_says_of_itself_is_positive_and_of_that_purpose() -> None:
     """Failed answers, other purposes and those of a channel that broke show nothing; 244.4 ms are 244."""
     own = answers(1.5)
     good = itself(own, 0.2444, 0.01)
-    assert by_itself(good, own) == "the probe answered for itself in 244 ms meanwhile"
+    assert by_itself(check(), good, own) == "the probe answered for itself in 244 ms meanwhile"
     others: Sequence[Sequence[Raw]] = (
         [replace(one, purpose="check") for one in good],
         [replace(one, stdout=REFUSED) for one in good],
         [replace(one, error="HTTP 500") for one in good],
     )
     assert all(one.purpose == REFERENCE for one in good)
-    assert [by_itself(one, own) for one in others] == [None] * 3
+    assert [by_itself(check(), one, own) for one in others] == [None] * 3
 
 
 def payload(

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from nettests.model.check import Check, Plan
-from nettests.model.facts import ClusterFacts, FleetScope, NodeFacts
+from nettests.model.facts import ClusterFacts, FleetScope, NodeFacts, known
 from nettests.model.words import OS, Placement, Question
 from nettests.plan import build, load
-from nettests.plan.fleet import ALL_PAIRS, ALL_PEERS, PEERS, peers, share
+from nettests.plan.fleet import ALL_PAIRS, ALL_PEERS, PEERS, hosts, peers, share
 from nettests.plan.node_pools import swept
 from nettests.plan.selection import select
 from nettests.probes.service_pairs import pairs_of
@@ -94,6 +94,7 @@ def test_every_node_is_a_source_of_every_flow(flow: str) -> None:
     [
         *("fleet-pod-to-pod", "fleet-nodeport", "fleet-nodeport-own", "fleet-pod-source-address"),
         *("fleet-payload", "fleet-path-loss", "fleet-new-pod"),
+        *("fleet-pod-to-node", "fleet-node-to-pod"),
     ],
 )
 def test_every_node_is_a_target(flow: str) -> None:
@@ -104,22 +105,39 @@ def test_every_node_is_a_target(flow: str) -> None:
     }
 
 
-def test_sizes_are_tested_between_all_pairs_and_losses_with_one_other() -> None:
-    """A tunnel's MTU is a matter of the pair; a train of hundreds is sent once from each node and once to it."""
+def test_sizes_are_tested_between_all_pairs_both_ways_and_losses_once() -> None:
+    """A tunnel's MTU is a matter of the pair and its direction; a train that comes back shows the pair, whoever sent it."""
     facts = fleet()
     names = [one.name for one in facts.nodes]
     pairs = Counter((a, b) for a in names for b in names if a != b)
     by_protocol = [one for one in plan(facts, "fleet-payload").checks if one.id.endswith("/tcp")]
     assert Counter(ends(by_protocol)) == pairs
+    checks = plan(facts, "fleet-path-loss").checks
+    echoes, trains = (
+        ends(one for one in checks if one.id.endswith(f"/{protocol}"))
+        for protocol in ("udp", "tcp")
+    )
+    assert Counter(map(frozenset, trains)) == Counter({frozenset(pair) for pair in pairs})
+    sources, targets = ([*Counter(side).values()] for side in zip(*trains, strict=True))
+    assert min(sources) >= 3
+    assert min(targets) >= 3
+    assert set(echoes) < set(trains)
+    assert len(echoes) == len(names)
+
+
+def test_losses_of_many_nodes_are_counted_between_each_and_one_other() -> None:
+    """A train of hundreds for every pair would grow with pairs: each node of more sends one and is sent one."""
+    facts = fleet(8, ALL_PEERS - 7)
+    names = sorted(one.name for one in facts.nodes)
     trains = [one for one in plan(facts, "fleet-path-loss").checks if one.id.endswith("/udp")]
     sources, targets = zip(*ends(trains), strict=True)
-    assert sorted(sources) == sorted(targets) == sorted(names)
+    assert sorted(sources) == sorted(targets) == names
 
 
 def test_another_run_has_another_ring_under_the_same_ids() -> None:
     """Within some nights each pair of one system is met, and histories go on."""
     rings = [
-        plan(fleet(scope=replace(WHOLE, seed=seed)), "fleet-path-loss").checks for seed in (1, 2)
+        plan(fleet(scope=replace(WHOLE, seed=seed)), "fleet-new-pod").checks for seed in (1, 2)
     ]
     assert ends(rings[0]) != ends(rings[1])
     assert [one.id for one in rings[0]] == [one.id for one in rings[1]]
@@ -281,6 +299,30 @@ def test_node_ports_of_many_nodes_are_tested_by_some_peers() -> None:
     facts = fleet(8, ALL_PEERS - 7)
     found = ends(one for one in plan(facts, "fleet-nodeport").checks if one.id.endswith("/tcp"))
     assert set(Counter(target for _, target in found).values()) == {PEERS}
+
+
+def test_nodes_themselves_are_tested_in_a_ring_of_all_and_of_some_where_there_are_many() -> None:
+    """A Pod on each node's own network and processes there are bounded; another run takes other nodes."""
+    every = nodes(ALL_PAIRS // 2, ALL_PAIRS // 2)
+    assert {a.name for a, _ in hosts(every, 1)} == {one.name for one in every}
+    many = nodes(ALL_PAIRS, ALL_PAIRS)
+    first, again, other = ([(a.name, b.name) for a, b in hosts(many, seed)] for seed in (1, 1, 2))
+    assert first == again
+    assert {a for a, _ in first} == {b for _, b in first}
+    assert len(first) == ALL_PEERS
+    assert {a for a, _ in first} != {a for a, _ in other}
+
+
+def test_nodes_without_host_process_are_no_source_themselves() -> None:
+    """Where a node takes no HostProcess container, the reason stands beside the nodes that are tested."""
+    facts = fleet()
+    lacking = replace(facts.nodes[-1], host_process=known(False, "containerd 1.5"))
+    made = plan(replace(facts, nodes=(*facts.nodes[:-1], lacking)), "fleet-node-to-pod")
+    assert lacking.name not in {source for source, _ in ends(made.checks)}
+    assert len({source for source, _ in ends(made.checks)}) == 11
+    assert {skip.reason for skip in made.skips} == {
+        f"{lacking.name} has no HostProcess containers: containerd 1.5"
+    }
 
 
 def test_a_run_says_how_much_of_the_fleet_it_takes() -> None:

@@ -2,19 +2,22 @@
 
 from dataclasses import replace
 
-from nettests.model.check import Check
+from nettests.model.check import Action, Check
 from nettests.model.words import (
+    OS,
     Outcome,
     Placement,
     Protocol,
     Question,
     SourceSeen,
     TargetKind,
+    VantageKind,
     Verdict,
 )
 from nettests.report import Results
 from nettests.report.incidents.traits import targets_service
 from nettests.report.results import CheckResult
+from tests.report.sweep import FLOWS, swept
 from tests.report.test_incidents import (
     OTHER_WIN,
     PATHS,
@@ -223,4 +226,47 @@ def test_loss_of_one_protocol_alone_is_named_with_its_node(quiet: Results) -> No
     assert found.traits == {"remote-node": WIN, "protocol": "tcp"}
     assert found.cause.startswith(
         f"TCP packets are lost now and then between {WIN} and other nodes: "
+    )
+
+
+def test_a_proxy_that_reaches_no_backend_elsewhere_is_named() -> None:
+    """Where Services with backends on the node itself are served, those with backends on others are one cause, not many."""
+
+    def silent(action: Action) -> bool:
+        to_service = action.target.kind is TargetKind.SERVICE_CLUSTERIP
+        return to_service and action.source.node == "win-1" and action.target.node != "win-1"
+
+    (incident,) = swept(silent, flows=(*FLOWS, "fleet-session-affinity")).incidents
+    assert incident.traits == {"forwards": "win-1"}
+    assert incident.cause == (
+        "Services through the Service proxy of win-1 to backends on other nodes get no answer"
+    )
+    assert "Get-HnsPolicyList" in incident.next_step
+
+
+def test_a_nodeport_that_answers_no_pods_is_named_with_them() -> None:
+    """NodePorts of one node that answer Pods of one system, and not those of the other, are one cause."""
+
+    def silent(action: Action) -> bool:
+        at = action.target.kind is TargetKind.NODEPORT and action.target.node == "win-6"
+        return at and action.source.node != "win-6" and action.source.os is OS.WINDOWS
+
+    (incident,) = swept(silent).incidents
+    assert incident.traits == {"target": "NodePort", "entered": "win-6", "source-os": "windows"}
+    assert incident.cause == (
+        "Connections from elsewhere to a NodePort at win-6 from Windows nodes get no answer"
+    )
+
+
+def test_pods_that_a_nodeport_does_not_answer_are_told_from_nodes(quiet: Results) -> None:
+    """Nodes and outsiders reach it: what begins in Pods is the cause."""
+
+    def struck(check: Check) -> bool:
+        at = check.target.kind is TargetKind.NODEPORT and check.target.node == OTHER_WIN
+        return at and check.source.kind is VantageKind.POD and check.source.node != OTHER_WIN
+
+    (incident,) = broken(quiet, struck).incidents
+    assert incident.traits == {"target": "NodePort", "entered": OTHER_WIN, "vantage": "pod"}
+    assert incident.cause == (
+        f"Connections from Pods elsewhere to a NodePort at {OTHER_WIN} get no answer"
     )

@@ -197,3 +197,63 @@ def test_nodes_that_are_late_with_all_new_services_are_one_incident_each() -> No
         f"The Service proxy of {node} does not serve new Services in time" for node in slow
     }
     assert all(one.explained for one in found)
+
+
+def test_rules_that_come_late_are_one_incident_whatever_was_run_before_them() -> None:
+    """What was run after the rules had come is green, what was run before is silent: neither is a cause of its own."""
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if check is None or seen is None or check.target.service is None or one.id in spared:
+            return one
+        node = check.target.node if check.flow == "fleet-nodeport" else check.source.node
+        if node != NODE:
+            return one
+        late = (
+            f"Service {check.target.service} did not answer probe-windows-1-2 on {NODE} within 34 s"
+        )
+        silent = check.flow == "fleet-nodeport"
+        outcome = Outcome.TIMED_OUT if silent else seen.outcome
+        said = replace(seen, outcome=outcome, late=None if silent else late)
+        return replace(one, verdict=Verdict.FAIL, observation=said)
+
+    results = swept()
+    to_node = (f"fleet-nodeport/{os}/windows/tcp#" for os in ("linux", "windows"))
+    firsts = ("linux-1", "win-1")
+    spared = {f"{check}{first} → {NODE}" for check, first in zip(to_node, firsts, strict=True)}
+    found = find_incidents([of(one) for one in run_singly(results.checks)], results.facts)
+    assert [one.cause for one in found] == [
+        f"The Service proxy of {NODE} does not serve new Services in time"
+    ]
+
+
+def test_one_service_that_is_late_is_not_all_of_its_node() -> None:
+    """A node's rules are late where several Services are: one that is has its own name."""
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        of_one = check is not None and check.target.service == "svc-server-linux-1-1"
+        if check is None or seen is None or not of_one or check.source.node != NODE:
+            return one
+        late = (
+            f"Service svc-server-linux-1-1 did not answer probe-windows-1-2 on {NODE} within 34 s"
+        )
+        return replace(one, verdict=Verdict.FAIL, observation=replace(seen, late=late))
+
+    results = swept()
+    found = find_incidents([of(one) for one in run_singly(results.checks)], results.facts)
+    assert [one.traits for one in found] == [
+        {"service-proxy": NODE, "service": "svc-server-linux-1-1"}
+    ]
+
+
+def test_a_silent_pod_is_told_from_its_node_by_the_node_itself() -> None:
+    """All that a sweep sends to a node goes to one server there, but what goes to the node's own address."""
+    pod = "server-windows-1-7"
+
+    def silent(action: Action) -> bool:
+        target = action.target
+        return pod in {target.pod, *(target.backends if len(target.backends) == 1 else ())}
+
+    found = swept(silent, flows=(*FLOWS, "fleet-pod-to-node")).incidents
+    assert [one.cause for one in found] == [f"Connections to Pod {pod} get no answer"]

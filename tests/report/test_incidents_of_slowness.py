@@ -7,7 +7,7 @@ from nettests.model.check import Check
 from nettests.model.words import Outcome, Placement, Protocol, Question, VantageKind, Verdict
 from nettests.report import Results
 from nettests.report.results import CheckResult
-from tests.report.test_incidents import WIN, holding
+from tests.report.test_incidents import LINUX, OTHER_WIN, WIN, holding
 
 SLOW = "every answer took 2.0 s or more"
 
@@ -74,3 +74,48 @@ def test_what_times_out_beside_late_answers_belongs_to_them(quiet: Results) -> N
 
     (found,) = holding(results, [of(one) for one in results.checks]).incidents
     assert late[0].id in found.checks
+
+
+def test_what_gives_up_on_a_late_way_belongs_to_it(quiet: Results) -> None:
+    """A payload takes several answers of the way, and its client gives up before: it is no second cause."""
+
+    def struck(check: Check) -> bool:
+        ends = {check.source.node, check.target.node}
+        return (check.action.protocol, ends) == (Protocol.TCP, {WIN, OTHER_WIN})
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        sized = check is not None and struck(check) and check.action.size is not None
+        if not one.ran or seen is None or not sized:
+            return one
+        return replace(
+            one, verdict=Verdict.UNKNOWN, observation=replace(seen, outcome=Outcome.TIMED_OUT)
+        )
+
+    results = delayed(quiet, struck)
+    given_up = holding(results, [of(one) for one in results.checks])
+    before, after = results.incidents[0], given_up.incidents[0]
+    assert after.cause == before.cause
+    assert {one.partition("/")[0] for one in {*after.checks} - {*before.checks}} >= {
+        "payload-pod-to-pod"
+    }
+
+
+def test_what_is_wrong_leads_before_as_much_that_is_not_known(quiet: Results) -> None:
+    """Of two incidents of as many checks the one that fails comes first."""
+    verdicts = {
+        (WIN, "pod-port-forward"): Verdict.UNKNOWN,
+        (LINUX, "pod-node-selector"): Verdict.FAIL,
+    }
+
+    def of(one: CheckResult) -> CheckResult:
+        node = one.check.source.node if one.check else None
+        verdict = verdicts.get((node or "", one.flow))
+        if not one.ran or one.observation is None or verdict is None:
+            return one
+        seen = replace(one.observation, outcome=Outcome.FAILS_TO_START)
+        return replace(one, verdict=verdict, observation=seen)
+
+    found = holding(quiet, [of(one) for one in quiet.checks]).incidents
+    assert [len(one.checks) for one in found] == [2, 2]
+    assert [one.traits["on-node"] for one in found] == [LINUX, WIN]

@@ -31,14 +31,28 @@ def test_every_flow_is_in_the_suite_that_declares_it() -> None:
     assert topics["icmp-egress"] == "ICMP"
 
 
-def test_suites_that_met_most_pairs_come_first() -> None:
-    """What has a path stands above what a cluster says of itself; nothing else decides the order."""
+def test_suites_come_by_their_plainest_path() -> None:
+    """Pods that reach Pods come first, then Pods that reach Services, however many pairs another suite met."""
+    topics = [suite.topic for suite in suites(groups(Story()))]
+    first = ["Pod to pod", "Pod to Service", "NodePorts", "Nodes", "Pod to external", "ICMP"]
+    assert topics[0] == "Pod to pod"
+    assert [topic for topic in topics if topic in first] == first
+
+
+def test_suites_without_a_path_come_last() -> None:
+    """What a cluster says of itself stands below everything that sends packets."""
     found = suites(groups(Story()))
-    met = [
-        len({pair for group in suite.groups for pair in overview((group,)).pairs})
-        for suite in found
-    ]
-    assert met == sorted(met, reverse=True)
+    every = ([one.check for group in suite.groups for one in group.checks] for suite in found)
+    sends = [any(check and check.action.question.has_path for check in checks) for checks in every]
+    assert True in sends
+    assert sends == sorted(sends, reverse=True)
+
+
+def test_suites_of_which_nothing_was_run_come_last() -> None:
+    """An empty row tells less than any other."""
+    empty = [not any(group.checks for group in suite.groups) for suite in suites(groups(Story()))]
+    assert True in empty
+    assert empty == sorted(empty)
 
 
 def test_a_suites_cell_sums_its_flows() -> None:

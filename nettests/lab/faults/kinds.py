@@ -136,6 +136,12 @@ KINDS = (
         ("node",),
     ),
     Kind(
+        "host-silent",
+        "what a node itself sends to pods of other nodes is lost",
+        ("node",),
+        ("node",),
+    ),
+    Kind(
         "idle-flows-forgotten",
         "TCP connections of a node's pods to Services are lost when they were idle for so many seconds (6)",
         ("node", "seconds"),

@@ -50,6 +50,7 @@ class PacketFaults:
             "network-id-disguised": self.disguised_id,
             "macs-kept": self.macs,
             "hairpin-broken": self.hairpins,
+            "host-silent": self.silent_host,
             "idle-flows-forgotten": self.idle_flows,
             "idle-outside-flows-forgotten": self.idle_flows_outwards,
             "pod-silent": self.silent_pod,
@@ -136,6 +137,10 @@ class PacketFaults:
         return await together(
             [await self._node.lose_hairpins(node) for node in self._targets.nodes(options)]
         )
+
+    async def silent_host(self, options: Json) -> Undo:
+        """``host-silent``."""
+        return await self._node.silence_host(self._named(options))
 
     async def idle_flows(self, options: Json) -> Undo:
         """``idle-flows-forgotten``."""

@@ -175,6 +175,14 @@ class NodeFaults:
             self._at(node), {"hairpins": Chain(hook=_BEFORE_REWRITING, rules=(rule,))}
         )
 
+    async def silence_host(self, node: str) -> Undo:
+        """Lose what the node itself sends to pods of other nodes; its pods' packets pass."""
+        spec, cluster = self._profile.node(node), self._profile.cluster_cidr
+        rule = f"ip saddr {spec.address} ip daddr {cluster} ip daddr != {spec.pod_cidr} drop"
+        hooks = {"entering": ENTERING, "leaving": "type filter hook output priority 0"}
+        chains = {name: Chain(hook=hook, rules=(rule,)) for name, hook in hooks.items()}
+        return await self._load(self._at(node), chains)
+
     async def forget_idle(self, node: str, seconds: int) -> Undo:
         """Forget TCP connections of the node's pods to Services that were idle for so long; what goes on then is lost."""
         return await self._forget(node, f"ip daddr {self._profile.service_cidr}", seconds)

@@ -96,6 +96,26 @@ _SECOND_NODES = (
     ),
 )
 
+_HOSTS = (
+    NamedFault(
+        name="later-node-behind-a-firewall",
+        summary="a firewall of win-7 lets no Pod of another node reach what listens on the node itself",
+        profiles=(FLEET,),
+        injections=inject("packet-loss", target="win-7", port="19080-19081"),
+        must=(Checks(flow="fleet-pod-to-node"),),
+        names=("to a node|node address|node ip", "win-7"),
+    ),
+    NamedFault(
+        name="later-node-reaches-no-pods",
+        summary="what win-7 itself sends to Pods of other nodes is lost; its Pods' packets pass",
+        profiles=(FLEET,),
+        injections=inject("host-silent", node="win-7"),
+        must=(Checks(flow="fleet-node-to-pod"),),
+        may=(Checks(flow="fleet-pod-to-node"), Checks(flow="fleet-nodeport"), *UNPROVEN),
+        names=("win-7 itself",),
+    ),
+)
+
 _PAIRS = (
     NamedFault(
         name="pair-cut-off",
@@ -133,6 +153,30 @@ _PAIRS = (
 )
 
 _TIME_AND_LOSS = (
+    NamedFault(
+        name="pair-of-later-nodes-connects-slowly",
+        summary="every TCP connection between win-3 and linux-2 takes 2 s to be established",
+        profiles=(FLEET,),
+        injections=(
+            *inject("packet-delay", source="win-3", target="linux-2", protocol="tcp", seconds=1),
+            *inject("packet-delay", source="linux-2", target="win-3", protocol="tcp", seconds=1),
+        ),
+        must=(Checks(flow="fleet-pod-to-pod", protocol="tcp"),),
+        may=(_EVERY_NODE,),
+        names=("answered only after", "win-3", "linux-2"),
+    ),
+    NamedFault(
+        name="pair-of-later-nodes-loses-tcp",
+        summary="one TCP packet of twenty is lost between win-3 and linux-2",
+        profiles=(FLEET,),
+        injections=(
+            *inject("packet-loss", source="win-3", target="linux-2", protocol="tcp", rate=0.05),
+            *inject("packet-loss", source="linux-2", target="win-3", protocol="tcp", rate=0.05),
+        ),
+        must=(Checks(flow="fleet-path-loss", protocol="tcp"),),
+        may=(_EVERY_NODE,),
+        names=("lost now and then", "win-3", "linux-2"),
+    ),
     NamedFault(
         name="connects-slow",
         summary="every TCP connection between win-1 and the other nodes takes 2 s to be established",
@@ -207,4 +251,4 @@ _TIME_AND_LOSS = (
     ),
 )
 
-FLEET_FAULTS = (*_SECOND_NODES, *_PAIRS, *_TIME_AND_LOSS)
+FLEET_FAULTS = (*_SECOND_NODES, *_HOSTS, *_PAIRS, *_TIME_AND_LOSS)

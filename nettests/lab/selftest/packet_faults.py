@@ -218,6 +218,16 @@ _BY_RATE = (
         ),
         names=("win-2|now and then",),
     ),
+    NamedFault(
+        name="every-hundredth-connection",
+        summary="one of a hundred new TCP connections to Pods of win-2 is never answered",
+        profiles=(BRIDGE,),
+        injections=inject("connection-loss", node="win-2", every=100, protocol="tcp"),
+        must=(Checks(flow="connection-loss", target="win-2"),),
+        may=(Checks(flow="path-loss", node="win-2"), Checks(flow="fleet-path-loss")),
+        names=("lost now and then|get no answer", "win-2"),
+        enable=("costly",),
+    ),
 )
 
 _ROUTES_AND_TUNNELS = (

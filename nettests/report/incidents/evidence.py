@@ -59,6 +59,7 @@ _OF_THE_WAY = frozenset(
             Kind.POD_NETWORK,
             Kind.LEFT,
             Kind.ENTERED,
+            Kind.HOST,
             Kind.OUTSIDE,
         ),
     }

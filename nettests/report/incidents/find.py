@@ -23,6 +23,7 @@ from nettests.report.incidents.evidence import (
     way_to_dns,
 )
 from nettests.report.incidents.hops import node_of_dns, nodes_of_pods
+from nettests.report.incidents.late_rules import late_rules
 from nettests.report.incidents.loss import Loss, find_loss
 from nettests.report.incidents.phrases import (
     cause_alone,
@@ -34,6 +35,7 @@ from nettests.report.incidents.search import Evidence, Explanation, explain
 from nettests.report.incidents.settings import deviations
 from nettests.report.incidents.slowness import Slowness, find_slowness
 from nettests.report.incidents.steps import next_step_of, step_after_loss
+from nettests.report.incidents.without_path import without_path
 from nettests.report.incidents.wrong_answers import denials, errors, wrong_answers
 from nettests.report.results import CheckResult, Incident
 
@@ -56,12 +58,12 @@ def find_incidents(
     besides = [said for one in red.values() for said in beside(one, nodes)]
     besides += [*wrong_answers(list(red.values())), *denials(list(red.values()))]
     besides += errors(list(red.values()))
-    besides += deviations(list(red.values()))
+    besides += [*deviations(list(red.values())), *without_path(red, evidence)]
     ways = [way for one in red.values() for way in way_of_new_pods(one)]
     besides += ways
     if dns_node := node_of_dns(facts):
         besides += [said for one in ran for said in way_to_dns(one, dns_node)]
-    new = [*early(ran, evidence)]
+    new = [*early(ran, evidence), *late_rules(red, evidence)]
     besides += new
     slowness = find_slowness(list(red.values()), evidence, ways)
     said = [*_without((*evidence, *besides), slowness)]
@@ -78,7 +80,7 @@ def find_incidents(
     if loss:
         found.append(_of_loss(loss, facts))
     known = {check for incident in found for check in incident.checks}
-    found.sort(key=lambda one: -len(one.checks))
+    found.sort(key=lambda one: (-len(one.checks), min(_weight(red[check]) for check in one.checks)))
     alone = sorted((one for one in red.values() if one.id not in known), key=_weight)
     whole = [*found, *(_unexplained(one, nodes) for one in alone)]
     return tuple(_by_check(one) for one in whole)

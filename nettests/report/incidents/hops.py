@@ -65,6 +65,7 @@ def hops(
             yield Trait(Kind.NODE, node)
             if node == proxy:
                 continue
+            yield Trait(Kind.FORWARDS, proxy)
             yield Trait(Kind.PLACEMENT, Placement.OTHER_NODE.value)
             yield Trait(Kind.REMOTE_NODE, node)
             yield Trait(Kind.REMOTE_NODE, proxy)

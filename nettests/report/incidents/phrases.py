@@ -9,30 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from nettests.judge.message import last_detail
 from nettests.judge.not_started import not_started
 from nettests.model.check import Check
-from nettests.model.observation import Observation
 from nettests.model.path_size import PathSize, SizeFinding
-from nettests.model.words import Outcome, Question, SourceSeen, Verdict
+from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents.directions import told
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.much import said_of
-from nettests.report.incidents.settings import rules_of
+from nettests.report.incidents.outcomes import UNJUDGED, happened
+from nettests.report.incidents.settings import listed, rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import WITNESSED, Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
 
-_HAPPENED = {
-    Outcome.TIMED_OUT: "get no answer",
-    Outcome.REFUSED: "are refused",
-    Outcome.UNREACHABLE: "find no route",
-    Outcome.NXDOMAIN: "end with “no such name”",
-    Outcome.SERVFAIL: "end with an error of the name server (SERVFAIL)",
-    Outcome.NO_PORT: "find no port to connect from",
-    Outcome.LOST: "lose their connections",
-    Outcome.REJECTED: "are rejected",
-    Outcome.FAILS_TO_START: "fail to start",
-    Outcome.DEVIATES: "deviate",
-}
 _OF_ONE = {
     Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
     Kind.UNREADY: "Node {} was not Ready while it was probed",
@@ -51,9 +39,8 @@ _OF_ONE = {
 _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
 """What a search for the largest packet may find that an MTU would mend."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
-_NAMED = 4
-"""So many rules are named in a sentence."""
-_UNJUDGED = "cannot be judged"
+_TO = {"other-node": " to other nodes", "outside": " to the outside"}
+_STARTS = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
 _SOME = 5
 """One of so many answered well: what is wrong comes and goes."""
 _WHOSE = {
@@ -73,9 +60,7 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if Kind.NOT_STARTED in of:
         return f"Pods of the run do not start on {of[Kind.NOT_STARTED]}{_why_not_started(results)}"
     if Kind.SETTINGS in of:
-        return (
-            f"Settings of {of[Kind.SETTINGS]} deviate from the rules {_listed(rules_of(results))}"
-        )
+        return f"Settings of {of[Kind.SETTINGS]} deviate from the rules {listed(rules_of(results))}"
     if Kind.NAMES_OUTSIDE in of:
         where = f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
         return f"Names outside the cluster do not resolve{where}"
@@ -84,8 +69,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return f"Cluster DNS {denied}{_now_and_then(results)}"
     if {Kind.NEW_PODS, Kind.MANY_PODS} & of.keys():
         return _of_pods_that_are_new(of, results, happens)
-    if Kind.RULE in of and _only_start(results):
-        return f"Pods of the case {of[Kind.RULE]} {happens}"
+    if {Kind.RULE, Kind.ON_NODE} & of.keys() and (cases := _of_cases(of, results, happens)):
+        return cases
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
         return _of_dns(of, results)
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
@@ -93,6 +78,14 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if {Kind.SIZE, Kind.MUCH} & of.keys():
         return _of_amount(of, results, happens)
     return f"{_subject(of)} {_either_way(of, results) or _still(results) or happens}"
+
+
+def _of_cases(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+    """Return what becomes of one case wherever it is tested, or of several cases on one node."""
+    if Kind.ON_NODE in of:
+        said = f": {listed(names)}" if (names := rules_of(results)) else ""
+        return f"Checks of {of[Kind.FLOW]} on {of[Kind.ON_NODE]} {happens}{said}"
+    return f"Pods of the case {of[Kind.RULE]} {happens}" if _only_start(results) else ""
 
 
 def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
@@ -110,7 +103,7 @@ def _of_amount(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: 
     if Kind.SIZE in of:
         return _of_size(of, results, happens)
     node, system = of.get(Kind.SOURCE_NODE, ""), of.get(Kind.SOURCE_OS, "")
-    return said_of(of[Kind.MUCH], node, system, happens, judged=happens != _UNJUDGED)
+    return said_of(of[Kind.MUCH], node, system, happens, judged=happens != UNJUDGED)
 
 
 def _still(results: Sequence[CheckResult]) -> str:
@@ -122,7 +115,7 @@ def _still(results: Sequence[CheckResult]) -> str:
     if not names:
         return "are answered by nobody after a change"
     return (
-        f"are still answered by {_listed([name for name, _ in names.most_common()])} after a change"
+        f"are still answered by {listed([name for name, _ in names.most_common()])} after a change"
     )
 
 
@@ -133,7 +126,7 @@ def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: st
     protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
     found = limits_of(results)
     if not found:
-        beside = "" if happens == _UNJUDGED else ", and small ones arrive"
+        beside = "" if happens == UNJUDGED else ", and small ones arrive"
         return f"{_subject(rest, f'Large {protocol}packets')} {happens}{beside}"
     carried = f"{protocol}packets" if protocol else "Packets"
     subject = _subject(rest, f"{carried} above {min(found):,} bytes")
@@ -181,14 +174,6 @@ def _of_new_pods(node: str, late: Lateness) -> str:
     return f"New Pods on {node} reach {late.what} for their first {late.seconds:.0f} s"
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Return names as the end of a sentence; of many the first, and how many there are beside."""
-    if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def _now_and_then(results: Sequence[CheckResult]) -> str:
     """Return that checks were also answered well, as the end of a sentence."""
     seen = [one.observation for one in results if one.observation]
@@ -206,24 +191,6 @@ def _why_not_started(results: Sequence[CheckResult]) -> str:
 def _only_start(results: Sequence[CheckResult]) -> bool:
     """Whether all checks are about a Pod of their own, and none about a configuration."""
     return all(one.check and one.check.action.question is Question.START for one in results)
-
-
-def happened(results: Sequence[CheckResult]) -> str:
-    """Return what most of the checks saw, as a verb."""
-    seen = Counter(
-        _seen(one.observation)
-        for one in results
-        if one.observation is not None and one.verdict is not Verdict.UNKNOWN
-    )
-    if not seen:
-        return _UNJUDGED
-    return _HAPPENED.get(seen.most_common(1)[0][0], "do not behave as documented")
-
-
-def _seen(observation: Observation) -> Outcome:
-    """Return how a check's question ended; where its Service was waited for without an answer, how that did."""
-    waited = observation.late is not None and observation.outcome.positive
-    return Outcome.TIMED_OUT if waited else observation.outcome
 
 
 def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
@@ -287,9 +254,11 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         (Kind.POD_ROUTE, "{carried} from {value}"),
         (Kind.POD_NETWORK, "{carried} of Pods between {value} and other nodes"),
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
+        (Kind.HOST, "{carried} between {value} itself and Pods of other nodes"),
         (Kind.ENTERED, "{carried} from elsewhere to {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
         (Kind.NODE, "{carried} from and to {value}"),
+        (Kind.FORWARDS, "Services through the Service proxy of {value} to backends on other nodes"),
         (Kind.SERVICE, "Connections to Service {value}"),
         (Kind.BACKEND, "Connections to Pod {value}"),
         (Kind.SEARCH_LIST, "Names that need the DNS search list of Pods on {value}"),
@@ -297,9 +266,12 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         (Kind.FLOW, "Checks of {value}"),
         (Kind.CHANGED, "{value} that were changed"),
         (Kind.PROBE, "Checks from probe {value}"),
+        (Kind.LEFT, "{carried} from {value}"),
     ):
         if kind in rest:
             value = rest.pop(kind)
+            if kind is Kind.LEFT:
+                value += _TO.get(rest.pop(Kind.PLACEMENT, ""), " to elsewhere")
             if kind is Kind.POD_ROUTE:
                 value = value.replace(" → ", " to Pods of ")
             if "{carried}" in text:
@@ -318,24 +290,26 @@ def _of_paths(of: dict[Kind, str], carried: str) -> str:
         if Kind.NODE in of:
             return f"Connections from and at {of[Kind.NODE]} to {article} {kind}{_where(of)}"
         if Kind.ENTERED in of:
-            return (
-                f"Connections from elsewhere to {article} {kind} at {of[Kind.ENTERED]}{_where(of)}"
-            )
+            whose = f"{_STARTS[vantage]} elsewhere" if vantage in _STARTS else "elsewhere"
+            return f"Connections from {whose} to {article} {kind} at {of[Kind.ENTERED]}{_where(of)}"
+        start += " on its own node" if of.pop(Kind.PLACEMENT, "") == "same-node" else ""
         return f"Connections to {article} {kind}{start}{_where(of)}"
     if Kind.PROXY_NODE in of:
         node = of.pop(Kind.PROXY_NODE)
         return f"Services through the Service proxy of {node}{_where(of)}"
     if Kind.PLACEMENT in of:
-        place = {"other-node": "between nodes", "same-node": "within a node"}
-        where = place.get(of.pop(Kind.PLACEMENT), "out of the cluster")
+        within = of.get(Kind.SOURCE_NODE, "a node")
+        place = {"other-node": "between nodes", "same-node": f"within {within}"}
+        if (kind := of.pop(Kind.PLACEMENT)) == "same-node":
+            of.pop(Kind.SOURCE_NODE, None)
+        where = place.get(kind, "out of the cluster")
         of.pop(Kind.PROTOCOL, None)
         return f"{carried} {where}{_where(of)}"
     if Kind.FAMILY in of:
         packets = carried if of.pop(Kind.PROTOCOL, None) else carried.lower()
         return f"{of.pop(Kind.FAMILY)} {packets}{_where(of)}"
     if Kind.VANTAGE in of:
-        starts = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
-        return f"Connections from {starts.get(of.pop(Kind.VANTAGE), 'the API')}{_where(of)}"
+        return f"Connections from {_STARTS.get(of.pop(Kind.VANTAGE), 'the API')}{_where(of)}"
     of.pop(Kind.PROTOCOL, None)
     return f"{carried}{_where(of)}"
 

@@ -13,6 +13,8 @@ from nettests.report.results import CheckResult
 
 CLUSTER = "the cluster"
 """Whose the settings are that belong to no node."""
+_NAMED = 4
+"""So many names stand in a sentence."""
 
 
 def deviations(red: Sequence[CheckResult]) -> Iterator[Evidence]:
@@ -30,3 +32,11 @@ def rules_of(results: Sequence[CheckResult]) -> tuple[str, ...]:
     """Return the names of the rules that these checks are about, in their order."""
     cases = (result.check.action.case for result in results if result.check)
     return tuple(dict.fromkeys(case.label for case in cases if case))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as the end of a sentence; of many the first, and how many there are beside."""
+    if len(names) > _NAMED:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -2,7 +2,7 @@
 
 Beside ``loss``: what is not measured for its time contradicts nothing, such as a command on a node or many connections in
 a row, so these checks are one incident, scoped to the trait that best tells them from the rest. Checks that lost some
-answers to time-outs, and had none in time, belong to it.
+answers to time-outs, and had none in time, belong to it, and so do those on the same way that gave up before any came.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from nettests.judge.message import last_detail
 from nettests.model.check_id import member_of
+from nettests.model.cluster_profile import Timing
 from nettests.model.words import Outcome, Protocol
 from nettests.parse.first_packets import NO_NAME, lacked
 from nettests.parse.slow import RETRANSMITTED
@@ -52,7 +53,9 @@ def find_slowness(
     least = min(answered, default=0.0)
     new_pods = {result.id for result in _new_pods_without_names(red, scope)}
     new_pods |= {one.check for one in ways if least >= CONNECT_SECONDS and _leads(one, scope)}
-    ids = {result.id for result in struck} | new_pods
+    overdue = {one.check for one in evidence if one.red and scope and {*scope} <= one.traits}
+    overdue &= {result.id for result in red if _gave_up(result, least)}
+    ids = {result.id for result in struck} | new_pods | overdue
     return Slowness(
         scope=scope,
         checks=tuple(result.id for result in red if result.id in ids),
@@ -89,6 +92,18 @@ def _new_pods_without_names(
         there = of.get(Kind.DNS_SERVICE) in {None, check.check.source.node}
         if there and lacked(last_detail(check.observation)) == NO_NAME:
             yield check
+
+
+def _gave_up(result: CheckResult, least: float) -> bool:
+    """Whether a check saw nothing but silence, as one does where answers take ``least`` seconds: its client gives up first.
+
+    A payload, or connections in a row, take several of such answers.
+    """
+    if result.check is None or result.observation is None:
+        return False
+    several = result.check.action.size is not None or result.check.action.connections > 1
+    silent = result.observation.outcome is Outcome.TIMED_OUT
+    return silent and least >= (RETRANSMITTED if several else Timing().dial / 2)
 
 
 def _never_in_time(result: CheckResult) -> bool:

@@ -67,6 +67,8 @@ def next_step_of(
             return step
     if step := _at_dns(of, facts):
         return step
+    if Kind.FORWARDS in of:
+        return f"{_at_proxy(node, of[Kind.FORWARDS])}; and see whether answers to the node's own address come back to it"
     if Kind.PROXY_NODE in of or (Kind.DNS in of and node):
         return _at_proxy(node, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
     if Kind.SEARCH_LIST in of:
@@ -105,7 +107,9 @@ def _at_mtu(results: Sequence[CheckResult], facts: ClusterFacts | None) -> str:
 
 
 def _node(facts: ClusterFacts | None, of: Mapping[Kind, str]) -> NodeFacts | None:
-    return _named(facts, of.get(Kind.PROXY_NODE) or of.get(Kind.SOURCE_NODE))
+    return _named(
+        facts, of.get(Kind.FORWARDS) or of.get(Kind.PROXY_NODE) or of.get(Kind.SOURCE_NODE)
+    )
 
 
 def _named(facts: ClusterFacts | None, name: str | None) -> NodeFacts | None:

@@ -18,6 +18,7 @@ from nettests.model.words import (
     Placement,
     Protocol,
     Question,
+    TargetKind,
     VantageKind,
 )
 from nettests.report.incidents.much import much_of
@@ -38,6 +39,8 @@ class Kind(StrEnum):
     """The node whose kubelet tells Pods which domains complete a name."""
     PROXY_NODE = "service-proxy"
     """The node whose Service proxy has to translate the packet."""
+    FORWARDS = "forwards"
+    """A node whose Service proxy has to send to a backend on another node."""
     MUCH = "much"
     """Many connections or many Services, or what is beside them or left of them."""
     CHANGED = "changed"
@@ -64,6 +67,8 @@ class Kind(StrEnum):
     """Two nodes, one of which sends to addresses of Pods on the other: nothing tells which."""
     POD_NETWORK = "pod-network"
     """A node that sends to Pods of others, or whose Pods others send to."""
+    HOST = "host"
+    """A node that itself sends to Pods of other nodes, or is reached by them at its own address."""
     OUTSIDE = "outside"
     """A node that holds the one end of traffic which is in the cluster."""
     LEFT = "left"
@@ -120,6 +125,8 @@ class Kind(StrEnum):
     LIMITATION = "limitation"
     RULE = "rule"
     FLOW = "flow"
+    ON_NODE = "on-node"
+    """A node on which several checks of a flow are red that have no path: Pods of their own, or readings."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -155,6 +162,8 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.MANY_PODS, (check.source.node or "") if check.action.makes_many_pods else ""
             yield Kind.PROXY_NODE, check.source.node or ""
             yield Kind.SERVICE, check.target.service or ""
+            away = check.target.node not in {None, check.source.node}
+            yield Kind.FORWARDS, (check.source.node or "") if away else ""
         return
     yield Kind.PROBE, check.source.probe
     yield Kind.VANTAGE, check.source.kind.value
@@ -264,8 +273,18 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
     if source.node and target.node and source.node != target.node:
         yield Kind.DIRECTION, f"{source.node} → {target.node}"
         yield Kind.LINK, " ↔ ".join(sorted((source.node, target.node)))
+        yield Kind.HOST, _host(check)
         if _dials_pods(check):
             yield from ((trait.kind, trait.value) for trait in pod_route(source.node, target.node))
+
+
+def _host(check: Check) -> str:
+    """Return the node that exchanges packets with Pods of another one itself, if any."""
+    source, target = check.source, check.target
+    if source.kind is VantageKind.NODE and _dials_pods(check):
+        return source.node or ""
+    reached = source.kind is VantageKind.POD and target.kind is TargetKind.NODE_IP
+    return (target.node or "") if reached else ""
 
 
 def pod_route(start: str, end: str) -> Iterator[Trait]:

@@ -118,6 +118,19 @@ def test_hairpins_are_lost(start_lab: StartLab, node: str, caller: str, own: str
     assert lab.request(caller, VIP, 80) == working
 
 
+@pytest.mark.parametrize(("node", "caller"), [(WIN_A, "a"), (LINUX, "linux")])
+def test_a_host_is_silent(start_lab: StartLab, node: str, caller: str) -> None:
+    """The node itself reaches no other node's Pod, and its Pods do; mended, it does again."""
+    lab = cluster(start_lab)
+    before = lab.request(node, B)
+    assert before.startswith("b sees")
+    number = lab.fault("node_faults", "silence_host", node)
+    assert lab.request(node, B) == "timed out"
+    assert lab.request(caller, B).startswith("b sees")
+    lab.mend(number)
+    assert lab.request(node, B) == before
+
+
 @pytest.mark.parametrize(("node", "caller", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
 def test_a_small_card_says_so(start_lab: StartLab, node: str, caller: str, own: str) -> None:
     """The sender of a packet that is too large is told by ICMP, and sends the next in parts."""

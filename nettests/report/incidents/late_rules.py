@@ -1,0 +1,59 @@
+"""A node whose Service proxy is late: its Services did not answer by their deadline, and did in the end.
+
+Beside ``evidence``. What was run after the rules had come is green and contradicts nothing, and what was run before is
+silent like a Service that nobody serves: where several Services of a node answered only after their deadline, its proxy is
+the cause of what its other Services did not answer, too.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from nettests.judge.advice import Late, late_service
+from nettests.model.words import Outcome
+from nettests.report.incidents.search import Evidence
+from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
+from nettests.report.results import CheckResult
+
+SEVERAL = 2
+"""From so many Services on it is the node that is late, and not one of them."""
+
+
+def late_rules(red: Mapping[str, CheckResult], evidence: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Yield that a node's rules came late, for each red check that waited for them or that they kept silent."""
+    nodes = set(_late_nodes(red.values()))
+    for one in evidence if nodes else ():
+        if not one.red:
+            continue
+        result = red[one.check]
+        late = _late(result)
+        told = {late.node} if late else _translated_by(one) if _kept_silent(result) else set()
+        for node in sorted(told & nodes):
+            traits = frozenset({Trait(Kind.LATE_RULES, node)})
+            yield Evidence(check=one.check, traits=traits, red=True)
+
+
+def _late_nodes(red: Iterable[CheckResult]) -> Iterator[str]:
+    services: dict[str, set[str]] = {}
+    for result in red:
+        seen, late = result.observation, _late(result)
+        by_name = result.check is not None and result.check.queries_dns
+        if late and seen and seen.outcome.positive and not by_name:
+            services.setdefault(late.node, set()).add(late.service)
+    yield from (node for node, names in services.items() if len(names) >= SEVERAL)
+
+
+def _late(result: CheckResult) -> Late | None:
+    seen = result.observation
+    return late_service(seen.late or "") if seen is not None else None
+
+
+def _translated_by(one: Evidence) -> set[str]:
+    return {trait.value for trait in one.traits if trait.kind is Kind.PROXY_NODE}
+
+
+def _kept_silent(result: CheckResult) -> bool:
+    """Whether something of a check was not answered; a new Pod tells of that by itself."""
+    check, seen = result.check, result.observation
+    if check is None or seen is None:
+        return False
+    outcomes = {seen.outcome, *(attempt.outcome for attempt in seen.attempts)}
+    return Outcome.TIMED_OUT in outcomes or speaks_of_first_packets(check)
