@@ -167,6 +167,11 @@ def _networks(text: str) -> tuple[Network, ...]:
     return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
 
 
+def _suffixes(text: str) -> tuple[str, ...]:
+    # sample: "svc.cluster.local, cluster.local"
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
 def _name(text: str) -> str:
     if not text:
         raise ValueError("a name is expected, and none is given")
@@ -241,6 +246,13 @@ _TABLE = (
     Key(name="windows.build", facts=("build",), place=("build",), read=_build, systems=WINDOWS),
     _on_windows("windows.hostProcess", "HostProcess", "host_process"),
     _on_windows("windowsFirewall", "firewall", "firewall"),
+    Key(
+        name="windows.dnsSuffixes",
+        facts=("DNS suffixes",),
+        place=("dns_suffixes",),
+        read=_suffixes,
+        systems=WINDOWS,
+    ),
     Key(
         name="kubeProxy.version",
         facts=(KUBE_PROXY,),

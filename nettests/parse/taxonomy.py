@@ -157,6 +157,13 @@ TABLE: tuple[Row, ...] = (
         'Get "http://172.30.0.11:10250/": net/http: HTTP/1.x transport connection broken: '
         'malformed HTTP response "\\x15\\x03\\x01\\x00\\x02\\x02"',
     ),
+    _address(
+        # The kubelet itself, where the program that would connect inside the Pod is missing (wincat, socat).
+        "unable to do port forwarding",
+        Outcome.REFUSED,
+        "port-forward to pod: an error occurred forwarding 18080 -> 18080: error forwarding port 18080 to pod 0b6c, "
+        "uid : unable to do port forwarding: wincat not found",
+    ),
     _address(": EOF", Outcome.REFUSED, 'Get "http://10.96.0.7:80/hostname": EOF'),
     # Addresses, Linux (strerror).
     _address(

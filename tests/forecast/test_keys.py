@@ -46,6 +46,8 @@ VALUES = {
         ip_network("fd00::/64"),
     ),
     "cni.natExceptions=": (),
+    "windows.dnsSuffixes=svc.cluster.local, cluster.local": ("svc.cluster.local", "cluster.local"),
+    "windows.dnsSuffixes=": (),
     "kubeProxy.dsr=true": True,
     "kubeProxy.dsr=off": False,
     "kubeProxy.windows.mode=none": "none",

@@ -75,6 +75,7 @@ NEW_WITH_DSR = {
 }
 REMOTE_PODS = {
     r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out or unreachable",
+    r"fleet-node-to-pod/windows/": "flow-node-remote-pod-overlay: timed_out or unreachable",
 }
 NO_ENDPOINTS = {
     r"service-unready-backend/windows-1/": "svc-publish-not-ready: timed_out or unreachable",
