@@ -8,6 +8,7 @@ checks are apart) and by ``scripts/mechanisms.py`` (each by itself).
 from tests.acceptance.experiment import Experiment
 from tests.acceptance.experiments_of_configuration import CONFIGURATION
 from tests.acceptance.experiments_of_exposed import EXPOSED
+from tests.acceptance.experiments_of_names import NAMES
 from tests.acceptance.experiments_of_objects import OBJECTS
 
 L2BRIDGE, OVERLAY, DSR = "win2019-l2bridge", "win2019-overlay", "win2022-l2bridge-dsr"
@@ -18,6 +19,7 @@ EXPERIMENTS = (
     *OBJECTS,
     *EXPOSED,
     *CONFIGURATION,
+    *NAMES,
     Experiment(
         fact="node-svc-vip-docs",
         profile=L2BRIDGE,
@@ -41,26 +43,6 @@ EXPERIMENTS = (
         profile=L2BRIDGE,
         switch="session-affinity=on",
         checks=("session-affinity/windows-1/*",),
-    ),
-    Experiment(
-        fact="dns-between-forms",
-        profile=L2BRIDGE,
-        switch="dotted-suffixes=on",
-        checks=(
-            "pod-to-service-partial-name/windows-1/*/system",
-            "dns-other-namespace-partial/windows-1/*/system",
-        ),
-    ),
-    Experiment(
-        fact="dns-between-forms-nslookup",
-        profile=L2BRIDGE,
-        switch="nslookup-suffixes=off",
-        checks=(
-            "pod-to-service-partial-name/windows-1/*/nslookup",
-            "dns-other-namespace-partial/windows-1/*/nslookup",
-        ),
-        was="pass",
-        becomes="fail",
     ),
     Experiment(
         fact="icmp-pod-external",
@@ -102,14 +84,6 @@ EXPERIMENTS = (
         checks=("pod-to-node-closed-port/*/windows-1/*",),
     ),
     Experiment(
-        fact="dns-short-same-ns",
-        profile=OVERLAY,
-        switch="dns-suffixes=0",
-        checks=("pod-to-service-pqdn/windows-1/*",),
-        was="pass",
-        becomes="fail",
-    ),
-    Experiment(
         fact="flow-node-remote-pod-overlay",
         profile=OVERLAY,
         switch="host-encapsulates=on",
@@ -142,22 +116,6 @@ EXPERIMENTS = (
         was="pass",
         becomes="fail",
     ),
-    Experiment(  # the node's name server is outside
-        fact="dns-policy-default",
-        profile=DSR,
-        switch="outbound-nat=off",
-        checks=("dns-policy-default/windows-1/*",),
-        was="pass",
-        becomes="fail",
-    ),
-    Experiment(  # that server has to answer before it can deny the cluster's names
-        fact="dns-policy-default",
-        profile=DSR,
-        switch="outbound-nat=off",
-        checks=("dns-policy-default-cluster-name/windows-1/*",),
-        was="pass",
-        becomes="unknown",
-    ),
     Experiment(
         fact="svc-single-targetport",
         profile=L2BRIDGE,
@@ -189,6 +147,14 @@ EXPERIMENTS = (
         profile=L2BRIDGE,
         switch="refuse-unserved=on",
         checks=("service-terminating-backends/windows-1/*/same-node/*",),
+        becomes="fail",
+    ),
+    Experiment(
+        fact="itp-local",
+        profile=L2BRIDGE,
+        switch="refuse-unserved=on",
+        checks=("itp-local-no-local-backend/windows-1/*",),
+        was="pass",
         becomes="fail",
     ),
     Experiment(
@@ -337,32 +303,10 @@ EXPERIMENTS = (
         becomes="fail",
     ),
     Experiment(
-        fact="dns-policy-none",
-        profile=L2BRIDGE,
-        switch="dns-policy=off",
-        checks=("dns-policy-none-servers/windows-1/*", "dns-policy-none/windows-1/*"),
-        was="pass",
-        becomes="fail",
-    ),
-    Experiment(
-        fact="dns-policy-default",
-        profile=L2BRIDGE,
-        switch="dns-policy=off",
-        checks=("dns-policy-default-cluster-name/windows-1/*",),
-        was="pass",
-        becomes="fail",
-    ),
-    Experiment(
         fact="svc-terminating-lb",
         profile=OVERLAY,
         switch="terminating-everywhere=on",
         checks=("service-terminating-backends/windows-1/*",),
-    ),
-    Experiment(
-        fact="dns-no-resolvconf-file",
-        profile=OVERLAY,
-        switch="resolv-conf=on",
-        checks=("dns-mounted-file/windows-1/*",),
     ),
     Experiment(
         fact="v6-dualstack-l2bridge",

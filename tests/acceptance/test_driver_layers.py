@@ -53,6 +53,7 @@ CASES = [
         proxy={},
         red={
             "node-to-pod": LIFTED,
+            "etp-local-client-address": FAIL,
             "dsr-source-address": FAIL,
             "nodeport-source-address": LIFTED,
             "nodeport-from-pod-source-address": LIFTED,
@@ -66,6 +67,7 @@ CASES = [
         proxy={},
         red={
             "node-to-pod": FAIL,
+            "etp-local-client-address": FAIL,
             "dsr-source-address": FAIL,
             "nodeport-source-address": FAIL,
             "nodeport-from-pod-source-address": FAIL,
@@ -78,7 +80,12 @@ CASES = [
         other="win2022-l2bridge-dsr",
         proxy={},
         red=dict.fromkeys(
-            ("node-to-pod", "nodeport-source-address", "nodeport-from-pod-source-address"), FAIL
+            (
+                "node-to-pod",
+                "nodeport-source-address",
+                "nodeport-from-pod-source-address",
+            ),
+            FAIL,
         ),
     ),
     Forced(
