@@ -78,7 +78,7 @@ def test_options_that_a_command_ignores_are_not_in_its_help() -> None:
     assert options(shown("plan"), "Checks") == [
         *("--suite", "--limitations", "--vendor-profile", "--flow", "--nodes", "--enable"),
     ]
-    assert options(shown("discover"), "Options") == ["--json", "--help"]
+    assert options(shown("discover"), "Options") == ["--json", "--output", "--help"]
     assert options(shown("discover"), "Cluster") == [
         "--lab",
         "--kubeconfig",

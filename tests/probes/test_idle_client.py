@@ -32,9 +32,16 @@ class Client:
     process: "subprocess.Popen[bytes]"
     said: str = ""
     _changed: threading.Condition = field(default_factory=threading.Condition)
+    _reader: threading.Thread = field(init=False)
 
     def __post_init__(self) -> None:
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def end(self) -> None:
+        """End it, and read what it said until then."""
+        self.process.kill()
+        self._reader.join(PATIENCE)
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -64,10 +71,11 @@ def speaking(port: int, *, seconds: int = REPLY) -> Iterator[Client]:
     with subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
+        client = Client(process)
         try:
-            yield Client(process)
+            yield client
         finally:
-            process.kill()
+            client.end()
 
 
 @contextmanager
@@ -242,10 +250,11 @@ def requesting(port: int) -> Iterator[Client]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as process:
+        client = Client(process)
         try:
-            yield Client(process)
+            yield client
         finally:
-            process.kill()
+            client.end()
 
 
 OK = b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 5\r\n\r\n"
