@@ -11,6 +11,7 @@ from tests.winkernel.recording import GONE, KUBERNETES, Balancer, Case, Json, St
 PLAYED = (
     "load-balancers",
     "load-balancer-backends",
+    "sctp-load-balancers",
     "local-policy-load-balancers",
     "stale-load-balancers",
 )

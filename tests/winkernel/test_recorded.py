@@ -39,8 +39,11 @@ def _mutations(balancers: list[Balancer]) -> Iterator[tuple[str, list[Balancer]]
 
 
 def test_a_state_that_is_changed_by_hand_deviates() -> None:
-    """A load balancer less, a backend more or less, the wrong flag: rules find it in first states of every kind."""
-    names = ("01 ", "04 ", "05 ", "08 ", "09 ", "13 ", "41 ", "47 ", "61 ", "82 ", "86 ")
+    """A load balancer less, a backend more or less, the wrong flag: rules find it in first states of every kind.
+
+    But for that of SCTP (47), of which a rule looks for load balancers alone: what HNS makes of them is left open.
+    """
+    names = ("01 ", "04 ", "05 ", "08 ", "09 ", "13 ", "41 ", "61 ", "82 ", "86 ")
     tried, missed = 0, []
     for case in read(RECORDED):
         if not case.name.startswith(names):

@@ -82,7 +82,7 @@ def test_a_namespace_is_not_held_by_the_helper() -> None:
 
 
 def test_other_threads_run_on_meanwhile() -> None:
-    """The event loop of the lab does not stand still while a large change is loaded."""
+    """The event loop of the lab does not stand still while large changes are loaded."""
     told = run(
         "many = 'add table ip many\\n' + ''.join("
         "f'add chain ip many c{n}\\nadd rule ip many c{n} accept\\n' for n in range(600))\n"
@@ -93,7 +93,9 @@ def test_other_threads_run_on_meanwhile() -> None:
         "other = threading.Thread(target=count)\n"
         "other.start()\n"
         "try:\n"
-        "    nft.load(here, many)\n"
+        "    for _ in range(20):\n"
+        "        nft.load(here, many)\n"
+        "        nft.load(here, 'delete table ip many')\n"
         "finally:\n"
         "    over.set()\n"
         "    other.join()\n"
