@@ -20,14 +20,15 @@ from nettests.model.channel import ChannelError
 def attach(connection: Connection, namespace: str, pod: str, container: str, *, until: str) -> str:
     """Return what the container writes from now on, until that holds ``until``, it ends, or its time is over.
 
-    ``ChannelError`` where the stream cannot be opened, or is lost again and again.
+    Its time is that of a process, and begins when the stream is open: what opening took is not silence. ``ChannelError``
+    where the stream cannot be opened, or is lost again and again.
     """
     deadline = time.monotonic() + connection.timing.execute + HANDSHAKE_SECONDS
     path = f"/api/v1/namespaces/{namespace}/pods/{pod}/attach"
     for left in reversed(range(connection.timing.channel_tries)):
         stream = _opened(connection, path, container, deadline)
         try:
-            return _heard(stream, until, deadline)
+            return _heard(stream, until, time.monotonic() + connection.timing.execute)
         except RefusedError as error:
             raise ChannelError(f"attach to {pod} was given up: {error}") from error
         except LostError as error:  # listening does no harm twice

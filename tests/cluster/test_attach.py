@@ -1,6 +1,7 @@
 """Attaching to a container: what is heard of it, over real sockets, and what ends the listening."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -61,7 +62,7 @@ def test_a_container_that_ends_or_is_silent_has_said_what_it_has(
         assert heard(connection) == "bye"
     monkeypatch.setattr(module, "HANDSHAKE_SECONDS", 0.5)
     silent = Reply(frames=(message(1, b"hello"),), held=threading.Event())
-    with attached(tmp_path, silent, execute=0) as (connection, _):
+    with attached(tmp_path, silent, execute=0.5) as (connection, _):
         assert heard(connection) == "hello"
 
 
@@ -78,6 +79,32 @@ def test_a_stream_that_is_cut_is_opened_again(tmp_path: Path) -> None:
     ):
         heard(connection)
     assert len(paths) == Timing().channel_tries
+
+
+def test_what_opening_took_is_not_taken_for_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow API server leaves the container as much time to say something as a fast one."""
+
+    class Late:
+        """A stream of a container that says its word in time."""
+
+        def receive(self, seconds: float) -> tuple[int, bytes]:
+            if seconds <= 0.1:
+                raise TimeoutError
+            return 1, b"word"
+
+        def close(self) -> None:
+            pass
+
+    def opened(*_: object, **__: object) -> Late:
+        time.sleep(0.2)
+        return Late()
+
+    monkeypatch.setattr(module, "HANDSHAKE_SECONDS", 0.0)
+    monkeypatch.setattr(module, "open_stream", opened)
+    with attached(tmp_path, Reply(), execute=0.2) as (connection, _):
+        assert heard(connection) == "word"
 
 
 def test_a_refusal_is_the_channels(tmp_path: Path) -> None:
