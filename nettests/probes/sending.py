@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from nettests.bounds import ahead, took
@@ -56,6 +56,29 @@ class Probe:
     """Where processes see all of a Windows node's configuration."""
     http_slots: AbstractContextManager[object] = field(default_factory=nullcontext)
     """Bounds the questions over ``http``."""
+
+    def get(
+        self, path: str, *, timeout: float, tell: Callable[[str], None] = lambda _why: None
+    ) -> "Answer":
+        """Request a path over the working channel, and over another one where that fails, which ``tell`` hears of."""
+        errors: list[str] = []
+        for channel in self.http[:2]:
+            began = time.monotonic()
+            try:
+                got = channel.get(path, timeout=timeout)
+            except ChannelError as error:
+                errors.append(f"{channel.name}: {error.message}")
+                continue
+            seconds = got.seconds
+            if errors:
+                tell(f"{errors[0]}; retried over {channel.name}")
+                # What the channel that failed took is no time of the answer's.
+                seconds = time.monotonic() - began if seconds is None else seconds
+            return Answer(channel=channel.name, status=got.status, stdout=got.body, seconds=seconds)
+        return Answer(
+            channel=self.http[0].name if self.http else "none",
+            error="; ".join(errors) or f"probe {self.name} has no control channel",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,23 +285,12 @@ class Sender:
         return self._execute(probe, wanted, action)
 
     def _dial(self, probe: Probe, wanted: Command) -> Answer:
-        errors: list[str] = []
-        for channel in probe.http[:2]:
-            try:
-                got = channel.get(wanted.path, timeout=wanted.deadline + self.timing.channel)
-            except ChannelError as error:
-                errors.append(f"{channel.name}: {error.message}")
-                continue
-            if errors:
-                self.recorder.event(
-                    f"probe {probe.name}: {errors[0]}; retried over {channel.name}: {wanted.words[-1]}"
-                )
-            body = folded(got.body, wanted.payload) if wanted.payload else got.body
-            return Answer(channel=channel.name, status=got.status, stdout=body, seconds=got.seconds)
-        return Answer(
-            channel=probe.http[0].name if probe.http else "none",
-            error="; ".join(errors) or f"probe {probe.name} has no control channel",
-        )
+        def tell(why: str) -> None:
+            self.recorder.event(f"probe {probe.name}: {why}: {wanted.words[-1]}")
+
+        patience = wanted.deadline + self.timing.channel
+        got = probe.get(wanted.path, timeout=patience, tell=tell)
+        return replace(got, stdout=folded(got.stdout, wanted.payload)) if wanted.payload else got
 
     def _execute(self, probe: Probe, wanted: Command, action: Action) -> Answer:
         if probe.execute is None:

@@ -56,14 +56,16 @@ class InUse:
     def dial(self, host: str, port: int, protocol: Carrier) -> tuple[str, float]:
         """Have the probe dial once; return what came of it and how long it took. ``ChannelError`` without an answer."""
         probe = self.of.probes.get(self.action.source.probe)
-        if probe is None or not probe.http:
-            raise ChannelError(f"probe {self.action.source.probe} has no control channel")
+        if probe is None:
+            raise ChannelError(f"probe {self.action.source.probe} cannot be probed")
         wanted = dial(host, port, protocol, "hostname", self.of.timing)
         patience = wanted.deadline + self.of.timing.channel
         with probe.http_slots:
             began = time.monotonic()
-            got = probe.http[0].get(wanted.path, timeout=patience)
-        return str(got.body), time.monotonic() - began if got.seconds is None else got.seconds
+            got = probe.get(wanted.path, timeout=patience)
+        if got.error is not None:
+            raise ChannelError(got.error)
+        return got.stdout, time.monotonic() - began if got.seconds is None else got.seconds
 
     def wait(self, come: Callable[[], bool]) -> bool:
         """Wait until something has come about, for as long as rules may take; return whether it has."""

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from nettests.model.channel import ExecAnswer, HttpAnswer
+from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt
@@ -140,10 +140,32 @@ def question(protocol: Protocol, probe: str = "probe-linux-1-1") -> Action:
     return replace(made, target=replace(made.target, backends=(FINAL,), former=(FORMER,)))
 
 
-def seen(cluster: Cluster, asked: Action, inspector: Any = None) -> Attempt:
+@dataclass(slots=True)
+class Loses:
+    """A channel over which one of so many requests is lost."""
+
+    cluster: Cluster
+    every: int
+    name: str = "loses"
+    requests: int = 0
+
+    def get(self, path: str, *, timeout: float) -> HttpAnswer:
+        """Carry a request, or lose it."""
+        self.requests += 1
+        if self.requests % self.every:
+            return self.cluster.get(path, timeout=timeout)
+        raise ChannelError("the connection was lost")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def seen(
+    cluster: Cluster, asked: Action, inspector: Any = None, *, before: Sequence[Loses] = ()
+) -> Attempt:
     """Examine, and read what was recorded."""
     name = asked.source.probe
-    probe = Probe(name=name, http=(cluster,), inspector=inspector)
+    probe = Probe(name=name, http=(*before, cluster), inspector=inspector)
     standing = deployed()
     examiner = DuringChanges(
         setting=Setting(
@@ -207,6 +229,17 @@ def test_a_backend_that_fails_itself_shows_nothing_of_the_service() -> None:
     found = seen(Cluster(pod_fails=True), question(Protocol.TCP))
     assert found.outcome is Outcome.PROBE_FAILED
     assert "the backends themselves failed" in found.detail
+
+
+@pytest.mark.parametrize("protocol", [Protocol.TCP, Protocol.UDP])
+def test_a_request_that_a_channel_loses_is_made_over_the_other_one(protocol: Protocol) -> None:
+    """As for any other check: of hundreds one may be lost, and that is no fault of the Service."""
+    cluster = Cluster()
+    loses = Loses(cluster, every=60 if protocol is Protocol.TCP else 2)
+    found = seen(cluster, question(protocol), before=[loses])
+    assert loses.requests >= loses.every
+    assert found.outcome in {Outcome.CONNECTED, Outcome.REPLIED}
+    assert found.backend == FINAL
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,29 @@ def test_an_answers_time_is_the_questions_where_nothing_else_is_known(bench: Ben
     assert raw.elapsed >= SECONDS
 
 
+def test_what_a_lost_request_took_is_no_part_of_an_answers_time(bench: Bench) -> None:
+    """Made again over the other channel, it does not look like one whose first packet was lost."""
+
+    @dataclass
+    class Loses:
+        name: str = "loses"
+
+        def get(self, path: str, *, timeout: float) -> HttpAnswer:
+            threading.Event().wait(SECONDS)
+            raise ChannelError(f"{path} was lost within {timeout} s")
+
+        def close(self) -> None:
+            """Nothing is open."""
+
+    probed = check(action(PROBE, TargetKind.POD_IP))
+    sender = bench.observer([probed]).sender
+    probe = sender.probes[PROBE]
+    both = {**sender.probes, PROBE: replace(probe, http=(Loses(), *probe.http))}
+    raw = replace(sender, probes=both).send(probed.id, "check", 1, probed.action)
+    assert raw.channel == probe.http[0].name
+    assert raw.elapsed < SECONDS
+
+
 def test_a_refusal_is_told_when_it_comes(bench: Bench) -> None:
     """What is refused late may have been refused at any moment until then."""
     told: list[float] = []
