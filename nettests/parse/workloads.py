@@ -18,7 +18,7 @@ from nettests.parse.reading import Reading, one_line, probe_failed
 Json = dict[str, Any]
 
 _REFUSED = "FailedCreate"
-"""The event of an object whose Pod was not taken."""
+"""The reason of an event, or of a Deployment's condition, where a Pod was not taken."""
 
 
 def settled(pods: Sequence[Json], how: str, says: str) -> bool:
@@ -35,13 +35,22 @@ def serves(pods: Sequence[Json]) -> bool:
 
 
 def replaced(pods: Sequence[Json], revision: str) -> bool:
-    """Whether all that is left are Pods of the template with this ``revision``, and Ready."""
-    return bool(pods) and all(_revision(one) == revision and start.started(one) for one in pods)
+    """Whether all that stay are Pods of the template with this ``revision``, and Ready; others may take long to go."""
+    stay = _staying(pods)
+    return bool(stay) and all(_revision(one) == revision and start.started(one) for one in stay)
+
+
+def failing(pods: Sequence[Json]) -> list[Json]:
+    """Return the Pods that did not start, and stay."""
+    return [one for one in _staying(pods) if not start.started(one)]
 
 
 def told(kind: Workload, own: Mapping[str, Any]) -> str:
     """Return what the status of an object lacks to tell that its Pods are as they should be, or nothing."""
     status, spec = own.get("status") or {}, own.get("spec") or {}
+    generation = (own.get("metadata") or {}).get("generation", 0)
+    if (observed := status.get("observedGeneration", generation)) < generation:
+        return f"of generation {observed}, and its spec is generation {generation}"
     match kind:
         case Workload.DAEMON_SET:
             # sample: {"desiredNumberScheduled": 1, "numberReady": 1, "numberMisscheduled": 0, …}
@@ -73,8 +82,8 @@ def read(raw: Raw) -> Reading:
         return _made_none(record, kind)
     if how == APART:
         return _apart(pods, record, raw)
-    if failing := [one for one in pods if not start.started(one) and not _leaves(one)]:
-        return start.not_started(failing[0]["status"], record["events"], raw)
+    if failed := failing(pods):
+        return start.not_started(failed[0]["status"], record["events"], raw)
     if how == ROLLS_OUT:
         return _rolled_out(record, kind)
     lacking = told(kind, record["own"])
@@ -84,11 +93,21 @@ def read(raw: Raw) -> Reading:
 
 
 def _made_none(record: Json, kind: Workload) -> Reading:
+    return _refused(record, kind) or _deviates(
+        f"the {kind.value} made no Pod in {record['seconds']:.0f} s"
+    )
+
+
+def _refused(record: Json, kind: Workload) -> Reading | None:
+    """Return that a Pod was refused, where events or a Deployment's status say so."""
     # sample: {"type": "Warning", "reason": "FailedCreate", "message": "Error creating: pods \"x-\" is forbidden: …"}
-    refused = [one["message"] for one in record["said"] if one.get("reason") == _REFUSED]
-    if refused:
-        return probe_failed(f"a Pod of the {kind.value} was refused: {refused[-1]}")
-    return _deviates(f"the {kind.value} made no Pod in {record['seconds']:.0f} s")
+    # sample: {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "pods \"x-\" is …"}
+    conditions = (record["own"].get("status") or {}).get("conditions") or ()
+    told = (*record["said"], *conditions)
+    refused = [one["message"] for one in told if one.get("reason") == _REFUSED]
+    return (
+        probe_failed(f"a Pod of the {kind.value} was refused: {refused[-1]}") if refused else None
+    )
 
 
 def _apart(pods: Sequence[Json], record: Json, raw: Raw) -> Reading:
@@ -114,19 +133,25 @@ def _rolled_out(record: Json, kind: Workload) -> Reading:
         shown = ", ".join(
             f"{_name(one)} ({_revision(one) or 'the first'})" for one in record["pods"]
         )
-        return _deviates(f"its template was changed, and Pods were not replaced in time: {shown}")
+        return _refused(record, kind) or _deviates(
+            f"its template was changed, and Pods were not replaced in time: {shown}"
+        )
     if record["gap"]:
         return _deviates("its template was changed, and for a while no Pod of it was Ready")
     lacking = told(kind, record["own"])
     if lacking:
         return _deviates(f"its Pod was replaced, but the {kind.value}'s status tells {lacking}")
     return _conforms(
-        f"{record['first']} was replaced by {_named(record['pods'])}; one was always Ready"
+        f"{record['first']} was replaced by {_named(_staying(record['pods']))}; one was always Ready"
     )
 
 
 def _kept_away(pod: Json, says: str) -> bool:
     return any(says in text for text in start.own_words(pod["status"]))
+
+
+def _staying(pods: Sequence[Json]) -> list[Json]:
+    return [one for one in pods if not _leaves(one)]
 
 
 def _leaves(pod: Json) -> bool:

@@ -16,9 +16,9 @@ from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Afterwards
 from nettests.model.cluster_profile import Timing
-from nettests.model.labels import HOSTNAME_LABEL, MEMBER_LABEL, REVISION, SET_LABEL
+from nettests.model.labels import HOSTNAME_LABEL, MEMBER_LABEL, REVISION, RUN_LABEL, SET_LABEL
 from nettests.model.workload import APART, ROLLS_OUT, Workload
-from nettests.parse import start, workloads
+from nettests.parse import workloads
 from nettests.probes.seams import Pods
 
 Object = dict[str, Any]
@@ -103,8 +103,9 @@ def _listed(item: Object) -> str:
 
 
 def selector_of(item: Object) -> str:
-    """Return the selector of the labels by which the Pods of an object are found."""
-    return f"{SET_LABEL}={item['metadata']['name']}"
+    """Return the selector of the labels by which the Pods of an object are found, and none that another run left."""
+    metadata = item["metadata"]
+    return f"{RUN_LABEL}={metadata['labels'][RUN_LABEL]},{SET_LABEL}={metadata['name']}"
 
 
 def remove(pods: Pods, made: Object, timing: Timing, *, wait: bool) -> None:
@@ -157,14 +158,20 @@ class Working:
             **record,
             "pods": [_essential(one) for one in found],
             "own": {
+                "metadata": {"generation": own["metadata"].get("generation", 0)},
                 "spec": {"replicas": (own.get("spec") or {}).get("replicas", 1)},
                 "status": own.get("status"),
             },
-            "said": []
-            if found
-            else self._events(made["metadata"]["namespace"], made["metadata"]["name"]),
+            "said": [] if found else self._said(made, own),
             "events": self._of_failing(found),
         }
+
+    def _said(self, made: Object, own: Object) -> list[Object]:
+        """Return what events say of an object without Pods, and of the Jobs that a CronJob made."""
+        jobs = (own.get("status") or {}).get("active") or ()
+        names = (made["metadata"]["name"], *(str(job["name"]) for job in jobs))
+        namespace = made["metadata"]["namespace"]
+        return [event for name in names for event in self._events(namespace, name)]
 
     def _patience(self, kind: Workload) -> float:
         """Return how long the first Pod of an object is waited for: controllers act within seconds, or by the minute."""
@@ -228,8 +235,8 @@ class Working:
         return found
 
     def _of_failing(self, found: Sequence[Object]) -> list[Object]:
-        failing = [one["metadata"] for one in found if not start.started(one)]
-        return self._events(failing[0]["namespace"], failing[0]["name"]) if failing else []
+        failed = [one["metadata"] for one in workloads.failing(found)]
+        return self._events(failed[0]["namespace"], failed[0]["name"]) if failed else []
 
     def _events(self, namespace: str, name: str) -> list[Object]:
         told = (one for one in self.pods.events_of(namespace, name) if one.get("message"))

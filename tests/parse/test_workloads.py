@@ -67,6 +67,29 @@ def test_an_object_without_pods_deviates_unless_they_were_refused(kind: Workload
     assert "exceeded quota" in detail
 
 
+def test_of_a_deployment_its_status_says_that_pods_were_refused() -> None:
+    """The events are its ReplicaSet's. In a roll-out it is the second Pod that a quota may not hold."""
+    told = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}
+    own = {"status": {"conditions": [{**told, "message": "exceeded quota"}]}}
+    stays = {"pods": [pod(READY)], "rolled": False, "gap": False}
+    for how, record in ((MAKES, {}), (ROLLS_OUT, stays)):
+        outcome, detail = attempt(Workload.DEPLOYMENT, how, own=own, **record)
+        assert outcome is Outcome.PROBE_FAILED
+        assert "exceeded quota" in detail
+
+
+@pytest.mark.parametrize("observed", [1, 2])
+def test_a_status_counts_once_it_is_of_the_changed_spec(observed: int) -> None:
+    """Else it tells of the Pods before."""
+    status = {**GOOD["status"], "observedGeneration": observed}
+    own = {"metadata": {"generation": 2}, "status": status}
+    outcome, detail = attempt(
+        Workload.DEPLOYMENT, ROLLS_OUT, pods=[NEW], rolled=True, gap=False, own=own
+    )
+    assert outcome is (Outcome.CONFORMS if observed == 2 else Outcome.DEVIATES)
+    assert ("of generation 1" in detail) is (observed == 1)
+
+
 @pytest.mark.parametrize(
     ("kind", "status", "own", "lacking"),
     [
@@ -168,9 +191,11 @@ def test_waiting_ends_when_nothing_more_is_to_be_learnt() -> None:
 
 
 def test_a_pod_that_leaves_serves_nobody() -> None:
-    """It may be Ready until its end, and yet no Service leads to it."""
+    """It may be Ready until its end, and yet no Service leads to it; nor does a roll-out wait for that end."""
     assert workloads.serves([pod(READY), pod(PENDING)])
     assert not workloads.serves([pod(READY, leaves=True), pod(PENDING)])
     assert workloads.replaced([NEW], "second")
-    assert not workloads.replaced([NEW, pod(READY, leaves=True)], "second")
+    assert workloads.replaced([NEW, pod(READY, leaves=True)], "second")
+    assert not workloads.replaced([NEW, pod(READY)], "second")
+    assert not workloads.replaced([pod(READY, "b", new=True, leaves=True)], "second")
     assert not workloads.replaced([], "second")

@@ -8,7 +8,7 @@ import pytest
 
 from nettests.model.check import Afterwards
 from nettests.model.cluster_profile import Timing
-from nettests.model.labels import REVISION, SET_LABEL
+from nettests.model.labels import REVISION, RUN_LABEL, SET_LABEL
 from nettests.model.workload import APART, MAKES, ROLLS_OUT, Workload
 from nettests.plan import pods
 from nettests.probes import start_objects, workloads
@@ -85,6 +85,32 @@ def test_why_pods_were_refused_is_written_down() -> None:
     assert json.loads(examine(failing, worked(Workload.JOB)).stdout)["events"]
 
 
+def test_the_jobs_of_a_cron_job_say_why_their_pods_were_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The CronJob itself has made its Job, and no event of its own tells more."""
+    refused = {"type": "Warning", "reason": "FailedCreate", "message": "exceeded quota"}
+    events = {"start-1-29412345": [refused]}
+    monkeypatch.setattr(Cluster, "events_of", lambda _self, _namespace, name: events.get(name, []))
+    told = {"active": [{"kind": "Job", "name": "start-1-29412345"}], **TOLD}
+    done = examine(Cluster(READY, stages=[[[]]], told=told), worked(Workload.CRON_JOB))
+    assert json.loads(done.stdout)["said"] == [refused]
+
+
+def test_events_are_those_of_the_pod_that_stays() -> None:
+    """One that goes has failed nothing."""
+    found = [seen("goes", {"phase": "Pending"}, leaves=True), seen("b", {"phase": "Failed"})]
+    named: list[str] = []
+
+    class Hears(Cluster):
+        def events_of(self, _namespace: str, pod: str) -> list[Object]:
+            named.append(pod)
+            return []
+
+    examine(Hears(READY, stages=[[found]], told=TOLD), worked(Workload.JOB))
+    assert named == ["b"]
+
+
 @pytest.mark.parametrize("gap", [False, True])
 def test_a_template_is_changed_and_the_replacement_followed(gap: bool) -> None:
     """Of the object as it stands, again where somebody else changed it; a moment without a Pod is noted."""
@@ -156,7 +182,8 @@ def test_in_a_namespace_of_others_its_pods_are_gone_before_the_next(existing: bo
     blank = replace(BLANK, existing=existing)
     starting = Starting(pods=cluster, blank=blank, facts=FACTS, timing=Timing())
     assert not starting.examine(question(worked(Workload.JOB))).error
-    assert cluster.followed == [f"{SET_LABEL}=start-1"] * (1 + existing)
+    of_this_run = f"{RUN_LABEL}=1,{SET_LABEL}=start-1"
+    assert cluster.followed == [of_this_run] * (1 + existing)
 
 
 def test_who_attaches_is_told_what_the_container_says() -> None:
