@@ -177,9 +177,18 @@ def _read(step: Step) -> list[Item]:
         ]
 
 
+_NOTE = "[cut: "
+
+
+def is_whole(text: str) -> bool:
+    """Whether a file of the diagnostics holds all that was read: of one that was cut no absence says anything."""
+    last = text.rstrip("\n").rpartition("\n")[2]
+    return not (text.startswith(_NOTE) or last.startswith(_NOTE))
+
+
 def _cut(data: bytes, room: int, *, at_end: bool) -> bytes:
     """Return at most ``room`` bytes of ``data`` with a line that says what is missing."""
-    note = f"[cut: {len(data)} bytes were read, at most {room} are kept]\n".encode()
+    note = f"{_NOTE}{len(data)} bytes were read, at most {room} are kept]\n".encode()
     keep = max(0, room - len(note) - 1)
     kept = data[:keep] if at_end else data[len(data) - keep :]
     text = kept.decode(errors="ignore").encode()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from nettests.diagnose.collect import is_whole
 from nettests.diagnose.names import safe_name
 from nettests.diagnose.subjects import NODE, Subject
 from nettests.errors import NettestsError
@@ -22,7 +23,7 @@ from nettests.session.trace_files import write_trace
 from nettests.session.trace_scene import refusal
 from nettests.session.tracing import Traced, Tracer
 from nettests.session.watch import Watch
-from nettests.tracing.confirming import confirmations
+from nettests.tracing.confirming import Read, confirmations
 
 TRACES = "traces"
 """The folder of traces in that of a run."""
@@ -54,15 +55,22 @@ def trace_run(
 
 def _confirmed(traced: Traced, diagnostics: Path) -> Traced:
     """Return the trace with what the diagnostics of its nodes say of it."""
+    said = confirmations(traced.trace, collected(diagnostics))
+    return replace(traced, trace=replace(traced.trace, confirmed=said))
+
+
+def collected(diagnostics: Path) -> Read:
+    """Return what reads the files of nodes; one that was cut is none, because what it lacks may have been there."""
 
     def read(node: str, file: str) -> str | None:
+        path = diagnostics / Subject(NODE, node).folder / file
         try:
-            return (diagnostics / Subject(NODE, node).folder / file).read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeError):
             return None
+        return text if is_whole(text) else None
 
-    said = confirmations(traced.trace, read)
-    return replace(traced, trace=replace(traced.trace, confirmed=said))
+    return read
 
 
 def representatives(checks: Sequence[Check], watch: Watch, facts: ClusterFacts) -> Iterator[Check]:

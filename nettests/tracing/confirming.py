@@ -26,7 +26,7 @@ FILES = (BALANCERS, ENDPOINTS, NETWORKS, ROUTES, NFTABLES, IPTABLES)
 _RULES = {BALANCERS: "HNS load balancer", NFTABLES: "nftables rule", IPTABLES: "iptables rule"}
 
 Read = Callable[[str, str], str | None]
-"""Returns the text of a node's file; ``None`` where it was not collected."""
+"""Returns the text of a node's file; ``None`` where it was not collected, or not wholly."""
 
 
 def confirmations(trace: Trace, read: Read) -> tuple[str, ...]:

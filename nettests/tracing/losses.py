@@ -88,7 +88,8 @@ def _times(hop: Hop, backend: End | None, towards: Hop) -> dict[Key, int]:
         if _elsewhere(one, hop, backend, towards):
             continue
         seen = one.sighting
-        place = (seen.interface, seen.direction, one.packet.encapsulation is None)
+        plain = one.packet.encapsulation is None
+        place = (seen.interface, seen.edge_id, seen.direction, plain)
         found[key, place] += 1
     times: dict[Key, int] = {}
     for (key, _), count in found.items():

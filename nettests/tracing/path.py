@@ -60,7 +60,7 @@ def _after_silence(found: Trace, *, anew: bool | None) -> Trace:
     if found.stopped is None or found.finding is Finding.NEVER_LEFT_POD:
         text = f"{silence}, while a new one was: it was forgotten, and where does not show: {what}"
         return replace(found, finding=Finding.UNSURE, node="", detail=text)
-    if found.finding is Finding.UNSURE and any(one for one in found.remarks):
+    if found.finding is Finding.UNSURE and found.remarks:
         text = f"{silence}, while a new one was: it was forgotten; {what}"
         return replace(found, finding=Finding.UNSURE, detail=text)
     return replace(found, finding=Finding.FORGOTTEN, detail=f"{silence}; {what}")

@@ -39,7 +39,7 @@ _PKTMON = re.compile(
     r"(\d\d):(\d\d):(\d\d\.\d{1,9})\s.{0,80}?\b(Drop: )?PktGroupId (\d{1,20}),(.{1,400})"
 )
 _FIELD = re.compile(
-    r"\b(Direction|Type|Component|DropReason|DropLocation|LoggedSize)\s+([^,]{1,120}?)\s*(?:,|$)"
+    r"\b(Direction|Type|Component|Edge|DropReason|DropLocation|LoggedSize)\s+([^,]{1,120}?)\s*(?:,|$)"
 )
 # sample: [00]1234.5678::2025-03-27 16:10:36.000000000 [Microsoft-Windows-PktMon] Component 2, Type Miniport, Name mlx5.sys, Mellanox ConnectX-5 Adapter #2
 _COMPONENT = re.compile(
@@ -225,6 +225,7 @@ def _pktmon_head(head: re.Match[str]) -> Frame:
         direction={"Rx": Direction.IN, "Tx": Direction.OUT}.get(way, Direction.UNKNOWN),
         ethernet=said.get("Type", "Ethernet") == "Ethernet",
         drop=_reason(said) if head[4] or "DropReason" in said else "",
+        edge_id=said.get("Edge", ""),
     )
 
 

@@ -26,7 +26,8 @@ class Edge(Enum):
 class Frame:
     """A frame as a capture holds it, before it is dissected. ``ethernet`` says whether it begins with that header.
 
-    ``drop`` is why the node dropped it, in the words of its own tool; empty where it went on.
+    ``drop`` is why the node dropped it, in the words of its own tool; empty where it went on. ``edge_id`` is the number of
+    an edge of pktmon's component: a packet that passes the component is logged at each of them.
     """
 
     time: float
@@ -36,6 +37,7 @@ class Frame:
     edge: Edge = Edge.UNKNOWN
     ethernet: bool = True
     drop: str = ""
+    edge_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,7 @@ class Sighting:
     direction: Direction = Direction.UNKNOWN
     edge: Edge = Edge.UNKNOWN
     drop: str = ""
+    edge_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

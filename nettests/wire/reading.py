@@ -185,6 +185,7 @@ def dissected(
                 direction=frame.direction,
                 edge=frame.edge,
                 drop=frame.drop,
+                edge_id=frame.edge_id,
             )
             found.append((frame, seen))
     return tuple(found), tuple(unread)

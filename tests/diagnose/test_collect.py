@@ -8,6 +8,7 @@ import pytest
 from nettests.diagnose import Collected, Collector, Reader, Subject, Wanted, index
 from nettests.model.cluster_profile import DiagnosticsLimits
 from nettests.redaction import Redactor
+from nettests.session.run_traces import collected
 from tests.diagnose.cluster import NAMESPACE, Cluster, Tools, pod
 from tests.probes.made import FACTS
 
@@ -208,6 +209,17 @@ def test_a_long_log_keeps_its_end_and_says_what_is_gone(
     yaml = (tmp_path / "pods" / POD.name / "pod.yaml").read_text()
     assert yaml.startswith(("apiVersion", "metadata"))
     assert yaml.rstrip().endswith("at most 2048 are kept]")
+
+
+def test_a_cut_file_speaks_neither_for_a_trace_nor_against_it(
+    collect: Collect, tmp_path: Path
+) -> None:
+    """The routes of a node among many are cut: what is not among them may have been."""
+    routes = "".join(f"  10.244.{number}.0  255.255.255.0  On-link\n" for number in range(250))
+    for bound, said in ((262_144, routes), (2048, None)):
+        collect(NODE, by=Tools(route=routes), item_bytes=bound)
+        assert collected(tmp_path)("w1", "routes.txt") == said
+    assert collected(tmp_path)("w1", "addresses.txt") is None
 
 
 def test_all_files_together_keep_to_their_bound(collect: Collect, tmp_path: Path) -> None:

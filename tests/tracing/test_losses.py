@@ -76,6 +76,18 @@ def test_what_was_sent_again_and_came_twice_was_not_lost() -> None:
     assert one.finding is Finding.NOTHING_WRONG
 
 
+def test_a_packet_at_two_edges_of_a_component_is_one() -> None:
+    """pktmon logs it at each edge that it passes; the other node's tool shows it once, and nothing was lost."""
+    parts = (request(100), reply(50))
+    twice = [
+        replace(one, edge_id=number)
+        for part in parts
+        for one in part
+        for number in (("1", "2") if one.node == "win-1" else ("",))
+    ]
+    assert trace(DIRECT, MARK, captures(twice), answered=True).finding is Finding.NOTHING_WRONG
+
+
 def test_a_frame_that_one_capture_missed_is_no_loss() -> None:
     """What was never sent again came: the connection was answered."""
     one = found(request(100), request(200, LOST), reply(50))

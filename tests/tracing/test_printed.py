@@ -67,6 +67,7 @@ def test_pktmon_names_component_drop_and_bytes() -> None:
     nic, dropped, pod = read_pktmon(PKTMON).frames
     assert (nic.interface, nic.edge, nic.direction) == ("mlx5.sys (78)", Edge.WIRE, Direction.OUT)
     assert nic.ethernet
+    assert (nic.edge_id, dropped.edge_id) == ("1", "")
     assert dropped.drop == "INET: transport endpoint was not found (0xE000460A)"
     assert not dropped.ethernet
     assert dropped.interface == "component 49"

@@ -16,7 +16,7 @@ from scapy.utils import PcapWriter
 
 from nettests import wire
 from nettests.errors import PathError
-from nettests.tracing.sighting import Direction, Frame
+from nettests.tracing.sighting import Direction, Edge, Frame
 from nettests.wire import reading
 
 FRAME = Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / TCP(sport=28002, dport=80)
@@ -120,6 +120,24 @@ def test_malformed_headers_never_break_the_dissector(data: bytes, *, ethernet: b
     ]
     pairs, unread = wire.dissected("n", frames)
     assert len(pairs) + len(unread) <= 3
+
+
+def test_the_place_of_a_frame_is_that_of_its_packet() -> None:
+    """Interface, edge, direction and drop of what a tool printed stay with it."""
+    frame = Frame(
+        time=1.5,
+        data=bytes(Ether() / IP() / UDP()),
+        interface="vfpext.sys (5)",
+        direction=Direction.OUT,
+        edge=Edge.WIRE,
+        drop="Unknown",
+        edge_id="2",
+    )
+    ((given, seen),), _ = wire.dissected("n", [frame])
+    told = {
+        name: getattr(seen, name) for name in ("interface", "direction", "edge", "drop", "edge_id")
+    }
+    assert told == {name: getattr(given, name) for name in told}
 
 
 def test_geneve_is_taken_off_like_vxlan() -> None:

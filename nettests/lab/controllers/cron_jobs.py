@@ -29,6 +29,8 @@ class Due:
     delete: tuple[Json, ...]
     status: Json
     seconds: float
+    problem: str = ""
+    """What cannot be read of it."""
 
 
 def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:
@@ -36,7 +38,11 @@ def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:
     own = owned_by(item, jobs)
     spec, status = item["spec"], item.get("status") or {}
     since = _read(status.get("lastScheduleTime") or item["metadata"]["creationTimestamp"])
-    moment = _last(spec["schedule"], since, now)
+    problem = ""
+    try:
+        moment = _last(spec["schedule"], since, now)
+    except ValueError as error:
+        moment, problem = None, f'unparseable schedule: "{spec["schedule"]}" : {error}'
     active = [job for job in own if not _over(job)]
     held = bool(active) and spec.get("concurrencyPolicy") == "Forbid"
     created = None
@@ -49,6 +55,7 @@ def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:
         delete=tuple(_surplus(own, spec)),
         status=told,
         seconds=60 - now.second - now.microsecond / 1e6,
+        problem=problem,
     )
 
 

@@ -169,10 +169,11 @@ class WorkloadController:
             sets.objects.setdefault(key_of(created), created)
             self._queue.add(f"replicasets {key_of(created)}")
             own = [*own, created]
+        replicas = self._scales(deployment, own)
         for item in own:
             name = item["metadata"]["name"]
-            if item["spec"].get("replicas") != (replicas := self._scales(deployment, own)[name]):
-                await self._client.patch(f"{path}/{name}", {"spec": {"replicas": replicas}})
+            if item["spec"].get("replicas") != replicas[name]:
+                await self._client.patch(f"{path}/{name}", {"spec": {"replicas": replicas[name]}})
         await self._report("deployments", deployment, deployment_status(deployment, own))
 
     def _scales(self, deployment: Json, own: list[Json]) -> dict[str, int]:
@@ -184,6 +185,9 @@ class WorkloadController:
         jobs = self._sets["jobs"]
         due = reconcile_cron_job(item, jobs.in_namespace(namespace), datetime.now(UTC))
         path = f"{_GROUPS['jobs']}/namespaces/{namespace}/jobs"
+        if due.problem:
+            about = {"apiVersion": "batch/v1", "kind": "CronJob", **item}
+            self._recorder.kubelet(about, "Warning", "UnparseableSchedule", due.problem)
         if due.create is not None:
             created = await self._client.create(path, due.create)
             jobs.objects.setdefault(key_of(created), created)

@@ -3,7 +3,7 @@
 ``meta nftrace`` marks packets, and for each rule that such a packet meets the kernel tells table, chain and verdict, with the
 packet's headers as they are there: so a drop is known by the very rule that made it. What the kernel drops elsewhere (no
 route, a full queue) is not told: tracepoints and the drop monitor (NET_DM) are no namespace's own. Which cause a chain
-stands for is said here, beside nobody's packets; how it is worded is ``programs.windows.pktmon``'s.
+stands for is said here; how it is worded is ``programs.windows.pktmon_log``'s.
 
 Sources: Linux, ``include/uapi/linux/netfilter/nf_tables.h`` (``nft_trace_attributes``), ``nfnetlink.h``; ``net/netfilter/nf_tables_trace.c``.
 """
@@ -30,7 +30,7 @@ _ATTRIBUTE = struct.Struct("=HH")
 _NESTED = 0x3FFF
 _TABLE, _CHAIN, _TYPE, _VERDICT, _ID = 1, 2, 4, 5, 6
 _LINK, _NETWORK, _TRANSPORT, _INPUT = 7, 8, 9, 10
-_POLICY, _FAMILY = 16, 15
+_POLICY = 16
 _OF_POLICY = 1
 _CODE, _DROP = 1, 0
 _SIOCGIFNAME = 0x8910
@@ -100,8 +100,6 @@ class DropWitness:
 
     namespace: Namespace
     take: Callable[[Dropped], None]
-    missed: int = 0
-    """How often the kernel told more than was read in time."""
     _socket: socket.socket | None = None
     _packets: dict[bytes, _Headers] = field(default_factory=dict)
 
@@ -136,9 +134,10 @@ class DropWitness:
             except BlockingIOError:
                 return
             except OSError as error:
-                if error.errno != errno.ENOBUFS:
+                if (
+                    error.errno != errno.ENOBUFS
+                ):  # more was told than is read in time: some drops stay untold
                     raise
-                self.missed += 1
                 continue
             for kind, body in _messages(data):
                 if kind == _TRACE:

@@ -130,13 +130,19 @@ class Node:
     ) -> Callable[[], Awaitable[None]]:
         """Tell what rules drop where packets of the node's pods pass, until what is returned is called."""
         witness = DropWitness(self.forwarding, take)
-        witness.begin()
-        await self._worker.run(lambda: witness.load(ports))
 
         async def end() -> None:
-            await self._worker.run(witness.unload)
-            witness.end()
+            try:
+                await self._worker.run(witness.unload)
+            finally:
+                witness.end()
 
+        witness.begin()
+        try:
+            await self._worker.run(lambda: witness.load(ports))
+        except BaseException:  # whoever wanted it may have been killed meanwhile
+            await end()
+            raise
         return end
 
     def pod_namespaces(self) -> Mapping[str, NetworkNamespace]:

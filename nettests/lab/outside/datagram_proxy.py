@@ -25,6 +25,7 @@ _UNSUPPORTED_COMMAND, _UNSUPPORTED_ADDRESS = 7, 8
 _HEADER = 10
 """Bytes before a datagram's payload: reserved, fragment, kind of address, IPv4 address, port."""
 _ADDRESS_BYTES = {_IPV4: 4, 4: 16}
+_CHUNK = 4096
 Place = tuple[str, int]
 
 
@@ -121,9 +122,11 @@ class DatagramProxy:
         self._outwards[client] = transport
         try:
             writer.write(_reply(0, self._relay.getsockname()))
-            await reader.read()
+            while await reader.read(_CHUNK):
+                pass  # nothing is said on it any more: it is held
         finally:
-            del self._outwards[client]
+            if self._outwards.get(client) is transport:  # else its port is another client's by now
+                del self._outwards[client]
             transport.close()
 
     def _pass_on(self) -> None:

@@ -7,6 +7,10 @@ from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, OVERLAY
 
 _PACKETS = ("packets",)
+_SENT = (
+    Checks(flow="witnessed-pod-to-pod", source="win-1"),
+    Checks(flow="witnessed-service", source="win-1"),
+)
 
 WITNESS_FAULTS = (
     NamedFault(
@@ -15,10 +19,7 @@ WITNESS_FAULTS = (
         profiles=(BRIDGE, OVERLAY),
         injections=inject("sources-disguised", node="win-1"),
         enable=_PACKETS,
-        must=(
-            Checks(flow="witnessed-pod-to-pod", source="win-1"),
-            Checks(flow="witnessed-service", source="win-1"),
-        ),
+        must=_SENT,
         names=("win-1", "wire|capture"),
     ),
     NamedFault(
@@ -27,10 +28,7 @@ WITNESS_FAULTS = (
         profiles=(OVERLAY,),
         injections=inject("network-id-disguised", node="win-1"),
         enable=_PACKETS,
-        must=(
-            Checks(flow="witnessed-pod-to-pod", source="win-1"),
-            Checks(flow="witnessed-service", source="win-1"),
-        ),
+        must=_SENT,
         # Replies leave it in its tunnels, too.
         may=(
             Checks(flow="witnessed-pod-to-pod", target="win-1"),
@@ -44,10 +42,7 @@ WITNESS_FAULTS = (
         profiles=(BRIDGE,),
         injections=inject("macs-kept", node="win-1"),
         enable=_PACKETS,
-        must=(
-            Checks(flow="witnessed-pod-to-pod", source="win-1"),
-            Checks(flow="witnessed-service", source="win-1"),
-        ),
+        must=_SENT,
         names=("win-1", "wire|capture"),
     ),
 )

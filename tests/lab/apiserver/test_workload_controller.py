@@ -20,6 +20,7 @@ ENDING: Json = {
     "metadata": {"labels": {"run": "1"}, "annotations": {"why": "a test"}},
     "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]},
 }
+UNREADABLE = "UnparseableSchedule"
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
 
 
@@ -132,10 +133,10 @@ def test_a_job_leaves_its_pods_behind_unless_it_is_told_otherwise(
     api(lambda running: reconciled(running, work))
 
 
-async def _cron_job(client: Client) -> None:
+async def _cron_job(client: Client, schedule: str = "* * * * *") -> None:
     """Make one whose last moment is long ago."""
     job = {"metadata": {"labels": {"run": "1"}}, "spec": {"template": ENDING}}
-    spec = {"schedule": "* * * * *", "jobTemplate": job}
+    spec = {"schedule": schedule, "jobTemplate": job}
     await client.create(f"{BATCH}/cronjobs", {"metadata": {"name": "c"}, "spec": spec})
     old = {"status": {"lastScheduleTime": "2026-01-01T00:00:00Z"}}
     await client.patch(f"{BATCH}/cronjobs/c/status", old)
@@ -155,6 +156,22 @@ def test_a_cron_job_makes_a_job_that_makes_a_pod(api: Api) -> None:
         await client.delete(f"{BATCH}/cronjobs/c", {"propagationPolicy": "Foreground"})
         await until(lambda: _gone(client, f"{BATCH}/cronjobs/c"))
         assert await names(client, f"{BATCH}/jobs") == await names(client, PODS) == []
+
+    api(lambda running: reconciled(running, work))
+
+
+def test_a_schedule_that_cannot_be_read_is_an_event(api: Api) -> None:
+    """The loop goes on, and other objects get their Pods."""
+
+    async def events(client: Client) -> list[str]:
+        listed = (await client.get("/api/v1/namespaces/default/events"))["items"]
+        return [one["involvedObject"]["name"] for one in listed if one["reason"] == UNREADABLE]
+
+    async def work(client: Client) -> None:
+        await _cron_job(client, "0 0 * * MON")
+        assert set(await until(lambda: events(client))) == {"c"}
+        await client.create(DEPLOYMENTS, deployment("d", 1))
+        await until(lambda: names(client, PODS))
 
     api(lambda running: reconciled(running, work))
 

@@ -107,3 +107,12 @@ def test_jobs_that_ended_are_kept_up_to_a_limit() -> None:
     item = cron_job(successfulJobsHistoryLimit=1, failedJobsHistoryLimit=0)
     due = reconcile_cron_job(item, [*ended, job("c-5", "Complete") | {"metadata": {"name": "other"}}], at("02:30:50"))  # fmt: skip
     assert [one["metadata"]["name"] for one in due.delete] == ["c-0", "c-1", "c-8"]
+
+
+@pytest.mark.parametrize("schedule", ["0 0 * * MON", "@weekly"])
+def test_a_schedule_that_the_lab_cannot_read_never_comes(schedule: str) -> None:
+    """It is told, as the CronJob controller does; the lab goes on."""
+    due = reconcile_cron_job(cron_job(schedule), [job("c-1", "Complete")], at("02:35:00"))
+    assert due.create is None
+    assert due.problem.startswith(f'unparseable schedule: "{schedule}"')
+    assert not reconcile_cron_job(cron_job(), [], at("02:35:00")).problem

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import socket
 import threading
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
@@ -39,6 +40,7 @@ def relay() -> Iterator[int]:
     def run() -> None:
         with contextlib.suppress(asyncio.CancelledError):
             loop.run_until_complete(task)
+        loop.run_until_complete(_end_the_rest())
 
     serving = threading.Thread(target=run)
     serving.start()
@@ -47,6 +49,15 @@ def relay() -> Iterator[int]:
     serving.join(10)
     loop.close()
     datagrams.close()
+
+
+async def _end_the_rest() -> None:
+    """End what is held for clients that are still there."""
+    held = asyncio.all_tasks() - {asyncio.current_task()}
+    for one in held:
+        one.cancel()
+    await asyncio.gather(*held, return_exceptions=True)
+    await asyncio.sleep(0)
 
 
 def client(port: int, token: str = TOKEN) -> socks.socksocket:
@@ -116,3 +127,51 @@ def test_a_stranger_at_the_relays_port_is_dropped(relay: int) -> None:
             stranger.sendto(header + b"stranger", socket.socket.getpeername(known))
         known.sendto(b"after", place)
         assert server.recvfrom(100)[0] == b"after"
+
+
+def associate(port: int, declared: int) -> tuple[socket.socket, tuple[str, int]]:
+    """Request a relay for what will come from a port; return the connection that it stands on, and where the relay is."""
+    control = socket.create_connection(("127.0.0.1", port), 5)
+    control.sendall(b"\x05\x01\x02" + b"\x01\x03lab\x08" + TOKEN.encode())
+    control.sendall(b"\x05\x03\x00\x01\x7f\x00\x00\x01" + declared.to_bytes(2, "big"))
+    reply = b""
+    while len(reply) < 14:
+        reply += control.recv(14 - len(reply))
+    return control, ("127.0.0.1", int.from_bytes(reply[-2:], "big"))
+
+
+def test_a_port_that_was_taken_over_is_not_lost_with_its_first_client(relay: int) -> None:
+    """The end of a connection takes away its own relay, and not that of a later one which has the same port."""
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender,
+    ):
+        for sock in (server, sender):
+            sock.bind(("127.0.0.1", 0))
+            sock.settimeout(5)
+        port = server.getsockname()[1]
+        first, _ = associate(relay, sender.getsockname()[1])
+        second, place = associate(relay, sender.getsockname()[1])
+        first.shutdown(socket.SHUT_WR)
+        assert first.recv(1) == b"", "the relay has ended it"
+        first.close()
+        sender.sendto(
+            b"\x00\x00\x00\x01\x7f\x00\x00\x01" + port.to_bytes(2, "big") + b"word", place
+        )
+        assert server.recvfrom(100)[0] == b"word"
+        second.close()
+
+
+def test_what_is_said_on_a_held_connection_is_not_kept(relay: int) -> None:
+    """A client that goes on sending there costs no memory."""
+    size = 16 * 1024 * 1024
+    tracemalloc.start()
+    try:
+        control, _ = associate(relay, 9)
+        before = tracemalloc.get_traced_memory()[0]
+        control.sendall(bytes(size))
+        held = tracemalloc.get_traced_memory()[0] - before
+        assert held < size / 4
+        control.close()
+    finally:
+        tracemalloc.stop()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from nettests import wire
 from nettests.lab.interfaces import Disk, Dropped, Json, Machine, Namespace
 from nettests.lab.network import nft
 from nettests.lab.network.drop_witness import DropWitness
+from nettests.lab.network.namespace import Worker
+from nettests.lab.network.node import Node as FabricNode
 from nettests.lab.programs.linux.tcpdump import parse
 from nettests.lab.programs.packets import Heads
 from nettests.lab.topology import OS
@@ -167,6 +170,56 @@ async def test_pktmon_tells_what_a_rule_of_the_switch_dropped_and_why(world: Wor
     assert (first.source_port, first.destination_port, first.syn) == (28002, 8080, True)
     assert not any(one.drop for one in seen if one.interface != "vfpext.sys (5)")
     nft.load(world.router.fd, "delete table ip vfp\n")
+
+
+@in_world()
+async def test_a_capture_that_cannot_begin_leaves_nothing(world: World) -> None:
+    """Where the switch's drops cannot be witnessed pktmon does not run afterwards, and no socket stays open."""
+    node = windows_node(world)
+    sockets = open_sockets()
+    fabric: Any = node.node
+    works, fabric.witness_drops = fabric.witness_drops, refused_witness(world)
+    begin = Dialect.PRESENT.start(LOG, packet_bytes=256, log_mib=4)
+    with pytest.raises(OSError, match="no rules"):
+        await finish(node, begin)
+    assert "not running" in (await finish(node, ["pktmon", "status"])).stdout
+    assert open_sockets() == sockets
+    fabric.witness_drops = works
+    assert (await finish(node, begin)).code == 0
+    assert (await finish(node, ["pktmon", "stop"])).code == 0
+    assert open_sockets() == sockets
+
+
+def refused_witness(world: World) -> Callable[..., Awaitable[object]]:
+    """Return how a node of the fabric witnesses drops whose rules the kernel refuses."""
+
+    class Refusing(Worker):
+        async def run(self, job: Callable[[], Any]) -> Any:
+            if self.refuse:
+                self.refuse = False
+                raise OSError("no rules")
+            return job()
+
+        refuse = True
+
+    nothing: Any = None
+    node = FabricNode(
+        spec=nothing,
+        host=world.router,
+        switch=None,
+        source_vip=None,
+        pods=nothing,
+        host_ports=(),
+        program=nothing,
+        worker=Refusing(),
+    )
+    return node.witness_drops
+
+
+def open_sockets() -> int:
+    """Return how many sockets this process has."""
+    links = Path("/proc/self/fd").iterdir()
+    return sum(one.is_symlink() and str(one.readlink()).startswith("socket:") for one in links)
 
 
 @in_world()

@@ -89,6 +89,12 @@ class Monitor:
             self.logged += _HEAD + min(len(one.data), self.size or len(one.data))
             self.taken.append(one)
 
+    def end(self) -> None:
+        """Take what frames are still waiting, and no more."""
+        if self.sniffer is not None:
+            self.sniffer.__exit__(None, None, None)
+            self.sniffer = None
+
     @property
     def ports(self) -> frozenset[int]:
         """The ports of its filters; none where one of them lets all ports through."""
@@ -216,7 +222,11 @@ async def _start(process: Process, monitor: Monitor, words: Sequence[str]) -> in
     monitor.logged, monitor.taken = 0, []
     monitor.sniffer = Sniffer(node.switch, monitor.take, ethernet=True)
     monitor.sniffer.__enter__()
-    monitor.unwatch = await node.witness_drops(monitor.drop, monitor.ports)
+    try:
+        monitor.unwatch = await node.witness_drops(monitor.drop, monitor.ports)
+    except BaseException:
+        monitor.end()
+        raise
     await out(
         process,
         f"Logger Parameters:\n    Logger name:        PktMon\n    Log file:           {monitor.file}\n\nCollected Data:\n    Packet counters, packet capture\n",
@@ -228,8 +238,7 @@ async def _stop(process: Process, monitor: Monitor) -> int:
     if monitor.sniffer is None:
         await err(process, "Packet Monitor is not running.\n")
         return 1
-    monitor.sniffer.__exit__(None, None, None)
-    monitor.sniffer = None
+    monitor.end()
     if monitor.unwatch is not None:
         await monitor.unwatch()
         monitor.unwatch = None
