@@ -18,7 +18,7 @@ def test_a_text_of_another_form_is_not_taken_for_an_empty_one() -> None:
 
 
 def test_a_reading_was_taken_whatever_came_of_it() -> None:
-    """One that failed is another thing than one that nobody needed."""
+    """One that failed is another thing than one that was not needed."""
     told = Evidence(texts={NETWORKS.name: ""}, problems={CONTAINERD.name: "denied"})
     assert told.was_taken(NETWORKS)
     assert told.was_taken(CONTAINERD)
