@@ -1,8 +1,8 @@
 """Remove the objects of a dead run, but only those that were listed, and only if nothing has changed since.
 
-``leftovers`` finds dead runs; time passes before the removal. So each run is checked again, its Lease is updated on
-the condition that nobody updated it since, and every deletion names the UID that was listed. A run that renews its
-Lease meanwhile keeps its objects, or sees the mark on its Lease and ends.
+``leftovers`` finds dead runs; time passes before the removal. So each run is checked again, its Lease is updated
+only if it was not updated since, and every deletion names the UID that was listed. A run that renews its Lease meanwhile
+keeps its objects, or sees the mark on its Lease and ends.
 """
 
 from collections.abc import Collection, Sequence

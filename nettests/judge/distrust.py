@@ -12,7 +12,7 @@ UNREADY = "was not Ready while this was probed"
 
 def unready_node(why: str) -> str | None:
     """Return the node whose NotReady state is the reason for distrust."""
-    # sample: node win-2 was not Ready while this was asked (NodeStatusUnknown: Kubelet stopped posting node status.)
+    # sample: node win-2 was not Ready while this was probed (NodeStatusUnknown: Kubelet stopped posting node status.)
     found = re.match(rf"node (\S+) {UNREADY}\b", why)
     return found[1] if found else None
 

@@ -6,6 +6,7 @@ runs. The same nodes and the same seed give the same pairs, in any process. Pure
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nettests.bounds.amounts import Bounds
@@ -93,12 +94,18 @@ def others(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, N
 
 
 def hosts(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, NodeFacts]]:
-    """Yield the ring of the nodes that are tested themselves: of all, of many others in every run."""
+    """Yield the ring of the nodes that are tested themselves: of all, of many others in every run, some of each system."""
     if len(nodes) <= ALL_PAIRS:
         yield from ring(nodes, seed)
         return
     shuffled = random.Random(seed)  # noqa: S311 - which nodes are tested is no secret
-    chosen = sorted(shuffled.sample(range(len(nodes)), ALL_PEERS))
+    places = shuffled.sample(range(len(nodes)), len(nodes))
+    of_system: Counter[OS] = Counter()
+    turns: list[tuple[int, int]] = []
+    for place in places:
+        turns.append((of_system[nodes[place].os], place))
+        of_system[nodes[place].os] += 1
+    chosen = sorted(place for _, place in sorted(turns)[:ALL_PEERS])
     yield from ring([nodes[place] for place in chosen], seed)
 
 

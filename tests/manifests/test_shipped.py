@@ -39,9 +39,9 @@ def test_every_case_of_an_entry_exists() -> None:
         assert set(entry.cases) <= known, entry.id
 
 
-READ_WHOLE = {"address", "message", "end"}
-"""Where a Pod's case deviates in one way only (of an end: how long it took); what a command or a server says may be wrong
-in many."""
+READ_WHOLE = {"address", "message"}
+"""Where a Pod's case deviates in one way only; what a command or a server says may be wrong in many, and the time until a
+Pod is gone is its kubelet's, too."""
 OTHER_TEXT = {"dns-mounted-file", "pod-file-modes", "pod-memory-volume"}
 """Flows whose command has nothing to say but its text: it prints other suffixes, the file that it may not read, or
 another file system, or fails in another way and is unknown."""

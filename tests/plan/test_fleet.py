@@ -313,6 +313,16 @@ def test_nodes_themselves_are_tested_in_a_ring_of_all_and_of_some_where_there_ar
     assert {a for a, _ in first} != {a for a, _ in other}
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_of_many_nodes_few_windows_nodes_are_tested_themselves_in_every_run(seed: int) -> None:
+    """Both systems take turns as long as there are nodes of both, so that the same systems meet in every run."""
+    every = nodes(2 * ALL_PAIRS, 3)
+    windows = [a.name for a, _ in hosts(every, seed) if a.os is OS.WINDOWS]
+    assert sorted(windows) == sorted(one.name for one in every if one.os is OS.WINDOWS)
+    half = [a for a, _ in hosts(nodes(2 * ALL_PAIRS, ALL_PAIRS), seed) if a.os is OS.WINDOWS]
+    assert len(half) == ALL_PEERS / 2
+
+
 def test_nodes_without_host_process_are_no_source_themselves() -> None:
     """Where a node takes no HostProcess container, the reason stands beside the nodes that are tested."""
     facts = fleet()

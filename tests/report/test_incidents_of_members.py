@@ -15,6 +15,7 @@ NODE = "win-2"
 LATE = (
     "every answer took 3.1 s or more, and 2 s are waited for at most before something is sent again"
 )
+LOOKUP = "lookup web.ns.svc.cluster.local on 10.96.0.10:53: read udp 10.244.1.5:50333->10.96.0.10:53: i/o timeout"
 
 
 def forgotten(action: Action) -> bool:
@@ -225,6 +226,32 @@ def test_rules_that_come_late_are_one_incident_whatever_was_run_before_them() ->
     assert [one.cause for one in found] == [
         f"The Service proxy of {NODE} does not serve new Services in time"
     ]
+
+
+def test_a_dns_that_the_node_does_not_reach_is_another_cause_than_its_late_rules() -> None:
+    """The cluster's DNS is no Service that the run made: its rules have been there before."""
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if check is None or seen is None or check.source.node != NODE:
+            return one
+        if check.flow in {"fleet-dns", "fleet-service-name"}:
+            attempts = tuple(replace(each, outcome=Outcome.TIMED_OUT, detail=LOOKUP) for each in seen.attempts)  # fmt: skip
+            silent = replace(seen, outcome=Outcome.TIMED_OUT, attempts=attempts)
+            return replace(one, verdict=Verdict.FAIL, observation=silent)
+        if check.flow != "fleet-pod-to-service":
+            return one
+        late = (
+            f"Service {check.target.service} did not answer probe-windows-1-2 on {NODE} within 34 s"
+        )
+        return replace(one, verdict=Verdict.FAIL, observation=replace(seen, late=late))
+
+    results = swept(flows=(*FLOWS, "fleet-dns", "fleet-service-name"))
+    found = find_incidents([of(one) for one in run_singly(results.checks)], results.facts)
+    assert {one.cause for one in found} == {
+        f"The Service proxy of {NODE} does not serve new Services in time",
+        f"Cluster DNS does not answer at its Service address from {NODE}",
+    }
 
 
 def test_one_service_that_is_late_is_not_all_of_its_node() -> None:

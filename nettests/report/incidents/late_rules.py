@@ -1,14 +1,14 @@
 """A node whose Service proxy is late: its Services did not answer by their deadline, and did in the end.
 
 Beside ``evidence``. What was run after the rules had come is green and contradicts nothing, and what was run before is
-silent like a Service that nobody serves: where several Services of a node answered only after their deadline, its proxy is
-the cause of what its other Services did not answer, too.
+silent as if the Service had no rules: where several Services of a node answered only after their deadline, its proxy is
+the cause of what its other Services did not answer, too. The cluster's DNS is none of these: its rules are older than the run.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from nettests.judge.advice import Late, late_service
-from nettests.model.words import Outcome
+from nettests.model.words import Outcome, Question
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
@@ -51,9 +51,9 @@ def _translated_by(one: Evidence) -> set[str]:
 
 
 def _kept_silent(result: CheckResult) -> bool:
-    """Whether something of a check was not answered; a new Pod tells of that by itself."""
+    """Whether a Service of the run did not answer a check; a new Pod tells of that by itself."""
     check, seen = result.check, result.observation
-    if check is None or seen is None:
+    if check is None or seen is None or check.action.question is Question.RESOLVE:
         return False
     outcomes = {seen.outcome, *(attempt.outcome for attempt in seen.attempts)}
     return Outcome.TIMED_OUT in outcomes or speaks_of_first_packets(check)
