@@ -10,8 +10,9 @@ STAGES = {
     ("nettests.probes.many_flows", "nettests.parse.many_flows"),
     ("nettests.probes.many_services", "nettests.parse.many_services"),
     ("nettests.probes.host_facts", "nettests.parse.host_facts"),
+    ("nettests.probes.workloads", "nettests.parse.workloads"),
 }
-"""What probes read of a node or count, and its parser: the two stages of one tool have the tool's name."""
+"""What probes read or count, and its parser: two stages of one thing have its name."""
 
 
 def modules() -> Iterator[Path]:
