@@ -72,7 +72,7 @@ fuzz:
 
 soak:
 	@$(PYTHON) scripts/bootstrap.py run
-	@$(BIN)/python scripts/soak.py --budget $(or $(BUDGET),40m)
+	@$(BIN)/python scripts/soak.py --budget $(or $(BUDGET),40m) $(if $(ENABLE),--rounds 1 --enable $(ENABLE) --state reports/soak-classes.jsonl)
 
 upgrade:
 	@$(PYTHON) scripts/bootstrap.py run

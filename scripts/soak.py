@@ -1,11 +1,12 @@
 """Run every lab profile again and again: the same ids and the same verdicts, or say where they differ.
 
-    python scripts/soak.py [--budget 40m] [--rounds N] [--profile P …] [--at-once 2] [--state FILE]
+    python scripts/soak.py [--budget 40m] [--rounds N] [--profile P …] [--at-once 2] [--enable CLASS,…] [--state FILE]
 
 What a run that was not clean wrote is kept beside the state file. Without ``--rounds`` the two profiles that differ most run ten times, the others three times. Resumable:
 each finished run is one line of the state file, and a later call goes on where the file ends.
 It records what ran and what did not, prints a table, and exits 1 when two runs of a profile disagree or
-a run was not clean, 3 when the budget ended before all rounds.
+a run was not clean, 3 when the budget ended before all rounds. Runs with other classes enabled belong into a
+state file of their own.
 """
 
 import argparse
@@ -31,7 +32,7 @@ OFTEN = ("win2019-l2bridge", "win2022-overlay-dsr")
 OFTEN_ROUNDS, ROUNDS = 10, 3
 CLEAN = 0
 RUN_SECONDS = 600
-"""After this a run is interrupted and counts as not clean."""
+"""After this a run is interrupted and counts as not clean; with further classes enabled after twice as long."""
 
 
 def main() -> int:
@@ -48,7 +49,7 @@ def main() -> int:
     def once(profile: str) -> None:
         if time.monotonic() > deadline:
             return
-        run = one_run(profile, state.with_suffix(""))
+        run = one_run(profile, state.with_suffix(""), wanted.enable)
         runs.append(run)
         with state.open("a", encoding="utf-8") as file:
             file.write(json.dumps(run) + "\n")
@@ -80,6 +81,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="runs of each profile")
     parser.add_argument("--at-once", type=int, default=1, help="labs side by side")
     parser.add_argument("--profile", action="append", help="only this profile (repeatable)")
+    parser.add_argument("--enable", help="classes that run besides the default: costly,disruptive")
     parser.add_argument(
         "--state", default="reports/soak.jsonl", help="where finished runs are kept"
     )
@@ -102,11 +104,13 @@ def read(state: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in state.read_text(encoding="utf-8").splitlines()]
 
 
-def one_run(profile: str, kept: Path) -> dict[str, Any]:
+def one_run(profile: str, kept: Path, enable: str | None) -> dict[str, Any]:
     """Run once on a lab of its own and return exit code, time and verdicts by check id; keep the report if not clean."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        exit_code = ended(f"--lab={profile}", f"--report-dir={folder}")
+        classes = [f"--enable={enable}"] if enable else []
+        limit = RUN_SECONDS * 2 if enable else RUN_SECONDS
+        exit_code = ended(limit, f"--lab={profile}", f"--report-dir={folder}", *classes)
         results = Path(folder) / LATEST / RESULTS
         checks = json.loads(results.read_text())["checks"] if results.exists() else []
         if exit_code != CLEAN:
@@ -116,6 +120,7 @@ def one_run(profile: str, kept: Path) -> dict[str, Any]:
     return {
         "profile": profile,
         "commit": commit(),
+        "enable": enable,
         "exit_code": exit_code,
         "seconds": round(time.monotonic() - began, 1),
         "verdicts": verdicts,
@@ -123,15 +128,15 @@ def one_run(profile: str, kept: Path) -> dict[str, Any]:
     }
 
 
-def ended(*options: str) -> int | None:
-    """Run once and return the exit code, ``None`` for a run that had to be interrupted."""
+def ended(limit: float, *options: str) -> int | None:
+    """Run once and return the exit code, ``None`` for a run that had to be interrupted after ``limit`` seconds."""
     run = subprocess.Popen(
         [sys.executable, "-m", "nettests", "run", "--quiet", *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        return run.wait(RUN_SECONDS)
+        return run.wait(limit)
     except subprocess.TimeoutExpired:
         # As Ctrl-C does: it takes its lab down, whereas a killed one would leave that to chance.
         run.send_signal(signal.SIGINT)
