@@ -23,6 +23,7 @@ from nettests.cluster.failures import (
     RETRIED,
     Answer,
     ApiError,
+    ClosedError,
     SilentError,
     SlowError,
     TlsError,
@@ -88,7 +89,7 @@ class Connection:
         self.sent = Sent()
         """Requests and handshakes of streams, tries and watches included."""
         self._idle: list[Client] = []
-        self._closed = False
+        self._closed = threading.Event()
         self._lock = threading.Lock()
         self._slots = for_requests(self.bounds)
         self._credentials = Credentials(chosen)
@@ -100,7 +101,9 @@ class Connection:
 
     @contextmanager
     def borrowed(self) -> Iterator[Client]:
-        """Lend a client to one thread; an idle one keeps its connection alive."""
+        """Lend a client to one thread; an idle one keeps its connection alive. ``ClosedError`` once all are closed."""
+        if self._closed.is_set():
+            raise ClosedError(f"the connection to {self.server} was closed: the run is over")
         with self._lock:
             lent = self._idle.pop() if self._idle else None
         if lent is None:
@@ -109,16 +112,16 @@ class Connection:
             yield lent
         finally:
             with self._lock:
-                if not self._closed:
+                if not self._closed.is_set():
                     self._idle.append(lent)
                     lent = None
             if lent is not None:
                 lent.close()
 
     def close(self) -> None:
-        """Close every connection; those under way when they end. May be called twice."""
+        """Close every connection, those under way when they end, and begin no other. May be called twice."""
         with self._lock:
-            self._closed = True
+            self._closed.set()
             idle, self._idle = self._idle, []
         for lent in idle:
             lent.close()
@@ -217,7 +220,7 @@ class Connection:
                 answer = self.send(
                     method, path, query=query, body=body, timeout=timeout, accept=accept, most=most
                 )
-            except (TlsError, TooBigError, SlowError):
+            except (ClosedError, TlsError, TooBigError, SlowError):
                 raise
             except ClusterError as error:
                 silence = timeout is not None and isinstance(error, SilentError)
@@ -232,7 +235,7 @@ class Connection:
 
     def tries(self, until: float = math.inf) -> Tries:
         """Return the tries that a request, or a handshake, has; none begins after ``until``."""
-        return Tries(self.timing, self._credentials, self._random, until)
+        return Tries(self.timing, self._credentials, self._random, self._closed, until)
 
     def send(
         self,

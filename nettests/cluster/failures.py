@@ -44,6 +44,10 @@ class SlowError(ClusterError):
     """The API server began to answer and did not end in time: another try would take as long."""
 
 
+class ClosedError(ClusterError):
+    """The connection was closed meanwhile: the run is over, and nothing is sent any more."""
+
+
 class TlsError(ClusterError):
     """The API server's certificate is not the one that the kubeconfig trusts."""
 

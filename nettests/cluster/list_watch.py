@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.failures import ClosedError
 from nettests.errors import ClusterError
 
 Object = dict[str, Any]
@@ -37,7 +38,8 @@ def states(
     Where it need not be ``listed``, a watch without a version begins with what is there, one object after another:
     a request less for who follows one object that was just made.
 
-    Ends after ``seconds``, whatever the API does in between; ``ApiError`` for an answer in ``FINAL``.
+    Ends after ``seconds``, whatever the API does in between; ``ApiError`` for an answer in ``FINAL``, ``ClosedError``
+    once the connection is closed.
     A watch that ended in order is resumed where it was. After one that was cut, was refused or has
     expired (410) the collection is listed again: behind a gateway that lets no watch live the lists still tell.
     """
@@ -67,6 +69,8 @@ def states(
                 raise
             version = ""
             told = error.status == EXPIRED
+        except ClosedError:
+            raise
         except ClusterError:
             version = ""
         if not told and time.monotonic() - begun < PAUSE_SECONDS:

@@ -85,7 +85,7 @@ class Credentials:
 class Tries:
     """The tries of one request: ``begin`` each, say what was ``heard``, and check whether to go on ``again``.
 
-    None begins after ``until``, by ``time.monotonic``.
+    None begins after ``until``, by ``time.monotonic``, nor once the connection is ``closed``.
     """
 
     def __init__(
@@ -93,8 +93,10 @@ class Tries:
         timing: Timing,
         credentials: Credentials,
         dice: random.Random,
+        closed: threading.Event,
         until: float = math.inf,
     ) -> None:
+        self._closed = closed
         self._until = until
         self._timing = timing
         self._credentials = credentials
@@ -150,5 +152,8 @@ class Tries:
         delay *= 0.5 + self._dice.random() / 2
         if time.monotonic() + delay > self._until:
             return False
-        time.sleep(delay)
-        return True
+        return self._slept(delay)
+
+    def _slept(self, seconds: float) -> bool:
+        """Wait; return whether the connection is still open then."""
+        return not self._closed.wait(seconds)

@@ -8,6 +8,7 @@ import trustme
 
 from nettests.cluster import Connection
 from nettests.cluster.kubeconfig import choose
+from nettests.cluster.tries import Tries
 from nettests.model.cluster_profile import Timing
 from tests.cluster.opening import Connected
 
@@ -16,7 +17,12 @@ from tests.cluster.opening import Connected
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses between tries, which are not made."""
     made: list[float] = []
-    monkeypatch.setattr("nettests.cluster.tries.time.sleep", made.append)
+
+    def noted(_: Tries, seconds: float) -> bool:
+        made.append(seconds)
+        return True
+
+    monkeypatch.setattr(Tries, "_slept", noted)
     return made
 
 

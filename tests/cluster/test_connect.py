@@ -11,7 +11,7 @@ import trustme
 
 from nettests.cluster import ApiError, connect
 from nettests.cluster import connection as module
-from nettests.cluster.failures import Answer, refusal
+from nettests.cluster.failures import Answer, ClosedError, refusal
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
@@ -196,6 +196,19 @@ def test_closing_ends_every_connection(tmp_path: Path) -> None:
             connection.close()
         connection.close()
         assert len(pools) == 0
+
+
+def test_nothing_is_sent_once_it_is_closed(tmp_path: Path) -> None:
+    """A check that outlives its run sends no request any more, and is told why."""
+    with serving(versioned(lambda _: Reply(body={}))) as api:
+        connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
+        connection.close()
+        sent = len(api.requests)
+        with pytest.raises(ClosedError, match="the run is over"):
+            connection.get("/api/v1/nodes")
+        with pytest.raises(ClosedError):
+            connection.handshake("/exec", ())
+        assert len(api.requests) == sent
 
 
 def test_a_server_that_is_no_kubernetes_is_said_so(tmp_path: Path) -> None:

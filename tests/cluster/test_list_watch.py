@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from nettests.cluster import ApiError, Connection, connect
+from nettests.cluster.failures import ClosedError
 from nettests.cluster.list_watch import states
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 
@@ -155,3 +157,19 @@ def test_the_deadline_ends_it(served: tuple[Connection, Queues, Api], watch: Rep
     assert time.monotonic() < deadline
     if watch is not QUIET:
         assert len(probed(api)) <= 4
+
+
+@pytest.mark.parametrize("failing", [True, False], ids=["fails", "answers"])
+def test_a_closed_connection_ends_it(
+    served: tuple[Connection, Queues, Api], *, failing: bool
+) -> None:
+    """Whoever follows a collection when the run is over waits neither for its time nor for the API server."""
+    connection, queues, api = served
+    queues["list"] = [status(503, "ServiceUnavailable", "busy")] if failing else [listing(1, "a")]
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(lambda: list(states(connection, THINGS, seconds=600)))
+        while not probed(api):
+            assert not following.done()
+        connection.close()
+        with pytest.raises(ClosedError):
+            following.result(60)
