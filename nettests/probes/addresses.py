@@ -178,10 +178,10 @@ class Directory:
             return Endpoint(host=host, clientip_port=SERVICE_HOSTNAME, udp_port=SERVICE_UDP)
         if settings is not None and settings.by_hand is ByHand.MIXED_TARGET_PORTS:
             return Endpoint(host=host, hostname_port=SERVICE_HOSTNAME)
-        found = replace(of_service(host), client_path=CLIENT_IP if by == "probe" else WHOAMI)
+        endpoint = replace(of_service(host), client_path=CLIENT_IP if by == "probe" else WHOAMI)
         if settings is not None and settings.type == LOAD_BALANCER:
-            return replace(found, udp_port=None)
-        return found
+            return replace(endpoint, udp_port=None)
+        return endpoint
 
     def name(self, target: Target) -> str:
         """Return the name that a resolver looks up."""
@@ -208,22 +208,22 @@ class Directory:
         """Return the addresses that are needed to read whom the server saw."""
         source = self.facts.node(action.source.node) if action.source.node else None
         target = self.facts.node(action.target.node) if action.target.node else None
-        found: dict[str, str] = {}
+        addresses: dict[str, str] = {}
         if action.source.kind is VantageKind.POD:
-            found["client-pod"] = _joined(self.pod(action.source.probe).addresses)
+            addresses["client-pod"] = _joined(self.pod(action.source.probe).addresses)
         if source is not None:
-            found["client-node"] = _joined(seen_of(source))
+            addresses["client-node"] = _joined(seen_of(source))
         if target is not None:
-            found["target-node"] = _joined(seen_of(target))
+            addresses["target-node"] = _joined(seen_of(target))
         vips = [node.kube_proxy.source_vip.value for node in (source, target) if node is not None]
         if any(vips):
-            found["source-vip"] = _joined(vip for vip in dict.fromkeys(vips) if vip is not None)
+            addresses["source-vip"] = _joined(vip for vip in dict.fromkeys(vips) if vip is not None)
         if action.source.kind is VantageKind.EXTERNAL:
-            found["cluster"] = self._cluster()
-        own = self._own(action.target) if action.question is Question.RESOLVE else ()
-        if own:
-            found["resolved"] = _joined(own)
-        return found
+            addresses["cluster"] = self._cluster()
+        resolved = self._resolved(action.target) if action.question is Question.RESOLVE else ()
+        if resolved:
+            addresses["resolved"] = _joined(resolved)
+        return addresses
 
     def _pod(self, target: Target, family: Family) -> Endpoint:
         pod = self.pod(target.pod)
@@ -257,7 +257,7 @@ class Directory:
         pods = self.deployment.pods.values()
         return ",".join(dict.fromkeys(stated + [str(a) for pod in pods for a in pod.addresses]))
 
-    def _own(self, target: Target) -> tuple[Address, ...]:
+    def _resolved(self, target: Target) -> tuple[Address, ...]:
         """Return the addresses that a name of ``target`` may resolve to; nobody knows the outside's."""
         reached = target.descriptor
         if reached.owner is Owner.CLUSTER:
@@ -266,7 +266,9 @@ class Directory:
                 return ()
             return (address,)
         if reached.owner is Owner.PODS:
-            return tuple(one for name in target.backends for one in self.pod(name).addresses)
+            return tuple(
+                address for name in target.backends for address in self.pod(name).addresses
+            )
         if target.service is not None:
             service = self.service(target.service)
             if service.settings is not None and service.settings.headless:
@@ -284,15 +286,15 @@ class Directory:
     def service(self, name: str | None) -> StandingService:
         """Return the standing Service of that name, unless none of the Pods behind it became Ready."""
         try:
-            found = self.deployment.services[name or ""]
+            service = self.deployment.services[name or ""]
         except KeyError:
             declined = self.deployment.declined.get(name or "")
             if declined is not None:
                 raise NotOfferedError(declined) from None
             raise self._missing("Service", name) from None
-        if self.deserted(found.name):
-            self.pod(found.backends[0])
-        return found
+        if self.deserted(service.name):
+            self.pod(service.backends[0])
+        return service
 
     def require(self, target: Target) -> None:
         """Raise where the target names a Pod or a Service of the run that does not stand: who dials it by other means."""
@@ -303,8 +305,8 @@ class Directory:
 
     def deserted(self, name: str) -> bool:
         """Whether ``name`` is a Service none of whose backends stand: nothing will ever answer there."""
-        found = self.deployment.services.get(name)
-        backends = found.backends if found else ()
+        service = self.deployment.services.get(name)
+        backends = service.backends if service else ()
         return bool(backends) and not self.deployment.pods.keys() & set(backends)
 
     def _missing(self, kind: str, name: str | None) -> NotStandingError:
@@ -370,8 +372,8 @@ def of_family(addresses: tuple[Address, ...], family: Family, whose: str = "") -
     for address in addresses:
         if address.version == family.version:
             return address
-    told = _joined(addresses) or "none"
-    raise NotStandingError(f"there is no {family} address{whose} among {told}")
+    listed = _joined(addresses) or "none"
+    raise NotStandingError(f"there is no {family} address{whose} among {listed}")
 
 
 def seen_of(node: NodeFacts) -> tuple[Address, ...]:

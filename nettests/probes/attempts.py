@@ -198,7 +198,7 @@ class _Ladder:
     def _repeat(self) -> None:
         turn: int | None = 0
         while turn is not None:
-            probed = self._asked_side_by_side(turn)
+            probed = self._probe_side_by_side(turn)
             self._refer(list(probed.values()))
             for of, raw in zip(probed, results(probed.values()), strict=True):
                 if raw.error is not None:
@@ -213,7 +213,7 @@ class _Ladder:
         named = queries_resolver(self.check.action) and limit(self.check) is not None
         if len(waiting) < 2 or not named or self.check.action.is_process:
             return
-        if all(one.outcome.positive for one in self.seen):
+        if all(attempt.outcome.positive for attempt in self.seen):
             first = len(self.references) + 1
             self.references += beside_names(self.sender, self.check, waiting, first)
 
@@ -222,15 +222,15 @@ class _Ladder:
         while wants_more(self.check, self.seen):
             turn = next(
                 turn
-                for turn, one in zip(self.turns, self.seen, strict=True)
-                if not one.outcome.positive
+                for turn, attempt in zip(self.turns, self.seen, strict=True)
+                if not attempt.outcome.positive
             )
             raw = self._begin(turn).result()
             if raw.error is not None:
                 return
             self._take(turn, raw)
 
-    def _asked_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
+    def _probe_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
         """Probe once; where that is silent, its controls too, and beside it what will be run next in any case.
 
         A second silence is wanted where there is one; answers that come late are wanted until there are enough.
@@ -239,7 +239,7 @@ class _Ladder:
         if probed[turn].answered(patience(self.check.action)):
             return probed
         if self.seen:  # what is only slow is not run more often: all would be slower
-            slow = all(one.outcome.positive for one in self.seen)
+            slow = all(attempt.outcome.positive for attempt in self.seen)
             left = self._successes - len(self.seen)
             return probed | self._further(turn, left - 1) if slow else probed
         self._probe_controls(turn)
@@ -255,13 +255,17 @@ class _Ladder:
 
     def _further(self, turn: int, number: int) -> dict[int, Pending[Raw]]:
         """Probe the next turns."""
-        return {one: self._begin(one) for one in range(turn + 1, turn + 1 + number)}
+        return {
+            next_turn: self._begin(next_turn) for next_turn in range(turn + 1, turn + 1 + number)
+        }
 
     def _wanted_of_late_answers(self, probed: Mapping[int, Pending[Raw]]) -> int:
         """Return how many answers make a result where one of these was positive; none where none was."""
-        raws = [one.result() for one in probed.values() if one.over]
-        told = [raw for raw in raws if positive(raw, self.check.action.question)]
-        return max((_enough(self.check, raw, self.sender.timing)[0] for raw in told), default=0)
+        raws = [request.result() for request in probed.values() if request.over]
+        positives = [raw for raw in raws if positive(raw, self.check.action.question)]
+        return max(
+            (_enough(self.check, raw, self.sender.timing)[0] for raw in positives), default=0
+        )
 
     def _resolver_answers(self, first: Pending[Raw]) -> bool:
         """Whether the silent question queries a resolver that has answered others meanwhile: queries get lost then.
@@ -289,7 +293,7 @@ class _Ladder:
             of, first = begun.popleft()
             raw = first.result()
             if raw.error is not None:
-                results([one for _, one in begun])
+                results([request for _, request in begun])
                 return
             if kept_back(raw, read_answer(raw, self.check.action.question)) and silences < BURST:
                 silences += 1
@@ -304,7 +308,7 @@ class _Ladder:
         """
         probe = self.check.source.probe
         while not begun[0][1].over and not begun[-1][1].answered(patience(self.check.action)):
-            explained = sum(self.sender.pace.spent(probe, one.began) for _, one in begun)
+            explained = sum(self.sender.pace.spent(probe, request.began) for _, request in begun)
             wanted = self.sender.timing.failures + min(explained, bearable)
             if len(self.seen) + len(begun) >= wanted:
                 return
@@ -323,16 +327,16 @@ class _Ladder:
 
     def _take(self, turn: int, raw: Raw) -> int | None:
         """Read one answer and return the turn that comes next."""
-        one = read_answer(raw, self.check.action.question)
+        attempt = read_answer(raw, self.check.action.question)
         self.raws.append(raw)
-        if not one.outcome.positive:
+        if not attempt.outcome.positive:
             self._probe_controls(turn)
             self._losing |= gave_up(self.check.action, raw)
         self.turns.append(turn)
-        self.seen.append(one)
+        self.seen.append(attempt)
         successes, failures = _enough(self.check, raw, self.sender.timing)
         successes = min(successes, self._successes)
-        if shows_busy_node(one) and len(self.seen) < BUSY_TRIES:
+        if shows_busy_node(attempt) and len(self.seen) < BUSY_TRIES:
             return turn + 1
         if failures > 1 and gave_up(self.check.action, raw) and not self._controls_answer():
             failures = 1
@@ -365,8 +369,8 @@ class _Ladder:
 
 def _disagree(attempts: Sequence[Attempt]) -> bool:
     """Whether attempts at one port disagree: that is what they are, whatever would follow."""
-    said = {(attempt.port, attempt.outcome.positive) for attempt in attempts}
-    return any((port, not positive) in said for port, positive in said)
+    outcomes = {(attempt.port, attempt.outcome.positive) for attempt in attempts}
+    return any((port, not positive) in outcomes for port, positive in outcomes)
 
 
 def _refused_by_icmp(check: Check) -> bool:
@@ -379,5 +383,5 @@ def _refused_by_icmp(check: Check) -> bool:
 def _enough(check: Check, raw: Raw, timing: Timing) -> tuple[int, int]:
     """Return how many successes in a row, and how many failures, make a result."""
     many_packets = (check.action.size or 0) >= ONE_MIB
-    one = raw.tool in ONE_IS_ENOUGH or many_packets
-    return 1 if one else timing.successes, 1 if raw.tool in SAID else timing.failures
+    one_is_enough = raw.tool in ONE_IS_ENOUGH or many_packets
+    return 1 if one_is_enough else timing.successes, 1 if raw.tool in SAID else timing.failures

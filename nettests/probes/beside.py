@@ -74,13 +74,13 @@ class Pending(Generic[T]):
 def one_over(pending: Collection[Pending[Any]], seconds: float | None = None) -> None:
     """Wait until the first of them is over, or for so long."""
     concurrent.futures.wait(
-        [one.done for one in pending], seconds, return_when=concurrent.futures.FIRST_COMPLETED
+        [task.done for task in pending], seconds, return_when=concurrent.futures.FIRST_COMPLETED
     )
 
 
 def all_over(pending: Collection[Pending[Any]], seconds: float) -> bool:
     """Wait until all of them are over, or for so long; return whether all are."""
-    done = [one.done for one in pending]
+    done = [task.done for task in pending]
     return not concurrent.futures.wait(done, seconds).not_done
 
 
@@ -91,9 +91,9 @@ def begin(call: Callable[[Callable[[], None]], T]) -> Pending[T]:
 
 def results(pending: Collection[Pending[T]]) -> list[T]:
     """Wait until all are over; return what they returned or raise what the first raised."""
-    for one in pending:
-        one.wait()
-    return [one.result() for one in pending]
+    for task in pending:
+        task.wait()
+    return [task.result() for task in pending]
 
 
 def patience(action: Action) -> float:

@@ -38,7 +38,7 @@ class Making(Creates, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class CreatedService:
     """One of them: its number from 1 on, who stands behind it, and when it was made (monotonic)."""
 
     number: int
@@ -57,7 +57,7 @@ class Many:
     bounds: Bounds
     number: int
     stopped: threading.Event
-    made: list[Made] = field(default_factory=list)
+    created: list[CreatedService] = field(default_factory=list)
     refused: str = ""
     """Why they could not be made."""
     took: float = 0
@@ -93,10 +93,10 @@ class Many:
         """Whether they are removed, or never were made."""
         return self._removed_at is not None
 
-    def wait_until_made(self) -> Sequence[Made]:
+    def wait_until_created(self) -> Sequence[CreatedService]:
         """Wait for the last one; ``StoppedError`` when the run is stopped meanwhile."""
         self._wait(lambda: self._complete)
-        return self.made
+        return self.created
 
     def wait_until_removed(self) -> float:
         """Wait until they are removed; return when that was."""
@@ -137,28 +137,28 @@ class Many:
         try:
             for batch in _batches(range(1, self.number + 1)):
                 self._go_on()
-                self._take([pool.submit(self._one, number) for number in batch])
+                self._take([pool.submit(self._create, number) for number in batch])
         except (ClusterError, ChannelError) as error:
-            made = f"{len(self.made)} of {self.number} Services were made"
-            self.refused = f"{made}, then the API server refused: {error.message}"
+            progress = f"{len(self.created)} of {self.number} Services were made"
+            self.refused = f"{progress}, then the API server refused: {error.message}"
         self.took = time.monotonic() - began
 
-    def _take(self, batch: Sequence[Future[Made]]) -> None:
+    def _take(self, batch: Sequence[Future[CreatedService]]) -> None:
         """Keep what was made of a batch; raise what the first of it that was refused met."""
         refused: list[Exception] = []
-        for one in batch:
+        for creation in batch:
             try:
-                self.made.append(one.result())
+                self.created.append(creation.result())
             except (ClusterError, ChannelError) as error:
                 refused.append(error)
         if refused:
             raise refused[0]
 
-    def _one(self, number: int) -> Made:
+    def _create(self, number: int) -> CreatedService:
         with self._changed:
             backend = self._backends[number % len(self._backends)]
         stored = self.making.create(service(number, backend, self.blank))
-        return Made(
+        return CreatedService(
             number=number,
             name=stored["metadata"]["name"],
             address=stored["spec"]["clusterIP"],
@@ -167,16 +167,16 @@ class Many:
         )
 
     def _remove(self, pool: ThreadPoolExecutor) -> None:
-        for batch in _batches(self.made):
+        for batch in _batches(self.created):
             self._go_on()
             list(pool.map(self._delete, batch))
 
-    def _delete(self, one: Made) -> None:
-        path = f"/api/v1/namespaces/{self.blank.namespace}/services/{one.name}"
+    def _delete(self, service: CreatedService) -> None:
+        path = f"/api/v1/namespaces/{self.blank.namespace}/services/{service.name}"
         try:
             self.making.delete(path)
         except (ClusterError, ChannelError) as error:
-            self.refused = f"the API server did not remove Service {one.name}: {error.message}"
+            self.refused = f"the API server did not remove Service {service.name}: {error.message}"
 
     def _go_on(self) -> None:
         if self.stopped.is_set():

@@ -85,15 +85,15 @@ def capture_pod(node: NodeFacts, blank: Blank) -> Object:
     item["metadata"]["name"], item["metadata"]["namespace"] = name, blank.namespace
     item["metadata"]["labels"] |= {**blank.labels, POD_LABEL: name}
     item["spec"]["os"] = {"name": node.os.value}
-    made = outfitted(item, node, blank)
+    pod = outfitted(item, node, blank)
     if node.os is OS.LINUX:
-        made["spec"]["containers"][0]["image"] = capture_image(blank.images)
-    if what := forbidden(made["spec"], node.os, blank.pod_security):
+        pod["spec"]["containers"][0]["image"] = capture_image(blank.images)
+    if what := forbidden(pod["spec"], node.os, blank.pod_security):
         raise RefusedCaptureError(
             f"level {blank.pod_security} of Pod Security forbids the Pod that captures on {node.name}: {what}",
             hint="use a namespace of level privileged, or capture by hand: nettests trace --pcap",
         )
-    return made
+    return pod
 
 
 def expression(flow: Flow) -> str:
@@ -103,9 +103,9 @@ def expression(flow: Flow) -> str:
     if flow.tunnel is None:
         return " or ".join(plain)
     inner = [
-        one
+        primitive
         for offset in (_INNER_SOURCE_PORT, _INNER_SOURCE_PORT + 2)
-        for one in (
+        for primitive in (
             f"udp[{offset}:2] & {mask:#x} = {flow.base}",
             *(f"udp[{offset}:2] = {port}" for port in flow.served),
         )
@@ -200,8 +200,10 @@ class Capturer:
         self._talk = talk
         talk.hear(lambda _: "listening on" in talk.stderr, seconds=BEGIN_SECONDS)
         if talk.exit_code is not None or "listening on" not in talk.stderr:
-            said = " ".join(talk.stderr.split())[:200] or f"it said nothing for {BEGIN_SECONDS:g} s"
-            raise CannotCaptureError(f"tcpdump does not capture on {self.node.name}: {said}")
+            message = (
+                " ".join(talk.stderr.split())[:200] or f"it said nothing for {BEGIN_SECONDS:g} s"
+            )
+            raise CannotCaptureError(f"tcpdump does not capture on {self.node.name}: {message}")
 
     def _end_tcpdump(self, until: str) -> str:
         talk = self._talk
@@ -289,8 +291,8 @@ class Capturer:
     def _tool(self, *words: str) -> str:
         answer = self._run(*words)
         if answer.exit_code != 0:
-            said = " ".join((answer.stderr or answer.stdout).split())[:200]
-            raise ChannelError(f"{' '.join(words[:3])} failed on {self.node.name}: {said}")
+            output = " ".join((answer.stderr or answer.stdout).split())[:200]
+            raise ChannelError(f"{' '.join(words[:3])} failed on {self.node.name}: {output}")
         return answer.stdout
 
 

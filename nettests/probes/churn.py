@@ -69,7 +69,7 @@ class _Group:
     """The checks that watch the changes of one Service, and what was known of it before them."""
 
     in_step: InStep
-    known: dict[str, Object] = field(default_factory=dict)
+    services: dict[str, Object] = field(default_factory=dict)
     followed: dict[str, float] = field(default_factory=dict)
     """By node, how many seconds its rules took at most to follow a change, of those that followed all of them."""
 
@@ -112,28 +112,28 @@ class Churn:
         group = self._groups.get(check.id) or _Group(InStep([check.id]))
         watched = _Watched(sender=sender, check=check)
         group.in_step.come(check.id, lambda: self._look_up(group, check))
-        for step in steps(check, group.known):
+        for step in steps(check, group.services):
             group.in_step.come(check.id, lambda step=step: self._change(step, check))  # type: ignore[misc]
             missed = self._missed(watched, step)
             if missed is None:
                 continue
-            told = missed.told or f"{_told(step, missed)}, and its rules did not follow"
+            event = missed.description or f"{_describe(step, missed)}, and its rules did not follow"
             seconds = sender.timing.convergence
             on_node = f" on {_proxy_of(check)}" if member_of(check.id) else ""
             sender.recorder.event(
-                f"Service {check.target.service}: {told}{on_node} in {seconds:g} s"
+                f"Service {check.target.service}: {event}{on_node} in {seconds:g} s"
             )
             return {
                 BEHIND: missed.behind,
                 WAITED: f"{seconds:g}",
-                **({CHANGED: missed.told} if missed.told else {}),
+                **({CHANGED: missed.description} if missed.description else {}),
             }
         group.followed[_proxy_of(check)] = watched.longest
         return {BEHIND: check.target.backends[0]}
 
     def _look_up(self, group: _Group, check: Check) -> None:
         """Read the Services as they are before anything changes."""
-        group.known = {name: self._read(self._path(name)) for name in services_of(check)}
+        group.services = {name: self._read(self._path(name)) for name in services_of(check)}
 
     def _path(self, name: str) -> str:
         return f"/api/v1/namespaces/{self.namespace}/services/{name}"
@@ -146,10 +146,10 @@ class Churn:
         if status != 200:
             raise NotFollowedError(f"{path} cannot be read: {status} {text}")
         try:
-            found: Object = read_json(text)
+            body: Object = read_json(text)
         except ValueError as error:
             raise NotFollowedError(f"{path} cannot be read: {error}") from error
-        return found
+        return body
 
     def _change(self, step: Step, check: Check) -> None:
         path = self._path(step.service)
@@ -199,13 +199,13 @@ class Churn:
         sender, check, backend = watched.sender, watched.check, look.behind
         action = watched.at(look.service)
         deadline = max(until, time.monotonic()) + sender.timing.convergence
-        one = backend in {NO_ENDPOINTS, SEVERAL} or not changed_in_place(check)
+        once_suffices = backend in {NO_ENDPOINTS, SEVERAL} or not changed_in_place(check)
         row = 0
         while True:
             raw = sender.send(check.id, PURPOSE, next(watched.numbers), action)
             attempt = None if raw.error else read_raw(raw)
             row = row + 1 if attempt is not None and _answers(attempt, backend) else 0
-            if row >= (1 if one else IN_A_ROW):
+            if row >= (1 if once_suffices else IN_A_ROW):
                 if (left := until - time.monotonic()) <= 0:
                     return True
                 sender.stopped.wait(min(left, PAUSE_SECONDS))
@@ -236,7 +236,7 @@ def _settling(watched: _Watched) -> float:
     return min(seconds, watched.sender.timing.convergence)
 
 
-def _told(step: Step, missed: Look) -> str:
+def _describe(step: Step, missed: Look) -> str:
     """Return what was changed, for the events of a run."""
     how = (
         "changed in place to lead to"

@@ -66,20 +66,22 @@ class Inspection:
         context = {RULE: name, **known_facts(self.facts, node)}
         _skip_if_not_about(name, self.facts, node)
         reads = RULES[name].reads if name in RULES else ()
-        wanted = tuple(one for one in reads if is_taken(one, self.facts, node))
+        wanted = tuple(reading for reading in reads if is_taken(reading, self.facts, node))
         try:
-            taken = {one.name: self._take(one, node, action.source.probe) for one in wanted}
+            taken = {
+                reading.name: self._take(reading, node, action.source.probe) for reading in wanted
+            }
         except ChannelError as error:
-            words = tuple(one.name for one in wanted)
+            words = tuple(reading.name for reading in wanted)
             return Examination(tool="inspection", words=words, error=error.message, context=context)
-        texts = {key: one.text for key, one in taken.items() if not one.problem}
-        problems = {key: one.problem for key, one in taken.items() if one.problem}
+        texts = {key: result.text for key, result in taken.items() if not result.problem}
+        problems = {key: result.problem for key, result in taken.items() if result.problem}
         _skip_if_nothing_is_there(name, Evidence(texts=texts, problems=problems, facts=context))
         on_node = any(isinstance(reading, ToolOutput) for reading in wanted)
         return Examination(
             tool="inspection",
             channel="exec" if on_node else API,
-            words=tuple(" ".join(one.words) for one in taken.values()),
+            words=tuple(" ".join(result.words) for result in taken.values()),
             stdout=json.dumps({"readings": texts, "problems": problems}),
             context=context,
         )
@@ -87,8 +89,8 @@ class Inspection:
     def _take(self, reading: Reading, node: NodeFacts | None, probe: str) -> Taken:
         key = f"{node.name if node else API}/{reading.name}"
         with self._lock:
-            own = self._locks.setdefault(key, threading.Lock())
-        with own:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
             if key not in self._taken:
                 taken = self._read(reading, node, probe)
                 self._taken[key] = replace(taken, text=reduced(reading, taken.text))
@@ -120,8 +122,8 @@ class Inspection:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
             got = tools.run(words, timeout=self.seconds)
         if got.exit_code != 0 and not (reading.in_part and got.stdout.strip()):
-            said = " ".join((got.stderr.strip() or got.stdout).split()) or "it said nothing"
-            return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {said}")
+            output = " ".join((got.stderr.strip() or got.stdout).split()) or "it said nothing"
+            return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {output}")
         return Taken(words=words, text=got.stdout)
 
     def _log(self, reading: PodLog, node: NodeFacts | None, probe: str) -> Taken:
@@ -143,8 +145,8 @@ class Inspection:
 
 def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -> None:
     """Say that a check is skipped where what was unknown of the node when it was planned speaks against its rule."""
-    told = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
-    for subject in RULES[name].about if name in RULES and told else ():
+    on_host = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
+    for subject in RULES[name].about if name in RULES and on_host else ():
         reason = why_not_about(subject, facts, node) if subject.told_by_node else ""
         if reason:
             raise NotOfferedError(reason)

@@ -79,9 +79,9 @@ class Controls:
         """
         pending = []
         for control in check.controls:
-            found = self._begun(sender, check, control, turn)
-            found.answers.answered(patience(control.action))
-            pending.append((control, found))
+            errand = self._errand(sender, check, control, turn)
+            errand.answers.answered(patience(control.action))
+            pending.append((control, errand))
         if not all(errand.answers.over for _, errand in pending):
             on_silence()
         alive = True
@@ -93,31 +93,31 @@ class Controls:
                     sender.recorder.raw(_shared(raw, check.id, control))
         return alive
 
-    def _begun(self, sender: Sender, check: Check, control: Control, turn: int) -> _Errand:
+    def _errand(self, sender: Sender, check: Check, control: Control, turn: int) -> _Errand:
         """Return the errand of this control: one that is silent in this window, or a new one."""
         key = control.action, turn
         with self._lock:
-            known = self._errands.get(key)
-            if known is not None and known.check != check.id and self._holds(known):
-                return known
-            made = _Errand(check.id, control.action)
+            earlier = self._errands.get(key)
+            if earlier is not None and earlier.check != check.id and self._holds(earlier):
+                return earlier
+            errand = _Errand(check.id, control.action)
 
             def carry_out(on_sent: Callable[[], None]) -> tuple[Raw, ...]:
                 def sent() -> None:
-                    made.sent = self.clock()
+                    errand.sent = self.clock()
                     on_sent()
 
                 lasting = replace(sender, stopped=self.stopped)
                 return _probed(lasting, check, control, turn, sent)
 
-            made.answers = begin(carry_out)
-            self._errands[key] = made
-            return made
+            errand.answers = begin(carry_out)
+            self._errands[key] = errand
+            return errand
 
-    def _holds(self, known: _Errand) -> bool:
+    def _holds(self, errand: _Errand) -> bool:
         """Whether its silence is of now: it is still under way, or was a moment ago."""
-        under_way = not known.answers.over
-        return (under_way or self.clock() - known.sent < WINDOW_SECONDS) and known.silent()
+        under_way = not errand.answers.over
+        return (under_way or self.clock() - errand.sent < WINDOW_SECONDS) and errand.silent()
 
 
 def _probed(
@@ -148,10 +148,10 @@ def _until_one(
     first = begin(lambda heard: send_once(1, first_sent(heard)))
     if first.answered(patience(control.action)) or not _worth_repeating(sender, control, first):
         raw = first.result()
-        said = (raw.error is None and control.action.question.examined) or (
+        conclusive = (raw.error is None and control.action.question.examined) or (
             one_try_tells(control.action) and gave_up(control.action, raw)
         )
-        if said or proves(raw, control.action):
+        if conclusive or proves(raw, control.action):
             return (raw,)
     return _until_proven(control.action, (first, begin(lambda _: send_once(CONTROL_TRIES, sent))))
 
@@ -159,7 +159,7 @@ def _until_one(
 def _until_proven(action: Action, tries: tuple[Pending[Raw], ...]) -> tuple[Raw, ...]:
     """Wait for all tries, or until one has proven what the others would; return those that are over."""
     one_over(tries)
-    over = [one.result() for one in tries if one.over]
+    over = [request.result() for request in tries if request.over]
     if any(proves(raw, action) for raw in over):
         return tuple(over)
     return tuple(results(tries))
@@ -185,11 +185,11 @@ def _until_several(sender: Sender, check: Check, control: Control) -> tuple[Raw,
     for number in range(1, control.action.connections + 1):
         begun.append(_connection(sender, check, control, number))
         begun[-1].answered(patience(control.action))
-        while (waiting := [one for one in begun if not one.over]) and (
+        while (waiting := [connection for connection in begun if not connection.over]) and (
             len(waiting) + _failed(begun, control.action) >= sender.timing.failures
         ):
             one_over(waiting)
-        over = tuple(one.result() for one in begun if one.over)
+        over = tuple(connection.result() for connection in begun if connection.over)
         proven = [raw for raw in over if proves(raw, control.action)]
         if len({read_raw(raw).backend for raw in proven}) > 1:
             return over
@@ -199,7 +199,7 @@ def _until_several(sender: Sender, check: Check, control: Control) -> tuple[Raw,
 
 
 def _failed(begun: Sequence[Pending[Raw]], action: Action) -> int:
-    return sum(one.over and not proves(one.result(), action) for one in begun)
+    return sum(connection.over and not proves(connection.result(), action) for connection in begun)
 
 
 def _connection(sender: Sender, check: Check, control: Control, number: int) -> Pending[Raw]:

@@ -129,7 +129,7 @@ class _Polls:
         kept = self._probed[protocol, turn]
         mine: Pending[bool] | None = None
         began = self.waited
-        while not self.over() and not any(one.over and one.result() for one in kept):
+        while not self.over() and not any(poll.over and poll.result() for poll in kept):
             if mine is None and len(self._under_way) < self._most:
                 mine = begin(lambda _: _answers(sender, pair, names, protocol, turn))
                 kept.append(mine)
@@ -138,15 +138,15 @@ class _Polls:
             self._wait_a_moment()
         if mine is not None and mine.over and mine.result():
             self._answering = min(ANSWERING_SECONDS, self._answering + self.waited - began)
-        return any(one.over and one.result() for one in kept)
+        return any(poll.over and poll.result() for poll in kept)
 
     @property
     def _under_way(self) -> list[Pending[bool]]:
-        return [one for probed in self._probed.values() for one in probed if not one.over]
+        return [poll for probed in self._probed.values() for poll in probed if not poll.over]
 
-    def _left_to_itself(self, one: Pending[bool]) -> bool:
+    def _left_to_itself(self, poll: Pending[bool]) -> bool:
         by_name = descriptor(self._pair.kind).by_name  # a lost query is sent again after that time
-        silent = time.monotonic() - one.began >= (QUERY_SECONDS if by_name else DIAL_PATIENCE)
+        silent = time.monotonic() - poll.began >= (QUERY_SECONDS if by_name else DIAL_PATIENCE)
         return silent and len(self._under_way) < self._most
 
     def _wait_a_moment(self) -> None:
@@ -197,10 +197,10 @@ def _answers(
     if raw is None:
         return False
     if read_raw(raw).outcome is Outcome.REFUSED:
-        sender.pace.told(pair.probe, since, time.monotonic())
+        sender.pace.note_refusal(pair.probe, since, time.monotonic())
     enough = _enough(raw)
     if enough and queries_resolver(action):
-        sender.resolvers.told(pair.probe, time.monotonic())
+        sender.resolvers.note_answer(pair.probe, time.monotonic())
     return enough
 
 

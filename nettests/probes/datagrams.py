@@ -81,7 +81,7 @@ def _relay(held: ExitStack, proxy: str, timeout: float) -> socket.socket:
 
 def _prove(control: socket.socket, who: tuple[str, str]) -> None:
     """Agree on a way to prove who one is, and do so (RFC 1929)."""
-    name, password = (one.encode() for one in who)
+    name, password = (credential.encode() for credential in who)
     way = _PASSWORD if name else _NO_PROOF
     control.sendall(bytes((_VERSION, 1, way)))
     version, taken = _read(control, 2)
@@ -94,9 +94,9 @@ def _prove(control: socket.socket, who: tuple[str, str]) -> None:
             raise _failed("it refuses its credentials")
 
 
-def _associated(control: socket.socket, own: Place) -> Place:
-    """Request a relay for what ``own`` sends, and return where it is."""
-    control.sendall(bytes((_VERSION, _ASSOCIATE, 0)) + _spelled(own))
+def _associated(control: socket.socket, client: Place) -> Place:
+    """Request a relay for what ``client`` sends, and return where it is."""
+    control.sendall(bytes((_VERSION, _ASSOCIATE, 0)) + _spelled(client))
     _, reply, _, kind = _read(control, 4)
     if reply != 0:
         raise _failed(f"SOCKS reply {reply}: {_REPLIES.get(reply, 'unknown')}")
@@ -107,13 +107,13 @@ def _associated(control: socket.socket, own: Place) -> Place:
 
 
 def _read(control: socket.socket, count: int) -> bytes:
-    found = b""
-    while len(found) < count:
-        more = control.recv(count - len(found))
+    received = b""
+    while len(received) < count:
+        more = control.recv(count - len(received))
         if not more:
             raise _failed("it closed the connection")
-        found += more
-    return found
+        received += more
+    return received
 
 
 def _spelled(place: Place) -> bytes:

@@ -56,7 +56,7 @@ class Deadlines:
         linux = min(timing.convergence_linux, timing.convergence)
         whole = began + (linux if system is OS.LINUX else timing.convergence)
         with self._lock:
-            own = self._sentinel_answered.get(probe, math.inf)
+            answered = self._sentinel_answered.get(probe, math.inf)
             first, waited = self._fastest.get(system, (math.inf, 0))
         of_peer = first + max(linux, (TIMES_A_PEER - 1) * waited)
-        return min(whole, max(own, began) + linux, max(of_peer, began + linux))
+        return min(whole, max(answered, began) + linux, max(of_peer, began + linux))

@@ -84,8 +84,8 @@ def deploy(
     created |= assigned
     standing = _standing(plan, created)
     up = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
-    made = slices(plan.services, created, up, blank, zones_of(facts))
-    problems |= _create_slices(cluster, made, bounds)
+    endpoint_slices = slices(plan.services, created, up, blank, zones_of(facts))
+    problems |= _create_slices(cluster, endpoint_slices, bounds)
     serving = frozenset(name for name in ready if purposes[name] != "unready")
     behind = _behind(standing, serving)
     lacking = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
@@ -111,22 +111,24 @@ def _standing(plan: Plan, created: Mapping[str, Object]) -> dict[str, StandingSe
     }
 
 
-def _create_slices(cluster: Cluster, made: Iterable[Object], bounds: Bounds) -> dict[str, str]:
+def _create_slices(
+    cluster: Cluster, endpoint_slices: Iterable[Object], bounds: Bounds
+) -> dict[str, str]:
     """Create the EndpointSlices that are made by hand; return why some were not."""
     with ThreadPoolExecutor(bounds.requests_open, "slices") as pool:
-        return _created(_begin(pool, cluster, made, "EndpointSlice"))[1]
+        return _created(_begin(pool, cluster, endpoint_slices, "EndpointSlice"))[1]
 
 
 def _barren(plan: Plan, ready: Collection[str], problems: Mapping[str, str]) -> dict[str, str]:
     """Return by node where Pods were to start and none did, what is said of the first of them."""
     started = {pod.node for pod in plan.pods if pod.name in ready}
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for pod in plan.pods:
         if pod.node not in started and pod.name in problems:
-            found.setdefault(
+            reasons.setdefault(
                 pod.node, f"no Pod of this run started on {pod.node}: {problems[pod.name]}"
             )
-    return found
+    return reasons
 
 
 def _make_namespace(

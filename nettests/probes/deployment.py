@@ -82,9 +82,14 @@ def standing_pod(pod: Object, purpose: str) -> StandingPod:
         ),
         uid=pod["metadata"].get("uid") or "",
         containers=tuple(
-            sorted(one.get("containerID") or "" for one in status.get("containerStatuses") or ())
+            sorted(
+                container.get("containerID") or ""
+                for container in status.get("containerStatuses") or ()
+            )
         ),
-        inspector=any(one["name"] == INSPECTOR for one in pod["spec"].get("containers") or ()),
+        inspector=any(
+            container["name"] == INSPECTOR for container in pod["spec"].get("containers") or ()
+        ),
     )
 
 

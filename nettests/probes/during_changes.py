@@ -81,7 +81,7 @@ class Connections(InUse):
 
     def record(self) -> Object:
         """Return what came of the connections; the Service is left in front of the check's own backend."""
-        known = self.read()
+        service = self.read()
         final, former = self.ends
         pod = str(of_family(self.of.standing[final].addresses, self.action.family))
         behind, followed, changes = final, True, 0
@@ -93,7 +93,7 @@ class Connections(InUse):
             ]
             try:
                 for behind in itertools.islice(itertools.cycle((former, final)), CHANGES):
-                    self.lead(known, behind)
+                    self.lead(service, behind)
                     changes += 1
                     followed = self.wait(lambda behind=behind: self._all_by(behind))  # type: ignore[misc]
                     if not followed:
@@ -101,10 +101,10 @@ class Connections(InUse):
                     self._look_up()
             finally:
                 self._over.set()
-                self.lead(known, final)
+                self.lead(service, final)
         for way in ways:
             way.result()
-        late = [one for one in self._seen if one.seconds >= LATE_SECONDS]
+        late = [connection for connection in self._seen if connection.seconds >= LATE_SECONDS]
         return {
             "of": CONNECTIONS,
             "within": self.of.timing.convergence,
@@ -112,9 +112,14 @@ class Connections(InUse):
             "followed": followed,
             "changes": changes,
             "tries": len(self._seen),
-            "failed": [one.body for one in self._seen if backend_of(one.body) is None],
-            "late": [(round(one.seconds, 3), self._slowest_beside(one)) for one in late],
-            "beside": sum(backend_of(one.body) is None for one in self._beside),
+            "failed": [
+                connection.body for connection in self._seen if backend_of(connection.body) is None
+            ],
+            "late": [
+                (round(connection.seconds, 3), self._slowest_beside(connection))
+                for connection in late
+            ],
+            "beside": sum(backend_of(connection.body) is None for connection in self._beside),
             "backend": final,
             "ids": len(dict.fromkeys(self._ids)),
         }
@@ -129,15 +134,17 @@ class Connections(InUse):
     def _all_by(self, backend: str) -> bool:
         """Whether the last connections were all answered by one backend."""
         last = self._seen[-IN_A_ROW:]
-        return len(last) == IN_A_ROW and all(backend_of(one.body) == backend for one in last)
+        return len(last) == IN_A_ROW and all(
+            backend_of(connection.body) == backend for connection in last
+        )
 
-    def _slowest_beside(self, one: _Dialled) -> float | None:
+    def _slowest_beside(self, connection: _Dialled) -> float | None:
         """Return how long connections to the backend took at most that were under way with one to the Service, if any was."""
-        end = one.began + one.seconds
+        end = connection.began + connection.seconds
         took = [
             other.seconds
             for other in self._beside
-            if other.began < end and other.began + other.seconds > one.began
+            if other.began < end and other.began + other.seconds > connection.began
         ]
         return round(max(took), 3) if took else None
 

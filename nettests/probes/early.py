@@ -31,7 +31,7 @@ class Held:
     """What the check targets."""
     raws: list[Raw] = field(default_factory=list)
     """The answers so far, in the order in which they came."""
-    told: threading.Event = field(default_factory=threading.Event)
+    settled: threading.Event = field(default_factory=threading.Event)
     """Set when the first answer has come, or none will."""
     _done: Mapping[str, str | None] = field(default_factory=dict)
 
@@ -39,7 +39,7 @@ class Held:
         """Keep one question and its answer."""
         self.raws.append(raw)
         if raw.purpose == "check" and raw.attempt == 1:
-            self.told.set()
+            self.settled.set()
         return raw
 
     def done(
@@ -87,14 +87,14 @@ class Held:
     def proven(self) -> bool:
         """Whether the check was run to its end of what served from the first answer on, and so did its controls."""
         first = self._first()
-        told = not any(self._done.values()) and first is not None
+        finished = not any(self._done.values()) and first is not None
         controls = {raw.purpose for raw in self.raws if raw.purpose.startswith(CONTROL)}
         answered = {raw.purpose for raw in self.raws if read_raw(raw).outcome.positive}
-        return told and not self.refuted and controls <= answered
+        return finished and not self.refuted and controls <= answered
 
     def _first(self) -> Raw | None:
-        own = (raw for raw in self.raws if raw.purpose == "check" and raw.attempt == 1)
-        return next(own, None)
+        first_attempts = (raw for raw in self.raws if raw.purpose == "check" and raw.attempt == 1)
+        return next(first_attempts, None)
 
     def release(self, check: str, late: str | None) -> None:
         """Write all that was kept; ``late`` names a Service that did not converge."""
@@ -116,7 +116,7 @@ class Early:
     """Whether something has converged meanwhile: then only an answer shows that the Service served before."""
 
     def __post_init__(self) -> None:
-        self.probed.add_done_callback(lambda _: self.held.told.set())
+        self.probed.add_done_callback(lambda _: self.held.settled.set())
 
     def doubt(self) -> None:
         """Take note that something of ``awaited`` has converged."""
@@ -130,7 +130,7 @@ class Early:
         What it still waits for may take a resolver's 40 s.
         """
         if self.doubted:
-            self.held.told.wait()
+            self.held.settled.wait()
             if self.held.refuted:
                 self.void.set()
                 return False

@@ -126,9 +126,9 @@ _RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m"
 """A quota may demand them of every container."""
 
 
-def namespace_of(case: Case, own: str) -> str:
+def namespace_of(case: Case, namespace: str) -> str:
     """Return the namespace that a case is run in: that of its level, or the run's own."""
-    return f"{own}-{case.level}" if case.level else own
+    return f"{namespace}-{case.level}" if case.level else namespace
 
 
 def case_of(action: Action) -> Case:

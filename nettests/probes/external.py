@@ -88,8 +88,8 @@ class External:
         squid = answer.headers.get(SQUID_ERROR, "")
         if self._speaks_http and not squid and answer.status_code in PROXY_STATUSES:
             raise ChannelError(f"the external proxy answered {answer.status_code} {answer.reason}")
-        said = f"{SQUID_ERROR}: {squid}" if squid else ""
-        return Fetched(status=answer.status_code, body=body, error=said)
+        squid_error = f"{SQUID_ERROR}: {squid}" if squid else ""
+        return Fetched(status=answer.status_code, body=body, error=squid_error)
 
     def send(self, url: str, *, timeout: float) -> Fetched:
         """Send the path of ``udp://host:port/path`` as one datagram, and wait for its answer."""
@@ -120,9 +120,9 @@ class TimelyAdapter(HTTPAdapter):
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
         """Return the manager of connections through a proxy; it is made once."""
-        known = proxy in self.proxy_manager
+        cached = proxy in self.proxy_manager
         manager = super().proxy_manager_for(proxy, **options)
-        if not known:
+        if not cached:
             timely(manager, self._patience)
         return manager
 
@@ -142,8 +142,8 @@ def _body(answer: requests.Response) -> str:
 
 def _socks_reply(error: Exception) -> str:
     """Return what a SOCKS proxy replied of its own attempt to connect, nothing where it did not come to that."""
-    found = _REPLY.search(str(_reason(error)))
-    return f"{SOCKS_REPLY} {int(found[1], 16)}: {found[2]}" if found else ""
+    match = _REPLY.search(str(_reason(error)))
+    return f"{SOCKS_REPLY} {int(match[1], 16)}: {match[2]}" if match else ""
 
 
 def _cause(error: Exception) -> str:

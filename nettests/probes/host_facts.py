@@ -39,7 +39,11 @@ def read_host_facts(
         for reading in lacking(facts.node(pod.node), facts.families[0])
     ] + list(_in_pods(probes, deployment, facts))
     with ThreadPoolExecutor(bounds.host_readings, "host-facts") as pool:
-        return tuple(pool.map(lambda one: _read(one[0], one[1], one[2], timing.execute), probed))
+        return tuple(
+            pool.map(
+                lambda request: _read(request[0], request[1], request[2], timing.execute), probed
+            )
+        )
 
 
 def lacking(node: NodeFacts, family: Family) -> tuple[ToolOutput, ...]:
@@ -91,27 +95,31 @@ def _read(
     pod: StandingPod, execute: ExecChannel, reading: ToolOutput, seconds: float
 ) -> NodeReading:
     words = reading.words
-    told = NodeReading(node=pod.node, reading=reading.name, probe=pod.name, command=words)
+    unread = NodeReading(node=pod.node, reading=reading.name, probe=pod.name, command=words)
     if pod.purpose == "node" and not set(pod.addresses) & set(pod.host_addresses):
-        own = ", ".join(map(str, pod.addresses))
-        return _failed(told, f"{pod.name} runs in the pod network ({own}), not on the node")
+        addresses = ", ".join(map(str, pod.addresses))
+        return _failed(unread, f"{pod.name} runs in the pod network ({addresses}), not on the node")
     try:
         with execute.slots:
             got = Rerunning(channel=execute).run(words, timeout=SECONDS + seconds)
     except ChannelError as error:
-        return _failed(told, error.message)
+        return _failed(unread, error.message)
     return NodeReading(
-        node=told.node,
-        reading=told.reading,
-        probe=told.probe,
-        command=told.command,
+        node=unread.node,
+        reading=unread.reading,
+        probe=unread.probe,
+        command=unread.command,
         exit_code=got.exit_code,
         stdout=reduced(reading, got.stdout),
         stderr=got.stderr,
     )
 
 
-def _failed(told: NodeReading, why: str) -> NodeReading:
+def _failed(reading: NodeReading, why: str) -> NodeReading:
     return NodeReading(
-        node=told.node, reading=told.reading, probe=told.probe, command=told.command, error=why
+        node=reading.node,
+        reading=reading.reading,
+        probe=reading.probe,
+        command=reading.command,
+        error=why,
     )

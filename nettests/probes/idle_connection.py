@@ -58,7 +58,7 @@ class _Line:
     def say(self, word: str, *, seconds: float) -> bool:
         """Say a word, and wait until the client tells what became of it; return whether it came back."""
         self.client.say(f"{word}\n")
-        self.client.hear(lambda said: fate(said, word) is not Fate.UNTOLD, seconds=seconds)
+        self.client.hear(lambda output: fate(output, word) is not Fate.UNTOLD, seconds=seconds)
         return fate(self.client.stdout, word) is Fate.ANSWERED
 
     def stay(self) -> None:
@@ -122,7 +122,7 @@ class IdleConnection:
             )
         line = self._open(action, lines)
         if not line.say(BEFORE, seconds=self._patience):
-            raise ChannelError(f"no connection stood that could be silent: {_told(line)}")
+            raise ChannelError(f"no connection stood that could be silent: {_output_of(line)}")
         self._stay_idle(line, self.timing.idle)
         return Held(connections=self, action=action, lines=lines, line=line)
 
@@ -132,7 +132,9 @@ class IdleConnection:
         fresh = None
         stood = kept.say(BEFORE, seconds=self._patience)
         if _is_outside(action) and not stood:
-            raise NotOfferedError(f"the external target answers no HTTP request: {_told(kept)}")
+            raise NotOfferedError(
+                f"the external target answers no HTTP request: {_output_of(kept)}"
+            )
         if stood:
             fresh = self._after(action, lines, kept, seconds)
         beside = fresh.record() if fresh else None
@@ -187,8 +189,8 @@ class IdleConnection:
         probing = client_words(self._system(source), host, port, self._reply)
         deadline = time.monotonic() + self.timing.listening
         while True:
-            with ExitStack() as own:
-                client = self._start(own, source, CLIENT, probing)
+            with ExitStack() as attempt:
+                client = self._start(attempt, source, CLIENT, probing)
                 client.hear(opened, seconds=self._patience)
                 if refused(client.stdout):
                     server.hear(_nothing, seconds=PAUSE_SECONDS)
@@ -196,7 +198,7 @@ class IdleConnection:
                     raise StoppedError(f"{STOPPED} while a connection was opened")
                 failed = server.exit_code is not None or time.monotonic() > deadline
                 if failed or not refused(client.stdout):
-                    lines.push(own.pop_all())
+                    lines.push(attempt.pop_all())
                     return _Line(
                         client_words=probing,
                         client=client,
@@ -256,7 +258,7 @@ class Held:
             return True
         if fate(self.line.client.stdout, AFTER) not in {Fate.SILENT, Fate.RESET}:
             raise ChannelError(
-                f"what became of the silent connection is not told: {_told(self.line)}"
+                f"what became of the silent connection is not told: {_output_of(self.line)}"
             )
         return False
 
@@ -270,12 +272,12 @@ def _is_outside(action: Action) -> bool:
     return action.target.descriptor.location is Location.EXTERNAL_ADDRESS
 
 
-def _told(line: _Line) -> str:
+def _output_of(line: _Line) -> str:
     """Return what a client said, for people."""
     return one_line(f"{line.client.stdout[-120:]} {line.client.stderr[-80:]}") or "it said nothing"
 
 
-def _nothing(_said: str) -> bool:
+def _nothing(_output: str) -> bool:
     """Wait for the end of a process: nothing that it says is enough."""
     return False
 

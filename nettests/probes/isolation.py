@@ -32,9 +32,9 @@ def network_policies(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Obje
     if not (guarded and blank.isolated) or why_not_isolated(facts):
         return []
     run = {RUN_LABEL: blank.labels.get(RUN_LABEL, "")}  # preflight has no run
-    own = {"podSelector": {"matchLabels": run}}
+    peer = {"podSelector": {"matchLabels": run}}
     if not blank.existing:  # its namespaces carry the label; one of others does not
-        own = {"namespaceSelector": {"matchLabels": run}}
+        peer = {"namespaceSelector": {"matchLabels": run}}
     return [
         {
             "apiVersion": "networking.k8s.io/v1",
@@ -47,7 +47,7 @@ def network_policies(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Obje
             "spec": {
                 "podSelector": {"matchLabels": {**run, PURPOSE_LABEL: "probe"}},
                 "policyTypes": ["Ingress"],
-                "ingress": [{"from": [own, *_node_blocks(plan, facts)]}],
+                "ingress": [{"from": [peer, *_node_blocks(plan, facts)]}],
             },
         }
     ]
@@ -106,8 +106,12 @@ def _node_blocks(plan: Plan, facts: ClusterFacts) -> list[Object]:
     }
     seen |= {network for node in nodes if node.name in names for network in _hidden(node, facts)}
     collapsed: list[Network] = [
-        *ipaddress.collapse_addresses(one for one in seen if isinstance(one, IPv4Network)),
-        *ipaddress.collapse_addresses(one for one in seen if isinstance(one, IPv6Network)),
+        *ipaddress.collapse_addresses(
+            network for network in seen if isinstance(network, IPv4Network)
+        ),
+        *ipaddress.collapse_addresses(
+            network for network in seen if isinstance(network, IPv6Network)
+        ),
     ]
     return [{"ipBlock": {"cidr": str(network)}} for network in collapsed]
 
@@ -117,8 +121,10 @@ def _hidden(node: NodeFacts, facts: ClusterFacts) -> tuple[Network, ...]:
 
     Pods behind it reach other nodes' Pods through Services by its address (overlay networks, without DSR).
     """
-    known = node.kube_proxy.source_vip.value is not None or node.cni_driver.value == "l2bridge"
-    if node.os is not OS.WINDOWS or known:
+    nothing_hidden = (
+        node.kube_proxy.source_vip.value is not None or node.cni_driver.value == "l2bridge"
+    )
+    if node.os is not OS.WINDOWS or nothing_hidden:
         return ()
     return node.pod_cidrs or facts.pod_cidrs.value or ()
 

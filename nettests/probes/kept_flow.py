@@ -31,7 +31,7 @@ class KeptFlow(InUse):
 
     def record(self) -> Object:
         """Return what became of the flow; the Service is left in front of the check's own backend."""
-        known = self.read()
+        service = self.read()
         final, former = self.ends
         record: Object = {
             "of": FLOW,
@@ -40,7 +40,7 @@ class KeptFlow(InUse):
             "within": self.of.timing.convergence,
             "followed": False,
         }
-        self.lead(known, former)
+        self.lead(service, former)
         try:
             if not self.wait(lambda: self._new_flow() == former):
                 return record
@@ -52,10 +52,10 @@ class KeptFlow(InUse):
                     raise ChannelError(f"no client of a flow came about: {talk.stderr[-200:]}")
                 numbers = itertools.count(1)
                 record["before"] = self._say(talk, numbers)
-                self.lead(known, final)
+                self.lead(service, final)
                 return {**record, "behind": final, **self._watch(talk, numbers)}
         finally:
-            self.lead(known, final)
+            self.lead(service, final)
 
     def _watch(self, talk: Conversation, numbers: Iterator[int]) -> Object:
         """Say datagrams until one is answered by the new backend, or for so long after new flows are."""
@@ -85,12 +85,12 @@ class KeptFlow(InUse):
         word = f"n{next(numbers)}"
         talk.say(f"{word}\n")
 
-        def told(text: str) -> bool:
-            return any(one.word == word for one in said_of(text))
+        def answered(text: str) -> bool:
+            return any(reply.word == word for reply in said_of(text))
 
-        if not talk.hear(told, seconds=self._patience):
+        if not talk.hear(answered, seconds=self._patience):
             raise ChannelError(f"the client of a flow tells nothing: {talk.stderr[-200:]}")
-        return next(one.backend for one in said_of(talk.stdout) if one.word == word)
+        return next(reply.backend for reply in said_of(talk.stdout) if reply.word == word)
 
     def _new_flow(self) -> str | None:
         """Return who answers a flow from another source port."""

@@ -27,7 +27,7 @@ class Lateness:
 
     directory: Directory
     awaited: Mapping[str, frozenset[Pair]]
-    own: Mapping[str, frozenset[Pair]]
+    targeted: Mapping[str, frozenset[Pair]]
     """Of these, the pairs that show what a check's own question meets."""
     probed: frozenset[Pair]
     """All pairs that some check's own question meets."""
@@ -59,11 +59,11 @@ class Lateness:
                 for protocols, seconds in (self._late[pair],)
                 if _met(action, protocols)
             }
-        own = [pair for pair in sorted(late) if pair in self.own[check]]
-        told = own or [pair for pair in sorted(late) if self._nobody_else_says(pair)]
-        if not told:
+        targeted = [pair for pair in sorted(late) if pair in self.targeted[check]]
+        reported = targeted or [pair for pair in sorted(late) if self._nobody_else_says(pair)]
+        if not reported:
             return None
-        pair = told[0]
+        pair = reported[0]
         node = self.directory.pod(pair.probe).node
         return (
             f"Service {pair.name} did not answer {pair.probe} on {node} within {late[pair]:.0f} s"
@@ -74,7 +74,7 @@ class Lateness:
         with self._lock:
             silent = self.probed - self._answered
         return pair not in self.probed and not any(
-            one.probe == pair.probe and not _is_pod(one) for one in silent
+            other.probe == pair.probe and not _is_pod(other) for other in silent
         )
 
 
@@ -94,7 +94,7 @@ def _met(action: Action, silent: frozenset[Protocol]) -> bool:
             assert_never(action.protocol)
 
 
-def _own(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
+def _targeted_pairs(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
     """Return the pairs that show the rules by which a check's own packets travel: those of one node's proxy."""
     action = check.action
     at_target = action.target.descriptor.owner is Owner.NODE_PORT
@@ -110,11 +110,11 @@ def lateness(
     probe_on: dict[str, str],
 ) -> Lateness:
     """Return that of a run before anything converged."""
-    own = {check.id: _own(check, probe_on) for check in checks}
+    targeted = {check.id: _targeted_pairs(check, probe_on) for check in checks}
     return Lateness(
         directory=directory,
-        awaited={one: frozenset(pairs) for one, pairs in awaited.items()},
-        own=own,
-        probed=frozenset(pair for pairs in own.values() for pair in pairs),
+        awaited={check: frozenset(pairs) for check, pairs in awaited.items()},
+        targeted=targeted,
+        probed=frozenset(pair for pairs in targeted.values() for pair in pairs),
         questions={check.id: check.action for check in checks},
     )

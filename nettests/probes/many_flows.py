@@ -40,7 +40,7 @@ class ManyFlows:
                 return
             if self._failing() and (not self._sent((AT_LAST,)) or self._decided()):
                 break
-        if not all(one.outcome.positive for one in self._seen):
+        if not all(attempt.outcome.positive for attempt in self._seen):
             self.controls.send(self.sender, self.check)
 
     def _sent(self, trains: tuple[int, ...]) -> bool:
@@ -55,11 +55,14 @@ class ManyFlows:
 
     def _failing(self) -> bool:
         """Whether a connection of the last round failed."""
-        return any(one.lost or not one.outcome.positive for one in self._seen[-BESIDE:])
+        return any(attempt.lost or not attempt.outcome.positive for attempt in self._seen[-BESIDE:])
 
     def _decided(self) -> bool:
         """Whether there are no more, or a loss is proven, which is another question's."""
-        tried, lost = (sum(one.tries for one in self._seen), sum(one.lost for one in self._seen))
+        tried, lost = (
+            sum(attempt.tries for attempt in self._seen),
+            sum(attempt.lost for attempt in self._seen),
+        )
         return ran_out(self._seen) or proves_loss(tried, lost)
 
 

@@ -24,7 +24,7 @@ from nettests.model.words import OS, Protocol
 from nettests.parse.many_services import SERVICES, answer_of
 from nettests.parse.reading import one_line
 from nettests.probes.addresses import NotOfferedError, of_family
-from nettests.probes.bulk_services import Made, Making, Many
+from nettests.probes.bulk_services import CreatedService, Making, Many
 from nettests.probes.commands import CannotProbeError, dial
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination
@@ -112,37 +112,39 @@ class _Node:
                 self.many.settled(self.action)  # it holds nothing up
                 record = self._beside()
             case Crowd.SERVED:
-                record = self._served(self._made())
+                record = self._served(self._wait_for_services())
             case Crowd.REMOVED:
-                made = self._made()
-                self._wait_for_last(made)
-                record = self._removed(made)
+                services = self._wait_for_services()
+                self._wait_for_last(services)
+                record = self._removed(services)
             case _:
                 assert_never(crowd)
         if self.many.refused:
             raise NotOfferedError(self.many.refused)
         return {"part": crowd.value, "number": self.action.connections, **record}
 
-    def _made(self) -> Sequence[Made]:
+    def _wait_for_services(self) -> Sequence[CreatedService]:
         """Wait until all are made; return those of this check's backend."""
-        made = self.many.wait_until_made()
+        created = self.many.wait_until_created()
         if self.many.refused:
             raise NotOfferedError(self.many.refused)
-        own = [one for one in made if one.backend in self.action.target.backends]
-        if not own:
+        own_services = [
+            service for service in created if service.backend in self.action.target.backends
+        ]
+        if not own_services:
             raise ChannelError("the Services were made before this check came")
-        return own
+        return own_services
 
-    def _served(self, made: Sequence[Made]) -> Object:
+    def _served(self, services: Sequence[CreatedService]) -> Object:
         """Look at the last one until it is served, then at some of all."""
-        seconds, body = self._wait_for_last(made)
-        picked = _picked(made)
+        seconds, body = self._wait_for_last(services)
+        picked = _picked(services)
         with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
-            bodies = list(pool.map(lambda one: self._dial(one.address), picked))
+            bodies = list(pool.map(lambda service: self._dial(service.address), picked))
         unserved = [
-            {"number": one.number, "body": told}
-            for one, told in zip(picked, bodies, strict=True)
-            if not self._answers(told)
+            {"number": service.number, "body": body}
+            for service, body in zip(picked, bodies, strict=True)
+            if not self._answers(body)
         ]
         return {
             "seconds": seconds,
@@ -154,9 +156,9 @@ class _Node:
             "making": self.many.took,
         }
 
-    def _wait_for_last(self, made: Sequence[Made]) -> tuple[float | None, str]:
+    def _wait_for_last(self, services: Sequence[CreatedService]) -> tuple[float | None, str]:
         """Dial the last one until it answers, or for so long; return how long after its making that was, and what came."""
-        last = made[-1]
+        last = services[-1]
         deadline = max(last.at, time.monotonic()) + self._patience
         while True:
             body = self._dial(last.address)
@@ -168,7 +170,7 @@ class _Node:
 
     def _beside(self) -> Object:
         """Dial the Service that was there before, from before the others are made until they are removed."""
-        address, tries, slowest, backend = self._own(), 0, 0.0, None
+        address, tries, slowest, backend = self._standing_address(), 0, 0.0, None
         failed: list[str] = []
         while True:
             over = self.many.over
@@ -188,18 +190,20 @@ class _Node:
                 }
             self.many.pause(PAUSE_SECONDS)
 
-    def _removed(self, made: Sequence[Made]) -> Object:
+    def _removed(self, services: Sequence[CreatedService]) -> Object:
         """Wait until the Services are removed, then until nobody answers at their addresses and HNS lists none."""
         self.many.settled(self.action)
         began = self.many.wait_until_removed()
-        picked = _picked(made)
+        picked = _picked(services)
         deadline = began + self._patience
         while True:
             seconds = time.monotonic() - began  # what is silent takes the look itself seconds
             with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
-                bodies = list(pool.map(lambda one: self._dial(one.address), picked))
+                bodies = list(pool.map(lambda service: self._dial(service.address), picked))
             answering = [
-                one.address for one, told in zip(picked, bodies, strict=True) if self._answers(told)
+                service.address
+                for service, body in zip(picked, bodies, strict=True)
+                if self._answers(body)
             ]
             listed, unlisted = self._listed()
             if not (answering or listed) or time.monotonic() > deadline:
@@ -210,7 +214,7 @@ class _Node:
                     "answering": answering,
                     "listed": listed,
                     "unlisted": unlisted,
-                    "beside": self._dial(self._own()),
+                    "beside": self._dial(self._standing_address()),
                 }
             self.many.pause(PAUSE_SECONDS)
 
@@ -229,12 +233,12 @@ class _Node:
         text = reduced(POLICIES, got.stdout)
         try:
             rows = read_json(text) if text else []
-            known = {
+            listed = {
                 address for address, _, _ in frontends(rows if isinstance(rows, list) else [rows])
             }
         except (LookupError, TypeError, ValueError, AttributeError):
             return None, f"HNS was not read: {got.stderr or text}"
-        return sorted({one.address for one in self.many.made} & known), ""
+        return sorted({service.address for service in self.many.created} & listed), ""
 
     def _inspectors(self) -> Iterator[ExecChannel]:
         """Yield the channels to Pods of the run whom the node's HNS answers: not every HostProcess Pod has that container."""
@@ -244,7 +248,7 @@ class _Node:
             if channel and pod.node == self.action.source.node:
                 yield channel
 
-    def _own(self) -> str:
+    def _standing_address(self) -> str:
         """Return the address of the Service that was there before."""
         service = self.of.services[self.action.target.service or ""]
         return str(of_family(service.addresses, self.action.family))
@@ -293,8 +297,8 @@ class _Node:
         return answer_of(body, self._os.value).backend
 
 
-def _picked(made: Sequence[Made]) -> list[Made]:
+def _picked(services: Sequence[CreatedService]) -> list[CreatedService]:
     """Return some of them, evenly, the first and the last among them."""
-    if len(made) <= SAMPLE:
-        return list(made)
-    return [made[round(place * (len(made) - 1) / (SAMPLE - 1))] for place in range(SAMPLE)]
+    if len(services) <= SAMPLE:
+        return list(services)
+    return [services[round(place * (len(services) - 1) / (SAMPLE - 1))] for place in range(SAMPLE)]

@@ -96,12 +96,12 @@ def _dialled(host: str, port: int | None, protocol: str, request: str, tries: in
 def _all_answered(text: str) -> bool:
     """Whether ``/dial`` tells of as many responses as tries, and of no error."""
     try:
-        found = json.loads(text)
+        reply = json.loads(text)
     except ValueError:
         return False
-    if not isinstance(found, dict) or found.get("errors"):
+    if not isinstance(reply, dict) or reply.get("errors"):
         return False
-    return len(found.get("responses") or ()) == TRAIN
+    return len(reply.get("responses") or ()) == TRAIN
 
 
 def witnessed_flow(endpoint: Endpoint, host: str, port: int, number: int) -> MarkedFlow:
@@ -141,10 +141,10 @@ def marked_query(server: str, domain: str, token: str) -> MarkedFlow:
     )
 
 
-def _is_answer(said: str) -> bool:
+def _is_answer(output: str) -> bool:
     # samples: ** server can't find nettests28002.default.svc.cluster.local: NXDOMAIN
     #          *** kube-dns.kube-system.svc.cluster.local can't find nettests28002.default.svc.cluster.local.: Non-existent domain
-    return "NXDOMAIN" in said or "Non-existent domain" in said
+    return "NXDOMAIN" in output or "Non-existent domain" in output
 
 
 def _literal(host: str) -> str:
@@ -167,10 +167,10 @@ def _datagram(action: Action, host: str, port: int | None, token: str) -> Marked
 def _responses(text: str) -> str:
     """Return what ``/dial`` says that was answered, as one text."""
     try:
-        found = json.loads(text)
+        reply = json.loads(text)
     except ValueError:
         return ""
-    return " ".join(map(str, found.get("responses") or ())) if isinstance(found, dict) else ""
+    return " ".join(map(str, reply.get("responses") or ())) if isinstance(reply, dict) else ""
 
 
 def _echo(action: Action, host: str, number: int) -> MarkedFlow:

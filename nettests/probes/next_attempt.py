@@ -20,7 +20,9 @@ def next_attempt(
         return _of_a_port(ports, turns, attempts, successes=successes, failures=failures)
     if sum(not attempt.outcome.positive for attempt in attempts) >= failures:
         return None
-    if len(attempts) >= successes and all(one.outcome.positive for one in attempts[-successes:]):
+    if len(attempts) >= successes and all(
+        attempt.outcome.positive for attempt in attempts[-successes:]
+    ):
         return None
     return len(attempts)
 

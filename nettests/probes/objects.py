@@ -150,13 +150,13 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
         for pod in plan.pods
     }
     inspected, pinging = inspected_pods(plan), pinging_pods(plan)
-    made = []
+    manifests = []
     for pod in plan.pods:
         item = _pod(pod, facts, backing[pod.name], inspected, blank)
         node, pings = facts.node(pod.node), pod.name in pinging
         item["spec"] = limited(item["spec"], node.os, pings=pings, resident=True)
-        made.append(outfitted(item, node, blank))
-    return made
+        manifests.append(outfitted(item, node, blank))
+    return manifests
 
 
 def server_beside(
@@ -237,7 +237,9 @@ def _pod(
     spec = item["spec"]
     spec["os"] = {"name": pod.os.value}
     if pod.name not in inspected:
-        spec["containers"] = [one for one in spec["containers"] if one["name"] != INSPECTOR]
+        spec["containers"] = [
+            container for container in spec["containers"] if container["name"] != INSPECTOR
+        ]
     if pod.purpose in {"server", "unready", "hostport"}:
         spec["hostname"] = pod.name
     if pod.purpose == "node" and len(facts.families) > 1:
@@ -285,8 +287,8 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
 
 def pull_secrets(blank: Blank) -> tuple[str, ...]:
     """Return the names of the Secrets by which Pods pull their images."""
-    own = (PULL_SECRET,) if blank.images.pull_secret_file else ()
-    return (*blank.images.pull_secrets, *own)
+    run_secrets = (PULL_SECRET,) if blank.images.pull_secret_file else ()
+    return (*blank.images.pull_secrets, *run_secrets)
 
 
 def _listen_in_families(spec: Object, node: NodeFacts) -> None:
@@ -295,7 +297,9 @@ def _listen_in_families(spec: Object, node: NodeFacts) -> None:
     named = {"name": "HOST_IP", "value": ",".join(sorted(first.values()))}
     for container in spec["containers"]:
         if "env" in container:
-            container["env"] = [one for one in container["env"] if one["name"] != "HOST_IP"]
+            container["env"] = [
+                variable for variable in container["env"] if variable["name"] != "HOST_IP"
+            ]
             container["env"].append(named)
 
 

@@ -59,7 +59,7 @@ class Observer:
     """Who looks in servers' logs whether what nobody answered arrived."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
-    _one: CheckRun = field(init=False)
+    _check_run: CheckRun = field(init=False)
     _sweepers: Executor = field(init=False)
     _members: Slots = field(init=False)
     _settled: threading.Event = field(default_factory=threading.Event)
@@ -75,7 +75,7 @@ class Observer:
         """Observe every check and return when the last one is done, or soon after ``stop``."""
         self._look_what_is_awaited()
         self._members = for_members(self._bounds)
-        self._one = CheckRun(
+        self._check_run = CheckRun(
             sender=self.sender,
             attempts=Attempts(
                 churn=self.churn,
@@ -101,7 +101,11 @@ class Observer:
             under_way=1 if first.many else self._bounds.polls_per_service,
         )
         converge = partial(self._converge, polls=polls, convergence=convergence, first=first)
-        free = [one for one in interleaved(self.checks) if _calm(one) and not waiting[one.id].pairs]
+        free = [
+            check
+            for check in interleaved(self.checks)
+            if _calm(check) and not waiting[check.id].pairs
+        ]
         disruptive = [check for check in self.checks if not _calm(check)]
         before = {pair for check in disruptive for pair in waiting[check.id].pairs}
         with (
@@ -151,11 +155,11 @@ class Observer:
             if pod.purpose == "probe" and pod.name in self.sender.probes
         }
         sentinel = self.sender.directory.deployment.sentinel
-        found = {check.id: set(self._awaited(check, probe_on, sentinel)) for check in self.checks}
-        self._lateness = lateness(self.sender.directory, self.checks, found, probe_on)
-        self._waiting = {check: Waiting(pairs) for check, pairs in found.items()}
+        awaited = {check.id: set(self._awaited(check, probe_on, sentinel)) for check in self.checks}
+        self._lateness = lateness(self.sender.directory, self.checks, awaited, probe_on)
+        self._waiting = {check: Waiting(pairs) for check, pairs in awaited.items()}
         for check in self.checks:
-            for pair in found[check.id]:
+            for pair in awaited[check.id]:
                 self._users[pair].append(check)
 
     def _awaited(
@@ -198,8 +202,8 @@ class Observer:
             self._lateness.answered(pair)
         elif waited is not None and not stopped.is_set():
             if why := polls.why_deaf(pair.probe):
-                told = f"{pair.probe} was not reached while {pair.name} was waited for ({why})"
-                self.sender.recorder.event(f"{told}: nothing is said of its rules")
+                problem = f"{pair.probe} was not reached while {pair.name} was waited for ({why})"
+                self.sender.recorder.event(f"{problem}: nothing is said of its rules")
             else:
                 self._lateness.missed(pair, waited.silent, waited.seconds)
         with self._lock:
@@ -243,7 +247,7 @@ class Observer:
 
     def _disrupt(self, checks: Sequence[Check]) -> None:
         """Observe what would disturb everybody else, while no other check runs."""
-        groups = _together([one for one in checks if not one.action.question.alone])
+        groups = _together([check for check in checks if not check.action.question.alone])
         with self._phases.disruptive():
             with ThreadPoolExecutor(self._bounds.disruptive, "disrupt") as senders:
                 probed = [
@@ -251,8 +255,8 @@ class Observer:
                     for group in groups
                     if not group[0].action.makes_many_pods
                 ]
-            for one in probed:
-                one.result()  # a journal that cannot be written ends the run
+            for observation in probed:
+                observation.result()  # a journal that cannot be written ends the run
             for group in groups:
                 if group[0].action.makes_many_pods:
                     self._watch_together(group)
@@ -260,8 +264,8 @@ class Observer:
             pool = ThreadPoolExecutor(self._bounds.waiting_checks, "disrupt")
             with self._phases.disruptive(), pool as senders:
                 probed = [senders.submit(self._observe, check) for check in taking]
-            for one in probed:
-                one.result()
+            for observation in probed:
+                observation.result()
 
     def _watch_together(self, checks: Sequence[Check]) -> None:
         """Observe what belongs together, each check by a thread: of changes of one Service all go to the next one together."""
@@ -271,8 +275,8 @@ class Observer:
                 self.churn.bring_together(together)
             with ThreadPoolExecutor(self._bounds.watchers, "watch") as senders:
                 probed = [senders.submit(self._watch, check) for check in together]
-            for one in probed:
-                one.result()
+            for observation in probed:
+                observation.result()
 
     def _watch(self, check: Check) -> None:
         try:
@@ -289,11 +293,11 @@ class Observer:
         self, check: Check, recorder: Recorder, void: threading.Event | None = None
     ) -> None:
         if not member_of(check.id) or not _calm(check):
-            self._one.carry_out(check, recorder, void)
+            self._check_run.carry_out(check, recorder, void)
             return
         self._settled.wait()
         with self._members:
-            self._one.carry_out(check, recorder, void)
+            self._check_run.carry_out(check, recorder, void)
 
     def _observe(self, check: Check) -> None:
         self._carry_out(check, self.sender.recorder)

@@ -43,8 +43,8 @@ class Origins:
         """Return the proof of the check's source."""
         probe = check.source.probe
         with self._lock:
-            own = self._locks.setdefault(probe, threading.Lock())
-        with own:
+            lock = self._locks.setdefault(probe, threading.Lock())
+        with lock:
             if probe not in self._proofs:
                 self._proofs[probe] = self._send(check)
             return self._proofs[probe]
@@ -53,10 +53,10 @@ class Origins:
         source = check.source
         pod = self.sender.directory.pod(source.probe)
         if not set(pod.addresses) & set(pod.host_addresses):
-            own = ", ".join(str(address) for address in pod.addresses)
+            addresses = ", ".join(str(address) for address in pod.addresses)
             return Proof(
                 raw=None,
-                distrust=f"{source.probe} runs in the pod network ({own}), not on node {source.node}",
+                distrust=f"{source.probe} runs in the pod network ({addresses}), not on node {source.node}",
             )
         deadline = time.monotonic() + self.sender.timing.listening
         raw: Raw | None = None

@@ -23,7 +23,7 @@ class OwnTimes:
     """What each probe needed lately to answer for itself, in seconds; safe for threads."""
 
     clock: Callable[[], float] = time.monotonic
-    _known: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _measured: dict[str, tuple[float, float]] = field(default_factory=dict)
     """By probe, when it was measured last, and the seconds."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -31,22 +31,22 @@ class OwnTimes:
         """Return the seconds, by ``measure`` where they are not known or were measured long ago; infinity where it is under way."""
         now = self.clock()
         with self._lock:
-            at, seconds = self._known.get(probe, (-math.inf, math.inf))
+            at, seconds = self._measured.get(probe, (-math.inf, math.inf))
             if now - at <= MEASURED_SECONDS:
                 return seconds
-            self._known[probe] = (now, seconds)  # by one thread
+            self._measured[probe] = (now, seconds)  # by one thread
         seconds = measure()
         with self._lock:
-            self._known[probe] = (self.clock(), seconds)
+            self._measured[probe] = (self.clock(), seconds)
         return seconds
 
 
 def itself(action: Action) -> Action:
     """Return the question of the probe for its own name, at its own address."""
-    own = Target(kind=TargetKind.OWN_IP, pod=action.source.probe, node=action.source.node)
+    own_ip = Target(kind=TargetKind.OWN_IP, pod=action.source.probe, node=action.source.node)
     return replace(
         action,
-        target=own,
+        target=own_ip,
         question=Question.REACH,
         protocol=Protocol.TCP,
         resolver=None,

@@ -48,28 +48,31 @@ class Pace:
     machine an answer is read seconds after it came, so each counts as if it had been sent at the worst moment.
     """
 
-    _told: dict[str, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
+    _refusals: dict[str, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def told(self, probe: str, since: float, until: float) -> None:
+    def note_refusal(self, probe: str, since: float, until: float) -> None:
         """Remember that ``probe`` got a refusal to what it sent at ``since``, and heard of it by ``until``.
 
         A SYN that was sent again may have cost several.
         """
         with self._lock:
-            self._told[probe] = [*self._remembered(probe, until), Refusal(since, until)]
+            self._refusals[probe] = [*self._remembered(probe, until), Refusal(since, until)]
 
     def reserve(self, probe: str, now: float) -> Refusal:
         """Return the refusal of what ``probe`` sends next: ``since`` is when it may be sent, and it counts as sent."""
         with self._lock:
-            told = self._remembered(probe, now)
-            at = max([now, *(one.since for one in told)])
-            planned = [one.latest(at) if math.isfinite(one.until) else one.since for one in told]
+            refusals = self._remembered(probe, now)
+            at = max([now, *(refusal.since for refusal in refusals)])
+            planned = [
+                refusal.latest(at) if math.isfinite(refusal.until) else refusal.since
+                for refusal in refusals
+            ]
             missing = 1 - left(sorted(planned), at)
             if missing > 0:
                 at += missing * SECONDS + ON_THE_WAY
             reserved = Refusal(at)
-            self._told[probe] = [*told, reserved]
+            self._refusals[probe] = [*refusals, reserved]
             return reserved
 
     def sent(self, reserved: Refusal, at: float) -> None:
@@ -85,12 +88,14 @@ class Pace:
     def spent(self, probe: str, at: float) -> bool:
         """Whether the kernel may have kept back a refusal of what ``probe`` sent at ``at``."""
         with self._lock:
-            told = [one for one in self._told[probe] if one.since < at + ON_THE_WAY]
+            refusals = [
+                refusal for refusal in self._refusals[probe] if refusal.since < at + ON_THE_WAY
+            ]
             heard = at + ON_THE_WAY
-            return left(sorted(one.latest(heard) for one in told), heard) < 1 + UNHEARD
+            return left(sorted(refusal.latest(heard) for refusal in refusals), heard) < 1 + UNHEARD
 
     def _remembered(self, probe: str, now: float) -> list[Refusal]:
-        return [one for one in self._told[probe] if one.until > now - _REMEMBERED]
+        return [refusal for refusal in self._refusals[probe] if refusal.until > now - _REMEMBERED]
 
 
 def may_be_icmp(action: Action) -> bool:
@@ -111,10 +116,10 @@ def may_be_icmp(action: Action) -> bool:
             assert_never(proxy)
 
 
-def left(told: Sequence[float], now: float) -> float:
-    """Return how many refusals the kernel can still send at ``now``, after those at ``told``, oldest first."""
-    tokens, last = float(BURST), min([now, *told[:1]])
-    for at in told:
+def left(sent: Sequence[float], now: float) -> float:
+    """Return how many refusals the kernel can still send at ``now``, after those at ``sent``, oldest first."""
+    tokens, last = float(BURST), min([now, *sent[:1]])
+    for at in sent:
         tokens = max(0.0, min(BURST, tokens + (at - last) / SECONDS) - 1)
         last = at
     return min(BURST, tokens + (now - last) / SECONDS)

@@ -49,12 +49,12 @@ class Dialect(Enum):
                 assert_never(self)
 
 
-def free_mib(said: str) -> int | None:
+def free_mib(output: str) -> int | None:
     """Return how much room ``fsutil`` tells of; ``None`` where it says nothing that is understood."""
-    found = _FREE.search(said)
-    return int(re.sub(r"\D", "", found[1])) // MIB if found else None
+    match = _FREE.search(output)
+    return int(re.sub(r"\D", "", match[1])) // MIB if match else None
 
 
-def has_filters(said: str) -> bool:
+def has_filters(output: str) -> bool:
     """Whether ``pktmon filter list`` lists any: each begins with its number."""
-    return any(line.strip()[:1].isdigit() for line in said.splitlines())
+    return any(line.strip()[:1].isdigit() for line in output.splitlines())

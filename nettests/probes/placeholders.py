@@ -49,8 +49,8 @@ class Placeholders:
 
     def within(self, text: str) -> str:
         """Return a text with all that is known in its place."""
-        for placeholder, known in self.texts.items():
-            text = text.replace(placeholder, known)
+        for placeholder, value in self.texts.items():
+            text = text.replace(placeholder, value)
         return text
 
     def then(self, action: Action) -> Action:
@@ -62,9 +62,9 @@ class Placeholders:
         then = replace(case.then, words=words, says=self.within(case.then.says))
         return replace(action, case=replace(case, then=then))
 
-    def filled(self, made: Object) -> Object:
+    def filled(self, manifest: Object) -> Object:
         """Return an object with all that is known in its place."""
-        filled: Object = json.loads(self.within(json.dumps(made)))
+        filled: Object = json.loads(self.within(json.dumps(manifest)))
         return filled
 
 

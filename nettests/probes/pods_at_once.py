@@ -15,7 +15,7 @@ Object = dict[str, Any]
 
 
 def followed(
-    made: Sequence[Object],
+    pods: Sequence[Object],
     bounds: Bounds,
     *,
     create: Callable[[Object], object],
@@ -32,9 +32,9 @@ def followed(
 
     with ThreadPoolExecutor(bounds.pods_at_once, "crowd") as threads:
         # All of them are there before the first one is looked at: watching is requests, too.
-        created = list(threads.map(lambda item: _created(item, create), made))
+        created = list(threads.map(lambda item: _created(item, create), pods))
         return list(
-            threads.map(lambda pair: pair[1] or follow(pair[0]), zip(made, created, strict=True))
+            threads.map(lambda pair: pair[1] or follow(pair[0]), zip(pods, created, strict=True))
         )
 
 

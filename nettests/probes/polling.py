@@ -49,4 +49,4 @@ class Polling(Sender):
 
 def polling(sender: Sender) -> Polling:
     """Return what sends the polls of a run."""
-    return Polling(**{one.name: getattr(sender, one.name) for one in fields(sender)})
+    return Polling(**{field.name: getattr(sender, field.name) for field in fields(sender)})

@@ -64,7 +64,7 @@ def pull_images(
     on_progress(0, len(wanted))
     pool = ThreadPoolExecutor(Bounds.of(timing).pulls, "pull")
     try:
-        pulls = [pool.submit(_pull, pods, one, blank.namespace, timing) for one in wanted]
+        pulls = [pool.submit(_pull, pods, image, blank.namespace, timing) for image in wanted]
         pending: set[Future[Pull]] = set(pulls)
         while pending:
             _, pending = wait(pending, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
@@ -141,4 +141,6 @@ def _problem(pod: Object) -> str:
 
 
 def _states(pod: Object) -> list[Object]:
-    return [one.get("state", {}) for one in pod.get("status", {}).get("containerStatuses") or ()]
+    return [
+        status.get("state", {}) for status in pod.get("status", {}).get("containerStatuses") or ()
+    ]

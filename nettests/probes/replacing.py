@@ -57,10 +57,10 @@ class Replacing:
         self._wait_until_gone(gone)
         had = []
         for _ in range(ADDRESS_TRIES):
-            found = self._start(comes, group, beside, wanted)
-            if found == wanted:
+            address = self._start(comes, group, beside, wanted)
+            if address == wanted:
                 return
-            had.append(found)
+            had.append(address)
             self.remove(comes)
             self._wait_until_gone(comes)
         raise NotOfferedError(
@@ -78,7 +78,7 @@ class Replacing:
         like = self.standing[beside]
         self.pods.create(server_beside(like, comes, group, self.facts, self.blank, address=wanted))
         try:
-            found = self.pods.follow_pod(
+            pod = self.pods.follow_pod(
                 self.blank.namespace,
                 comes,
                 settled=lambda now: start.settled(now, ()),
@@ -87,11 +87,11 @@ class Replacing:
             )
         except ChannelError as error:
             raise NotReplacedError(error.message) from error
-        if not start.started(found):
+        if not start.started(pod):
             self.remove(comes)
-            phase = found.get("status", {}).get("phase", "unknown")
+            phase = pod.get("status", {}).get("phase", "unknown")
             raise NotReplacedError(f"Pod {comes} did not become Ready: it is {phase}")
-        self._addresses[comes] = str(found["status"].get("podIP", ""))
+        self._addresses[comes] = str(pod["status"].get("podIP", ""))
         return self._addresses[comes]
 
     def remove(self, name: str) -> None:

@@ -82,19 +82,19 @@ class _Race:
 
     def _wait(self, seconds: float | None) -> ExecAnswer | None:
         """Wait until a process has ended; return what it answered, if it did."""
-        running = [one for one in self._all if one not in self._failed]
+        running = [process for process in self._all if process not in self._failed]
         ended, _ = concurrent.futures.wait(
             running, seconds, return_when=concurrent.futures.FIRST_COMPLETED
         )
-        for one in (each for each in running if each in ended):
+        for process in (process for process in running if process in ended):
             try:
-                answer = one.result()
+                answer = process.result()
             except ProgramMissingError:
                 raise
             except ChannelError as error:
-                self._failed[one] = error
+                self._failed[process] = error
                 continue
-            if one is not self._all[0]:
+            if process is not self._all[0]:
                 self.probed.tell(self._why())
             return answer
         if len(self._failed) == len(self._all):

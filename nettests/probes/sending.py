@@ -181,11 +181,11 @@ class Sender:
             if reserved is not None:
                 self.pace.heard(reserved, ended)
             elif may_be_icmp(action):
-                self.pace.told(action.source.probe, started, ended)
+                self.pace.note_refusal(action.source.probe, started, ended)
         if positive(raw, action.question):
             took(slot, self._of_channel(wanted, action, elapsed / read_raw(raw).tries))
             if queries_resolver(action):
-                self.resolvers.told(action.source.probe, ended)
+                self.resolvers.note_answer(action.source.probe, ended)
         return raw
 
     def _of_channel(self, wanted: Command, action: Action, seconds: float) -> float:

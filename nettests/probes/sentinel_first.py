@@ -44,7 +44,7 @@ class SentinelFirst:
     def in_order(self) -> list[Pair]:
         """Return the pairs, those first that wait for no other."""
         return sorted(
-            self.pairs, key=lambda one: (not self._is_sentinel(one), self._waits(one), one)
+            self.pairs, key=lambda pair: (not self._is_sentinel(pair), self._waits(pair), pair)
         )
 
     def wait(self, pair: Pair, stopped: threading.Event) -> None:

@@ -45,10 +45,10 @@ class Series:
                 if self._over():
                     return
         finally:
-            for one in self._begun:
-                one.wait()
-        for one in self._begun:
-            one.result()  # what cannot be probed is said by the client
+            for connection in self._begun:
+                connection.wait()
+        for connection in self._begun:
+            connection.result()  # what cannot be probed is said by the client
 
     @property
     def _client_addresses(self) -> int:
@@ -73,7 +73,7 @@ class Series:
         """
         newest = self._begun[-1]
         newest.answered(DIAL_PATIENCE if alone else BESIDE_SECONDS)
-        while (under_way := [one for one in self._begun if not one.over]) and (
+        while (under_way := [connection for connection in self._begun if not connection.over]) and (
             self._full(len(under_way))
         ):
             one_over(under_way)
@@ -84,7 +84,7 @@ class Series:
         What some ports refuse by design all of them may have refused so far: Windows needs a second and a half to tell.
         """
         question = self.check.action.question
-        over = [one.result() for one in self._begun if one.over]
+        over = [connection.result() for connection in self._begun if connection.over]
         refused = over and all(read_raw(raw).outcome is Outcome.REFUSED for raw in over)
         if any(positive(raw, question) for raw in over) or (
             refused and some_may_refuse(self.check.target)
@@ -94,7 +94,7 @@ class Series:
 
     def _over(self) -> bool:
         """Whether no further one is worth opening: a channel failed, or too many connections did."""
-        raws = [one.result() for one in self._begun if one.over]
+        raws = [connection.result() for connection in self._begun if connection.over]
         if any(raw.error is not None for raw in raws):
             return True
         failed = [raw for raw in raws if not positive(raw, self.check.action.question)]

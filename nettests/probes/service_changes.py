@@ -36,12 +36,12 @@ class Operation(StrEnum):
 class Look:
     """A Service, and the backend that has to answer there, which may be nobody or all.
 
-    ``told`` is what to say where it does not come to that; empty where the backend alone says it.
+    ``description`` is what to say where it does not come to that; empty where the backend alone says it.
     """
 
     service: str
     behind: str
-    told: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,29 +63,29 @@ class Step:
     """Whether the Pod that comes has to have the address of the one that goes."""
 
 
-def steps(check: Check, known: Mapping[str, Object]) -> Iterator[Step]:
-    """Yield the changes before ``check``; ``known`` are the Services as they stood in the beginning, by name."""
+def steps(check: Check, services: Mapping[str, Object]) -> Iterator[Step]:
+    """Yield the changes before ``check``; ``services`` holds the Services as they stood before, by name."""
     settings, name = check.target.settings, check.target.service or ""
     change = settings.change if settings is not None else Change.RECREATED
     match change:
         case Change.RECREATED:
             for backend in _backends(check):
-                item = remade(known[name], {POD_LABEL: backend})
+                item = remade(services[name], {POD_LABEL: backend})
                 look = Look(service=name, behind=backend)
                 yield Step(operation=Operation.RECREATE, service=name, item=item, looks=(look,))
         case Change.ENDPOINTS:
             for backend in _in_place(check):
-                item = led_to(known[name], backend)
+                item = led_to(services[name], backend)
                 look = Look(service=name, behind=backend)
                 yield Step(operation=Operation.UPDATE, service=name, item=item, looks=(look,))
         case Change.SIBLING:
-            yield from _beside_a_sibling(check, known[sibling_of(name)])
+            yield from _beside_a_sibling(check, services[sibling_of(name)])
         case Change.POD:
-            yield from _replaced(check, known[name])
+            yield from _replaced(check, services[name])
         case Change.SAME_ADDRESS:
-            yield from _replaced(check, known[name], keeping_address=True)
+            yield from _replaced(check, services[name], keeping_address=True)
         case Change.PORT_NAME:
-            yield from _renamed(check, known[name])
+            yield from _renamed(check, services[name])
         case _:
             assert_never(change)
 
@@ -130,11 +130,11 @@ def _beside_a_sibling(check: Check, sibling: Object) -> Iterator[Step]:
     again = remade(sibling, sibling["spec"]["selector"])
 
     def step(operation: Operation, behind: str, done: str) -> Step:
-        said = f"Service {twin} over the same endpoints {done}"
+        change = f"Service {twin} over the same endpoints {done}"
         still = "is answered all the same" if behind == NO_ENDPOINTS else f"{final} does not answer"
         looks = (
-            Look(service=twin, behind=behind, told=f"{said}, and {still}"),
-            Look(service=name, behind=final, told=f"{said}, and this one lost {final}"),
+            Look(service=twin, behind=behind, description=f"{change}, and {still}"),
+            Look(service=name, behind=final, description=f"{change}, and this one lost {final}"),
         )
         return Step(operation=operation, service=twin, item=again, looks=looks)
 
@@ -150,12 +150,12 @@ def group_of(service: str) -> str:
     return service
 
 
-def _replaced(check: Check, known: Object, *, keeping_address: bool = False) -> Iterator[Step]:
+def _replaced(check: Check, service: Object, *, keeping_address: bool = False) -> Iterator[Step]:
     """Yield Pods that take each other's place behind the Service, until it leads to the check's own backend again."""
     where = " at the same address" if keeping_address else ""
     (final,) = check.target.backends
     name = check.target.service or ""
-    yield Step(operation=Operation.UPDATE, service=name, item=led_to(known, group_of(name)))
+    yield Step(operation=Operation.UPDATE, service=name, item=led_to(service, group_of(name)))
     former = ""
     for number in range(1, ROUNDS + 2):
         pod = f"{name}-{number}"
@@ -164,7 +164,7 @@ def _replaced(check: Check, known: Object, *, keeping_address: bool = False) -> 
             if former
             else f"the Service was left with the new Pod {pod} as its endpoint"
         )
-        look = Look(service=name, behind=pod, told=f"{done}, and {_STAY}")
+        look = Look(service=name, behind=pod, description=f"{done}, and {_STAY}")
         yield Step(
             operation=Operation.REPLACE,
             service=name,
@@ -174,9 +174,9 @@ def _replaced(check: Check, known: Object, *, keeping_address: bool = False) -> 
             keeping_address=keeping_address and bool(former),
         )
         former = pod
-    told = f"the Service was left with {final} as endpoints in place, and {_STAY}"
-    back = Look(service=name, behind=final, told=told)
-    yield Step(operation=Operation.UPDATE, service=name, item=led_to(known, final), looks=(back,))
+    description = f"the Service was left with {final} as endpoints in place, and {_STAY}"
+    back = Look(service=name, behind=final, description=description)
+    yield Step(operation=Operation.UPDATE, service=name, item=led_to(service, final), looks=(back,))
     yield Step(operation=Operation.REPLACE, service=name, gone=former)
 
 
@@ -184,7 +184,7 @@ _STAY = "its rules did not follow"
 _RENAMED = "the Service's ports were renamed in place"
 
 
-def _renamed(check: Check, known: Object) -> Iterator[Step]:
+def _renamed(check: Check, service: Object) -> Iterator[Step]:
     """Yield new names for the ports, first with another backend, which shows that rules follow, then alone."""
     (final,) = check.target.backends
     name = check.target.service or ""
@@ -192,27 +192,29 @@ def _renamed(check: Check, known: Object) -> Iterator[Step]:
     for _ in range(ROUNDS):
         for backend in (*check.target.former, final):
             number += 1
-            item = renamed(led_to(known, backend), number)
-            told = f"{_RENAMED} and left with {backend} as endpoints, and {_STAY}"
-            look = Look(service=name, behind=backend, told=told)
+            item = renamed(led_to(service, backend), number)
+            description = f"{_RENAMED} and left with {backend} as endpoints, and {_STAY}"
+            look = Look(service=name, behind=backend, description=description)
             yield Step(operation=Operation.UPDATE, service=name, item=item, looks=(look,))
         number += 1
-        item = renamed(led_to(known, final), number)
-        look = Look(service=name, behind=final, told=f"{_RENAMED}, and it lost {final}")
+        item = renamed(led_to(service, final), number)
+        look = Look(service=name, behind=final, description=f"{_RENAMED}, and it lost {final}")
         yield Step(operation=Operation.UPDATE, service=name, item=item, looks=(look,), unseen=True)
 
 
-def led_to(known: Object, backend: str) -> Object:
+def led_to(service: Object, backend: str) -> Object:
     """Return a Service as it stands, with a selector for one pod, for all servers, or for none."""
-    marks = known["metadata"].get("labels") or {}
+    marks = service["metadata"].get("labels") or {}
     run = {RUN_LABEL: marks[RUN_LABEL]} if RUN_LABEL in marks else {}
     chosen = {**run, PURPOSE_LABEL: "server"} if backend == SEVERAL else {POD_LABEL: backend}
-    metadata = {key: value for key, value in known["metadata"].items() if key != "resourceVersion"}
+    metadata = {
+        key: value for key, value in service["metadata"].items() if key != "resourceVersion"
+    }
     return {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": metadata,
-        "spec": {**known["spec"], "selector": chosen},
+        "spec": {**service["spec"], "selector": chosen},
     }
 
 
@@ -223,13 +225,13 @@ def renamed(item: Object, number: int) -> Object:
     return {**item, "spec": {**spec, "ports": ports}}
 
 
-def remade(known: Object, selector: Mapping[str, str]) -> Object:
+def remade(service: Object, selector: Mapping[str, str]) -> Object:
     """Return a Service to be created as it was, at its address, with this selector."""
-    spec = known["spec"]
+    spec = service["spec"]
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {key: known["metadata"][key] for key in ("name", "namespace", "labels")},
+        "metadata": {key: service["metadata"][key] for key in ("name", "namespace", "labels")},
         "spec": {
             "type": "ClusterIP",
             "clusterIP": spec["clusterIP"],

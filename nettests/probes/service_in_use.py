@@ -81,17 +81,17 @@ class InUse:
         if self.of.stopped.wait(PAUSE_SECONDS):
             raise StoppedError(f"{STOPPED} while a Service changed")
 
-    def lead(self, known: Object, backend: str) -> None:
+    def lead(self, service: Object, backend: str) -> None:
         """Have the Service lead to one backend, in place."""
-        self.of.api.update(self._path, led_to(known, backend))
+        self.of.api.update(self._path, led_to(service, backend))
 
     def read(self) -> Object:
         """Return the Service as it stands."""
         status, text = self.of.api.read(self._path, {})
         if status != 200:
             raise NotFollowedError(f"{self._path} cannot be read: {status} {text}")
-        found: Object = read_json(text)
-        return found
+        service: Object = read_json(text)
+        return service
 
     @property
     def _path(self) -> str:
@@ -117,5 +117,5 @@ class InUse:
     @property
     def channel(self) -> str:
         """The channel by which the probe is reached."""
-        found = self.of.probes.get(self.action.source.probe)
-        return found.http[0].name if found and found.http else "none"
+        probe = self.of.probes.get(self.action.source.probe)
+        return probe.http[0].name if probe and probe.http else "none"

@@ -44,16 +44,16 @@ def pairs_of(
     """
     if member_of(check.id):
         return _once_a_node(check.action, probe_on, sentinel)
-    found: set[Pair] = set()
+    pairs: set[Pair] = set()
     for action in (check.action, *(control.action for control in check.controls)):
         probes = _polling_pods(action, probe_on)
         if sentinel and action.target.service is not None:
-            found |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
+            pairs |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
         named = _named(action.target)
         if named is not None:
             served = probes & _served(action, probe_on)
-            found |= {Pair(*named, probe, action.family) for probe in served}
-    return frozenset(found)
+            pairs |= {Pair(*named, probe, action.family) for probe in served}
+    return frozenset(pairs)
 
 
 def _once_a_node(action: Action, probe_on: dict[str, str], sentinel: str | None) -> frozenset[Pair]:
@@ -64,10 +64,10 @@ def _once_a_node(action: Action, probe_on: dict[str, str], sentinel: str | None)
     named = _named(action.target)
     if probe is None or named is None:
         return frozenset()
-    found = {Pair(*named, probe, action.family)}
+    pairs = {Pair(*named, probe, action.family)}
     if sentinel and action.target.service is not None:
-        found.add(Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe))
-    return frozenset(found)
+        pairs.add(Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe))
+    return frozenset(pairs)
 
 
 def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
@@ -86,7 +86,7 @@ def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
 
 def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
     """Return the probe pods that get an answer when all is well; the others are not waited for."""
-    settings, own = action.target.settings, probe_on.get(action.source.node or "")
+    settings, own_probe = action.target.settings, probe_on.get(action.source.node or "")
     every = set(probe_on.values())
     if settings is not None and settings.internal_local:
         # Only clients on the backend's own node are served.
@@ -97,10 +97,10 @@ def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
         and action.source.node == action.target.node
     ):
         # Documented to stay silent on Windows: waiting for an answer would take a minute.
-        return every - {own or ""}
+        return every - {own_probe or ""}
     if settings is not None and settings.publish_not_ready and action.source.os is OS.WINDOWS:
         # kube-proxy for Windows leaves out endpoints that do not serve (kubernetes/kubernetes#113776 and its picks).
-        return every - {own or ""}
+        return every - {own_probe or ""}
     return every
 
 

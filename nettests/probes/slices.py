@@ -97,13 +97,13 @@ class _Part:
 
 
 def _parts(service: ServiceObject, purposes: Mapping[str, str]) -> Iterator[_Part]:
-    known = tuple(name for name in service.backends if name in purposes)
+    pods = tuple(name for name in service.backends if name in purposes)
     if service.settings.by_hand is not ByHand.MIXED_TARGET_PORTS:
         leaving = service.settings.by_hand is ByHand.TERMINATING
         near = service.backends[0] if service.settings.by_hand is ByHand.HINTED else ""
-        yield _Part(label="all", pods=known, ports=_SERVER, terminating=leaving, near=near)
+        yield _Part(label="all", pods=pods, ports=_SERVER, terminating=leaving, near=near)
         return
-    for name in known:
+    for name in pods:
         port = {**_SERVER[0], "port": _HOSTNAMES[purposes[name]]}
         yield _Part(label=purposes[name], pods=(name,), ports=(port,))
 

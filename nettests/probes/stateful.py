@@ -42,10 +42,10 @@ class Renewal:
     run: Callable[[tuple[str, ...]], ExecAnswer]
     """Runs a process in the Pod's first container."""
 
-    def look(self, item: Object, found: Object, service: str) -> Object:
+    def look(self, item: Object, pod: Object, service: str) -> Object:
         """Return what the next Pod of that name calls itself, and what DNS says of it."""
         namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
-        before = found["metadata"]["uid"]
+        before = pod["metadata"]["uid"]
         self.pods.delete_pod(namespace, name)
         self.pods.wait_gone(namespace, name, seconds=self.timing.stuck, uid=before)
         after = self.pods.follow_pod(

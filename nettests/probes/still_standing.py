@@ -35,7 +35,9 @@ def still_standing(
     return replace(
         deployed,
         pods=pods,
-        services={name: one for name, one in deployed.services.items() if name not in stale},
+        services={
+            name: service for name, service in deployed.services.items() if name not in stale
+        },
         problems={
             **deployed.problems,
             **{name: f"pod {name} {GONE}: {reason}" for name, reason in why.items()},
@@ -77,8 +79,8 @@ def changes(before: Deployment, now: Deployment) -> Iterator[str]:
         old, new = before.pods[name].addresses, now.pods[name].addresses
         return f"{name} from {', '.join(map(str, old))} to {', '.join(map(str, new))}"
 
-    known = {**before.pods, **now.pods}
-    for told, found, say in (
+    pods = {**before.pods, **now.pods}
+    for phrase, changed, say in (
         (f"{GONE}:", (name for name in names if name not in now.pods), now.problems.__getitem__),
         ("stands again:", (name for name in names if name not in before.pods), str),
         ("changed its address:", filter(moved, both), addresses),
@@ -88,11 +90,11 @@ def changes(before: Deployment, now: Deployment) -> Iterator[str]:
             str,
         ),
     ):
-        yield from _by_node(told, found, say, known)
+        yield from _by_node(phrase, changed, say, pods)
 
 
 def _by_node(
-    told: str,
+    phrase: str,
     names: Iterable[str],
     say: Callable[[str], str],
     pods: Mapping[str, StandingPod],
@@ -100,8 +102,8 @@ def _by_node(
     nodes: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
         nodes[pods[name].node].append(say(name))
-    for node, found in sorted(nodes.items()):
-        yield f"on {node} {told} {'; '.join(found)}"
+    for node, described in sorted(nodes.items()):
+        yield f"on {node} {phrase} {'; '.join(described)}"
 
 
 def touched(check: Check, before: Deployment, now: Deployment) -> str:

@@ -54,7 +54,7 @@ class Trains:
         """Send round after round; run the controls where nothing at all was answered."""
         wanted = self.check.action.connections
         slow = self._sent_rounds(wanted, hurried=True)
-        if not any(one.outcome.positive for one in self._seen):
+        if not any(attempt.outcome.positive for attempt in self._seen):
             self.controls.send(self.sender, self.check)
         self._sent_until_clear()
         self._compare()
@@ -87,7 +87,7 @@ class Trains:
 
     @property
     def _tries(self) -> int:
-        return sum(one.tries for one in self._seen)
+        return sum(attempt.tries for attempt in self._seen)
 
     def _sent_until_clear(self) -> None:
         """Send short trains while a busy probe may be what connections waited for: it is not busy for long as a rule."""
@@ -115,13 +115,13 @@ class Trains:
 
     def _decided(self) -> bool:
         """Whether more would show nothing more: something else than silence came, or a loss is proven."""
-        if any(not one.outcome.positive and one.lost == 0 for one in self._seen):
+        if any(not attempt.outcome.positive and attempt.lost == 0 for attempt in self._seen):
             return True
-        return proves_loss(self._tries, sum(one.lost for one in self._seen))
+        return proves_loss(self._tries, sum(attempt.lost for attempt in self._seen))
 
     def _slow(self) -> bool:
         """Whether hundreds of tries would take minutes."""
-        each = median(one.elapsed / one.tries for one in self._seen)
+        each = median(attempt.elapsed / attempt.tries for attempt in self._seen)
         return each >= SYN_AGAIN[0] or (each >= SLOW_SECONDS and self._tries >= SLOW_TRIES)
 
 
