@@ -105,12 +105,12 @@ def owned_objects(
 ) -> list[Object]:
     """Return the objects of a kind that carry all marks of a run, in one namespace or in all."""
     try:
-        found = _owned(connection, collection(kind, namespace), run)
+        items = _owned(connection, collection(kind, namespace), run)
     except ApiError as error:
         if kind in OPTIONAL and error.status in _NONE_THERE:
             return []
         raise
-    return [{"kind": kind, **item} for item in found]
+    return [{"kind": kind, **item} for item in items]
 
 
 def _owned(connection: Connection, path: str, run: str | None) -> list[Object]:

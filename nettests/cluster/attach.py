@@ -48,12 +48,12 @@ def _opened(connection: Connection, path: str, container: str, deadline: float) 
 
 
 def _heard(stream: Stream, until: str, deadline: float) -> str:
-    said = b""
+    output = b""
     with closing(stream), suppress(TimeoutError):
-        while until.encode() not in said:
+        while until.encode() not in output:
             message = stream.receive(deadline - time.monotonic())
             if message is None:
                 break
             channel, data = message
-            said += data if channel in {STDOUT, STDERR} else b""
-    return said.decode(errors="replace")
+            output += data if channel in {STDOUT, STDERR} else b""
+    return output.decode(errors="replace")

@@ -32,21 +32,24 @@ def remove(
     except ClusterError as error:
         return {place.namespace: error.message for place in places}
     problems = {}
-    for one, lease in zip(places, leases, strict=True):
+    for place, lease in zip(places, leases, strict=True):
         try:
-            if not one.own:
-                _remove_objects(connection, one, lease, wait)
-            elif one.state is not State.TERMINATING and one.namespace in versions:
-                _delete_namespace(connection, one, versions[one.namespace])
+            if not place.own:
+                _remove_objects(connection, place, lease, wait)
+            elif place.state is not State.TERMINATING and place.namespace in versions:
+                _delete_namespace(connection, place, versions[place.namespace])
         except ClusterError as error:
-            problems[one.namespace] = error.message
-    for one in places:
-        if one.own and one.namespace not in problems:
+            problems[place.namespace] = error.message
+    for place in places:
+        if place.own and place.namespace not in problems:
             try:
-                itself = {"kind": "Namespace", "metadata": {"name": one.namespace, "uid": one.uid}}
+                itself = {
+                    "kind": "Namespace",
+                    "metadata": {"name": place.namespace, "uid": place.uid},
+                }
                 wait_gone(partial(_standing, connection, [itself]), "namespace", wait)
             except ClusterError as error:
-                problems[one.namespace] = error.message
+                problems[place.namespace] = error.message
     return problems
 
 
@@ -54,20 +57,20 @@ def _unchanged(
     connection: Connection, places: Sequence[Leftover], ignore: Collection[str]
 ) -> dict[str, str]:
     """Return the versions of the run's own namespaces; ``ClusterError`` if anything is not as it was."""
-    for one in places:
-        if not one.removable:
-            raise ClusterError(one.obstacle or one.spared)
+    for place in places:
+        if not place.removable:
+            raise ClusterError(place.obstacle or place.spared)
     run = places[0].ownership.run
-    known = {place.uid: place for place in places if place.own}
+    by_uid = {place.uid: place for place in places if place.own}
     current = owned_namespaces(connection, run)
     for item in current:
-        seen = known.get(item["metadata"]["uid"])
+        seen = by_uid.get(item["metadata"]["uid"])
         if seen is None or Ownership.of(item) != seen.ownership:
             name = item["metadata"]["name"]
             raise ClusterError(f"namespace {name} of run {run} is not the one that was looked at")
-    for one in look_at(connection, [place for place in places if place.own], ignore=ignore):
-        if one.obstacle:
-            raise ClusterError(f"namespace {one.namespace} has changed: {one.obstacle}")
+    for place in look_at(connection, [place for place in places if place.own], ignore=ignore):
+        if place.obstacle:
+            raise ClusterError(f"namespace {place.namespace} has changed: {place.obstacle}")
     return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in current}
 
 

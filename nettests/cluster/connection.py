@@ -139,14 +139,14 @@ class Connection:
         return self._items(path, {}, METADATA)
 
     def _items(self, path: str, query: Query, accept: str) -> list[Object]:
-        found: list[Object] = []
+        items: list[Object] = []
         page: dict[str, str | int | bool] = {"limit": 500, **query}
         for _ in range(limits.PAGES):
             listed = self._object(self.request("GET", path, query=page, accept=accept))
-            found += listed.get("items") or []
+            items += listed.get("items") or []
             token = (listed.get("metadata") or {}).get("continue")
             if not token:
-                return found
+                return items
             page["continue"] = token
         raise TooBigError(f"the list {path} does not end after {limits.PAGES} pages")
 

@@ -115,13 +115,13 @@ class Talk:
         elif closed:
             raise LostStreamError(f"exec in {self.pod} lost its exit code")
 
-    def _keep(self, channel: int, said: bytes) -> None:
+    def _keep(self, channel: int, data: bytes) -> None:
         if channel == STDOUT:
-            self.stdout += said.decode(errors="replace")
+            self.stdout += data.decode(errors="replace")
         elif channel == STDERR:
-            self.stderr += said.decode(errors="replace")
+            self.stderr += data.decode(errors="replace")
         elif channel == STATUS:
-            self._status += said
+            self._status += data
 
     def _cut(self, error: Exception) -> LostStreamError:
         return LostStreamError(f"exec in {self.pod} was cut: {error}")

@@ -74,7 +74,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     of_nodes = [network for node in known_nodes for network in nodes.pod_cidrs_of(node)]
     pod_cidrs = networks.pod_cidrs(kubeadm, cni.flannel_network(flannel), of_nodes, profile.facts)
     read = [
-        _node(one, places[nodes.name_of(one)], snapshot, profile, plugin) for one in known_nodes
+        _node(node, places[nodes.name_of(node)], snapshot, profile, plugin) for node in known_nodes
     ]
     all_addresses = [address for node in known_nodes for address in nodes.addresses_of(node)]
     kubernetes = networks.kubernetes_address(

@@ -58,19 +58,21 @@ class Exec:
         stream = open_exec(*to, argv, until=until)
         opened(self.slots)
         deadline = min(time.monotonic() + timeout, until)
-        said: dict[int, list[bytes]] = defaultdict(list)
+        received: dict[int, list[bytes]] = defaultdict(list)
         try:
             with closing(stream):
                 while message := stream.receive(deadline - time.monotonic()):
                     channel, data = message
-                    said[channel].append(data)
+                    received[channel].append(data)
         except TimeoutError as error:
             raise ChannelError(f"exec in {self.pod} did not end within {timeout:.0f} s") from error
         except RefusedError as error:
             raise ChannelError(f"exec in {self.pod} was given up: {error}") from error
         except LostError as error:
             raise LostStreamError(f"exec in {self.pod} was cut: {error}") from error
-        stdout, stderr, status = (b"".join(said[channel]) for channel in (STDOUT, STDERR, STATUS))
+        stdout, stderr, status = (
+            b"".join(received[channel]) for channel in (STDOUT, STDERR, STATUS)
+        )
         return answer_of(self.pod, stdout=stdout, stderr=stderr, status=status)
 
 

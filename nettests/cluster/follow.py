@@ -35,8 +35,10 @@ def follow_pod(
     """
     stuck_since: float | None = None
     last: Object | None = None
-    found = _one(connection, namespace, name, seconds=seconds, look=max(1.0, stuck), listed=False)
-    for pod in found:
+    pod_states = _states_of(
+        connection, namespace, name, seconds=seconds, look=max(1.0, stuck), listed=False
+    )
+    for pod in pod_states:
         if pod is None:
             if last is None:
                 continue
@@ -71,7 +73,7 @@ def follow_pods(
     been for ``stuck`` where they seldom get on by themselves.
     """
     began, stuck_since = time.monotonic(), 0.0
-    found: list[Object] = []
+    latest: list[Object] = []
     listed = states(
         connection,
         f"/api/v1/namespaces/{namespace}/pods",
@@ -80,14 +82,14 @@ def follow_pods(
         labelSelector=selector,
     )
     for pods in listed:
-        found, now = list(pods.values()), time.monotonic()
-        if settled(found) or (not found and now - began >= appear):
+        latest, now = list(pods.values()), time.monotonic()
+        if settled(latest) or (not latest and now - began >= appear):
             break
-        stalled = bool(found) and all(map(_stalls, found))
+        stalled = bool(latest) and all(map(_stalls, latest))
         stuck_since = (stuck_since or now) if stalled else 0.0
         if stalled and now - stuck_since >= stuck:
             break
-    return found
+    return latest
 
 
 def _stalls(pod: Object) -> bool:
@@ -102,11 +104,11 @@ def wait_gone(
 
     A controller puts another one of the same name in its place, sooner perhaps than anybody looks.
     """
-    found = _one(connection, namespace, name, seconds=seconds)
-    return any(pod is None or (uid and pod["metadata"]["uid"] != uid) for pod in found)
+    pod_states = _states_of(connection, namespace, name, seconds=seconds)
+    return any(pod is None or (uid and pod["metadata"]["uid"] != uid) for pod in pod_states)
 
 
-def _one(
+def _states_of(
     connection: Connection,
     namespace: str,
     name: str,
@@ -116,7 +118,7 @@ def _one(
     listed: bool = True,
 ) -> Iterator[Object | None]:
     """Yield the states of one pod; ``None`` where it is not there."""
-    found = states(
+    listings = states(
         connection,
         f"/api/v1/namespaces/{namespace}/pods",
         seconds=seconds,
@@ -124,7 +126,7 @@ def _one(
         listed=listed,
         fieldSelector=f"metadata.name={name}",
     )
-    return (pods.get(name) for pods in found)
+    return (pods.get(name) for pods in listings)
 
 
 def log_of(connection: Connection, namespace: str, pod: str, container: str) -> str:

@@ -78,7 +78,7 @@ def opened(connection: Connection, handshake: Callable[[], T], until: float = ma
 def _open(to: Handshake, most: int, seconds: float) -> Stream:
     closing = ExitStack()
     proxy = _proxy(to.configuration)
-    own = proxy is not None and proxy.startswith("https:")  # whose TLS is around the server's
+    proxy_tls = proxy is not None and proxy.startswith("https:")  # whose TLS is around the server's
     try:
         connection = closing.enter_context(
             connect(
@@ -90,7 +90,7 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
                 additional_headers=to.headers,
                 user_agent_header=USER_AGENT,
                 proxy=proxy,
-                proxy_ssl=_tls(to.configuration) if own else None,
+                proxy_ssl=_tls(to.configuration) if proxy_tls else None,
                 open_timeout=seconds,
                 ping_interval=None,
                 close_timeout=CLOSE_SECONDS,

@@ -29,11 +29,11 @@ LINUX_SUBNETS = "k8s.ovn.org/node-subnets"
 
 def backend_of(config_maps: Mapping[str, Object]) -> Fact[str]:
     """Return ``hybrid-overlay`` where the configuration has one, else OVN's own encapsulation."""
-    found = _section(config_maps)
-    if found.value is None:
-        return unknown(found.origin)
-    enabled = found.value.get("enabled", "").lower() == "true"
-    return known(HYBRID if enabled else WITHOUT, found.origin)
+    section = _section(config_maps)
+    if section.value is None:
+        return unknown(section.origin)
+    enabled = section.value.get("enabled", "").lower() == "true"
+    return known(HYBRID if enabled else WITHOUT, section.origin)
 
 
 def network_id_of(config_maps: Mapping[str, Object]) -> Fact[int]:
@@ -46,16 +46,16 @@ def network_id_of(config_maps: Mapping[str, Object]) -> Fact[int]:
 
 def port_of(config_maps: Mapping[str, Object]) -> Fact[int]:
     """Return the UDP port of the hybrid overlay, VXLAN's own where the configuration names none."""
-    found = _section(config_maps)
-    if found.value is None or backend_of(config_maps).value != HYBRID:
-        return unknown(f"{found.origin}: no hybrid overlay")
+    section = _section(config_maps)
+    if section.value is None or backend_of(config_maps).value != HYBRID:
+        return unknown(f"{section.origin}: no hybrid overlay")
     # sample: hybrid-overlay-vxlan-port="9898"
-    text = found.value.get(PORT, "").strip('"')
+    text = section.value.get(PORT, "").strip('"')
     if not text:
-        return known(ports.VXLAN, f"the default, {found.origin}")
+        return known(ports.VXLAN, f"the default, {section.origin}")
     if not text.isdecimal():
-        return unknown(f"{found.origin} says {PORT} {text[:40]!r}, which is no number")
-    return known(int(text), found.origin)
+        return unknown(f"{section.origin} says {PORT} {text[:40]!r}, which is no number")
+    return known(int(text), section.origin)
 
 
 def subnets_of(node: Object) -> list[str]:
@@ -65,21 +65,21 @@ def subnets_of(node: Object) -> list[str]:
     if SUBNET in annotations:
         return _networks([annotations[SUBNET]])
     try:
-        told = read_json(annotations.get(LINUX_SUBNETS, "{}"))
+        subnets = read_json(annotations.get(LINUX_SUBNETS, "{}"))
     except ValueError:
         return []
-    given = told.get("default") if isinstance(told, dict) else None
+    given = subnets.get("default") if isinstance(subnets, dict) else None
     return _networks(given if isinstance(given, list) else [given])
 
 
 def _networks(texts: list[Any]) -> list[str]:
-    found = []
+    networks = []
     for text in texts:
         try:
-            found.append(str(ipaddress.ip_network(str(text))))
+            networks.append(str(ipaddress.ip_network(str(text))))
         except ValueError:
             continue
-    return found
+    return networks
 
 
 def _section(config_maps: Mapping[str, Object]) -> Fact[Mapping[str, str]]:
@@ -93,6 +93,6 @@ def _section(config_maps: Mapping[str, Object]) -> Fact[Mapping[str, str]]:
             parser.read_string(text)
         except configparser.Error:
             return unknown(f"ConfigMap {name}: {KEY} is no such file")
-        told = dict(parser[SECTION]) if parser.has_section(SECTION) else {}
-        return Fact(told, f"ConfigMap {name}")
+        settings = dict(parser[SECTION]) if parser.has_section(SECTION) else {}
+        return Fact(settings, f"ConfigMap {name}")
     return unknown(f"there is no ConfigMap {' or '.join(CONFIG_MAPS)} with {KEY}")

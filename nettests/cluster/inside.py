@@ -43,7 +43,7 @@ _TOKEN_OF_DEFAULT = "default-token-"  # noqa: S105 - a name
 class Inside:
     """Names of what stands in a namespace, as ``kind/name``, and the resources that could not be seen."""
 
-    own: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
     strangers: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
 
@@ -61,8 +61,8 @@ def look_inside(
             unseen.append(f"{kind.resource}: {answer}")
         else:
             listed += [(kind, item) for item in answer]
-    own, strangers = sort_out(listed, marks)
-    return Inside(own=own, strangers=strangers, unseen=tuple(unseen))
+    run_objects, strangers = sort_out(listed, marks)
+    return Inside(objects=run_objects, strangers=strangers, unseen=tuple(unseen))
 
 
 def _list(connection: Connection, kind: Served, namespace: str) -> list[Object] | str:
@@ -84,7 +84,7 @@ def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[s
     stored = {
         item["metadata"]["uid"]: (kind, item) for kind, item in reversed(listed) if _uid(item)
     }
-    own = {
+    own_uids = {
         uid
         for uid, (kind, item) in stored.items()
         if kind.resource in MADE and not _owners(item) and Ownership.of(item) == marks
@@ -92,14 +92,14 @@ def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[s
     services = {
         _name(item)
         for uid, (kind, item) in stored.items()
-        if uid in own and kind.resource == "services"
+        if uid in own_uids and kind.resource == "services"
     }
-    own |= {
+    own_uids |= {
         uid
         for uid, (kind, item) in stored.items()
         if kind.resource == "endpoints" and _name(item) in services
     }
-    own = _with_dependents(own, {uid: _owners(item) for uid, (_, item) in stored.items()})
+    own_uids = _with_dependents(own_uids, {uid: _owners(item) for uid, (_, item) in stored.items()})
     accounts = {
         uid
         for uid, (kind, item) in stored.items()
@@ -107,13 +107,15 @@ def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[s
     }
     return (
         tuple(
-            sorted(kind.spell(_name(item)) for uid, (kind, item) in stored.items() if uid in own)
+            sorted(
+                kind.spell(_name(item)) for uid, (kind, item) in stored.items() if uid in own_uids
+            )
         ),
         tuple(
             sorted(
                 kind.spell(_name(item))
                 for uid, (kind, item) in stored.items()
-                if uid not in own and not _of_kubernetes(kind, item, accounts)
+                if uid not in own_uids and not _of_kubernetes(kind, item, accounts)
             )
         ),
     )
@@ -126,12 +128,12 @@ def owned(items: Sequence[Object], marks: Ownership) -> Iterator[Object]:
     yield from (item for item in items if _uid(item) in every and Ownership.of(item) == marks)
 
 
-def _with_dependents(own: set[str], owners: Mapping[str, frozenset[str]]) -> set[str]:
+def _with_dependents(uids: set[str], owners: Mapping[str, frozenset[str]]) -> set[str]:
     """Return these UIDs and those of all objects that have no owner but them."""
-    known = set(own)
-    while more := {uid for uid, its in owners.items() if its and its <= known} - known:
-        known |= more
-    return known
+    belonging = set(uids)
+    while more := {uid for uid, its in owners.items() if its and its <= belonging} - belonging:
+        belonging |= more
+    return belonging
 
 
 def _of_kubernetes(kind: Served, item: Object, accounts: set[str]) -> bool:

@@ -71,18 +71,18 @@ def apply(
 
     ``replace`` lets a Job that has ended make room for the new one.
     """
-    made: list[str] = []
+    created: list[str] = []
     for item in items:
         what = described(item)
         try:
             done = _applied(connection, item, replace=replace)
         except ApiError as error:
-            before = f"; created before it: {', '.join(made)}" if made else ""
+            before = f"; created before it: {', '.join(created)}" if created else ""
             raise ClusterError(
                 f"{what} was refused: {error.message}{before}", hint=_next_step(item, error)
             ) from error
         if done == "created":
-            made.append(what)
+            created.append(what)
         say(Applied(what, done))
 
 

@@ -172,8 +172,8 @@ def collect_lease(
     that wakes up afterwards finds the word on its Lease and ends.
     """
     if seen is None:
-        made = _collected_object(lease_object(ownership, namespace, 1))
-        return connection.create(_collection(namespace), made)
+        lease = _collected_object(lease_object(ownership, namespace, 1))
+        return connection.create(_collection(namespace), lease)
     answer = connection.request("PUT", path_of_lease(namespace), body=_collected_object(seen))
     try:
         stored: Object = read_json(answer.body)

@@ -114,34 +114,37 @@ def find(
     run counts as alive that may be, and nothing is waited for. What run ``named`` was told to keep may go;
     objects whose ``kind/name`` is in ``ignore`` are nobody's, as what a cluster puts into each namespace.
     """
-    own = [_own(item) for item in owned_namespaces(connection)]
-    names = {leftover.namespace for leftover in own}
+    run_namespaces = [_own_namespace(item) for item in owned_namespaces(connection)]
+    names = {leftover.namespace for leftover in run_namespaces}
     foreign = [
         leftover for leftover in _foreign(connection, namespaces) if leftover.namespace not in names
     ]
     with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
-        known = list(
+        leftovers = list(
             pool.map(
-                lambda found: _judged(connection, found, seconds if watch else 0), own + foreign
+                lambda leftover: _judged(connection, leftover, seconds if watch else 0),
+                run_namespaces + foreign,
             )
         )
     # After the watch, so that what somebody put there meanwhile is seen.
-    seen = look_at(connection, known, ignore=ignore)
+    seen = look_at(connection, leftovers, ignore=ignore)
     marked = [replace(leftover, named=leftover.ownership.run == named) for leftover in seen]
     return tuple(
-        sorted(_by_run(marked), key=lambda found: (found.ownership.created, found.namespace))
+        sorted(
+            _by_run(marked), key=lambda leftover: (leftover.ownership.created, leftover.namespace)
+        )
     )
 
 
 def look_at(
-    connection: Connection, known: Sequence[Leftover], *, ignore: Collection[str] = ()
+    connection: Connection, leftovers: Sequence[Leftover], *, ignore: Collection[str] = ()
 ) -> list[Leftover]:
     """Return the same leftovers with what stands in the runs' own namespaces now."""
-    if not any(leftover.own for leftover in known):
-        return list(known)
+    if not any(leftover.own for leftover in leftovers):
+        return list(leftovers)
     kinds = namespaced_kinds(connection)
     looked = []
-    for leftover in known:
+    for leftover in leftovers:
         if not leftover.own:
             looked.append(leftover)
             continue
@@ -150,26 +153,28 @@ def look_at(
         guests = tuple(name for name in leftover.strangers if name.startswith(_GUEST))
         looked.append(
             replace(
-                leftover, objects=inside.own, strangers=(*guests, *others), unseen=inside.unseen
+                leftover, objects=inside.objects, strangers=(*guests, *others), unseen=inside.unseen
             )
         )
     return looked
 
 
-def _by_run(known: Sequence[Leftover]) -> Iterator[Leftover]:
+def _by_run(leftovers: Sequence[Leftover]) -> Iterator[Leftover]:
     """Yield what was found; a run goes as a whole or not at all, and lives where its Lease is renewed."""
     runs: defaultdict[str, list[Leftover]] = defaultdict(list)
-    for found in known:
-        runs[found.ownership.run].append(found)
+    for leftover in leftovers:
+        runs[leftover.ownership.run].append(leftover)
     for places in runs.values():
         living = {place.state for place in places} & {State.ALIVE, State.KEPT}
-        told = [
+        siblings = [
             replace(place, state=min(living)) if living and place.state is State.DEAD else place
             for place in places
         ]
-        why = _disagreement(told)
-        for leftover in told:
-            held = [other.namespace for other in told if other is not leftover and other.obstacle]
+        why = _disagreement(siblings)
+        for leftover in siblings:
+            held = [
+                other.namespace for other in siblings if other is not leftover and other.obstacle
+            ]
             sibling = f"a run goes as a whole, and namespace {held[0]} stays" if held else ""
             yield replace(leftover, spared=why or sibling)
 
@@ -185,7 +190,7 @@ def _disagreement(places: Sequence[Leftover]) -> str:
     return ""
 
 
-def _own(item: Object) -> Leftover:
+def _own_namespace(item: Object) -> Leftover:
     ownership = Ownership.of(item)
     assert ownership is not None, "only marked namespaces are listed"
     leaving = bool(item["metadata"].get("deletionTimestamp"))
@@ -199,12 +204,12 @@ def _own(item: Object) -> Leftover:
 
 
 def _foreign(connection: Connection, namespaces: Iterable[str]) -> list[Leftover]:
-    found: defaultdict[tuple[Ownership, str], list[Object]] = defaultdict(list)
+    groups: defaultdict[tuple[Ownership, str], list[Object]] = defaultdict(list)
     for kind in COLLECTIONS:
         for item in _everywhere(connection, kind, namespaces):
             marks = Ownership.of(item)
             assert marks is not None, "only marked objects are listed"
-            found[marks, item["metadata"]["namespace"]].append(item)
+            groups[marks, item["metadata"]["namespace"]].append(item)
     return [
         Leftover(
             ownership=marks,
@@ -214,7 +219,7 @@ def _foreign(connection: Connection, namespaces: Iterable[str]) -> list[Leftover
             objects=tuple(f"{item['kind'].lower()}/{item['metadata']['name']}" for item in mine),
             items=tuple(mine),
         )
-        for (marks, namespace), items in found.items()
+        for (marks, namespace), items in groups.items()
         if (mine := list(owned(items, marks)))
     ]
 

@@ -48,7 +48,7 @@ def states(
     version = ""
     while (left := deadline - time.monotonic()) > 0:
         begun = time.monotonic()
-        told = False
+        answered = False
         try:
             if not version:
                 held, version = _listed(connection, path, query) if listed else ({}, "")
@@ -62,18 +62,18 @@ def states(
                         version = ""
                         break
                     version = _taken(held, event) or version
-                    told = True
+                    answered = True
                     yield held
         except ApiError as error:
             if error.status in FINAL:
                 raise
             version = ""
-            told = error.status == EXPIRED
+            answered = error.status == EXPIRED
         except ClosedError:
             raise
         except ClusterError:
             version = ""
-        if not told and time.monotonic() - begun < PAUSE_SECONDS:
+        if not answered and time.monotonic() - begun < PAUSE_SECONDS:
             time.sleep(max(0.0, min(PAUSE_SECONDS, deadline - time.monotonic())))
 
 

@@ -65,9 +65,9 @@ def service_cidrs(
         return known(stated.service_cidrs, STATED)
     named = [
         cidr
-        for one in objects
-        if not one["metadata"].get("deletionTimestamp")
-        for cidr in (one.get("spec") or {}).get("cidrs") or ()
+        for service_cidr in objects
+        if not service_cidr["metadata"].get("deletionTimestamp")
+        for cidr in (service_cidr.get("spec") or {}).get("cidrs") or ()
     ]
     networks = _networks(",".join(dict.fromkeys(named)))
     if networks:
@@ -125,13 +125,13 @@ def dns_pods(pods: Sequence[Object]) -> Fact[tuple[Address, ...]]:
 
     Those are the ready ones that nobody deletes: what its Service leads to.
     """
-    found = [
+    addresses = [
         ipaddress.ip_address(pod["status"]["podIP"])
         for pod in pods
         if (pod["metadata"].get("labels") or {}).get("k8s-app") == "kube-dns" and serves(pod)
     ]
-    if found:
-        return known(tuple(sorted(found, key=str)), "Pods with the label k8s-app=kube-dns")
+    if addresses:
+        return known(tuple(sorted(addresses, key=str)), "Pods with the label k8s-app=kube-dns")
     return unknown("no ready Pod of kube-system has the label k8s-app=kube-dns")
 
 
@@ -157,9 +157,9 @@ def families(
         address.version for address in nodes
     }
     primary = kubernetes.version if kubernetes is not None else 4
-    known = {4: Family.IPV4, 6: Family.IPV6}
+    by_version = {4: Family.IPV4, 6: Family.IPV6}
     ordered = sorted(versions, key=lambda version: (version != primary, version))
-    return tuple(known[version] for version in ordered)
+    return tuple(by_version[version] for version in ordered)
 
 
 def _networks(text: object) -> tuple[Network, ...]:

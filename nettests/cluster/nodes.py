@@ -134,14 +134,14 @@ def host_process_of(node: Object) -> Fact[bool]:
 def addresses_of(node: Object) -> tuple[Address, ...]:
     """Return the node's addresses, internal ones first."""
     listed = node.get("status", {}).get("addresses", [])
-    found: list[Address] = []
+    addresses: list[Address] = []
     for kind in ("InternalIP", "ExternalIP"):
         for item in listed:
             if item["type"] == kind:
                 address = ipaddress.ip_address(item["address"])
-                if address not in found:
-                    found.append(address)
-    return tuple(found)
+                if address not in addresses:
+                    addresses.append(address)
+    return tuple(addresses)
 
 
 def pod_cidrs_of(node: Object) -> tuple[Network, ...]:
@@ -199,7 +199,10 @@ def _virtual(node: Object) -> str:
         f"{key}={value}" for key, value in VIRTUAL_LABELS.items() if labels.get(key) == value
     ]
     by_taint = [taint.key for taint in taints_of(node) if taint.key in VIRTUAL_TAINTS]
-    known_by = [*(f"label {one}" for one in by_label), *(f"taint {one}" for one in by_taint)]
+    known_by = [
+        *(f"label {label}" for label in by_label),
+        *(f"taint {taint}" for taint in by_taint),
+    ]
     return ", ".join(known_by)
 
 

@@ -31,15 +31,23 @@ def denied(
     ``namespace`` is the existing one that a run uses. Without it the run makes its own, whose name nobody
     knows beforehand: then what it needs there has to be allowed in all namespaces.
     """
-    here = [one.within(namespace) for one in wanted]
+    here = [permission.within(namespace) for permission in wanted]
     with ThreadPoolExecutor(connection.bounds.requests_open, "review") as pool:
         rules: Rules = {NOWHERE: _rules(connection, NOWHERE)} if len(here) > FEW else {}
-        places = sorted({_place(one) for one in here if not covered(one, rules)} - {NOWHERE})
+        places = sorted(
+            {_place(permission) for permission in here if not covered(permission, rules)}
+            - {NOWHERE}
+        )
         if rules:
-            told = pool.map(lambda place: (place, _rules(connection, place)), places)
-            rules = {**rules, **dict(told)}
-        allowed = list(pool.map(lambda one: covered(one, rules) or _allowed(connection, one), here))
-    return tuple(one for one, may in zip(wanted, allowed, strict=True) if not may)
+            reviews = pool.map(lambda place: (place, _rules(connection, place)), places)
+            rules = {**rules, **dict(reviews)}
+        allowed = list(
+            pool.map(
+                lambda permission: covered(permission, rules) or _allowed(connection, permission),
+                here,
+            )
+        )
+    return tuple(permission for permission, may in zip(wanted, allowed, strict=True) if not may)
 
 
 def _place(wanted: Permission) -> str:
@@ -77,7 +85,7 @@ def _covers(rule: Mapping[str, Any], wanted: Permission) -> bool:
 
 
 def _any(stated: Iterable[str] | None, accepted: Collection[str]) -> bool:
-    return any(one in accepted for one in stated or ())
+    return any(value in accepted for value in stated or ())
 
 
 def _allowed(connection: Connection, here: Permission) -> bool:

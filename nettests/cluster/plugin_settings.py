@@ -45,24 +45,24 @@ def backend_of(
     plugin: str, config_maps: Mapping[str, Object], daemon_sets: Sequence[Object] = ()
 ) -> Fact[str]:
     """Return the backend of Calico or Antrea: ``vxlan``, ``geneve``, ``windows-bgp``, ``none`` …"""
-    told = _calico_variable(CALICO_BACKEND, daemon_sets) if plugin == "calico" else None
-    if told is not None and told.value:
-        return known(told.value, told.origin)
+    variable = _calico_variable(CALICO_BACKEND, daemon_sets) if plugin == "calico" else None
+    if variable is not None and variable.value:
+        return known(variable.value, variable.origin)
     for name in CONFIG_MAPS.get(plugin, ()):
         data = (config_maps.get(name) or {}).get("data") or {}
-        found = _antrea_backend(data) if plugin == "antrea" else _calico_backend(data)
-        if found:
-            return known(found, f"ConfigMap {name}")
+        backend = _antrea_backend(data) if plugin == "antrea" else _calico_backend(data)
+        if backend:
+            return known(backend, f"ConfigMap {name}")
     where = " or ".join(CONFIG_MAPS.get(plugin, ())) or "no object"
     return unknown(f"{where} of {plugin} names a backend")
 
 
 def network_id_of(plugin: str, daemon_sets: Sequence[Object]) -> Fact[int]:
     """Return the network id of Calico's VXLAN, as its DaemonSet on Windows has it."""
-    told = _calico_variable(CALICO_NETWORK_ID, daemon_sets) if plugin == "calico" else None
-    if told is None or not (told.value or "").isdecimal():
+    variable = _calico_variable(CALICO_NETWORK_ID, daemon_sets) if plugin == "calico" else None
+    if variable is None or not (variable.value or "").isdecimal():
         return unknown(f"no DaemonSet of {plugin} says {CALICO_NETWORK_ID}")
-    return known(int(told.value or 0), told.origin)
+    return known(int(variable.value or 0), variable.origin)
 
 
 def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fact[bool]:
@@ -77,10 +77,10 @@ def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fa
         )
     for name in FLANNEL_ON_WINDOWS:
         data = (config_maps.get(name) or {}).get("data") or {}
-        told = {_has_option(one) for text in data.values() if (one := _delegate(text))}
-        if len(told) == 1:
-            return known(told.pop(), f"ConfigMap {name}")
-        if told:
+        options = {_has_option(delegate) for text in data.values() if (delegate := _delegate(text))}
+        if len(options) == 1:
+            return known(options.pop(), f"ConfigMap {name}")
+        if options:
             return unknown(f"the configurations in ConfigMap {name} differ in it")
     return unknown(
         f"there is no ConfigMap {' or '.join(FLANNEL_ON_WINDOWS)} with a configuration; "

@@ -92,17 +92,17 @@ class _Forwarding:
                 return b""
             if message is None:
                 return b""
-            channel, said = message
+            channel, data = message
             if channel not in self._announced:
-                self._announce(channel, said)
+                self._announce(channel, data)
             elif channel == ERROR:
-                raise _FailedError(said.decode(errors="replace"))
-            elif said:
+                raise _FailedError(data.decode(errors="replace"))
+            elif data:
                 self.begun = True
-                return said
+                return data
 
-    def _announce(self, channel: int, said: bytes) -> None:
-        if channel not in {DATA, ERROR} or said != self.port.to_bytes(2, "little"):
+    def _announce(self, channel: int, data: bytes) -> None:
+        if channel not in {DATA, ERROR} or data != self.port.to_bytes(2, "little"):
             raise RefusedError(f"its channel {channel} did not begin with port {self.port}")
         self._announced.add(channel)
 
@@ -239,16 +239,16 @@ class PortForward:
         (over,) = self._opened(1)
         try:
             over.begin(timeout)
-            said = whole(_Reading(over).read, limits.BODY_BYTES, "what it says")
+            data = whole(_Reading(over).read, limits.BODY_BYTES, "what it says")
         except TooBigError as error:
             raise self._failed(error.message) from error
         except OSError as error:
             raise self._failed(error) from error
         finally:
             over.stream.close()
-        if over.lost and not said:
+        if over.lost and not data:
             raise SpentError(f"port-forward to {self.pod}: it was lost before a word was said")
-        return said.decode(errors="replace")
+        return data.decode(errors="replace")
 
     def close(self) -> None:
         """Close every idle forwarding, and those in use when they have their answer; open none any more."""
@@ -263,16 +263,16 @@ class PortForward:
         first, *others = self._opened(self._next)
         self._next = self._most
         until = time.monotonic() + CONNECT_SECONDS
-        for number, one in enumerate(others):
+        for number, forwarding in enumerate(others):
             try:
-                one.await_announced(until)
+                forwarding.await_announced(until)
             except OSError as error:  # what is wrong with the whole stream, the first one meets
                 if isinstance(error, TimeoutError):  # the first port alone is served
                     self._next = self._most = 1
                 for unserved in others[number:]:
                     unserved.stream.close()
                 break
-            self._keep(one)
+            self._keep(forwarding)
         return first
 
     def _opened(self, count: int) -> list[_Forwarding]:

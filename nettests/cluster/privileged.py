@@ -52,11 +52,13 @@ def privileged_of(connection: Connection, namespace: str, denied: tuple[str, ...
 def _refusal(text: str) -> str:
     """Return the API server's words about privileged containers, if it refused them as such."""
     try:
-        said = read_json(text)
+        status = read_json(text)
     except ValueError:
         return ""
-    found = causes(said) if isinstance(said, dict) else []
-    return "; ".join(f"{one.get('field')}: {one.get('message')}" for one in found if by_policy(one))
+    refusals = causes(status) if isinstance(status, dict) else []
+    return "; ".join(
+        f"{cause.get('field')}: {cause.get('message')}" for cause in refusals if by_policy(cause)
+    )
 
 
 def _pod(namespace: str) -> dict[str, Any]:

@@ -139,7 +139,8 @@ def _amounts(stated: dict[str, Any] | None, usual: Amounts) -> Amounts:
     if stated is None:
         return usual
     return {
-        kind: {name: str(amount) for name, amount in one.items()} for kind, one in stated.items()
+        kind: {name: str(amount) for name, amount in amounts.items()}
+        for kind, amounts in stated.items()
     }
 
 

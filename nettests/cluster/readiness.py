@@ -38,7 +38,7 @@ def read_readiness(
 
     ``ClusterError`` when no answer comes, or none that is a list.
     """
-    found: dict[str, Readiness] = {}
+    readiness: dict[str, Readiness] = {}
     patience = (PATIENCE_SECONDS, PATIENCE_SECONDS)
     for query in _queries(names, nodes):
         # The API server's own cache will do: what it does not know yet, it knows at the next look.
@@ -48,10 +48,10 @@ def read_readiness(
             raise ClusterError(f"{NODES}: status {answer.status}")
         try:
             items = read_json(answer.body)["items"]
-            found |= {item["metadata"]["name"]: readiness_of(item) for item in items}
+            readiness |= {item["metadata"]["name"]: readiness_of(item) for item in items}
         except (LookupError, TypeError, ValueError) as error:
             raise ClusterError(f"{NODES} is no list of nodes: {error}") from error
-    return {name: found[name] for name in names if name in found}
+    return {name: readiness[name] for name in names if name in readiness}
 
 
 def _queries(names: Collection[str], nodes: int) -> Iterator[dict[str, str]]:
@@ -64,12 +64,12 @@ def _queries(names: Collection[str], nodes: int) -> Iterator[dict[str, str]]:
 
 def readiness_of(node: Object) -> Readiness:
     """Return what a Node says of itself; one without the condition is not Ready."""
-    for one in (node.get("status") or {}).get("conditions") or ():
-        if one["type"] == "Ready":
-            words = (one.get("reason"), one.get("message"))
+    for condition in (node.get("status") or {}).get("conditions") or ():
+        if condition["type"] == "Ready":
+            words = (condition.get("reason"), condition.get("message"))
             return Readiness(
-                ready=one["status"] == "True",
-                since=one.get("lastTransitionTime") or "",
+                ready=condition["status"] == "True",
+                since=condition.get("lastTransitionTime") or "",
                 why=": ".join(word for word in words if word),
             )
     return Readiness(ready=False, why="it has no condition Ready")

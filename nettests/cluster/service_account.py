@@ -21,8 +21,8 @@ _ADDRESS = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
 
 def in_pod(environment: Mapping[str, str] | None = None) -> bool:
     """Whether a kubelet started this process: it names the API server to every container."""
-    known = os.environ if environment is None else environment
-    return all(known.get(name) for name in _ADDRESS)
+    variables = os.environ if environment is None else environment
+    return all(variables.get(name) for name in _ADDRESS)
 
 
 def service_account(mount: Path) -> client.Configuration:

@@ -41,7 +41,9 @@ class Credentials:
         configuration = self._chosen.configuration
         tokens = [text.removeprefix("Bearer ") for text in (configuration.api_key or {}).values()]
         old = (text.removeprefix("Bearer ") for text in sorted(self._accepted))
-        return tuple(dict.fromkeys(one for one in (*tokens, *old, configuration.password) if one))
+        return tuple(
+            dict.fromkeys(secret for secret in (*tokens, *old, configuration.password) if secret)
+        )
 
     def accept(self, token: str | None) -> None:
         """Remember that the API server knew this token."""

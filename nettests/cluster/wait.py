@@ -244,8 +244,8 @@ def wait_for_addresses(
     while True:
         on_poll()
         listed = connection.items(f"/api/v1/namespaces/{namespace}/services")
-        found = {item["metadata"]["name"]: item for item in listed}
-        latest = {name: found[name] for name in names if name in found}
+        services = {item["metadata"]["name"]: item for item in listed}
+        latest = {name: services[name] for name in names if name in services}
         if all(map(_balanced, latest.values())) or time.monotonic() >= deadline:
             return latest
         time.sleep(PAUSE_SECONDS)
