@@ -65,11 +65,11 @@ def timely_connection(connection: Any, patience: Patience) -> Any:
 
 def came_too_slowly(error: BaseException) -> bool:
     """Whether a deadline ended the reading of a response, also where the client library wrapped the error."""
-    told: BaseException | None = error
-    while told is not None:
-        if isinstance(told, SlowAnswerError):
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, SlowAnswerError):
             return True
-        told = told.__cause__ or told.__context__
+        cause = cause.__cause__ or cause.__context__
     return False
 
 

@@ -75,7 +75,7 @@ class Slots:
                 while self._next() != me or (seconds := self._full_for()) is not None:
                     # Who is not the first is woken when it is: the first has entered, or given up.
                     turn.wait(seconds if self._next() == me else None)
-                self._inside[me] = self._begun()
+                self._inside[me] = self._new_stay()
             finally:
                 queue.remove(me)
                 del self._waiting[me]
@@ -83,7 +83,7 @@ class Slots:
         if self.room is not None:
             self.room.acquire()
             with self._lock:
-                self._inside[me] = self._begun()
+                self._inside[me] = self._new_stay()
 
     def _wake_next(self) -> None:
         """Have the first of those who wait look whether it may enter."""
@@ -118,7 +118,7 @@ class Slots:
     def _next(self) -> int:
         return (self.first or self._queue)[0]
 
-    def _begun(self) -> _Stay:
+    def _new_stay(self) -> _Stay:
         return _Stay(since=self.clock(), opened=not self.handshakes)
 
     def _full_for(self) -> float | None:

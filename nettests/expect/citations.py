@@ -84,6 +84,8 @@ def is_change(citation: Citation) -> bool:
 def _versions(entry: Limitation) -> Iterator[VersionRange]:
     condition = entry.condition
     for node in (condition.source, condition.target):
-        yield from (one for one in (node.kubelet, node.kube_proxy) if one)
+        yield from (
+            version_range for version_range in (node.kubelet, node.kube_proxy) if version_range
+        )
     if condition.kubernetes:
         yield condition.kubernetes

@@ -144,8 +144,8 @@ def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:
     if owner is None or not check.target.backends:
         return None
     pool = facts.node(owner)
-    own = f"server-{pool.pool}-{pool.member}"
-    local = any(name in {own, f"{own}-b"} for name in check.target.backends)
+    server = f"server-{pool.pool}-{pool.member}"
+    local = any(name in {server, f"{server}-b"} for name in check.target.backends)
     return Placement.SAME_NODE if local else Placement.OTHER_NODE
 
 
@@ -232,7 +232,9 @@ def _settings(
         yield _in_range(condition.runtime_version, version, f"{side} runtime's version")
     if condition.host_process is not None:
         possible = condition.host_process
-        yield _decided(node.host_process, f"{side} HostProcess", lambda found: found is possible)
+        yield _decided(
+            node.host_process, f"{side} HostProcess", lambda supported: supported is possible
+        )
     if condition.firewall:
         yield _set(condition.firewall, node.firewall, f"{side} firewall")
     if condition.localhost_node_ports:
@@ -249,8 +251,8 @@ def _suffixes(
     fact = node.dns_suffixes
     kind = kind_of(fact.value, domain)
     listed = f" ({', '.join(fact.value)})" if fact.value else ""
-    told = f"{side} DNS suffixes: {kind}{listed} ({fact.origin})"
-    yield _stated(kind in condition.dns_suffixes, told)
+    description = f"{side} DNS suffixes: {kind}{listed} ({fact.origin})"
+    yield _stated(kind in condition.dns_suffixes, description)
 
 
 def _kube_proxy(

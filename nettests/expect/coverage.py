@@ -60,17 +60,17 @@ def unknown_facts(
     catalogue: Catalogue, flows: FlowFacts, entries: Iterable[Limitation]
 ) -> Iterator[str]:
     """Yield one sentence for each fact that a flow or an entry names and the catalogue has not."""
-    known = tuple(catalogue.facts)
+    known_facts = tuple(catalogue.facts)
     for name, facts in sorted(flows.items()):
         for fact in facts:
-            if fact not in known:
-                yield f"the flow {name} names the unknown fact {fact}; {nearest(fact, known)}"
+            if fact not in known_facts:
+                yield f"the flow {name} names the unknown fact {fact}; {nearest(fact, known_facts)}"
     for entry in entries:
         for fact in entry.facts:
-            if fact not in known:
+            if fact not in known_facts:
                 yield (
                     f"{entry.place}: {entry.id} names the unknown fact {fact}; "
-                    f"{nearest(fact, known)}"
+                    f"{nearest(fact, known_facts)}"
                 )
 
 

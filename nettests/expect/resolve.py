@@ -49,13 +49,15 @@ def resolve(
     """
     entries = _entries(manifests)
     _refuse_expired(entries, today)
-    found: dict[str, Expectation] = {}
+    expectations: dict[str, Expectation] = {}
     for check in checks:
         if check.members:
-            found |= of_members(check, facts, lambda one: expectation(one, facts, entries))
+            expectations |= of_members(
+                check, facts, lambda member: expectation(member, facts, entries)
+            )
         else:
-            found[check.id] = expectation(check, facts, entries)
-    return found
+            expectations[check.id] = expectation(check, facts, entries)
+    return expectations
 
 
 def expectation(
@@ -115,9 +117,9 @@ def _entries(manifests: Sequence[Manifest]) -> list[Limitation]:
     return entries
 
 
-def _distinct(found: Iterable[T]) -> tuple[T, ...]:
+def _distinct(values: Iterable[T]) -> tuple[T, ...]:
     """Return each once: an entry may hold of a check in several of its places."""
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(values))
 
 
 def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> None:
@@ -208,8 +210,10 @@ def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:
     Where it holds in several of its places, each is a reason: a fact that only one of them names may change the outcome.
     """
     entry = agreeing[0].limitation
-    places = [one for one in agreeing if one.limitation.id == entry.id]
-    because = _distinct(said for one in places for said in one.evaluation.sentences)
+    places = [candidate for candidate in agreeing if candidate.limitation.id == entry.id]
+    because = _distinct(
+        sentence for candidate in places for sentence in candidate.evaluation.sentences
+    )
     same = tuple(
         f"{other.limitation.id} ({other.limitation.place}) expects the same"
         for other in agreeing

@@ -115,14 +115,14 @@ def reasons_of(statement: Statement, coverages: Mapping[str, Coverage]) -> tuple
     if statement.reason:
         return (statement.reason,)
     bare = (coverages[name] for name in statement.facts if not coverages[name].covered)
-    return tuple(dict.fromkeys(one.fact.reason for one in bare if one.fact.reason))
+    return tuple(dict.fromkeys(coverage.fact.reason for coverage in bare if coverage.fact.reason))
 
 
 def mistakes_in_seeds(
     seeds: Iterable[SeedDocument], coverages: Mapping[str, Coverage], flows: FlowCases
 ) -> Iterator[str]:
     """Yield one sentence for each id that does not exist, and each reason that is missing or too much."""
-    for statement in (one for seed in seeds for one in seed.statements):
+    for statement in (statement for seed in seeds for statement in seed.statements):
         unknown = [
             *_unknown_facts(statement, coverages),
             *_unknown_checks(statement, flows),

@@ -125,12 +125,12 @@ def after_failure(check: Check, observation: Observation) -> str:
 
 def _by_outcome(check: Check, observation: Observation) -> str:
     """Say what to look at where the outcome tells it, in words of the source's system."""
-    said = last_detail(observation)
-    if observation.outcome is Outcome.REFUSED and "peration not permitted" in said:
+    detail = last_detail(observation)
+    if observation.outcome is Outcome.REFUSED and "peration not permitted" in detail:
         return _NETFILTER
-    if observation.outcome is Outcome.REFUSED and "in a way forbidden" in said:
+    if observation.outcome is Outcome.REFUSED and "in a way forbidden" in detail:
         return _WINDOWS_FIREWALL
-    if observation.outcome is Outcome.UNREACHABLE and re.search(_LOCAL_ROUTE, said):
+    if observation.outcome is Outcome.UNREACHABLE and re.search(_LOCAL_ROUTE, detail):
         return _BLACKHOLE
     step = _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")
     return step.format_map(_OF_WINDOWS if check.source.os is OS.WINDOWS else _OF_LINUX)
@@ -326,8 +326,8 @@ class Late:
 def late_service(late: str) -> Late | None:
     """Return the Service that did not answer in time, with the probe and node that waited for it."""
     # sample: Service svc-server-windows-1-2 did not answer probe-linux-1-2 on linux-2 within 60 s
-    found = re.match(r"Service (\S+) did not answer (\S+) on (\S+) within \d", late)
-    return Late(*found.groups()) if found else None
+    match = re.match(r"Service (\S+) did not answer (\S+) on (\S+) within \d", late)
+    return Late(*match.groups()) if match else None
 
 
 def after_distrust(why: str) -> str:

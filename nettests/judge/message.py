@@ -33,8 +33,8 @@ def observed_text(observation: Observation) -> str:
         parts = [observation.outcome.value]
     if observation.source_seen is not None:
         parts.append(f"source = {observation.source_seen.value} ({observation.server_saw})")
-    if observation.witnessed and all(one.agree for one in observation.witnessed):
-        subjects = ", ".join(one.subject.value for one in observation.witnessed)
+    if observation.witnessed and all(witnessed.agree for witnessed in observation.witnessed):
+        subjects = ", ".join(witnessed.subject.value for witnessed in observation.witnessed)
         parts.append(f"witnessed on the wire: {subjects}")
     if observation.distribution is not None:
         parts.append(f"{observation.distribution.value} ({', '.join(observation.backends)})")

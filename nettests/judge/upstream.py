@@ -73,5 +73,8 @@ def kept_from_the_suffixes(
         return ""
     if expected is None or expected.outcome is not Outcome.RESOLVED:
         return ""
-    kept = {one.outcome for one in observation.attempts} <= {Outcome.SERVFAIL, Outcome.TIMED_OUT}
+    kept = {attempt.outcome for attempt in observation.attempts} <= {
+        Outcome.SERVFAIL,
+        Outcome.TIMED_OUT,
+    }
     return BEFORE_THE_SUFFIXES if kept and observation.attempts else ""

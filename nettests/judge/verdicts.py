@@ -86,13 +86,13 @@ def _judged(
 ) -> Judgement:
     if not check.members:
         return judge(check, expectations[check.id], observations.get(check.id))
-    told = {
-        one.id: skipped(one.id, not_run[one.id])
-        if one.id in not_run
-        else judge(one, expectations[one.id], observations.get(one.id))
-        for one in check.each
+    judgements = {
+        member.id: skipped(member.id, not_run[member.id])
+        if member.id in not_run
+        else judge(member, expectations[member.id], observations.get(member.id))
+        for member in check.each
     }
-    return judge_members(check, told)
+    return judge_members(check, judgements)
 
 
 LOSS_PROVEN = "a path in order would lose as much once in a million times"
@@ -172,7 +172,7 @@ def _not_judged(expectation: Expectation, observation: Observation) -> _Ruling |
 
 def _contradicted(observation: Observation) -> _Ruling | None:
     """Fail a connection that two witnesses describe differently, whatever the documents say of it."""
-    differing = [str(one) for one in observation.witnessed if not one.agree]
+    differing = [str(witnessed) for witnessed in observation.witnessed if not witnessed.agree]
     if not differing:
         return None
     return _Ruling(Verdict.FAIL, "; ".join(differing), advice.AFTER_CONTRADICTION)
@@ -203,7 +203,7 @@ def _stale(check: Check, observation: Observation) -> _Ruling | None:
     if ruling.verdict is Verdict.UNKNOWN:
         return ruling
     answered = f"{' and '.join(observation.backends)} answered" if observation.backends else ""
-    why = "; ".join(one for one in (observation.stale, answered or ruling.why) if one)
+    why = "; ".join(part for part in (observation.stale, answered or ruling.why) if part)
     return _Ruling(Verdict.FAIL, why, advice.after_staleness(check))
 
 
@@ -243,11 +243,11 @@ def _disagreement(
     torn = bool(sources) and wanted.source_seen is not None
     if len(outcomes) == 1 and not torn:
         return None
-    one, several = Distribution.ONE_BACKEND, Distribution.SEVERAL_BACKENDS
-    if (wanted.distribution, observation.distribution) == (one, several):
+    one_backend, several = Distribution.ONE_BACKEND, Distribution.SEVERAL_BACKENDS
+    if (wanted.distribution, observation.distribution) == (one_backend, several):
         # Two backends that answered are proven, whatever became of other connections.
         why = f"{' and '.join(observation.backends)} answered one client"
-        return _Ruling(Verdict.FAIL, why, advice.of_distribution(check, observation, one))
+        return _Ruling(Verdict.FAIL, why, advice.of_distribution(check, observation, one_backend))
     met = not set(outcomes).isdisjoint(wanted.outcomes)
     if met and wanted.source_seen in {None, observation.source_seen, *sources}:
         detail = last_detail(observation)
@@ -274,7 +274,7 @@ def _never_met(check: Check, observation: Observation) -> _Ruling:
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
     brought = [*outcomes, *observation.sources_seen]
-    why = f"no attempt met it; they brought {' and '.join(one.value for one in brought)}"
+    why = f"no attempt met it; they brought {' and '.join(result.value for result in brought)}"
     detail = _why_failed(observation)
     return _Ruling(
         Verdict.FAIL,
@@ -310,11 +310,11 @@ def _stranger(check: Check, observation: Observation) -> _Ruling | None:
     if observation.unexpected_addresses:
         why = f"it resolved to {', '.join(observation.unexpected_addresses)}, which is not the target's address"
         return _Ruling(Verdict.FAIL, why, advice.AFTER_MISLEADING)
-    known = check.target.backends
-    strangers = [name for name in observation.backends if name not in known] if known else []
+    backends = check.target.backends
+    strangers = [name for name in observation.backends if name not in backends] if backends else []
     if not strangers:
         return None
-    why = f"answered by {', '.join(strangers)}, which is not {' or '.join(known)}"
+    why = f"answered by {', '.join(strangers)}, which is not {' or '.join(backends)}"
     return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
 
 

@@ -205,7 +205,7 @@ class Action:
         """The nodes that capture it, by name: those of both ends; none for other questions than ``WITNESS``."""
         if self.question is not Question.WITNESS:
             return ()
-        return tuple(dict.fromkeys(one for one in (self.source.node, self.target.node) if one))
+        return tuple(dict.fromkeys(node for node in (self.source.node, self.target.node) if node))
 
     @property
     def answered_on_host(self) -> bool:
@@ -290,9 +290,9 @@ class Check:
     @property
     def actions(self) -> Iterator[Action]:
         """All questions of it: its own or its members', and those of their positive controls."""
-        for one in self.members or (self,):
-            yield one.action
-            for control in one.controls:
+        for holder in self.members or (self,):
+            yield holder.action
+            for control in holder.controls:
                 yield control.action
 
     @property

@@ -62,12 +62,12 @@ _MEMBERS = override(
 
 def _overrides(kind: type) -> dict[str, Any]:
     """Return how fields of a kind are written; what most checks do not have is left out."""
-    found: dict[str, Any] = {
+    overrides: dict[str, Any] = {
         field: override(rename=key) for field, key in _KEYS.get(kind, {}).items()
     }
     if kind is Check:
-        return found | {"members": _MEMBERS, "alike": _UNSAID}
-    return found | dict.fromkeys(_RARE.get(kind, ()), _UNSAID)
+        return overrides | {"members": _MEMBERS, "alike": _UNSAID}
+    return overrides | dict.fromkeys(_RARE.get(kind, ()), _UNSAID)
 
 
 _UNSAID = override(omit_if_default=True)

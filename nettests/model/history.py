@@ -145,26 +145,30 @@ class History:
 
     def expectations(self) -> dict[str, Expectation]:
         """Return what is expected of every check that was planned, and of its members."""
-        found: dict[str, Expectation] = {}
+        expectations: dict[str, Expectation] = {}
         for planned in self.planned.values():
             check = planned.check
-            found[check.id] = planned.expectation
+            expectations[check.id] = planned.expectation
             for member in check.members:
-                found[member_id(check.id, member.label)] = planned.expectation
+                expectations[member_id(check.id, member.label)] = planned.expectation
             for other in planned.others:
                 for label in other.labels:
-                    found[member_id(check.id, label)] = other.expectation
-        return found
+                    expectations[member_id(check.id, label)] = other.expectation
+        return expectations
 
     @property
     def skipped(self) -> tuple[str, ...]:
         """What was planned and does not apply, or could not be probed."""
-        unfit = (one.check for one in self.done.values() if one.skip and not member_of(one.check))
+        unfit = (
+            finished.check
+            for finished in self.done.values()
+            if finished.skip and not member_of(finished.check)
+        )
         return (*self.skips, *unfit)
 
     def verdicts(self) -> dict[str, Verdict]:
         """Return the verdict of all that was planned."""
-        judged = {told.check: told.verdict for told in self.judged.values()}
+        judged = {judgement.check: judgement.verdict for judgement in self.judged.values()}
         return verdicts_of(self.planned, self.skipped, judged)
 
 

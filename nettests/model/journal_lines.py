@@ -44,12 +44,12 @@ def data_of(record: Record) -> dict[str, Any]:
     if isinstance(record, Unknown):
         return record.data
     unsaid = _UNSAID.get(type(record), frozenset())
-    said = {
+    fields = {
         key: value
         for key, value in to_data(record).items()
         if key not in unsaid or not (value is None or value is False or value in ([], {}))
     }
-    return {_KIND: record.KIND, **said}
+    return {_KIND: record.KIND, **fields}
 
 
 def record_of(data: Mapping[str, Any]) -> Record:

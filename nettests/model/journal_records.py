@@ -139,11 +139,13 @@ class Revised:
 def others(check: Check, expectations: Mapping[str, Expectation]) -> tuple[OfMembers, ...]:
     """Return what is expected of the members of a check of which not the same is expected as of most."""
     labels: dict[int, tuple[Expectation, list[str]]] = {}
-    for one in check.members:
-        expectation = expectations[member_id(check.id, one.label)]
+    for member in check.members:
+        expectation = expectations[member_id(check.id, member.label)]
         if expectation != expectations[check.id]:
-            labels.setdefault(id(expectation), (expectation, []))[1].append(one.label)
-    return tuple(OfMembers(expectation=one, labels=tuple(of)) for one, of in labels.values())
+            labels.setdefault(id(expectation), (expectation, []))[1].append(member.label)
+    return tuple(
+        OfMembers(expectation=expectation, labels=tuple(of)) for expectation, of in labels.values()
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,11 +254,11 @@ class Diagnostics:
     @property
     def missing(self) -> Mapping[str, tuple[str, ...]]:
         """What could not be read, by the reason."""
-        found: dict[str, tuple[str, ...]] = {}
+        by_reason: dict[str, tuple[str, ...]] = {}
         for item in self.items:
             if not item.file:
-                found[item.problem] = (*found.get(item.problem, ()), item.title)
-        return found
+                by_reason[item.problem] = (*by_reason.get(item.problem, ()), item.title)
+        return by_reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ CLEAN = 1e-6
 """The share that a path in order may lose: Ethernet's bit error ratio of 1e-12 (IEEE 802.3) makes 1e-8 of full frames."""
 FALSE_RATE = 1e-6
 """The chance that a path which loses no more than that is called lossy."""
-FOUND = 0.01
-"""The share that is found where there is one …"""
+PROVEN_RATE = 0.01
+"""A loss at this rate is proven …"""
 POWER = 0.99
 """… with this chance, on each path."""
 CONFIDENCE = 0.99
@@ -66,10 +66,10 @@ def fewest_lost(sent: int) -> int:
 
 
 @cache
-def tries(found: float = FOUND, power: float = POWER) -> int:
-    """Return the fewest tries by which a loss of ``found`` is proven with the chance ``power``."""
+def tries(rate: float = PROVEN_RATE, power: float = POWER) -> int:
+    """Return the fewest tries by which a loss of ``rate`` is proven with the chance ``power``."""
     sent = 1
-    while tail(sent, fewest_lost(sent), found) < power:
+    while tail(sent, fewest_lost(sent), rate) < power:
         sent += 1
     return sent
 

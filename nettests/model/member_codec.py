@@ -28,11 +28,11 @@ class _Table:
     _numbers: dict[Any, int] = field(default_factory=dict)
 
     def number(self, key: object, data: Callable[[], Any]) -> int:
-        found = self._numbers.get(key)
-        if found is None:
-            found = self._numbers[key] = len(self.rows)
+        index = self._numbers.get(key)
+        if index is None:
+            index = self._numbers[key] = len(self.rows)
             self.rows.append(data())
-        return found
+        return index
 
 
 def members_to_data(members: Sequence[Member], write: Write) -> dict[str, Any]:
@@ -68,10 +68,10 @@ def members_of_data(data: Any, read: Read) -> tuple[Member, ...]:
     """Return the members that ``members_to_data`` wrote."""
     if not data:
         return ()
-    sources = [read(one, Vantage) for one in data["sources"]]
-    targets = [read(one, Target) for one in data["targets"]]
+    sources = [read(source, Vantage) for source in data["sources"]]
+    targets = [read(target, Target) for target in data["targets"]]
     ends = {"source": data["sources"][0], "target": data["targets"][0]}
-    manners: list[Action] = [read({**one, **ends}, Action) for one in data["manners"]]
+    manners: list[Action] = [read({**manner, **ends}, Action) for manner in data["manners"]]
 
     def action(source: int, target: int, manner: int) -> Action:
         return replace(manners[manner], source=sources[source], target=targets[target])
@@ -80,12 +80,12 @@ def members_of_data(data: Any, read: Read) -> tuple[Member, ...]:
         Member(
             label=label,
             placement=Placement(placement),
-            action=action(*own),
+            action=action(*indexes),
             controls=tuple(
                 Control(proves=proves, action=action(*numbers)) for proves, *numbers in controls
             ),
         )
-        for label, placement, own, controls in data["rows"]
+        for label, placement, indexes, controls in data["rows"]
     )
 
 

@@ -8,13 +8,13 @@ CUTOFF = 0.5
 
 
 def nearest(
-    word: str, known: Iterable[str], *, what: str = "valid", otherwise: str = "", most: int = 1
+    word: str, words: Iterable[str], *, what: str = "valid", otherwise: str = "", most: int = 1
 ) -> str:
     """Return a hint that names the nearest known words, ``most`` of them.
 
     Where none is near: ``otherwise``, or all known words in their order, after ``what`` they are.
     """
-    listed = [*known]
+    listed = [*words]
     near = difflib.get_close_matches(word, listed, most, CUTOFF)
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"

@@ -195,7 +195,7 @@ def reviewed(
         LIST_SERVICES,
         DELETE_SERVICE,
         DELETE_POD,
-        *(one for kind in Workload for one in working(kind)),
+        *(permission for kind in Workload for permission in working(kind)),
         UPDATE_DEPLOYMENT,
         *opening("pods/exec", version),
         *opening("pods/portforward", version),

@@ -88,7 +88,7 @@ class Judgement:
     @property
     def deviation(self) -> Verdict | None:
         """The worst that it, or a member, was observed to deviate in; ``None`` where nothing does."""
-        return next((one for one in MERGE_ORDER if one in DEVIATING & self.shown), None)
+        return next((verdict for verdict in MERGE_ORDER if verdict in DEVIATING & self.shown), None)
 
 
 def merge(verdicts: Iterable[Verdict]) -> Verdict:

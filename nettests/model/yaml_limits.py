@@ -48,7 +48,7 @@ class _Count:
         self.aliases += 1
         if self.aliases > limits.ALIASES:
             raise TooMuchError(f"it has more than {limits.ALIASES} aliases")
-        if any(one.anchor == anchor for one in self.open):
+        if any(node.anchor == anchor for node in self.open):
             raise TooMuchError(f"its alias {anchor!r} stands for a part of itself")
         self.add(*self.anchors.get(anchor, (1, 1)))  # one that is not defined is an error of YAML
 

@@ -163,8 +163,8 @@ def _over(flow: Flow, pool: NodePool, client: Vantage, owner: NodeFacts | None) 
             return targets.mixed_target_ports(pool, flow.service)
         if flow.question.changes_services:
             at_node = descriptor(flow.target).owner is Owner.NODE_PORT
-            own = (owner or _owner(pool, client)) if at_node else None
+            owner_node = (owner or _owner(pool, client)) if at_node else None
             named = client.pool or client.probe
-            return targets.churned(pool, flow.service, named, own, flow.target)
+            return targets.churned(pool, flow.service, named, owner_node, flow.target)
         return targets.affinity(pool, flow.service)
     return targets.spread(pool) if flow.several_backends else targets.affinity(pool)

@@ -53,7 +53,10 @@ def sift(
         reason = (
             why_not(action, facts)
             or why_unseen(flow, facts)
-            or next(filter(None, (not_enabled(one, enabled) for one in flow.classes)), "")
+            or next(
+                filter(None, (not_enabled(check_class, enabled) for check_class in flow.classes)),
+                "",
+            )
         )
         yield flow.skipped(candidate.id, reason) if reason else (candidate, action)
 
@@ -138,8 +141,8 @@ def _forbidden_case(action: Action, facts: ClusterFacts, level: str) -> str:
     refused = case.outcome is Outcome.REJECTED  # by validation, which comes before admission
     texts = [text for text in ("" if refused else case.object, case.counter) if text]
     items = [item for item in map(json.loads, texts) if item["kind"] == "Pod"]
-    found = (pod_security.forbidden(item["spec"], os, level) for item in items)
-    return next(filter(None, found), "")
+    violations = (pod_security.forbidden(item["spec"], os, level) for item in items)
+    return next(filter(None, violations), "")
 
 
 def _no_pod_records(action: Action, facts: ClusterFacts) -> str:
@@ -182,7 +185,7 @@ def _no_hints(action: Action, facts: ClusterFacts) -> str:
     node = facts.node(action.source.node or "")
     if node.zone.value is None:
         return f"the zone of {node.name} is not known: {node.zone.origin}"
-    zones = {one.zone.value for one in facts.nodes if one.zone.value}
+    zones = {node.zone.value for node in facts.nodes if node.zone.value}
     if len(zones) > MOST_ZONES:
         return f"nodes stand in {len(zones)} zones; an endpoint is hinted for {MOST_ZONES} at most"
     return ""
@@ -280,7 +283,9 @@ def _not_about_this(action: Action, facts: ClusterFacts) -> str:
         return ""
     node = facts.node(action.source.node) if action.source.node else None
     subjects = [
-        one for one in map(subject_of, action.case.when) if not is_told_later(one, facts, node)
+        subject
+        for subject in map(subject_of, action.case.when)
+        if not is_told_later(subject, facts, node)
     ]
     return next(filter(None, (why_not_about(subject, facts, node) for subject in subjects)), "")
 

@@ -39,25 +39,25 @@ def check(candidate: Candidate, action: Action, topology: Topology) -> Check:
     )
 
 
-def swept(found: Sequence[tuple[Candidate, Action]], topology: Topology) -> Check:
+def swept(candidates: Sequence[tuple[Candidate, Action]], topology: Topology) -> Check:
     """Return the one check that the candidates of a fleet with the same id are members of."""
-    whole = [(candidate, check(candidate, action, topology)) for candidate, action in found]
+    whole = [(candidate, check(candidate, action, topology)) for candidate, action in candidates]
     first = whole[0][1]
-    placements = [one.placement for _, one in whole]
+    placements = [member_check.placement for _, member_check in whole]
     between = Placement.OTHER_NODE in placements
     return replace(
         first,
-        action=_shared(first.action, of_pool=found[0][0].cell.of_pool),
+        action=_shared(first.action, of_pool=candidates[0][0].cell.of_pool),
         placement=Placement.OTHER_NODE if between else placements[0],
         controls=(),
         members=tuple(
             Member(
                 label=candidate.cell.member,
-                action=one.action,
-                placement=one.placement,
-                controls=one.controls,
+                action=member_check.action,
+                placement=member_check.placement,
+                controls=member_check.controls,
             )
-            for candidate, one in whole
+            for candidate, member_check in whole
         ),
     )
 

@@ -11,7 +11,9 @@ from nettests.model.nearest import nearest
 from nettests.model.words import CheckClass
 
 OPTION = "--enable"
-CHOICES = tuple(one.value for one in CheckClass if one is not CheckClass.DEFAULT)
+CHOICES = tuple(
+    check_class.value for check_class in CheckClass if check_class is not CheckClass.DEFAULT
+)
 
 
 def read_classes(texts: Iterable[str]) -> frozenset[CheckClass]:

@@ -56,11 +56,11 @@ def controls(topology: Topology, action: Action, backends: NodePool | None) -> t
     action = _at_once(action)
     if not action.question.has_path:
         return (*_without_a_path(action), *_requested_otherwise(topology, action))
-    found = (
+    proofs = (
         ("vantage", _of_own_servers(topology, action) or _vantage(topology, action)),
         ("target", _distribution(action, backends) if backends else _target(topology, action)),
     )
-    return tuple(Control(proves=proves, action=proof) for proves, proof in found if proof)
+    return tuple(Control(proves=proves, action=proof) for proves, proof in proofs if proof)
 
 
 def _at_once(action: Action) -> Action:
@@ -114,8 +114,8 @@ def _of_own_servers(topology: Topology, action: Action) -> Action | None:
 
     Where no name outside is known, they answer one that does not exist: their denial shows them (``parse.controls``).
     """
-    own = action.question is Question.RESOLVE and action.source.dns_policy == "Default"
-    if not own or action.target.descriptor.naming is not Naming.CLUSTER:
+    of_own_servers = action.question is Question.RESOLVE and action.source.dns_policy == "Default"
+    if not of_own_servers or action.target.descriptor.naming is not Naming.CLUSTER:
         return None
     external = topology.facts.external_target
     named = external is not None and external.name
@@ -248,8 +248,8 @@ def _of_kind(topology: Topology, action: Action) -> Action | None:
             return replace(action, target=replace(target, kind=TargetKind.NODE_IP))
         case ShownBy.POD_ITSELF:
             # Whether the node's address leads to the pod is in question: the pod answers at its own.
-            own = replace(action, target=replace(target, kind=TargetKind.POD_IP))
-            return next(_from_elsewhere(topology, own), None)
+            at_own_address = replace(action, target=replace(target, kind=TargetKind.POD_IP))
+            return next(_from_elsewhere(topology, at_own_address), None)
         case ShownBy.OTHER_NODE:
             through = replace(action, target=replace(target, kind=TargetKind.NODEPORT))
             return next(_through_node_port(topology, through), None)

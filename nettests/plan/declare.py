@@ -15,7 +15,7 @@ from nettests.model.verdict import Judgement
 from nettests.plan.flow import Declaration, Flow
 
 Test = Callable[..., object]
-Said = ParamSpec("Said")
+Fields = ParamSpec("Fields")
 
 _ATTRIBUTE = "nettests_flow"
 _SIGNATURE = "__signature__"
@@ -26,26 +26,26 @@ _ASKED = inspect.Signature(
 
 
 def _on_a_test(
-    declaration: Callable[Said, Declaration],
-) -> Callable[Said, Callable[[Test], Test]]:
+    declaration: Callable[Fields, Declaration],
+) -> Callable[Fields, Callable[[Test], Test]]:
     """Make a decorator that takes what ``declaration`` takes: its fields are listed there alone."""
 
     @functools.wraps(declaration, assigned=(), updated=())
-    def flow(*said: Said.args, **named: Said.kwargs) -> Callable[[Test], Test]:
+    def flow(*args: Fields.args, **named: Fields.kwargs) -> Callable[[Test], Test]:
         """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
 
         The test is run once for every check that the plan makes of the flow. The arguments are the fields
         of ``Declaration``.
         """
-        return functools.partial(_declared_on, declaration(*said, **named))
+        return functools.partial(_declared_on, declaration(*args, **named))
 
     return flow
 
 
 def _declared_on(declaration: Declaration, test: Test) -> Test:
-    said = {field.name: getattr(declaration, field.name) for field in fields(declaration)}
+    values = {field.name: getattr(declaration, field.name) for field in fields(declaration)}
     claim = _first_paragraph(test.__doc__ or "")
-    setattr(test, _ATTRIBUTE, Flow(**said, claim=claim, suite=_topic(test)))
+    setattr(test, _ATTRIBUTE, Flow(**values, claim=claim, suite=_topic(test)))
     return test if inspect.signature(test).parameters else _asserting(test)
 
 

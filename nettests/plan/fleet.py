@@ -57,10 +57,10 @@ def _regular(many: int, seed: int) -> list[list[int]]:
     ring = list(range(many))
     shuffled.shuffle(ring)
     ahead = shuffled.sample(range(1, many), PEERS)
-    found: list[list[int]] = [[] for _ in ring]
+    peers: list[list[int]] = [[] for _ in ring]
     for place, node in enumerate(ring):
-        found[node] = sorted(ring[(place + distance) % many] for distance in ahead)
-    return found
+        peers[node] = sorted(ring[(place + distance) % many] for distance in ahead)
+    return peers
 
 
 def ring(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, NodeFacts]]:
@@ -85,7 +85,7 @@ def others(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, N
     """
     if len(nodes) > ALL_PEERS:
         return
-    met = {frozenset((one.name, other.name)) for one, other in ring(nodes, seed)}
+    met = {frozenset((node.name, other.name)) for node, other in ring(nodes, seed)}
     for place, node in enumerate(nodes):
         for further, other in enumerate(nodes[place + 1 :], start=place + 1):
             if {node.name, other.name} not in met:

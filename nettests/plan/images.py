@@ -50,14 +50,14 @@ def capture_image(images: Images) -> str:
 
 def why_not_served(image: str, os: OS, build: WindowsBuild | None) -> str:
     """Return why ``image`` cannot run on a node, or nothing; of an image with another name nothing is known."""
-    found = _AGNHOST.fullmatch(image)
-    if os is not OS.WINDOWS or build is None or found is None:
+    match = _AGNHOST.fullmatch(image)
+    if os is not OS.WINDOWS or build is None or match is None:
         return ""
     since = SINCE.get(RUNS_IMAGES_OF.get(build.build, build.build))
     if since is None:
         served = ", ".join(map(str, SINCE))
         return f"{image} has no build for Windows {build.build}; agnhost has {served}"
-    if (int(found[1]), int(found[2])) < since:
+    if (int(match[1]), int(match[2])) < since:
         first = ".".join(map(str, since))
         return f"{image} has no build for Windows {build.build}; agnhost has one since {first}"
     return ""
@@ -154,6 +154,6 @@ def _probe_use(images: Images, node: NodeFacts, purpose: str) -> _Use:
 def _platform(node: NodeFacts) -> str:
     """Return a platform as a manifest list names it: ``linux/amd64``, ``windows/amd64 10.0.20348``."""
     build = node.build.value
-    own = RUNS_IMAGES_OF.get(build.build, build.build) if build else None
-    release = f" 10.0.{own}" if node.os is OS.WINDOWS and own else ""
+    image_build = RUNS_IMAGES_OF.get(build.build, build.build) if build else None
+    release = f" 10.0.{image_build}" if node.os is OS.WINDOWS and image_build else ""
     return f"{node.os.value}/{node.architecture or 'amd64'}{release}"

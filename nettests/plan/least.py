@@ -28,26 +28,26 @@ def limited(spec: Json, os: OS, *, pings: bool = False, resident: bool = False) 
     ``resident`` Pods, which run for the whole time, are no administrators on Windows either.
     """
     containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
-    if any("securityContext" in one for one in (spec, *containers)):
+    if any("securityContext" in holder for holder in (spec, *containers)):
         return spec
-    if any("image" in one for one in containers):
+    if any("image" in container for container in containers):
         return spec
-    made, named = deepcopy(spec), (spec.get("os") or {}).get("name")
+    reduced, named = deepcopy(spec), (spec.get("os") or {}).get("name")
     if os is OS.WINDOWS:
         if resident:
-            made["securityContext"] = {"windowsOptions": {"runAsUserName": WINDOWS_USER}}
-        return made
+            reduced["securityContext"] = {"windowsOptions": {"runAsUserName": WINDOWS_USER}}
+        return reduced
     if named == OS.WINDOWS:
-        return made
+        return reduced
     user = {} if pings else {"runAsNonRoot": True, "runAsUser": USER}
-    made["securityContext"] = {**user, "seccompProfile": {"type": "RuntimeDefault"}}
+    reduced["securityContext"] = {**user, "seccompProfile": {"type": "RuntimeDefault"}}
     dropped = ALL_BUT_NET_RAW if pings else ALL
-    for container in (*(made.get("initContainers") or ()), *made["containers"]):
+    for container in (*(reduced.get("initContainers") or ()), *reduced["containers"]):
         container["securityContext"] = {
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": list(dropped)},
         }
-    return made
+    return reduced
 
 
 def pinging_pods(plan: Plan) -> frozenset[str]:

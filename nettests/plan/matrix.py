@@ -90,8 +90,8 @@ def _fleet_some_peers(node_pools: NodePools) -> Iterator[Cell]:
 def _fleet_services(node_pools: NodePools) -> Iterator[Cell]:
     """Yield every node to the Services before the first nodes of some node pools, all of few."""
     for source in node_pools.fleet:
-        own = node_pools.named(source.pool)
-        for pool in node_pools.met_by(own):
+        own_pool = node_pools.named(source.pool)
+        for pool in node_pools.met_by(own_pool):
             yield _between(source, pool.first, service(server(pool.first)))
 
 

@@ -74,11 +74,11 @@ def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
     ``PlanError`` when two flows give a Service of one name different settings.
     """
     actions = tuple(actions)
-    found: dict[str, ServiceObject] = {}
+    services: dict[str, ServiceObject] = {}
     targets = [action.target for action in actions if action.target.service]
     for wanted in (service for target in targets for service in _services(target)):
-        known = found.setdefault(wanted.name, wanted)
-        if known != wanted:
+        first = services.setdefault(wanted.name, wanted)
+        if first != wanted:
             raise PlanError(
                 f"two flows want Service {wanted.name} with different settings",
                 hint="give the settings of one of them another label",
@@ -90,10 +90,10 @@ def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
         for pod in action.target.backends
     }
     if named:
-        found[HEADLESS] = ServiceObject(
+        services[HEADLESS] = ServiceObject(
             name=HEADLESS, backends=tuple(sorted(named)), settings=_NAMES
         )
-    return tuple(found[name] for name in sorted(found))
+    return tuple(services[name] for name in sorted(services))
 
 
 def _services(target: Target) -> Iterator[ServiceObject]:

@@ -63,13 +63,13 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
     """Return every permission that ``action`` cannot do without."""
     match action.question:
         case Question.ADMIT:
-            return _to_try(own=not facts.namespace)
+            return _to_try(own_namespace=not facts.namespace)
         case Question.INSPECT:
             return _to_inspect(action, facts)
         case Question.START:
             return (
                 *_to_reach(action, facts),
-                *_to_start(action, own=not facts.namespace),
+                *_to_start(action, own_namespace=not facts.namespace),
                 *_by_way(action, facts),
             )
         case Question.CHURN:
@@ -105,11 +105,11 @@ def _to_change(action: Action) -> Needs:
             assert_never(change)
 
 
-def _to_try(*, own: bool) -> Needs:
+def _to_try(*, own_namespace: bool) -> Needs:
     """Return what a dry run takes: it is authorised like the creation itself, in a namespace that the run holds."""
     makes = (CREATE_NAMESPACE, LIST_NAMESPACES, DELETE_NAMESPACE)
     removes = (LIST_LEASES, DELETE_LEASE)
-    return (*(makes if own else removes), *HOLDING, CREATE_POD)
+    return (*(makes if own_namespace else removes), *HOLDING, CREATE_POD)
 
 
 def _to_inspect(action: Action, facts: ClusterFacts) -> Needs:
@@ -122,7 +122,7 @@ def _to_inspect(action: Action, facts: ClusterFacts) -> Needs:
     return (*read, *stands, *opening(EXEC, facts.server_version))
 
 
-def _to_start(action: Action, *, own: bool) -> Needs:
+def _to_start(action: Action, *, own_namespace: bool) -> Needs:
     """Return what it takes to make a Pod of the check's own, or what makes it, and to remove it."""
     item = json.loads(action.case.object) if action.case is not None else {}
     then = action.case.then if action.case is not None else None
@@ -130,22 +130,22 @@ def _to_start(action: Action, *, own: bool) -> Needs:
         changed = (UPDATE_DEPLOYMENT,) if then is not None and then.how == ROLLS_OUT else ()
         return (DELETE_POD, *working(kind), *changed)
     if POLICY_LABEL in (item.get("metadata", {}).get("labels") or {}):
-        return (DELETE_POD, *isolating(own_namespace=own))
+        return (DELETE_POD, *isolating(own_namespace=own_namespace))
     return (DELETE_POD,)
 
 
 def _to_reach(action: Action, facts: ClusterFacts) -> Needs:
     """Return what the pods and Services take that are source or target."""
-    own = not facts.namespace
-    found = [*standing(own_namespace=own)]
+    own_namespace = not facts.namespace
+    needs = [*standing(own_namespace=own_namespace)]
     if action.target.service or action.target.descriptor.named_by_headless:
-        found += serving(own_namespace=own)
+        needs += serving(own_namespace=own_namespace)
     settings = action.target.settings
     if settings is not None and settings.by_hand is not None:
-        found.append(CREATE_SLICE)
+        needs.append(CREATE_SLICE)
     if settings is not None and settings.type == LOAD_BALANCER:
-        found.append(LIST_SERVICES)  # until it was assigned an address
-    return tuple(found)
+        needs.append(LIST_SERVICES)  # until it was assigned an address
+    return tuple(needs)
 
 
 def may_stand(facts: ClusterFacts) -> bool:

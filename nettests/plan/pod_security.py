@@ -54,32 +54,32 @@ def secured(spec: Json, os: OS, level: str) -> Json:
     """
     if level != RESTRICTED:
         return spec
-    made = deepcopy(spec)
+    fitted = deepcopy(spec)
     named = (spec.get("os") or {}).get("name")
-    context = made.setdefault("securityContext", {})
+    context = fitted.setdefault("securityContext", {})
     context.setdefault("runAsNonRoot", True)
     if OS.WINDOWS in {named, os} and named != OS.LINUX:
         context.setdefault("windowsOptions", {}).setdefault("runAsUserName", WINDOWS_USER)
     if named == OS.WINDOWS:
-        return made
+        return fitted
     context.setdefault("runAsUser", USER)
     context.setdefault("seccompProfile", {"type": "RuntimeDefault"})
-    for container in _containers(made):
-        own = container.setdefault("securityContext", {})
-        own.setdefault("allowPrivilegeEscalation", False)
-        own.setdefault("capabilities", {}).setdefault("drop", ["ALL"])
-    return made
+    for container in _containers(fitted):
+        container_context = container.setdefault("securityContext", {})
+        container_context.setdefault("allowPrivilegeEscalation", False)
+        container_context.setdefault("capabilities", {}).setdefault("drop", ["ALL"])
+    return fitted
 
 
 def forbidden(spec: Json, os: OS, level: str) -> str:
     """Return what ``level`` forbids of a Pod that ``secured`` has made fit as far as possible, or nothing."""
-    found: Iterable[str] = ()
+    violations: Iterable[str] = ()
     if level == BASELINE:
-        found = _beyond_baseline(spec)
+        violations = _beyond_baseline(spec)
     elif level == RESTRICTED:
-        made = secured(spec, os, level)
-        found = (*_beyond_baseline(made), *_beyond_restricted(made))
-    return ", ".join(dict.fromkeys(found))
+        fitted = secured(spec, os, level)
+        violations = (*_beyond_baseline(fitted), *_beyond_restricted(fitted))
+    return ", ".join(dict.fromkeys(violations))
 
 
 def _beyond_baseline(spec: Json) -> Iterator[str]:

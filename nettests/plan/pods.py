@@ -141,12 +141,12 @@ def noting(place: str, *, mode: int = 0o644, sub_path: str = "", user: Json | No
     reference = {"fieldPath": f"metadata.annotations['{annotation('note')}']"}
     source = {"items": [{"path": "note", "fieldRef": reference}], "defaultMode": mode}
     mount = {"name": "noted", "mountPath": place, **({"subPath": sub_path} if sub_path else {})}
-    made = pod(
+    manifest = pod(
         container(volumeMounts=[mount]),
         volumes=[{"name": "noted", "downwardAPI": source}],
         **({"securityContext": user} if user else {}),
     )
-    return annotated(made, note=NOTE)
+    return annotated(manifest, note=NOTE)
 
 
 def annotation(name: str) -> str:

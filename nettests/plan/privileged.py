@@ -39,8 +39,8 @@ def why_no_host_process(action: Action, facts: ClusterFacts) -> str:
     if not lacking:
         return ""
     fact = lacking[0].host_process
-    known = "no" if fact.known else "not known to have"
-    return f"{lacking[0].name} has {known} HostProcess containers: {fact.origin}"
+    certainty = "no" if fact.known else "not known to have"
+    return f"{lacking[0].name} has {certainty} HostProcess containers: {fact.origin}"
 
 
 def _hosts(action: Action, facts: ClusterFacts) -> list[NodeFacts]:
@@ -85,7 +85,7 @@ def _of_case(action: Action) -> Iterator[str]:
 def _kinds(item: Json) -> Iterator[str]:
     """Yield how a Pod, or the one that a StatefulSet makes, is privileged."""
     spec = item["spec"]
-    holders = [spec, *(one for field in _CONTAINERS for one in spec.get(field) or ())]
+    holders = [spec, *(container for field in _CONTAINERS for container in spec.get(field) or ())]
     contexts = [holder.get("securityContext") or {} for holder in holders]
     if any((context.get("windowsOptions") or {}).get("hostProcess") for context in contexts):
         yield HOST_PROCESS

@@ -196,8 +196,8 @@ def pathless(
     A Pod to be made may have a Service that stands before it: then ``settings`` are that one's.
     """
     label = settings.label if settings else None
-    made = _on(node, kind) if node else Target(kind=kind)
-    return replace(made, service=label, settings=settings)
+    target = _on(node, kind) if node else Target(kind=kind)
+    return replace(target, service=label, settings=settings)
 
 
 def requested_by_a_pod(node: NodeFacts, case: Case | None) -> Target:

@@ -41,7 +41,9 @@ def every_node(node_pools: NodePools) -> Iterator[Cell | Gap]:
     for pool in node_pools.pools:
         nodes = _watching(node_pools, pool)
         for node in nodes:
-            other = next((one for one in node_pools.nodes if one.name != node.name), None)
+            other = next(
+                (candidate for candidate in node_pools.nodes if candidate.name != node.name), None
+            )
             if other is None:
                 yield Gap(path=pool.name, reason=f"only one usable node: {node.name}")
                 continue

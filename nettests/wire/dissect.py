@@ -129,8 +129,8 @@ def _length(ip: Layer) -> int:
 
 def _carried(ip: Layer, segment: Layer, length: int) -> int:
     header = 4 * int(segment.dataofs or 0) if isinstance(segment, TCP) else 8
-    own = 4 * int(ip.ihl or 0) if isinstance(ip, IP) else IPV6_HEADER
-    return max(0, length - own - header)
+    ip_header = 4 * int(ip.ihl or 0) if isinstance(ip, IP) else IPV6_HEADER
+    return max(0, length - ip_header - header)
 
 
 def _quoted(segment: Layer) -> Quoted | None:
@@ -149,8 +149,8 @@ def _quoted(segment: Layer) -> Quoted | None:
 
 
 def _protocol(segment: Layer) -> Protocol | None:
-    known = ((TCP, Protocol.TCP), (UDP, Protocol.UDP), (ICMP, Protocol.ICMP))
-    for kind, protocol in (*known, (_ICMPv6, Protocol.ICMP)):
+    kinds = ((TCP, Protocol.TCP), (UDP, Protocol.UDP), (ICMP, Protocol.ICMP))
+    for kind, protocol in (*kinds, (_ICMPv6, Protocol.ICMP)):
         if isinstance(segment, kind):
             return protocol
     return None

@@ -45,15 +45,15 @@ def read_capture(capture: bytes) -> Iterator[Packet]:
 def read_file(node: str, path: Path, *, vxlan_port: int | None = None) -> Capture:
     """Return what a capture file of a node holds; ``PathError`` for what is none, or is too large."""
     try:
-        found = path.stat()
-        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        status = path.stat()
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
             raise PathError(
                 f"{path} is no file: a device or a pipe may never end",
                 hint="save the capture into a file first",
             )
-        if found.st_size > CAPTURE_BYTES:
+        if status.st_size > CAPTURE_BYTES:
             raise PathError(
-                f"{path} has {found.st_size} bytes; captures of more than {spelled(CAPTURE_BYTES)} are not read",
+                f"{path} has {status.st_size} bytes; captures of more than {spelled(CAPTURE_BYTES)} are not read",
                 hint="cut it first, for example: tcpdump -r FILE -w SMALL.pcap port 28600",
             )
         with path.open("rb") as file:
@@ -167,7 +167,7 @@ def dissected(
     node: str, frames: Iterable[Frame], *, vxlan_port: int | None = None
 ) -> tuple[tuple[tuple[Frame, Sighting], ...], tuple[str, ...]]:
     """Return the packets in frames that a node's tool printed, each with its frame, and what could not be read."""
-    found: list[tuple[Frame, Sighting]] = []
+    packets: list[tuple[Frame, Sighting]] = []
     unread: list[str] = []
     for frame in islice(frames, CAPTURE_FRAMES):
         try:
@@ -187,5 +187,5 @@ def dissected(
                 drop=frame.drop,
                 edge_id=frame.edge_id,
             )
-            found.append((frame, seen))
-    return tuple(found), tuple(unread)
+            packets.append((frame, seen))
+    return tuple(packets), tuple(unread)
