@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from nettests.model.loss import (
     CLEAN,
     FALSE_RATE,
-    PROVEN_RATE,
     POWER,
+    PROVEN_RATE,
     estimate,
     fewest_lost,
     lower_bound,
