@@ -14,7 +14,7 @@ PIECE = 65536
 
 
 def whole(read: Callable[[int], bytes], most: int, what: str) -> bytes:
-    """Return all that ``read`` gives until it gives nothing; ``TooBigError`` above ``most`` bytes."""
+    """Return all that ``read`` returns until it returns nothing; ``TooBigError`` above ``most`` bytes."""
     pieces, size = [], 0
     while piece := read(PIECE):
         size += len(piece)

@@ -31,13 +31,13 @@ DAEMON_SETS = {
     "azure-npm": "azure-cni",
     "azure-ip-masq-agent": "azure-cni",
 }
-"""Beginnings of DaemonSet names, and the plugin that they belong to."""
+"""Prefixes of DaemonSet names, and their plugin."""
 OTHERS = ("aws-node-termination-handler",)
-"""DaemonSets that are called like a plugin's and are none."""
+"""DaemonSets with a plugin's prefix that do not belong to it."""
 POWERED_BY_CILIUM = {"azure-cni", "cilium"}
-"""Azure CNI with Cilium's data plane: Azure's service gives the addresses, and what carries Pods has no agent for Windows."""
+"""Azure CNI with Cilium's data plane: Azure assigns the addresses, and the data plane has no agent for Windows."""
 AZURE_NETWORK = "kubernetes.azure.com/podnetwork-type"
-"""The label by which AKS tells its nodes' kind of Pod network: ``overlay``, ``vnet`` …"""
+"""The label of AKS nodes with their kind of Pod network: ``overlay``, ``vnet`` …"""
 
 BACKEND_ANNOTATION = "flannel.alpha.coreos.com/backend-type"
 HYBRID_OVERLAY = "k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac"
@@ -125,7 +125,7 @@ def _network_id(
 
 
 def _stated(value: T | None, key: str) -> Fact[T]:
-    """Return what stands in files of the nodes, which the API does not show."""
+    """Return the settings in files of the nodes, which the API does not show."""
     if value is None:
         return unknown(f"the API does not tell it; state {key} in the cluster profile")
     return known(value, STATED)

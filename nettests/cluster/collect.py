@@ -22,9 +22,9 @@ Object = dict[str, Any]
 def remove(
     connection: Connection, places: Sequence[Leftover], *, wait: float, ignore: Collection[str] = ()
 ) -> dict[str, str]:
-    """Remove all that one run left, and wait for its end; return by namespace what stays, and why.
+    """Remove everything that one run left, and wait until it is gone; return by namespace why something stays.
 
-    ``places`` are all that ``find`` returned of the run. If one of them has to stay, or has changed, all do.
+    ``places`` are all that ``find`` returned for the run. If one of them has to stay, or has changed, all stay.
     """
     try:
         versions = _unchanged(connection, places, ignore)
@@ -56,7 +56,7 @@ def remove(
 def _unchanged(
     connection: Connection, places: Sequence[Leftover], ignore: Collection[str]
 ) -> dict[str, str]:
-    """Return the versions of the run's own namespaces; ``ClusterError`` if anything is not as it was."""
+    """Return the versions of the run's own namespaces; ``ClusterError`` if anything has changed."""
     for place in places:
         if not place.removable:
             raise ClusterError(place.obstacle or place.spared)
@@ -75,8 +75,8 @@ def _unchanged(
 
 
 def _forestall(connection: Connection, leftover: Leftover) -> Object | None:
-    """Write on the run's Lease that it is collected; ``ClusterError`` if the run came to life."""
-    # Nothing can be created in a terminating namespace, but a Lease that stands there may yet be renewed.
+    """Mark the run's Lease as collected; ``ClusterError`` if the run is alive again."""
+    # Nothing can be created in a terminating namespace, but an existing Lease may still be renewed.
     leaving = leftover.state is State.TERMINATING
     first = leftover.own and leftover.namespace == namespace_of(leftover.ownership.run)
     if not leftover.lease and (leaving or not first):
@@ -89,7 +89,7 @@ def _forestall(connection: Connection, leftover: Leftover) -> Object | None:
                 f"the Lease in namespace {leftover.namespace} was renewed or taken: its run lives"
             ) from error
         if error.status == 404 and leaving:
-            return None  # it went with its namespace; its run ends when it finds none
+            return None  # it was removed with its namespace; its run ends when it finds none
         if error.status == 404:
             raise ClusterError(
                 f"the Lease in namespace {leftover.namespace} is gone: somebody else removes this run"
@@ -113,7 +113,7 @@ def _delete_namespace(connection: Connection, leftover: Leftover, version: str) 
 def _remove_objects(
     connection: Connection, leftover: Leftover, lease: Object | None, wait: float
 ) -> None:
-    """Remove the objects that were looked at from a namespace of others, the Lease last."""
+    """Remove the listed objects from an existing namespace, the Lease last."""
     current = {**lease, "kind": "Lease"} if lease else None
     for kind in COLLECTIONS:
         items = [current or item if kind == "Lease" else item for item in _of_kind(leftover, kind)]
@@ -127,7 +127,7 @@ def _of_kind(leftover: Leftover, kind: str) -> list[Object]:
 
 
 def _standing(connection: Connection, items: Sequence[Object]) -> list[Object]:
-    """Return those of the objects that were looked at that still stand."""
+    """Return the listed objects that still exist."""
     return [item for item in items if _stands(connection, item)]
 
 

@@ -16,9 +16,9 @@ _BY_DIGEST = re.compile(r"(?P<name>[^@\s]+)@(?P<digest>sha256:[0-9a-f]{64})")
 
 
 def digests_of(nodes: Iterable[Object], images: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return by image the references by digest that nodes know it by: none, one, or several that differ.
+    """Return by image its references by digest on the nodes: none, one, or several different ones.
 
-    An image that is named by digest already is its own.
+    An image that is already named by digest is its own reference.
     """
     references = _references(nodes)
     return {

@@ -34,9 +34,9 @@ from nettests.model.words import OS
 
 
 def discover(connection: Connection, profile: ClusterProfile, namespace: str = "") -> ClusterFacts:
-    """Return all that plans and conditions depend on; ``ClusterError`` without readable nodes.
+    """Return all facts that plans and conditions depend on; ``ClusterError`` without readable nodes.
 
-    ``namespace`` is the existing one that a run is to use, empty where it makes its own.
+    ``namespace`` is the existing one that a run will use, empty if it creates its own.
     """
     return facts_of(fetch(connection, namespace), profile)
 
@@ -49,7 +49,7 @@ def _platform(known_nodes: Sequence[Object], profile: ClusterProfile) -> Fact[st
 def _plugin(
     snapshot: Snapshot, known_nodes: Sequence[Object], profile: ClusterProfile
 ) -> tuple[Object | None, CniFacts]:
-    """Flannel's ConfigMap, and what the cluster's objects say of its network plugin."""
+    """Return Flannel's ConfigMap, and the facts of the network plugin from the cluster's objects."""
     name = _flannel_config_map(snapshot)
     flannel = snapshot.config_maps.get(name)
     plugin = cni.facts_of(

@@ -70,24 +70,24 @@ the API server says or a configuration holds."""
 SAID = frozenset(
     {"admission", "inspection", "start", "crowd", "workload", "idle", SERVICES, MEANWHILE}
 )
-"""Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
+"""Tools that report a negative answer instead of timing out: retrying would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
 believed."""
 
 
 BUSY_TRIES = 2
-"""A new Pod whose node was too busy to tell anything of its network is followed by another: it starts beside others."""
+"""New Pods that are tried while their node is too busy to show anything about its network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempts:
-    """Probes checks to their end; everything that was seen is in the asker's recorder. Safe for threads."""
+    """Probes checks to their end; the sender's recorder gets everything that was seen. Safe for threads."""
 
     churn: Churn | None = None
-    """Who changes Services for the checks that request it."""
+    """Changes Services for the checks that test changes."""
     controls: Controls = field(default_factory=Controls)
     arrivals: Arrivals | None = None
-    """Who looks in servers' logs."""
+    """Looks in servers' logs."""
 
     def carry_out(self, sender: Sender, check: Check) -> None:
         """Run one check to its end."""
@@ -118,10 +118,10 @@ class Attempts:
                 assert_never(question)
 
     def _distribute(self, sender: Sender, check: Check) -> None:
-        """Open many new connections for who answers, then some for the client's port.
+        """Open many new connections to see which backends answer, then some to see the client's port.
 
-        The controls are always run here: that several backends can be reached is what gives a
-        distribution its meaning. Where they only wait, the connections are opened meanwhile.
+        The controls are always run here: a distribution means something only if several backends can be
+        reached. While the controls only wait, connections are opened.
         """
         controls = begin(lambda silent: self.controls.send(sender, check, on_silence=silent))
         controls.answered(0)
@@ -131,7 +131,7 @@ class Attempts:
             controls.result()
 
     def _after_churn(self, sender: Sender, check: Check) -> None:
-        """Let the Service go and come, then open many new connections: a stale rule would take some."""
+        """Delete and recreate the Service, then open many new connections: a stale rule would catch some."""
         if self.churn is None:
             raise CannotProbeError("nobody here can change a Service")
         behind = self.churn.carry_out(sender, check)
@@ -159,18 +159,18 @@ class _Ladder:
     seen: list[Attempt] = field(default_factory=list)
     raws: list[Raw] = field(default_factory=list)
     references: list[Raw] = field(default_factory=list)
-    """What the probe answered for itself while names were waited for."""
+    """The probe's answers for itself while it waited for names."""
     _probed: int = 0
     _controls: Pending[bool] | None = None
     _losing: bool = False
-    """Whether queries, or packets that a client sends again, were seen to get lost: each further answer may take half a minute."""
+    """Whether queries, or packets that a client retransmits, got lost: each further answer may take half a minute."""
 
     _lost: bool = False
-    """Whether a channel failed: nothing can be said of the check, whatever its controls bring."""
+    """Whether a channel failed: then the check cannot be judged, whatever its controls show."""
 
     @property
     def _successes(self) -> int:
-        """How many successes in a row are enough; of a member as many as tell what is claimed: its node has others."""
+        """How many successes in a row are enough; fewer for a member, whose node has other members."""
         if not member_of(self.check.id):
             return self.sender.timing.successes
         return 1 if self.check.claim.source_seen is None else min(2, self.sender.timing.successes)
@@ -181,9 +181,9 @@ class _Ladder:
         return self._controls is not None and self._controls.over and self._controls.result()
 
     def climb(self) -> None:
-        """Probe until the answers are enough, and wait for the controls unless the answers disagree, or one was lost.
+        """Probe until there are enough answers, and wait for the controls unless the answers disagree, or one was lost.
 
-        Where one port answered and failed, it did so from here: no control says more of vantage or target.
+        Where one port both answered and failed, no control can say more about vantage or target.
         """
         try:
             if _refused_by_icmp(self.check):
@@ -209,7 +209,7 @@ class _Ladder:
                 return
 
     def _refer(self, waiting: Sequence[Pending[Raw]]) -> None:
-        """Let the probe answer for itself beside names that several questions wait for, if all of them are late so far."""
+        """Let the probe answer for itself while several requests wait for names, if all answers were late so far."""
         named = queries_resolver(self.check.action) and limit(self.check) is not None
         if len(waiting) < 2 or not named or self.check.action.is_process:
             return
@@ -218,7 +218,7 @@ class _Ladder:
             self.references += beside_names(self.sender, self.check, waiting, first)
 
     def _follow_up(self) -> None:
-        """Send more datagrams where one was lost: the next that is lost ends it, and so do enough that are answered."""
+        """Send more datagrams after one was lost, until another one is lost or enough are answered."""
         while wants_more(self.check, self.seen):
             turn = next(
                 turn
@@ -231,14 +231,14 @@ class _Ladder:
             self._take(turn, raw)
 
     def _probe_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
-        """Probe once; where that is silent, its controls too, and beside it what will be run next in any case.
+        """Probe once; if no answer comes, run the controls and begin the next attempts meanwhile.
 
-        A second silence is wanted where there is one; answers that come late are wanted until there are enough.
+        A time-out has to be confirmed by a second one; late answers are collected until there are enough.
         """
         probed = {turn: self._begin(turn)}
         if probed[turn].answered(patience(self.check.action)):
             return probed
-        if self.seen:  # what is only slow is not run more often: all would be slower
+        if self.seen:  # a slow path is not probed more often: that would slow down everything
             slow = all(attempt.outcome.positive for attempt in self.seen)
             left = self._successes - len(self.seen)
             return probed | self._further(turn, left - 1) if slow else probed
@@ -260,7 +260,7 @@ class _Ladder:
         }
 
     def _wanted_of_late_answers(self, probed: Mapping[int, Pending[Raw]]) -> int:
-        """Return how many answers make a result where one of these was positive; none where none was."""
+        """Return how many answers make a result if one of these was positive; 0 if none was."""
         raws = [request.result() for request in probed.values() if request.over]
         positives = [raw for raw in raws if positive(raw, self.check.action.question)]
         return max(
@@ -268,9 +268,9 @@ class _Ladder:
         )
 
     def _resolver_answers(self, first: Pending[Raw]) -> bool:
-        """Whether the silent question queries a resolver that has answered others meanwhile: queries get lost then.
+        """Whether a request without an answer queries a resolver that answered others meanwhile: then queries get lost.
 
-        Each answer may then take as long as the resolver repeats them, and several are wanted.
+        Each answer may then take as long as the resolver's retries, and several are needed.
         """
         actions = queries_resolver(self.check.action) and not self.check.action.is_process
         return actions and self.sender.resolvers.answered(
@@ -278,9 +278,9 @@ class _Ladder:
         )
 
     def _paced(self) -> None:
-        """Probe at the pace of the kernel that refuses by ICMP; a silence that its limit explains is retried.
+        """Probe no faster than the kernel refuses by ICMP; retry time-outs that its rate limit explains.
 
-        One that is silent is not waited for to probe the next one: that has its pace, too.
+        The next request, at the same pace, does not wait for the one before it.
         """
         turn: int | None = 0
         silences = 0
@@ -302,9 +302,9 @@ class _Ladder:
             turn = self._take(of, raw)
 
     def _go_on_beside(self, begun: deque[tuple[int, Pending[Raw]]], bearable: int) -> None:
-        """Wait for the first of them, and as long as it and the newest are silent probe what will be wanted next.
+        """Wait for the first request; while it and the newest have no answer, begin the next one.
 
-        Two silences are wanted, and one more for each that the limit explains, up to so many as are ``bearable``.
+        Two time-outs are needed, and one more for each that the rate limit explains, up to ``bearable``.
         """
         probe = self.check.source.probe
         while not begun[0][1].over and not begun[-1][1].answered(patience(self.check.action)):
@@ -343,22 +343,22 @@ class _Ladder:
         return next_attempt(self.turns, self.seen, successes=successes, failures=failures)
 
     def _worth_repeating(self, first: Pending[Raw]) -> bool:
-        """Whether to probe once more beside the silent first question; where that repeats itself, only if its controls answer."""
+        """Whether to probe once more while the first request has no answer; if it retries by itself, only if its controls answer."""
         if not repeats_itself(self.check.action) or self._controls is None:
             return True
         one_over((first, self._controls))
         return self._controls.over and self._controls.result()
 
     def _controls_silent(self) -> bool:
-        """Whether controls still wait for an answer: more of the same packets get lost, and each may take as long."""
+        """Whether controls still wait for an answer: then more packets like these get lost, and each may take as long."""
         return self._controls is not None and not self._controls.over
 
     def _controls_answer(self) -> bool:
-        """Wait for the controls; return whether all of them answered: beside dead ones a second silence shows no more."""
+        """Wait for the controls; return whether all of them answered. If not, a second time-out shows nothing more."""
         return self._controls is not None and self._controls.result()
 
     def _probe_controls(self, turn: int) -> None:
-        """Begin to run the controls, once; return when they have answered, or are silent."""
+        """Begin to run the controls, once; return when they have answered, or seem to time out."""
         if self._controls is None:
             probing = begin(
                 lambda sent: self.controls.send(self.sender, self.check, turn, on_silence=sent)
@@ -368,13 +368,13 @@ class _Ladder:
 
 
 def _disagree(attempts: Sequence[Attempt]) -> bool:
-    """Whether attempts at one port disagree: that is what they are, whatever would follow."""
+    """Whether attempts at one port disagree: no further attempt could change that."""
     outcomes = {(attempt.port, attempt.outcome.positive) for attempt in attempts}
     return any((port, not positive) in outcomes for port, positive in outcomes)
 
 
 def _refused_by_icmp(check: Check) -> bool:
-    """Whether all is well if a kernel tells the probe's Pod by ICMP that nobody is there; over TCP a SYN is sent again."""
+    """Whether the check passes when a kernel refuses by ICMP; over TCP a SYN is retransmitted."""
     action = check.action
     claimed = check.claim.outcome is Outcome.REFUSED and action.question is Question.REACH
     return claimed and action.protocol.refused_by_icmp and action.source.kind is VantageKind.POD

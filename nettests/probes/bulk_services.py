@@ -23,15 +23,15 @@ from nettests.probes.sending import STOPPED, StoppedError
 Object = dict[str, Any]
 
 BATCH = 50
-"""Services that are made or removed before it is looked whether the run was stopped."""
+"""Services that are created or removed between two checks whether the run was stopped."""
 GATHERING_SECONDS = 1.0
-"""Checks that look at the same Services come at the same time: so long is waited before the first is made."""
+"""Checks that use the same Services arrive at about the same time: the wait before the first Service is created."""
 WAKING_SECONDS = 0.2
-"""Between two looks whether the run was stopped, while something is waited for."""
+"""Between two checks whether the run was stopped, during a wait."""
 
 
 class Making(Creates, Protocol):
-    """Whatever makes and removes Services of a run."""
+    """What creates and removes Services of a run."""
 
     def delete(self, path: str) -> None:
         """Delete an object of the run's; ``ClusterError`` when it is refused."""
@@ -39,7 +39,7 @@ class Making(Creates, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedService:
-    """One of them: its number from 1 on, who stands behind it, and when it was made (monotonic)."""
+    """One of the Services: its number from 1 on, its backend, and when it was created (monotonic)."""
 
     number: int
     name: str
@@ -50,7 +50,7 @@ class CreatedService:
 
 @dataclass(slots=True, kw_only=True)
 class Many:
-    """The Services, and who needs them; safe for threads."""
+    """The Services, and the checks that need them; safe for threads."""
 
     making: Making
     blank: Blank
@@ -59,9 +59,9 @@ class Many:
     stopped: threading.Event
     created: list[CreatedService] = field(default_factory=list)
     refused: str = ""
-    """Why they could not be made."""
+    """Why they could not be created."""
     took: float = 0
-    """Seconds that it took to make them."""
+    """Seconds that it took to create them."""
     _backends: list[str] = field(default_factory=list)
     _needed: set[int] = field(default_factory=set)
     _changed: threading.Condition = field(default_factory=threading.Condition)
@@ -70,7 +70,7 @@ class Many:
     _thread: threading.Thread | None = None
 
     def join(self, action: Action) -> None:
-        """Take note of a check that looks at them; the first one has them made."""
+        """Register a check that uses them; the first one starts their creation."""
         with self._changed:
             self._needed.add(id(action))
             backend = action.target.backends[0]
@@ -81,7 +81,7 @@ class Many:
                 self._thread.start()
 
     def settled(self, action: Action) -> None:
-        """Take note that a check no longer needs them to be there."""
+        """Note that a check no longer needs them."""
         with self._changed:
             self._needed.discard(id(action))
             self._changed.notify_all()
@@ -90,7 +90,7 @@ class Many:
 
     @property
     def over(self) -> bool:
-        """Whether they are removed, or never were made."""
+        """Whether they are removed, or were never created."""
         return self._removed_at is not None
 
     def wait_until_created(self) -> Sequence[CreatedService]:
@@ -116,7 +116,7 @@ class Many:
                 self._changed.wait(WAKING_SECONDS)
 
     def _work(self) -> None:
-        """Make them, wait until nobody needs them, and remove them."""
+        """Create them, wait until no check needs them, and remove them."""
         try:
             with ThreadPoolExecutor(self.bounds.service_requests, "services") as pool:
                 self.pause(GATHERING_SECONDS)
@@ -144,7 +144,7 @@ class Many:
         self.took = time.monotonic() - began
 
     def _take(self, batch: Sequence[Future[CreatedService]]) -> None:
-        """Keep what was made of a batch; raise what the first of it that was refused met."""
+        """Keep the Services of a batch that were created; raise the first refusal."""
         refused: list[Exception] = []
         for creation in batch:
             try:
@@ -194,7 +194,7 @@ def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 
 def service(number: int, backend: str, blank: Blank) -> Object:
-    """Return one of them: a port of TCP, in front of one Pod."""
+    """Return one of the Services: one TCP port in front of one Pod."""
     item = read_template("service")
     item["metadata"] |= {
         "name": f"many-{number}",

@@ -24,7 +24,7 @@ RESOLVE_DNSNAME = (*POWERSHELL, "Get-Command Resolve-DnsName")
 
 @dataclass(slots=True)
 class Capabilities:
-    """What the probes of a run lack, as far as it was tested; safe for threads."""
+    """The programs that probes of a run lack, as far as they were tested; safe for threads."""
 
     sender: Sender
     _reasons: dict[str, str | None] = field(default_factory=dict)
@@ -64,7 +64,7 @@ def _why_not(probe: Probe, need: str, words: tuple[str, ...], seconds: float) ->
     assert probe.execute is not None
     try:
         with probe.execute.slots:
-            # Presence is probed, so that no second process can hide what the first one had to repeat.
+            # The test is whether it is there, so a second process hides nothing.
             answer = Rerunning(channel=probe.execute).run(words, timeout=seconds)
     except ProgramMissingError:
         return f"the image of {probe.name} has no {need}"

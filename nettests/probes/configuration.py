@@ -39,7 +39,7 @@ OK = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """One reading: what was tested, and its text or why there is none."""
+    """One reading: the command, and its text or why there is none."""
 
     words: tuple[str, ...]
     text: str = ""
@@ -54,7 +54,7 @@ class Inspection:
     facts: ClusterFacts
     probes: Mapping[str, Probe]
     seconds: float
-    """A process on a node may take so long."""
+    """How long a process on a node may take."""
     _taken: dict[str, Taken] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -112,7 +112,7 @@ class Inspection:
         return Taken(words=request.words, text=text)
 
     def _run(self, reading: ToolOutput, name: str) -> Taken:
-        """Run a tool on the node; one that ends badly is a problem with its reason, whatever it printed before."""
+        """Run a tool on the node; if it fails, return the problem with its reason, whatever it printed before."""
         words = reading.words
         probe = self.probes.get(name)
         execute = (probe.inspector or probe.execute) if probe else None
@@ -127,7 +127,7 @@ class Inspection:
         return Taken(words=words, text=got.stdout)
 
     def _log(self, reading: PodLog, node: NodeFacts | None, probe: str) -> Taken:
-        """Read the log of a component's Pod on the node; the Pods were recorded as a reading before."""
+        """Read the log of a component's Pod on the node; an earlier reading recorded the Pods."""
         pods = self._take(reading.pods, node, probe)
         if pods.problem:
             return Taken(words=("GET", "log"), problem=pods.problem)
@@ -144,7 +144,7 @@ class Inspection:
 
 
 def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -> None:
-    """Say that a check is skipped where what was unknown of the node when it was planned speaks against its rule."""
+    """Skip a check if a fact of the node, unknown when it was planned, shows that its rule does not apply."""
     on_host = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
     for subject in RULES[name].about if name in RULES and on_host else ():
         reason = why_not_about(subject, facts, node) if subject.told_by_node else ""
@@ -153,7 +153,7 @@ def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -
 
 
 def _skip_if_nothing_is_there(name: str, evidence: Evidence) -> None:
-    """Say that a check is skipped where its rule has nothing to look at; all else is judged later."""
+    """Skip a check if its rule has nothing to look at; everything else is judged later."""
     if name not in RULES:
         return
     try:

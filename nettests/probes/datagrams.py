@@ -13,10 +13,10 @@ from urllib.parse import unquote, urlsplit
 from nettests.model.channel import ChannelError
 
 _PORT = 1080
-"""Where SOCKS proxies listen unless their address says otherwise (RFC 1928, section 3)."""
+"""The port of SOCKS proxies unless their address names another one (RFC 1928, section 3)."""
 _VERSION, _ASSOCIATE = 5, 3
 _NO_PROOF, _PASSWORD = 0, 2
-"""Ways to prove who one is."""
+"""Methods of authentication."""
 _IPV4, _IPV6 = 1, 4
 _ADDRESS_BYTES = {_IPV4: 4, _IPV6: 16}
 _LONGEST = 65535
@@ -80,7 +80,7 @@ def _relay(held: ExitStack, proxy: str, timeout: float) -> socket.socket:
 
 
 def _prove(control: socket.socket, who: tuple[str, str]) -> None:
-    """Agree on a way to prove who one is, and do so (RFC 1929)."""
+    """Negotiate a method of authentication, and authenticate (RFC 1929)."""
     name, password = (credential.encode() for credential in who)
     way = _PASSWORD if name else _NO_PROOF
     control.sendall(bytes((_VERSION, 1, way)))
@@ -95,7 +95,7 @@ def _prove(control: socket.socket, who: tuple[str, str]) -> None:
 
 
 def _associated(control: socket.socket, client: Place) -> Place:
-    """Request a relay for what ``client`` sends, and return where it is."""
+    """Request a relay for what ``client`` sends, and return its address."""
     control.sendall(bytes((_VERSION, _ASSOCIATE, 0)) + _spelled(client))
     _, reply, _, kind = _read(control, 4)
     if reply != 0:
@@ -117,14 +117,14 @@ def _read(control: socket.socket, count: int) -> bytes:
 
 
 def _spelled(place: Place) -> bytes:
-    """Return an address and a port as SOCKS spells them."""
+    """Return an address and a port as SOCKS encodes them."""
     address = ipaddress.ip_address(place[0])
     kind = _IPV4 if address.version == 4 else _IPV6
     return bytes((kind,)) + address.packed + place[1].to_bytes(2, "big")
 
 
 def _payload(datagram: bytes) -> bytes:
-    """Return what a relayed datagram carries behind its header."""
+    """Return the payload of a relayed datagram."""
     kind = datagram[3] if len(datagram) > 3 else 0
     if kind not in _ADDRESS_BYTES or datagram[2] != 0:
         raise _failed("its relay sent what is no whole datagram")

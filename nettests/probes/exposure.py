@@ -11,7 +11,7 @@ from typing import Any
 Object = dict[str, Any]
 
 OUTSIDE = ("NodePort", "LoadBalancer")
-"""The types of Services that addresses outside the pod network lead to."""
+"""The types of Services that are reachable from outside the pod network."""
 _NETEXEC = {"TCP": ("--http-port", 8080), "UDP": ("--udp-port", 8081)}
 _NO_SNAT_TEST = {"TCP": ("--port", 8080)}
 
@@ -26,7 +26,7 @@ class Exposed:
     port: int
     server: str
     commands: bool
-    """Whether whoever reaches it may run commands."""
+    """Whether anyone who reaches it may run commands."""
 
     def __str__(self) -> str:
         return f"{self.object}: {self.way} leads to {self.protocol} {self.port}, {self.server}"

@@ -30,7 +30,7 @@ _REPLY = re.compile(r": 0x0([0-9a-fA-F]): ([^:]+)$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """What came of a fetch: a status and a body, or the error of the attempt to connect."""
+    """The result of a fetch: a status and a body, or the error of the attempt to connect."""
 
     status: int | None
     body: str
@@ -107,7 +107,7 @@ class External:
 
 
 class TimelyAdapter(HTTPAdapter):
-    """Connections whose answers end by a deadline, through a proxy and without."""
+    """Connections whose answers end by a deadline, with a proxy or without."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
@@ -128,7 +128,7 @@ class TimelyAdapter(HTTPAdapter):
 
 
 def _body(answer: requests.Response) -> str:
-    """Return the body, up to a bound: whatever answers outside the cluster is nobody's we know."""
+    """Return the body, up to a bound: servers outside the cluster are not trusted."""
     pieces, size = [], 0
     for piece in answer.iter_content(_PIECE):
         size += len(piece)
@@ -141,7 +141,7 @@ def _body(answer: requests.Response) -> str:
 
 
 def _socks_reply(error: Exception) -> str:
-    """Return what a SOCKS proxy replied of its own attempt to connect, nothing where it did not come to that."""
+    """Return a SOCKS proxy's reply about its own attempt to connect; empty if it made none."""
     match = _REPLY.search(str(_reason(error)))
     return f"{SOCKS_REPLY} {int(match[1], 16)}: {match[2]}" if match else ""
 

@@ -28,7 +28,7 @@ from nettests.rules.readings import ToolOutput
 def read_host_facts(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts, timing: Timing
 ) -> tuple[NodeReading, ...]:
-    """Return what nodes say of which something is not known, by name; one that says nothing says why.
+    """Return readings from the nodes with unknown facts; a reading that failed says why.
 
     A process on a node may take ``timing.execute`` beyond its own bound.
     """
@@ -47,7 +47,7 @@ def read_host_facts(
 
 
 def lacking(node: NodeFacts, family: Family) -> tuple[ToolOutput, ...]:
-    """Return what a node is to tell of itself: settings of a kube-proxy that are not known, and its firewall's."""
+    """Return what to read on a node: unknown settings of its kube-proxy, and of its firewall."""
     proxy, windows = node.kube_proxy, node.os is OS.WINDOWS
     _, curl = host_programs(node.os)
     of_proxy = not proxy.mode.known or (windows and not proxy.replaced and not proxy.dsr.known)
@@ -59,14 +59,14 @@ def lacking(node: NodeFacts, family: Family) -> tuple[ToolOutput, ...]:
 
 
 def lacking_in_pods(node: NodeFacts) -> tuple[ToolOutput, ...]:
-    """Return what a Pod of the node is to tell: of a Windows Pod its registry has the DNS suffixes that nslookup walks."""
+    """Return what to read in a Pod of the node: a Windows Pod's registry has the DNS suffixes that nslookup walks."""
     return (IN_POD,) if node.os is OS.WINDOWS and not node.dns_suffixes.known else ()
 
 
 def _in_pods(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts
 ) -> Iterator[tuple[StandingPod, ExecChannel, ToolOutput]]:
-    """Yield one Pod of each node in question that was given the cluster's DNS as most Pods are."""
+    """Yield one Pod of each node in question with the usual DNS settings."""
     seen: set[str] = set()
     for pod in sorted(deployment.pods.values(), key=lambda pod: (pod.node, pod.name)):
         probe = probes.get(pod.name) if pod.purpose == "probe" else None

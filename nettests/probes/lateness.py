@@ -28,17 +28,17 @@ class Lateness:
     directory: Directory
     awaited: Mapping[str, frozenset[Pair]]
     targeted: Mapping[str, frozenset[Pair]]
-    """Of these, the pairs that show what a check's own question meets."""
+    """Of these, the pairs that show the rules for a check's own packets."""
     probed: frozenset[Pair]
-    """All pairs that some check's own question meets."""
+    """All pairs that show the rules for some check's own packets."""
     questions: Mapping[str, Action]
-    """What each check targets, by its id."""
+    """The action of each check, by id."""
     _late: dict[Pair, tuple[frozenset[Protocol], float]] = field(default_factory=dict)
     _answered: set[Pair] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def missed(self, pair: Pair, protocols: frozenset[Protocol], seconds: float) -> None:
-        """Note that a pair did not answer in these protocols within so many seconds."""
+        """Note that a pair did not answer in these protocols within ``seconds``."""
         if not _is_pod(pair):
             with self._lock:
                 self._late[pair] = protocols, seconds
@@ -70,7 +70,7 @@ class Lateness:
         )
 
     def _nobody_else_says(self, pair: Pair) -> bool:
-        """Whether no check targets the Service from there, and all others that are probed from there answer."""
+        """Whether no check targets the Service from this probe, and all Services targeted from it answer."""
         with self._lock:
             silent = self.probed - self._answered
         return pair not in self.probed and not any(
@@ -79,12 +79,12 @@ class Lateness:
 
 
 def _is_pod(pair: Pair) -> bool:
-    """Whether it is no Service: its container listens late, and no proxy was to program anything."""
+    """Whether it is a Pod: then its container listens late, and no proxy is involved."""
     return descriptor(pair.kind).owner is Owner.POD
 
 
 def _met(action: Action, silent: frozenset[Protocol]) -> bool:
-    """Whether a question meets what was silent in these protocols."""
+    """Whether an action uses one of the protocols without an answer."""
     match action.protocol:
         case Protocol.TCP | Protocol.UDP if action.question is not Question.RESOLVE:
             return action.protocol in silent
@@ -95,7 +95,7 @@ def _met(action: Action, silent: frozenset[Protocol]) -> bool:
 
 
 def _targeted_pairs(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
-    """Return the pairs that show the rules by which a check's own packets travel: those of one node's proxy."""
+    """Return the pairs that show the rules for a check's own packets: those of one node's proxy."""
     action = check.action
     at_target = action.target.descriptor.owner is Owner.NODE_PORT
     proxy = action.target.node if at_target else action.source.node
@@ -109,7 +109,7 @@ def lateness(
     awaited: Mapping[str, Iterable[Pair]],
     probe_on: dict[str, str],
 ) -> Lateness:
-    """Return that of a run before anything converged."""
+    """Return the lateness of a run before anything converged."""
     targeted = {check.id: _targeted_pairs(check, probe_on) for check in checks}
     return Lateness(
         directory=directory,

@@ -37,17 +37,17 @@ from nettests.rules.readings import reduced
 Object = dict[str, Any]
 
 PAUSE_SECONDS = 0.5
-"""Between two connections of one node: some hundreds in the minute or two that it takes, and no load."""
+"""Pause between two connections of one node: some hundreds in a minute or two, and no load."""
 PROGRAMMING_SECONDS = 0.1
-"""A node may take so much longer for each Service: HNS takes its load balancers one after the other."""
+"""Extra time of a node for each Service: HNS creates its load balancers one after the other."""
 SAMPLE = 20
-"""So many of the Services are picked out, evenly, to see from which number on they are not served."""
+"""How many Services are sampled, evenly, to see from which number on they are not served."""
 KEPT = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManyServices:
-    """Looks at many Services from each node; safe for threads. Its checks have to be run side by side."""
+    """Tests many Services from each node; safe for threads. Its checks have to run at the same time."""
 
     making: Making
     blank: Blank
@@ -61,7 +61,7 @@ class ManyServices:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def examine(self, action: Action) -> Examination:
-        """Look at one thing from one node; the Services are made when the first check comes, and go after the last."""
+        """Carry out one check from one node; the first check creates the Services, and the last one removes them."""
         settings = action.target.settings
         if settings is None or settings.crowd is None:
             raise CannotProbeError("nothing says what is looked at beside many Services")
@@ -99,17 +99,17 @@ class ManyServices:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """One node, and what is looked at from there."""
+    """One node, and the Services that are tested from it."""
 
     of: ManyServices
     action: Action
     many: Many
 
     def look(self, crowd: Crowd) -> Object:
-        """Return the record; ``NotOfferedError`` where the Services could not be made."""
+        """Return the record; ``NotOfferedError`` if the Services could not be created."""
         match crowd:
             case Crowd.BESIDE:
-                self.many.settled(self.action)  # it holds nothing up
+                self.many.settled(self.action)  # it does not delay the others
                 record = self._beside()
             case Crowd.SERVED:
                 record = self._served(self._wait_for_services())
@@ -124,7 +124,7 @@ class _Node:
         return {"part": crowd.value, "number": self.action.connections, **record}
 
     def _wait_for_services(self) -> Sequence[CreatedService]:
-        """Wait until all are made; return those of this check's backend."""
+        """Wait until all are created; return those of this check's backend."""
         created = self.many.wait_until_created()
         if self.many.refused:
             raise NotOfferedError(self.many.refused)
@@ -136,7 +136,7 @@ class _Node:
         return own_services
 
     def _served(self, services: Sequence[CreatedService]) -> Object:
-        """Look at the last one until it is served, then at some of all."""
+        """Dial the last one until it is served, then a sample of all."""
         seconds, body = self._wait_for_last(services)
         picked = _picked(services)
         with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
@@ -157,7 +157,7 @@ class _Node:
         }
 
     def _wait_for_last(self, services: Sequence[CreatedService]) -> tuple[float | None, str]:
-        """Dial the last one until it answers, or for so long; return how long after its making that was, and what came."""
+        """Dial the last one until it answers, or time is up; return the time since its creation, and the body."""
         last = services[-1]
         deadline = max(last.at, time.monotonic()) + self._patience
         while True:
@@ -169,7 +169,7 @@ class _Node:
             self.many.pause(PAUSE_SECONDS)
 
     def _beside(self) -> Object:
-        """Dial the Service that was there before, from before the others are made until they are removed."""
+        """Dial an existing Service from before the others are created until they are removed."""
         address, tries, slowest, backend = self._standing_address(), 0, 0.0, None
         failed: list[str] = []
         while True:
@@ -191,13 +191,13 @@ class _Node:
             self.many.pause(PAUSE_SECONDS)
 
     def _removed(self, services: Sequence[CreatedService]) -> Object:
-        """Wait until the Services are removed, then until nobody answers at their addresses and HNS lists none."""
+        """Wait until the Services are removed, then until nothing answers at their addresses and HNS lists none."""
         self.many.settled(self.action)
         began = self.many.wait_until_removed()
         picked = _picked(services)
         deadline = began + self._patience
         while True:
-            seconds = time.monotonic() - began  # what is silent takes the look itself seconds
+            seconds = time.monotonic() - began  # dials that time out take seconds themselves
             with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
                 bodies = list(pool.map(lambda service: self._dial(service.address), picked))
             answering = [
@@ -219,7 +219,7 @@ class _Node:
             self.many.pause(PAUSE_SECONDS)
 
     def _listed(self) -> tuple[list[str] | None, str]:
-        """Return the addresses of removed Services that HNS on this node lists; nothing, and why, where nobody can look."""
+        """Return the addresses of removed Services that HNS on this node lists; ``None``, and why, if it cannot be read."""
         if self._os is not OS.WINDOWS:
             return None, "what the node's Service proxy holds is not read"
         execute = next(self._inspectors(), None)
@@ -228,7 +228,7 @@ class _Node:
         with execute.slots:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
             got = tools.run(POLICIES.words, timeout=self.of.timing.execute)
-        if got.exit_code != 0:  # what it printed until then, if anything, may lack what is left
+        if got.exit_code != 0:  # partial output may lack leftover rules
             return None, f"HNS was not read: {one_line(got.stderr or got.stdout)}"
         text = reduced(POLICIES, got.stdout)
         try:
@@ -241,7 +241,7 @@ class _Node:
         return sorted({service.address for service in self.many.created} & listed), ""
 
     def _inspectors(self) -> Iterator[ExecChannel]:
-        """Yield the channels to Pods of the run whom the node's HNS answers: not every HostProcess Pod has that container."""
+        """Yield the channels to the run's Pods that can query HNS of the node: not every HostProcess Pod has that container."""
         for pod in self.of.standing.values():
             probe = self.of.probes.get(pod.name)
             channel = probe.inspector if probe else None
@@ -249,7 +249,7 @@ class _Node:
                 yield channel
 
     def _standing_address(self) -> str:
-        """Return the address of the Service that was there before."""
+        """Return the address of the existing Service."""
         service = self.of.services[self.action.target.service or ""]
         return str(of_family(service.addresses, self.action.family))
 
@@ -281,7 +281,7 @@ class _Node:
         return probe.http if probe else ()
 
     def _dial(self, address: str) -> str:
-        """Return what the probe's own dial brought; ``ChannelError`` where the probe is not reached."""
+        """Return the body of the probe's own dial; ``ChannelError`` if the probe is not reached."""
         if not self._channels:
             raise ChannelError(f"probe {self.action.source.probe} has no control channel")
         timing = self.of.timing
@@ -298,7 +298,7 @@ class _Node:
 
 
 def _picked(services: Sequence[CreatedService]) -> list[CreatedService]:
-    """Return some of them, evenly, the first and the last among them."""
+    """Return an even sample of them, with the first and the last."""
     if len(services) <= SAMPLE:
         return list(services)
     return [services[round(place * (len(services) - 1) / (SAMPLE - 1))] for place in range(SAMPLE)]

@@ -24,7 +24,7 @@ def without_external_ips(
 ) -> dict[str, str]:
     """Return the Services that get no externalIP, with the reason.
 
-    An address that somebody may have is never used: what a node does not translate leaves it.
+    An address that may be in use is never taken: packets that a node does not translate leave the node.
     """
     wanted = [service.name for service in plan.services if service.settings.external_ip]
     for other, whose in _networks(facts):
@@ -76,7 +76,7 @@ def _not_served(entries: list[Object]) -> str:
 
 
 def _networks(facts: ClusterFacts) -> Iterator[tuple[Network, str]]:
-    """Yield the networks that are known to be somebody's, with whose they are."""
+    """Yield the networks that are known to be in use, and their owners."""
     for network in facts.pod_cidrs.value or ():
         yield network, "the pods' network"
     for network in facts.service_cidrs.value or ():

@@ -24,7 +24,7 @@ CLIENTIP_TURN = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What was sent to prove an origin, and why it fails (``None`` when it holds)."""
+    """The request that proves an origin, and why the proof fails (``None`` if it holds)."""
 
     raw: Raw | None
     distrust: str | None
@@ -32,7 +32,7 @@ class Proof:
 
 @dataclass(slots=True)
 class Origins:
-    """The proofs of a run's node vantages, each run once and kept; safe for threads."""
+    """The proofs of a run's node vantages, each made once and kept; safe for threads."""
 
     sender: Sender
     _proofs: dict[str, Proof] = field(default_factory=dict)

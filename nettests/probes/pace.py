@@ -22,15 +22,15 @@ SECONDS = 1.0
 """``net.ipv4.icmp_ratelimit``; 1,000 ms is the kernel's default, and also that of ``net.ipv6.icmp.ratelimit``."""
 _REMEMBERED = 4 * BURST * SECONDS
 ON_THE_WAY = 0.25
-"""Seconds by which one question may arrive later than another one that was sent before."""
+"""Seconds by which a request may be delayed relative to an earlier one."""
 UNHEARD = 4
-"""So many refusals may have gone to one who did not listen any more, such as that of a last SYN, or to what nobody here
-counts: on an idle lab one question 30 ms after a single refusal was silent, and so was a SYN 0.7 s later (measured)."""
+"""Refusals that may have gone to a client that no longer listened, such as the one of a last SYN, or to traffic that is not
+counted here: on an idle lab a request 30 ms after a single refusal timed out, and so did a SYN 0.7 s later (measured)."""
 
 
 @dataclass(slots=True, eq=False)
 class Refusal:
-    """One that a kernel sends, or may send, at a moment between ``since`` and ``until``."""
+    """A refusal that a kernel sends, or may send, at a moment between ``since`` and ``until``."""
 
     since: float
     until: float = math.inf
@@ -42,10 +42,10 @@ class Refusal:
 
 @dataclass(slots=True)
 class Pace:
-    """The refusals that each probe was told of, and those that it is about to request; safe for threads.
+    """The refusals that each probe received, and those that its next requests will cause; safe for threads.
 
-    Nobody tells who sent a refusal, so all of a probe's are counted as one sender's. Nor does anybody tell when: on a busy
-    machine an answer is read seconds after it came, so each counts as if it had been sent at the worst moment.
+    The sender of a refusal is unknown, so all of a probe's are counted as one sender's. So is its time: on a busy machine
+    an answer is read seconds after it arrived, so each counts as if it had been sent at the worst moment.
     """
 
     _refusals: dict[str, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
@@ -54,13 +54,13 @@ class Pace:
     def note_refusal(self, probe: str, since: float, until: float) -> None:
         """Remember that ``probe`` got a refusal to what it sent at ``since``, and heard of it by ``until``.
 
-        A SYN that was sent again may have cost several.
+        A retransmitted SYN may have cost several.
         """
         with self._lock:
             self._refusals[probe] = [*self._remembered(probe, until), Refusal(since, until)]
 
     def reserve(self, probe: str, now: float) -> Refusal:
-        """Return the refusal of what ``probe`` sends next: ``since`` is when it may be sent, and it counts as sent."""
+        """Return the refusal of the next request of ``probe``: ``since`` is when it may be sent, and it counts as sent."""
         with self._lock:
             refusals = self._remembered(probe, now)
             at = max([now, *(refusal.since for refusal in refusals)])
@@ -76,17 +76,17 @@ class Pace:
             return reserved
 
     def sent(self, reserved: Refusal, at: float) -> None:
-        """Remember when that was sent: it is refused soon, or its refusal was kept back and no answer follows."""
+        """Remember when the request was sent: it is refused soon, or its refusal was suppressed and no answer follows."""
         with self._lock:
             reserved.since, reserved.until = at, at + SECONDS
 
     def heard(self, reserved: Refusal, at: float) -> None:
-        """Remember that it was refused by then."""
+        """Remember that the request was refused by then."""
         with self._lock:
             reserved.until = max(reserved.since, at)
 
     def spent(self, probe: str, at: float) -> bool:
-        """Whether the kernel may have kept back a refusal of what ``probe`` sent at ``at``."""
+        """Whether the kernel may have suppressed the refusal of what ``probe`` sent at ``at``."""
         with self._lock:
             refusals = [
                 refusal for refusal in self._refusals[probe] if refusal.since < at + ON_THE_WAY
@@ -101,7 +101,7 @@ class Pace:
 def may_be_icmp(action: Action) -> bool:
     """Whether a Linux kernel may have refused by ICMP: a datagram, or a SYN that kube-proxy of a Linux node rejects.
 
-    Closed ports of Pods and nodes refuse a SYN by RST, which no limit keeps back, and kube-proxy for Windows rejects nothing.
+    Closed ports of Pods and nodes refuse a SYN by RST, which is not rate-limited, and kube-proxy for Windows rejects nothing.
     """
     if action.protocol.refused_by_icmp:
         return True

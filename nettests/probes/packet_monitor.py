@@ -13,7 +13,7 @@ from typing import assert_never
 
 MIB = 1024 * 1024
 ROOM_MIB = 256
-"""Free on the drive before anything is captured there: a log of some MiB takes a dozen times as much as text."""
+"""Free space that a capture needs on the drive: a log of some MiB takes a dozen times as much as text."""
 ROOM = ("fsutil", "volume", "diskfree", "C:")
 # samples: Total free bytes                : 103,079,215,104 ( 96.0 GB)
 #          Total # of free bytes        : 103079215104
@@ -50,7 +50,7 @@ class Dialect(Enum):
 
 
 def free_mib(output: str) -> int | None:
-    """Return how much room ``fsutil`` tells of; ``None`` where it says nothing that is understood."""
+    """Return the free space that ``fsutil`` reports; ``None`` if its output is not understood."""
     match = _FREE.search(output)
     return int(re.sub(r"\D", "", match[1])) // MIB if match else None
 

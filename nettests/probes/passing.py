@@ -25,9 +25,9 @@ Object = dict[str, Any]
 def passing(
     plan: Plan, facts: ClusterFacts, blank: Blank, bounds: Bounds
 ) -> list[tuple[tuple[Object, ...], int]]:
-    """Return groups of such objects, each with how many of it there are at the same time.
+    """Return groups of such objects, each with how many exist at the same time.
 
-    A quota is checked for a Pod in a dry run too, but keeps nothing of it: one at a time counts.
+    A quota is also checked for a dry run of a Pod, but does not keep it: one at a time counts.
     """
     by_node: defaultdict[tuple[str, str], list[Object]] = defaultdict(list)
     crowds: defaultdict[str, int] = defaultdict(int)
@@ -42,7 +42,9 @@ def passing(
         pod = pod_of(workload)
         where = pod["spec"]["nodeSelector"][HOSTNAME_LABEL]
         by_node[where, "Pod"].append(pod)
-        if workload["kind"] == Workload.DEPLOYMENT:  # of two Pods, or of one that another replaces
+        if (
+            workload["kind"] == Workload.DEPLOYMENT
+        ):  # it has two Pods, or one that another one replaces
             by_node[where, "Pod"].append(pod)
             singles[where] += 1
         if workload is not pod:
@@ -65,7 +67,7 @@ def passing(
 def _captures(
     plan: Plan, facts: ClusterFacts, blank: Blank
 ) -> Iterator[tuple[tuple[Object, ...], int]]:
-    """Yield the Pods that capture, which stand at the same time on all nodes that a captured connection touches."""
+    """Yield the capturing Pods, which exist at the same time on all nodes of a captured connection."""
     names = dict.fromkeys(name for check in plan.checks for name in check.action.captured_on)
     pods = tuple(capture_pod(facts.node(name), blank) for name in names)
     if pods:
@@ -73,7 +75,7 @@ def _captures(
 
 
 def _services(plan: Plan, blank: Blank) -> Iterator[tuple[tuple[Object, ...], int]]:
-    """Yield the many Services that are made beside those of a run, all at once, where a check looks at them."""
+    """Yield the many Services beside those of a run, all at once, if a check tests them."""
     actions = (action for check in plan.checks for action in check.actions)
     numbers = {action.connections for action in actions if action.question is Question.SCALE}
     for number in numbers:

@@ -21,7 +21,7 @@ _KEPT = ("name", "port", "targetPort", "protocol")
 
 
 class Operation(StrEnum):
-    """What is done to a Service."""
+    """An operation on a Service."""
 
     RECREATE = "recreate"
     UPDATE = "update"
@@ -34,9 +34,9 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A Service, and the backend that has to answer there, which may be nobody or all.
+    """A Service, and the backend that has to answer there: one, none, or several.
 
-    ``description`` is what to say where it does not come to that; empty where the backend alone says it.
+    ``description`` reports that it did not; empty if the backend's name is enough.
     """
 
     service: str
@@ -46,9 +46,9 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One change: ``operation`` is done with ``item`` to ``service``, and then it is looked at who answers.
+    """One change: ``operation`` with ``item`` on ``service``, and then a look at which backends answer.
 
-    ``unseen`` is a change that no answer shows: who answers is looked at for as long as rules took to follow others.
+    ``unseen`` marks a change that no answer shows: the look lasts as long as rules took to follow other changes.
     ``gone`` and ``comes`` are the Pods of ``REPLACE``, where there is one.
     """
 
@@ -60,7 +60,7 @@ class Step:
     gone: str = ""
     comes: str = ""
     keeping_address: bool = False
-    """Whether the Pod that comes has to have the address of the one that goes."""
+    """Whether the new Pod has to have the address of the old one."""
 
 
 def steps(check: Check, services: Mapping[str, Object]) -> Iterator[Step]:
@@ -98,7 +98,7 @@ def services_of(check: Check) -> tuple[str, ...]:
 
 
 def _backends(check: Check) -> Iterator[str]:
-    """Yield who stands behind the Service, one after the other; the last one is the check's own."""
+    """Yield the Service's backends in order; the last one is the check's own."""
     (final,) = check.target.backends
     for _ in range(ROUNDS):
         for former in check.target.former:
@@ -110,7 +110,7 @@ def _backends(check: Check) -> Iterator[str]:
 
 
 def _in_place(check: Check) -> Iterator[str]:
-    """Yield to whom the Service leads, one after the other: others, the check's own, several, none, several, its own."""
+    """Yield the Service's backends in order: others, the check's own, several, none, several, its own."""
     (final,) = check.target.backends
     for former in check.target.former:
         yield former
@@ -123,7 +123,7 @@ def _in_place(check: Check) -> Iterator[str]:
 
 
 def _beside_a_sibling(check: Check, sibling: Object) -> Iterator[Step]:
-    """Yield a sibling's going and coming: that it is gone shows at its address, and the Service has to go on."""
+    """Yield deletions and creations of a sibling: its own address shows them, and the Service has to keep working."""
     (final,) = check.target.backends
     name = check.target.service or ""
     twin = sibling_of(name)
@@ -151,7 +151,7 @@ def group_of(service: str) -> str:
 
 
 def _replaced(check: Check, service: Object, *, keeping_address: bool = False) -> Iterator[Step]:
-    """Yield Pods that take each other's place behind the Service, until it leads to the check's own backend again."""
+    """Yield Pods that replace each other behind the Service, until it has the check's own backend again."""
     where = " at the same address" if keeping_address else ""
     (final,) = check.target.backends
     name = check.target.service or ""
@@ -203,7 +203,7 @@ def _renamed(check: Check, service: Object) -> Iterator[Step]:
 
 
 def led_to(service: Object, backend: str) -> Object:
-    """Return a Service as it stands, with a selector for one pod, for all servers, or for none."""
+    """Return the Service with a selector for one pod, for all servers, or for none."""
     marks = service["metadata"].get("labels") or {}
     run = {RUN_LABEL: marks[RUN_LABEL]} if RUN_LABEL in marks else {}
     chosen = {**run, PURPOSE_LABEL: "server"} if backend == SEVERAL else {POD_LABEL: backend}
@@ -219,14 +219,14 @@ def led_to(service: Object, backend: str) -> Object:
 
 
 def renamed(item: Object, number: int) -> Object:
-    """Return a Service whose ports have other names, by this number."""
+    """Return the Service with new port names, made from ``number``."""
     spec = item["spec"]
     ports = [{**port, "name": f"{port['name']}-{number}"} for port in spec["ports"]]
     return {**item, "spec": {**spec, "ports": ports}}
 
 
 def remade(service: Object, selector: Mapping[str, str]) -> Object:
-    """Return a Service to be created as it was, at its address, with this selector."""
+    """Return the Service for recreation at its address, with this selector."""
     spec = service["spec"]
     return {
         "apiVersion": "v1",

@@ -31,7 +31,7 @@ def manifest_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Ob
 
 
 def pod_of(manifest: Object) -> Object:
-    """Return the Pod that comes of what is created for a question; only a StatefulSet's has a known name."""
+    """Return the Pod that the created object is or makes; of a workload's Pods only a StatefulSet's has a known name."""
     kind = workload_of(manifest)
     if kind is None:
         return manifest
@@ -55,9 +55,9 @@ def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
 
 
 def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return what single checks make, each gone with its check, in the plan's order: Pods and what makes them.
+    """Return the short-lived objects of single checks, in the plan's order: Pods and workloads.
 
-    A run numbers them as it comes to them.
+    A run numbers them in the order of their creation.
     """
     return [
         manifest_for(action, facts.node(action.source.node or ""), blank, name)

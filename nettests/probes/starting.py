@@ -44,36 +44,36 @@ from nettests.probes.start_objects import manifest_for, names_of_many, pod_of
 Object = dict[str, Any]
 
 LONG = frozenset({"renew", "restart", "end", MAKES, ROLLS_OUT})
-"""What takes several steps afterwards is begun first: begun last, it would be all that a run still waits for."""
+"""Cases with several further steps, which begin first: begun last, they would delay the end of a run."""
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
 EVENT_TRIES = 15
-"""So often events are read for the reason of a restart: kubelets send them aside, one after the other."""
+"""How often events are read for the reason of a restart: kubelets send them asynchronously."""
 EVENT_PAUSE_SECONDS = 1.0
 DENIED_TRIES = 5
-"""So often what is to be denied is tried: agents bind a new Pod within a moment."""
+"""How often a command that should be denied is tried: agents apply a policy to a new Pod with a small delay."""
 DENIED_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starting:
-    """Starts one Pod a question on the node in question; safe for threads."""
+    """Starts one Pod per check on the node in question; safe for threads."""
 
     pods: Pods
     blank: Blank
     facts: ClusterFacts
     timing: Timing
     standing: Mapping[str, StandingPod] = field(default_factory=dict)
-    """The run's pods, which a Pod of a check's own may probe."""
+    """The run's pods, which a check's own Pod may probe."""
     services: Mapping[str, StandingService] = field(default_factory=dict)
     """The run's Services, likewise."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
     _slots: dict[str, Slots] = field(default_factory=dict)
 
     def examine(self, action: Action) -> Examination:
-        """Make the case's Pod and say what became of it; it is gone, or going, afterwards.
+        """Create the case's Pod and return its record; it is gone, or terminating, afterwards.
 
-        A Pod that speaks once, to a stream that was lost, is recreated. Several Pods are made at the same time.
+        If the single output of a Pod was lost with its stream, the Pod is recreated. Several Pods start at the same time.
         """
         if action.makes_many_pods:
             return self._at_once(action)
@@ -86,7 +86,7 @@ class Starting:
             return Examination(tool="start", words=("create",), error=error.message)
 
     def _examine(self, action: Action) -> Examination:
-        """Make the Pod once; ``SpentError`` where what it said was lost."""
+        """Create the Pod once; ``SpentError`` if its output was lost."""
         node = self.facts.node(action.source.node or "")
         placeholders = self._placeholders(action)
         action = placeholders.then(action)
@@ -111,7 +111,7 @@ class Starting:
                 self.pods.create(manifest)
             except ClusterError as error:
                 return probed(error=error.message)
-            # In the run's own namespace a Pod that goes holds up none that comes: the room is left before.
+            # In the run's own namespace a terminating Pod does not delay the next one: the slot is freed first.
             (inside if self.blank.existing else afterwards).callback(self._remove, manifest)
             try:
                 record = self._record_of(manifest, action, node)
@@ -122,14 +122,14 @@ class Starting:
         return probed(stdout=json.dumps(record))
 
     def _record_of(self, manifest: Object, action: Action, node: NodeFacts) -> Object:
-        """Return what became of the Pod, or of the object that makes Pods where these are what is in question."""
+        """Return the record of the Pod, or of the workload if its Pods are what is tested."""
         then = case_of(action).then
         if then is None or then.how not in WORDS:
             return self._watch(pod_of(manifest), action, node)
         return workloads.Working(pods=self.pods, timing=self.timing).look(manifest, then)
 
     def _at_once(self, action: Action) -> Examination:
-        """Make several Pods of the case at the same time, and say what became of each."""
+        """Create several Pods of the case at the same time, and return the record of each."""
         case, node, number = (
             case_of(action),
             self.facts.node(action.source.node or ""),
@@ -153,15 +153,15 @@ class Starting:
         return Examination(tool="crowd", words=words, stdout=record, context=_context(case, node))
 
     def _placeholders(self, action: Action) -> Placeholders:
-        """Return address and name of the server and the Service that the Pod probes, and what else a case may name."""
+        """Return the placeholders' values: addresses and names of the server and the Service that the Pod probes, and others."""
         return Placeholders.of(
             action, self.facts, self.blank.namespace, self.standing, self.services
         )
 
     def _remove(self, manifest: Object) -> None:
-        """Remove what the check made; what stays is left to the end of the run.
+        """Remove what the check created; if that fails, the run's clean-up removes it.
 
-        In a namespace of others, which may have a quota, a Pod counts until it is gone.
+        In an existing namespace, which may have a quota, a Pod counts until it is gone.
         """
         if workload_of(manifest) is not None:
             workloads.remove(self.pods, manifest, self.timing, wait=self.blank.existing)
@@ -199,7 +199,7 @@ class Starting:
         return record
 
     def _events(self, item: Object, then: Afterwards | None) -> list[Object]:
-        """Return what events say of a Pod; a restart's reason may be told a moment after it."""
+        """Return a Pod's events; the reason of a restart may appear a moment after it."""
         namespace, name, _ = _names(item)
         awaited = then.says if then and then.how == RESTARTS else ""
         for left in reversed(range(EVENT_TRIES if awaited else 1)):
@@ -221,9 +221,9 @@ class Starting:
         return logs
 
     def _then(self, then: Afterwards, item: Object, node: NodeFacts, pod: Object) -> Object:
-        """Do what the case wants done; a channel's failure may be the answer, so it is kept as text.
+        """Carry out the case's next step; a channel's failure may be the answer, so it is kept as text.
 
-        Only a forwarding is recreated here: other channels bear a lost stream themselves.
+        Only a port-forward is retried here: other channels handle a lost stream themselves.
         """
         for left in reversed(range(self.timing.channel_tries if then.how == "port-forward" else 1)):
             try:
@@ -266,7 +266,7 @@ class Starting:
         return renewal.look(item, pod, action.target.service or "")
 
     def _run_until(self, then: Afterwards, item: Object, node: NodeFacts) -> ExecAnswer:
-        """Run a command, again as long as it succeeds where it is to be denied."""
+        """Run a command; if it should be denied, repeat it as long as it succeeds."""
         ran = self._run(then.words, item, node)
         for _ in range(DENIED_TRIES - 1 if then.how == UNTIL_DENIED else 0):
             if ran.exit_code != 0:
@@ -278,13 +278,13 @@ class Starting:
     def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
         namespace, name, container = _names(item)
         channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
-        with ahead(channel.slots):  # one question after another: a late one would end last
+        with ahead(channel.slots):  # one request after another: a late one would end last
             beyond = RESOLVER_HANGS_SECONDS if words[0] == "nslookup" else HANG_SECONDS
             processes = Rerunning(channel=channel, beyond=beyond)
             return processes.run(words, timeout=self.timing.execute)
 
     def _attached(self, then: Afterwards, item: Object, node: NodeFacts) -> str:
-        """Listen to the first container; a stream of its runtime, which is bounded as processes are."""
+        """Attach to the first container; this is a stream of its runtime, limited like processes."""
         namespace, name, container = _names(item)
         channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
         with ahead(channel.slots):
@@ -302,7 +302,7 @@ class Starting:
             http.close()
 
     def _read(self, then: Afterwards, item: Object) -> str:
-        """Read a port; a server that need not be Ready may need a moment until it listens."""
+        """Read a port; a server without readiness probe may need a moment until it listens."""
         namespace, name, _ = _names(item)
         for left in reversed(range(LISTENING_TRIES)):
             try:
@@ -318,10 +318,10 @@ class Starting:
         return ""
 
     def _restart(self, then: Afterwards, item: Object, pod: Object) -> Object:
-        """End the first container by a request, and see the Pod Ready with it again.
+        """End the first container by a request, and wait until the Pod is Ready with it again.
 
-        Nobody waits for the answer, which may be lost with the server: a Pod that no request reaches is as it was
-        when ``stuck`` is over, and not when the answer is.
+        The answer, which may be lost with the server, is not waited for: a Pod that the request never reached
+        is unchanged after ``stuck``.
         """
         begin(lambda _: self._get(then, item))
         namespace, name, container = _names(item)
@@ -349,7 +349,7 @@ class Starting:
 
 
 def _context(case: Case, node: NodeFacts) -> dict[str, str]:
-    """Return what the parser has to know of a case and of the node of its Pods."""
+    """Return what the parser needs of a case and of the node of its Pods."""
     return {
         "reasons": "\n".join(case.reasons),
         "client-node": ",".join(map(str, node.addresses)),
@@ -360,7 +360,7 @@ def _context(case: Case, node: NodeFacts) -> dict[str, str]:
 
 
 def _kind(case: Case) -> Workload | None:
-    """Return the kind of the object that makes Pods, where these are what is in question."""
+    """Return the kind of the workload, if its Pods are what is tested."""
     worked = case.then is not None and case.then.how in WORDS
     return workload_of(json.loads(case.object)) if worked else None
 

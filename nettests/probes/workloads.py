@@ -25,17 +25,17 @@ Object = dict[str, Any]
 
 EVERY_MINUTE = "* * * * *"
 MINUTE_SECONDS = 60.0
-"""So long after its creation a CronJob of every minute makes its first Job, at most."""
+"""How long an every-minute CronJob takes at most to create its first Job."""
 TOLD_TRIES = 10
-"""So often an object's status is read until it tells of Pods that are there: its controller writes it a moment later."""
+"""How often an object's status is read until it counts the existing Pods: its controller writes it a moment later."""
 TOLD_PAUSE_SECONDS = 1.0
 CHANGE_TRIES = 3
-"""So often a template is changed where somebody else's change of the object came between."""
+"""How often a template is changed if a conflicting change of the object intervened."""
 _SECOND = "second"
 
 
 def around(pod: Object, kind: Workload, then: Afterwards, service: str) -> Object:
-    """Return the object of ``kind`` that makes such Pods: named after the Pod, with a label to find them by."""
+    """Return the workload of ``kind`` for such Pods: named after the Pod, with a label to find them by."""
     metadata = pod["metadata"]
     name = metadata["name"]
     labels = {**metadata["labels"], SET_LABEL: name}
@@ -92,7 +92,7 @@ def template_of(item: Object) -> Object:
 
 
 def path_of(item: Object) -> str:
-    """Return where an object that makes Pods is found."""
+    """Return the API path of a workload."""
     metadata = item["metadata"]
     return f"{_listed(item)}/{metadata['name']}"
 
@@ -103,13 +103,13 @@ def _listed(item: Object) -> str:
 
 
 def selector_of(item: Object) -> str:
-    """Return the selector of the labels by which the Pods of an object are found, and none that another run left."""
+    """Return the label selector for an object's Pods, which excludes those that another run left."""
     metadata = item["metadata"]
     return f"{RUN_LABEL}={metadata['labels'][RUN_LABEL]},{SET_LABEL}={metadata['name']}"
 
 
 def remove(pods: Pods, workload: Object, timing: Timing, *, wait: bool) -> None:
-    """Delete an object with what belongs to it, and ``wait`` for its Pods to go; what stays is left to the end of the run."""
+    """Delete an object with its dependents, and ``wait`` for its Pods to go; the run's clean-up removes what stays."""
     with suppress(ClusterError):
         pods.delete(path_of(workload))
     if wait:
@@ -126,25 +126,25 @@ def remove(pods: Pods, workload: Object, timing: Timing, *, wait: bool) -> None:
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of Pods while one replaced another."""
+    """What was observed of Pods while one replaced another."""
 
     gap: bool = False
 
     def rolled(self, pods: Sequence[Object]) -> bool:
-        """Note whether any serves, and say whether all of them are of the second template."""
+        """Note whether any serves, and return whether all are of the second template."""
         self.gap = self.gap or not workloads.serves(pods)
         return workloads.replaced(pods, _SECOND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Working:
-    """Follows the objects of single checks that make Pods."""
+    """Follows the workloads of single checks."""
 
     pods: Pods
     timing: Timing
 
     def look(self, workload: Object, then: Afterwards) -> Object:
-        """Return what came of an object that was just created; ``ChannelError`` where that cannot be seen."""
+        """Return the record of an object that was just created; ``ChannelError`` if it cannot be read."""
         kind = Workload(workload["kind"])
         waited = self._patience(kind)
         followed = self._follow(
@@ -170,14 +170,14 @@ class Working:
         }
 
     def _events_without_pods(self, workload: Object, current: Object) -> list[Object]:
-        """Return what events say of an object without Pods, and of the Jobs that a CronJob made."""
+        """Return the events of an object without Pods, and of the Jobs that a CronJob created."""
         jobs = (current.get("status") or {}).get("active") or ()
         names = (workload["metadata"]["name"], *(str(job["name"]) for job in jobs))
         namespace = workload["metadata"]["namespace"]
         return [event for name in names for event in self._events(namespace, name)]
 
     def _patience(self, kind: Workload) -> float:
-        """Return how long the first Pod of an object is waited for: controllers act within seconds, or by the minute."""
+        """Return how long to wait for the first Pod of an object: controllers act within seconds, or by the minute."""
         return self.timing.stuck + (MINUTE_SECONDS if kind is Workload.CRON_JOB else 0)
 
     def _follow(
@@ -193,7 +193,7 @@ class Working:
         )
 
     def _roll_out(self, workload: Object, record: Object) -> list[Object]:
-        """Change the template once the object knows of its Pod, and follow how that is replaced."""
+        """Change the template once the object's status counts its Pod, and follow the replacement."""
         seen = _Seen()
         self._wait_for_status(workload, Workload.DEPLOYMENT, wait=True)
         self._change(workload)
@@ -217,7 +217,7 @@ class Working:
                 return
 
     def _wait_for_status(self, workload: Object, kind: Workload, *, wait: bool) -> Object:
-        """Return the object once its status tells of its Pods, or as it is in the end."""
+        """Return the object once its status counts its Pods, or as it is in the end."""
         for left in reversed(range(TOLD_TRIES if wait else 1)):
             current = self._read(workload)
             if not left or not workloads.told(kind, current):
@@ -226,7 +226,7 @@ class Working:
         return current
 
     def _read(self, workload: Object) -> Object:
-        """Return the object as it stands; listing it takes no verb that its removal does not take."""
+        """Return the object as it is; it is listed, which needs no verb beyond those of its removal."""
         query = {"fieldSelector": f"metadata.name={workload['metadata']['name']}"}
         status, text = self.pods.read(_listed(workload), query)
         listed = json.loads(text).get("items") if status == 200 else None
@@ -251,7 +251,7 @@ class Working:
 
 
 def _essential(pod: Object) -> Object:
-    """Return what of a Pod is read: its name, its marks of a template and of its end, and its status."""
+    """Return the parts of a Pod that are read: its name, template revision, deletion mark, and status."""
     metadata = pod["metadata"]
     notes = metadata.get("annotations") or {}
     kept: Object = {"name": metadata["name"]}
