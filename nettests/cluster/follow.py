@@ -17,7 +17,7 @@ from nettests.errors import ClusterError
 Object = dict[str, Any]
 
 LOOK_OF_MANY_SECONDS = 2.0
-"""So often Pods that a controller makes are looked at while nothing changes: that none comes has to be noticed."""
+"""How often a controller's Pods are read while nothing changes, to notice that none appears."""
 
 
 def follow_pod(
@@ -29,9 +29,9 @@ def follow_pod(
     seconds: float,
     stuck: float,
 ) -> Object:
-    """Return the pod once ``settled`` says so, or after ``seconds``, or ``stuck`` seconds in such a state.
+    """Return the pod once it is ``settled``, or after ``seconds``, or after ``stuck`` seconds in a stuck state.
 
-    ``ClusterError`` when the pod was never seen, or when it goes: an interrupted run removes it.
+    ``ClusterError`` if the pod never appeared, or is deleted: an interrupted run removes it.
     """
     stuck_since: float | None = None
     last: Object | None = None
@@ -67,10 +67,10 @@ def follow_pods(
     seconds: float,
     stuck: float,
 ) -> list[Object]:
-    """Return the pods that a selector of labels selects once ``settled`` says so; none is an answer, too.
+    """Return the pods of a label selector once they are ``settled``; there may be none.
 
-    None is waited for longer than ``appear``; those that came are given up after ``seconds``, and once all of them have
-    been for ``stuck`` where they seldom get on by themselves.
+    The wait for a first pod ends after ``appear``; the whole wait ends after ``seconds``, and once all pods have been
+    for ``stuck`` in a state that seldom heals by itself.
     """
     began, stuck_since = time.monotonic(), 0.0
     latest: list[Object] = []
@@ -93,7 +93,7 @@ def follow_pods(
 
 
 def _stalls(pod: Object) -> bool:
-    """Whether the pod is where it seldom gets on by itself; one that runs has its probes to pass."""
+    """Whether the pod is in a state that seldom heals by itself; a running one still has to pass its probes."""
     return reason_of(pod) in STUCK or pod.get("status", {}).get("phase") == "Running"
 
 
@@ -102,7 +102,7 @@ def wait_gone(
 ) -> bool:
     """Wait until the pod is gone, or the one with ``uid`` is; return whether it is after ``seconds``.
 
-    A controller puts another one of the same name in its place, sooner perhaps than anybody looks.
+    A controller may replace it by another one of the same name before the next look.
     """
     pod_states = _states_of(connection, namespace, name, seconds=seconds)
     return any(pod is None or (uid and pod["metadata"]["uid"] != uid) for pod in pod_states)
@@ -117,7 +117,7 @@ def _states_of(
     look: float = LOOK_SECONDS,
     listed: bool = True,
 ) -> Iterator[Object | None]:
-    """Yield the states of one pod; ``None`` where it is not there."""
+    """Yield the states of one pod; ``None`` if it does not exist."""
     listings = states(
         connection,
         f"/api/v1/namespaces/{namespace}/pods",
@@ -130,11 +130,11 @@ def _states_of(
 
 
 def log_of(connection: Connection, namespace: str, pod: str, container: str) -> str:
-    """Return a container's log, as far as it is written."""
+    """Return a container's log so far."""
     return connection.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log", container=container)
 
 
 def delete_pod(connection: Connection, namespace: str, name: str) -> None:
-    """Delete a pod; the end of the run removes what cannot be deleted now."""
+    """Delete a pod; if that fails, the run's clean-up removes it."""
     with suppress(ClusterError):
         connection.delete(f"/api/v1/namespaces/{namespace}/pods/{name}")

@@ -28,7 +28,7 @@ LINUX_SUBNETS = "k8s.ovn.org/node-subnets"
 
 
 def backend_of(config_maps: Mapping[str, Object]) -> Fact[str]:
-    """Return ``hybrid-overlay`` where the configuration has one, else OVN's own encapsulation."""
+    """Return ``hybrid-overlay`` if the configuration enables it, else OVN's own encapsulation."""
     section = _section(config_maps)
     if section.value is None:
         return unknown(section.origin)
@@ -45,7 +45,7 @@ def network_id_of(config_maps: Mapping[str, Object]) -> Fact[int]:
 
 
 def port_of(config_maps: Mapping[str, Object]) -> Fact[int]:
-    """Return the UDP port of the hybrid overlay, VXLAN's own where the configuration names none."""
+    """Return the UDP port of the hybrid overlay; VXLAN's default if the configuration names none."""
     section = _section(config_maps)
     if section.value is None or backend_of(config_maps).value != HYBRID:
         return unknown(f"{section.origin}: no hybrid overlay")
@@ -59,7 +59,7 @@ def port_of(config_maps: Mapping[str, Object]) -> Fact[int]:
 
 
 def subnets_of(node: Object) -> list[str]:
-    """Return the Pod ranges that OVN-Kubernetes writes on a node; empty where it wrote none, or no such list."""
+    """Return the Pod ranges that OVN-Kubernetes writes on a node; empty if there are none, or no valid list."""
     # samples: hybrid-overlay-node-subnet: 10.132.1.0/24, node-subnets: {"default":["10.244.1.0/24"]}
     annotations = node["metadata"].get("annotations") or {}
     if SUBNET in annotations:
@@ -83,7 +83,7 @@ def _networks(texts: list[Any]) -> list[str]:
 
 
 def _section(config_maps: Mapping[str, Object]) -> Fact[Mapping[str, str]]:
-    """Return the settings of the hybrid overlay; empty where the configuration has none."""
+    """Return the settings of the hybrid overlay; empty if the configuration has none."""
     for name in CONFIG_MAPS:
         text = ((config_maps.get(name) or {}).get("data") or {}).get(KEY)
         if text is None:

@@ -29,9 +29,9 @@ MADE = frozenset(
         "networkpolicies.networking.k8s.io",
     }
 )
-"""The kinds that a run creates in its namespace. Marks on any other kind were put there by somebody else."""
+"""The kinds that a run creates in its namespace. Marks on any other kind are not the run's."""
 RECORDS = frozenset({"events", "events.events.k8s.io"})
-"""What Kubernetes writes about objects and drops by itself within the hour: nobody's."""
+"""What Kubernetes writes about objects and removes by itself within the hour: it has no owner."""
 FURNITURE = frozenset({("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")})
 """What kube-controller-manager puts into each namespace (its serviceaccount and root-ca-cert-publisher controllers)."""
 _ACCOUNT = "kubernetes.io/service-account."
@@ -41,7 +41,7 @@ _TOKEN_OF_DEFAULT = "default-token-"  # noqa: S105 - a name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inside:
-    """Names of what stands in a namespace, as ``kind/name``, and the resources that could not be seen."""
+    """Names of the objects in a namespace, as ``kind/name``, and the resources that could not be listed."""
 
     objects: tuple[str, ...] = ()
     strangers: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Inside:
 def look_inside(
     connection: Connection, catalogue: Catalogue, namespace: str, marks: Ownership
 ) -> Inside:
-    """List every kind in a namespace, and tell the objects of the run with these marks from others'."""
+    """List every kind in a namespace, and separate the run's objects, by its marks, from others."""
     kinds = [kind for kind in catalogue.kinds if kind.resource not in RECORDS]
     with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
         answers = list(pool.map(lambda kind: _list(connection, kind, namespace), kinds))
@@ -75,11 +75,11 @@ def _list(connection: Connection, kind: Served, namespace: str) -> list[Object] 
 
 
 def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the run's objects, and of those that are somebody else's.
+    """Return the names of the run's objects, and of all others.
 
-    The run's are those of a kind that runs create, with all marks of this very run and no owner, and what
-    belongs to them: every owner that it names is the run's. Kubernetes itself would remove those with them.
-    Objects without a UID are computed on request, as an aggregated API's metrics are, and stored nowhere.
+    The run's objects are those of a kind that runs create, with all marks of this run and no owner, and their
+    dependents: objects whose owners all are the run's. Kubernetes itself would remove these with them.
+    Objects without a UID, such as an aggregated API's metrics, are computed on request and not stored.
     """
     stored = {
         item["metadata"]["uid"]: (kind, item) for kind, item in reversed(listed) if _uid(item)
@@ -122,14 +122,14 @@ def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[s
 
 
 def owned(items: Sequence[Object], marks: Ownership) -> Iterator[Object]:
-    """Yield the items that are the run's, from among marked objects of kinds that runs create."""
+    """Yield the run's items among marked objects of kinds that runs create."""
     first = {_uid(item) for item in items if not _owners(item) and Ownership.of(item) == marks}
     every = _with_dependents(first, {_uid(item): _owners(item) for item in items})
     yield from (item for item in items if _uid(item) in every and Ownership.of(item) == marks)
 
 
 def _with_dependents(uids: set[str], owners: Mapping[str, frozenset[str]]) -> set[str]:
-    """Return these UIDs and those of all objects that have no owner but them."""
+    """Return these UIDs and those of all objects whose owners are all among them."""
     belonging = set(uids)
     while more := {uid for uid, its in owners.items() if its and its <= belonging} - belonging:
         belonging |= more

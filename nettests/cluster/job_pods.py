@@ -24,7 +24,7 @@ from nettests.model.nearest import nearest
 Object = dict[str, Any]
 
 POLL_SECONDS = 2.0
-"""Between two looks at a Job that is followed."""
+"""Between two looks at a followed Job."""
 FETCH_SECONDS = 300.0
 """How long a Pod that reads a claim may take: its image is pulled, and its volume attached."""
 
@@ -42,12 +42,12 @@ class FoundJob:
 
     @property
     def uid(self) -> str:
-        """By which it is told from a later one of the same name."""
+        """The UID, which differs from that of a later Job of the same name."""
         return str(self.job["metadata"]["uid"])
 
 
 def find_job(connection: Connection, namespace: str, name: str) -> FoundJob:
-    """Return a Job, or the newest one of the CronJob of that name; ``ClusterError`` where there is neither."""
+    """Return a Job, or the newest one of the CronJob of that name; ``ClusterError`` if there is neither."""
     job = _read(connection, path_of("Job", namespace, name))
     if job is not None:
         return FoundJob(job=job)
@@ -73,7 +73,7 @@ def find_job(connection: Connection, namespace: str, name: str) -> FoundJob:
 
 
 def look(connection: Connection, namespace: str, target: FoundJob) -> JobState:
-    """Return how far a Job is now; ``ClusterError`` where it was deleted or replaced meanwhile."""
+    """Return a Job's current state; ``ClusterError`` if it was deleted or replaced meanwhile."""
     job = _read(connection, path_of("Job", namespace, target.name))
     if job is None or job["metadata"]["uid"] != target.uid:
         done = "deleted" if job is None else "replaced by another one of its name"
@@ -97,7 +97,7 @@ def follow(
     say: Callable[[str], None],
     tell: Callable[[str], None],
 ) -> JobState:
-    """Say what the log gains until the Job has ended, and return how; ``tell`` hears why nothing comes meanwhile."""
+    """Call ``say`` with each new log line until the Job ends, and return its state; ``tell`` gets the reason of a delay."""
     printed, last_reason = 0, ""
     while True:
         state = look(connection, namespace, target)
@@ -115,7 +115,7 @@ def follow(
 
 
 def _whole_lines(log: str, phase: Phase) -> list[str]:
-    """Return the lines before the archive; of a container that runs, the last one may not be whole."""
+    """Return the lines before the archive; in a running container's log the last one may be incomplete."""
     lines = log.splitlines(keepends=True)
     if phase is Phase.RUNNING and lines and not lines[-1].endswith("\n"):
         lines.pop()
@@ -137,7 +137,7 @@ def log_of(connection: Connection, namespace: str, pod: str) -> str:
 
 
 def log_from_claim(connection: Connection, namespace: str, target: FoundJob, run: str) -> str:
-    """Return what a Pod prints that mounts a Job's claim and spells the report of ``run``; the Pod goes again."""
+    """Return the output of a Pod that mounts a Job's claim and prints the report of ``run``; the Pod is removed."""
     with _reader(connection, namespace, target, run) as name:
         deadline = time.monotonic() + FETCH_SECONDS
         while True:
@@ -161,7 +161,7 @@ def log_from_claim(connection: Connection, namespace: str, target: FoundJob, run
 
 @contextmanager
 def _reader(connection: Connection, namespace: str, target: FoundJob, run: str) -> Iterator[str]:
-    """Make a Pod like the Job's own that prints a report, for the time of the block."""
+    """Create a Pod like the Job's own that prints a report, for the time of the block."""
     name = f"{target.name[:50]}-fetch-{secrets.token_hex(3)}"
     spec = copy.deepcopy(target.job["spec"]["template"]["spec"])
     spec["automountServiceAccountToken"] = False
@@ -183,7 +183,7 @@ def _reader(connection: Connection, namespace: str, target: FoundJob, run: str) 
 
 
 def _events(connection: Connection, namespace: str) -> list[Object]:
-    """Return the events of a namespace; who may not read them does without."""
+    """Return the events of a namespace; none if they may not be read."""
     try:
         return connection.items(f"/api/v1/namespaces/{namespace}/events")
     except ApiError as error:

@@ -27,7 +27,7 @@ CONFIG_MAP = "ConfigMap kube-system/kube-proxy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxySources:
-    """What could be fetched about kube-proxy on one node; ``log`` is empty when it was not read."""
+    """What could be fetched about kube-proxy on one node; ``log`` is empty if it was not read."""
 
     pod: Object | None = None
     log: str = ""
@@ -37,7 +37,7 @@ class ProxySources:
     absent: bool = False
     """Whether the Pods of the node were listed and none of them is kube-proxy."""
     replaced: str = ""
-    """Where it stands that the network plugin serves Services itself; empty if it does not."""
+    """The source that says that the network plugin serves Services itself; empty if it does not."""
 
 
 def config_of(config_map: Object | None) -> Object | None:
@@ -98,7 +98,7 @@ def _replaced(where: str) -> KubeProxyFacts:
 
 
 def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return (origin, settings) in the order in which they decide, spelled as flags."""
+    """Return (origin, settings) in order of precedence, spelled as flags."""
     settings: list[tuple[str, Mapping[str, Any]]] = []
     name = sources.pod["metadata"]["name"] if sources.pod else ""
     for origin, flags in (
@@ -170,7 +170,7 @@ def _dsr(
 def _localhost_node_ports(
     stated: StatedKubeProxy, settings: list[tuple[str, Mapping[str, Any]]], sources: ProxySources
 ) -> Fact[bool]:
-    """Return ``--iptables-localhost-nodeports``: on where kube-proxy's settings are known and do not name it."""
+    """Return ``--iptables-localhost-nodeports``: on if kube-proxy's settings are known and do not name it."""
     if stated.localhost_node_ports is not None:
         return known(stated.localhost_node_ports, STATED)
     setting = _first(settings, "iptables-localhost-nodeports")

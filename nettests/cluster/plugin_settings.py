@@ -21,14 +21,14 @@ CONFIG_MAPS = {
     "calico": ("kube-system/calico-windows-config", "calico-system/calico-windows-config"),
     hybrid_overlay.PLUGIN: hybrid_overlay.CONFIG_MAPS,
 }
-"""ConfigMaps by plugin, that of Windows nodes first."""
+"""ConfigMaps by plugin, the one of Windows nodes first."""
 PERMISSIONS = {"calico": (LIST_IP_POOLS,)}
-"""What rules about a plugin's own objects need to be allowed."""
+"""The permissions that rules about a plugin's own objects need."""
 FLANNEL_ON_WINDOWS = (
     "kube-flannel/kube-flannel-windows-cfg",
     "kube-system/kube-flannel-windows-cfg",
 )
-"""Where sig-windows-tools' manifests keep what Flannel calls on Windows nodes."""
+"""The ConfigMaps in which sig-windows-tools' manifests configure Flannel's plugin on Windows nodes."""
 LOOPBACK_DSR = "loopbackDSR"
 
 ANTREA_TUNNEL = "geneve"
@@ -36,7 +36,7 @@ ANTREA_ENCAPSULATED = {"encap", "hybrid", ""}
 
 
 CALICO_DAEMON_SETS = "calico-node-windows"
-"""Beginning of the names of Calico's DaemonSets on Windows; its operator writes settings there only."""
+"""Prefix of the names of Calico's DaemonSets on Windows; its operator writes settings only there."""
 CALICO_BACKEND = "CALICO_NETWORKING_BACKEND"
 CALICO_NETWORK_ID = "VXLAN_VNI"
 
@@ -66,9 +66,9 @@ def network_id_of(plugin: str, daemon_sets: Sequence[Object]) -> Fact[int]:
 
 
 def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fact[bool]:
-    """Return whether Flannel hands ``loopbackDSR`` on to the plugin that it calls; off is that plugin's default.
+    """Return whether Flannel passes ``loopbackDSR`` to the plugin that it calls; that plugin's default is off.
 
-    Other plugins keep it on their nodes.
+    Other plugins configure it on their nodes.
     """
     if plugin != "flannel":
         return unknown(
@@ -89,7 +89,7 @@ def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fa
 
 
 def _delegate(text: object) -> Object:
-    """Return what Flannel's plugin hands on, empty for what is no such configuration."""
+    """Return the configuration that Flannel's plugin passes on; empty if the text is none."""
     # sample: {"type": "flannel", "delegate": {"type": "sdnbridge", "optionalFlags": {"loopbackDSR": true}}}
     try:
         loaded = read_json(str(text))
@@ -127,7 +127,7 @@ def _environment(daemon_set: Object) -> Iterator[tuple[str, str]]:
 
 
 def serves_services(plugin: str | None, config_maps: Mapping[str, Object]) -> str:
-    """Return where it stands that the plugin serves all Services in kube-proxy's place, or nothing.
+    """Return the source that says that the plugin replaces kube-proxy for all Services, or nothing.
 
     Antrea's ``proxyAll``; without it only pods are served.
     """

@@ -27,7 +27,7 @@ class Served:
 
     @property
     def resource(self) -> str:
-        """The resource as ``kubectl`` and RBAC spell it: ``pods``, ``statefulsets.apps``."""
+        """The resource as ``kubectl`` and RBAC write it: ``pods``, ``statefulsets.apps``."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def path(self, namespace: str) -> str:
@@ -52,8 +52,8 @@ class Catalogue:
 def namespaced_kinds(connection: Connection) -> Catalogue:
     """Return every namespaced kind that can be listed, each once.
 
-    A group whose discovery fails, as that of an aggregated API that is down, is named: it may hold
-    objects. Kubernetes itself finishes no namespace's deletion before that is mended.
+    A group whose discovery fails, such as that of an aggregated API that is down, is named: it may have
+    objects. Until that is fixed, Kubernetes itself completes no deletion of a namespace.
     """
     groups, why = _groups(connection)
     prefixes = ["/api/v1", *(f"/apis/{name}" for group in groups for name in _versions(group))]
@@ -80,7 +80,7 @@ def _groups(connection: Connection) -> tuple[list[Object], str]:
 
 
 def _versions(group: Object) -> Iterator[str]:
-    """Yield the versions of a group, the preferred one first: a kind may be served in another one only."""
+    """Yield the versions of a group, the preferred one first: a kind may be served only in another one."""
     preferred = (group.get("preferredVersion") or {}).get("groupVersion")
     versions = [version["groupVersion"] for version in group.get("versions") or ()]
     yield from dict.fromkeys(([preferred] if preferred else []) + versions)

@@ -23,7 +23,7 @@ KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
 LOG_BYTES = 65_536
-"""A component prints its flags first: no more of a log is needed."""
+"""A component logs its flags first: no more of a log is needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +48,11 @@ class Snapshot:
     denied: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
     namespace: str = ""
-    """The existing namespace that a run is to use."""
+    """The existing namespace that a run will use."""
 
 
 def fetch(connection: Connection, namespace: str = "") -> Snapshot:
-    """Fetch the objects that facts are read from, side by side; only nodes are indispensable."""
+    """Fetch the objects that facts are read from, concurrently; only nodes are indispensable."""
     version, git_version = server_version(connection)
     reasons: dict[str, str] = {}
     with ThreadPoolExecutor(connection.bounds.requests_open, "discover") as pool:

@@ -30,9 +30,9 @@ Key = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Made:
-    """What a run had created: by kind, namespace and name the UID, as soon as it is known.
+    """What a run created: the UID by kind, namespace and name, as soon as it is known.
 
-    An answer may be lost, and the object stand nevertheless: then the name and the marks have to do.
+    The object may exist although the answer was lost: then the name and the marks have to identify it.
     """
 
     _uids: dict[Key, set[str | None]] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Made:
         return any(created_kind == kind for created_kind, _, _ in self._uids)
 
     def holds(self, item: Object) -> bool:
-        """Whether the run created this object, or the one that it belongs to."""
+        """Whether the run created this object, or its owner."""
         own_uids = self._uids.get(_key(item), set())
         if None in own_uids or item["metadata"]["uid"] in own_uids:
             return True
@@ -74,16 +74,16 @@ def delete_run(
     wait: float,
     namespace: str | None = None,
 ) -> None:
-    """Delete the run's namespaces, or its objects in a ``namespace`` of others, and wait for their end.
+    """Delete the run's namespaces, or its objects in an existing ``namespace``, and wait until they are gone.
 
-    ``ClusterError`` for what is still there after ``wait`` seconds, or is another run's now.
+    ``ClusterError`` for what still exists after ``wait`` seconds, or belongs to another run now.
     """
     if namespace is not None:
         _delete_objects(connection, marks, created, namespace, wait)
         return
 
     def delete(item: Object) -> str:
-        """Delete a namespace, or what the run has in it; return the run that holds it now, if it is another."""
+        """Delete a namespace, or the run's objects in it; return the run that holds it now, if it is another one."""
         name = item["metadata"]["name"]
         lease = read_lease(connection, name)
         if lease is None or holder_of(lease) == marks.run:
@@ -125,13 +125,13 @@ def _delete_objects(
         left = partial(_objects, connection, marks, created, kind, namespace)
         delete = partial(_deleted, connection, left)
         delete()
-        # A Lease that was renewed between look and deletion is still there, and is tried again.
+        # A Lease that was renewed between read and deletion still exists, and is tried again.
         wait_gone(delete if kind == "Lease" else left, kind.lower(), wait)
 
 
 def _deleted(connection: Connection, left: Callable[[], list[Object]]) -> list[Object]:
     remaining = left()
-    if remaining:  # hundreds of Services may be left of a run that was interrupted
+    if remaining:  # an interrupted run may have left hundreds of Services
         with ThreadPoolExecutor(connection.bounds.requests, "delete") as pool:
             list(pool.map(partial(delete_object, connection), remaining))
     return remaining
