@@ -18,7 +18,7 @@ FlowFacts = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """One fact with what exercises it: flows that name it, and limitations that cover flows."""
+    """One fact with the flows that name it, and the limitations that cover flows."""
 
     fact: Fact
     flows: tuple[str, ...]
@@ -59,7 +59,7 @@ def cover(
 def unknown_facts(
     catalogue: Catalogue, flows: FlowFacts, entries: Iterable[Limitation]
 ) -> Iterator[str]:
-    """Yield one sentence for each fact that a flow or an entry names and the catalogue has not."""
+    """Yield one sentence for each fact that a flow or an entry names but the catalogue lacks."""
     known_facts = tuple(catalogue.facts)
     for name, facts in sorted(flows.items()):
         for fact in facts:

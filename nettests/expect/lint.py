@@ -19,8 +19,8 @@ from nettests.model.words import Placement
 
 
 def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return one sentence for each provable overlap with different outcomes, each mistaken reference or id, each
-    unknown flow, each entry that says more than its sources, and each that is open without a way out.
+    """Return one sentence for each provable overlap with different outcomes, each wrong reference or id, each
+    unknown flow, each entry that says more than its sources, and each open entry without an explanation.
 
     ``flows`` are those that the suites declare; without any, flows are not looked at.
     """
@@ -58,7 +58,7 @@ def _overlaps(entries: Sequence[Limitation]) -> Iterator[str]:
 
 
 def _decided(entry: Limitation, other: Limitation) -> bool:
-    """Whether one of two entries takes the other away, or expects nothing itself."""
+    """Whether one of two entries overrides or cancels the other, or expects nothing itself."""
     removed = {*entry.overrides, *entry.cancels, *other.overrides, *other.cancels}
     return entry.only_cancels or other.only_cancels or bool(removed & {entry.id, other.id})
 
@@ -73,7 +73,7 @@ def _share(entry: Limitation, other: Limitation) -> bool:
 
 
 def compatible(condition: Condition | NodeCondition, other: Condition | NodeCondition) -> bool:
-    """Whether one cluster and one check can meet both conditions, looked at part by part."""
+    """Whether one cluster and one check can meet both conditions, compared part by part."""
     if (
         isinstance(condition, Condition)
         and isinstance(other, Condition)
@@ -85,7 +85,7 @@ def compatible(condition: Condition | NodeCondition, other: Condition | NodeCond
 
 
 def _on_one_node(condition: Condition, other: Condition) -> bool:
-    """Whether one node can be source and target of both, where both demand that it is the same."""
+    """Whether one node can be source and target for both conditions, if both demand a single node."""
     demands = (set(condition.placement or Placement), set(other.placement or Placement))
     if set.intersection(*demands) != {Placement.SAME_NODE}:
         return True
@@ -107,7 +107,7 @@ def _meet(demand: object, other: object) -> bool:
 
 
 def _ranges_meet(accepted: VersionRange, other: VersionRange) -> bool:
-    """Ranges that meet anywhere meet at a bound or right beside one."""
+    """Return whether two ranges overlap: if they do, then at a bound or next to one."""
     near = [version for _, bound in (*accepted.bounds, *other.bounds) for version in _around(bound)]
     return any(accepted.holds(version) and other.holds(version) for version in near)
 

@@ -10,7 +10,7 @@ from nettests.expect.manifest import Limitation
 
 
 def mistakes(entries: Sequence[Limitation]) -> Iterator[ManifestError]:
-    """Yield an error for each id that is defined twice and each reference that cannot be."""
+    """Yield an error for each duplicate id and each invalid reference."""
     limitations: dict[str, Limitation] = {}
     for entry in (entry for entry in entries if not entry.part):
         if entry.id in limitations:

@@ -45,7 +45,7 @@ def resolve(
 
     Raises ``ManifestError`` for entries that contradict each other on a check, for one id in two
     files, for overrides of unknown ids and for entries that are past their review date. ``today`` may
-    be left out only where no entry has such a date: expiry is never overlooked.
+    be left out only if no entry has such a date: expiry is never overlooked.
     """
     entries = _entries(manifests)
     _refuse_expired(entries, today)
@@ -118,7 +118,7 @@ def _entries(manifests: Sequence[Manifest]) -> list[Limitation]:
 
 
 def _distinct(values: Iterable[T]) -> tuple[T, ...]:
-    """Return each once: an entry may hold of a check in several of its places."""
+    """Return each value once: several conditions of an entry may hold for a check."""
     return tuple(dict.fromkeys(values))
 
 
@@ -138,7 +138,7 @@ def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> No
 
 
 def _standing(covering: Sequence[Candidate]) -> list[Candidate]:
-    """Leave out what a holding entry of a higher layer takes away."""
+    """Leave out the entries that an applying entry of a higher layer overrides or cancels."""
     gone = {
         name
         for candidate in covering
@@ -169,7 +169,7 @@ def _deciding(check: Check, applying: Sequence[Candidate]) -> Candidate | None:
 def _may_change(
     undecided: Candidate, deciding: Candidate | None, expected: Expected | None, check: Check
 ) -> bool:
-    """Whether an undecided entry could change the expectation that stands without it."""
+    """Whether an undecided entry could change the expectation."""
     entry = undecided.limitation
     if entry.only_cancels:
         return deciding is not None and deciding.limitation.id in entry.cancels
@@ -177,7 +177,7 @@ def _may_change(
 
 
 def _known_bugs(applying: Sequence[Candidate], claim: Expected) -> Iterator[KnownBug]:
-    """Yield the bugs because of which entries leave the outcome open, as they show on this check."""
+    """Yield the bugs that leave the outcome open, with how they show on this check."""
     for candidate in applying:
         entry = candidate.limitation
         if not entry.is_open or entry.when_present is None:
@@ -188,7 +188,7 @@ def _known_bugs(applying: Sequence[Candidate], claim: Expected) -> Iterator[Know
 
 
 def _unlike(shows: Expected, claim: Expected) -> Expected | None:
-    """Return what a bug shows without what a healthy cluster shows: a closed port refuses, bug or not."""
+    """Return a bug's outcomes without those of a healthy cluster: a closed port refuses, bug or not."""
     if shows.outcome.positive:
         return shows if shows != claim else None
     left = tuple(outcome for outcome in shows.outcomes if outcome not in claim.outcomes)
@@ -200,14 +200,14 @@ def _why_undecided(candidate: Candidate) -> str:
 
 
 def undecided(entries: str, unknowns: Iterable[str]) -> str:
-    """Return why an expectation is undecided: the entries that may decide, and what is not known."""
+    """Return why an expectation is undecided: the entries that may decide, and the unknown facts."""
     return f"{entries} depends on what is not known: {'; '.join(unknowns)}"
 
 
 def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:
     """Return the first of the entries that apply; the others, which expect the same, are named.
 
-    Where it holds in several of its places, each is a reason: a fact that only one of them names may change the outcome.
+    If several of its conditions hold, each is a reason: a fact in only one of them may change the outcome.
     """
     entry = agreeing[0].limitation
     places = [candidate for candidate in agreeing if candidate.limitation.id == entry.id]

@@ -14,12 +14,12 @@ from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement, MembersJ
 from nettests.model.words import Verdict
 
 NAMED = 4
-"""So many members are named in a sentence; the documents have all."""
+"""How many members a sentence names; the documents have all."""
 _WORDED = frozenset({*ATTENTION, Verdict.SKIPPED})
 
 
 def judge_members(check: Check, judgements: Mapping[str, Judgement]) -> Judgement:
-    """Return the verdict of a check from those of its members, by id; one that is not there was never judged."""
+    """Return the verdict of a check from its members' judgements, by id; a missing one was never judged."""
     each = [
         (
             member.label,

@@ -48,7 +48,7 @@ def sentence(check: Check, expected: str, observed: str, why: str) -> str:
 
 
 def last_detail(observation: Observation) -> str:
-    """Return the text of the last attempt that did not go well, for a negative result; not of one that is left out."""
+    """Return the text of the last failed attempt, for a negative result; ignored attempts do not count."""
     negative = [
         attempt
         for attempt in observation.attempts

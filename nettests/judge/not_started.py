@@ -29,7 +29,7 @@ _PULLS = {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImage
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """A Pod of the run, and in a word why it did not become Ready."""
+    """A Pod of the run, and in one word why it did not become Ready."""
 
     pod: str
     reason: str
@@ -44,13 +44,13 @@ class NotStarted:
 
 
 def not_started(why: str) -> NotStarted | None:
-    """Return the Pod that never became Ready, where that is the reason why nothing can be trusted."""
+    """Return the Pod that never became Ready, if that is why the check is unknown."""
     match = _NOT_STARTED.search(why)
     return NotStarted(match["pod"], match["reason"].strip()) if match else None
 
 
 def not_created(why: str) -> str | None:
-    """Return in the API server's words why a Pod of the run was not created, where nothing can be judged for that."""
+    """Return in the API server's words why a Pod of the run was not created, if that is why the check is unknown."""
     match = _NOT_CREATED.search(why)
     if match is None:
         return None

@@ -31,7 +31,7 @@ def build(
     flows: Iterable[Flow],
     enabled: Collection[CheckClass] = (),
 ) -> Plan:
-    """Return all that a run of ``flows`` will do on a cluster with these facts.
+    """Return everything that a run of ``flows`` will do on a cluster with these facts.
 
     Checks of classes other than ``default`` that are not ``enabled`` are skips.
     """
@@ -66,9 +66,9 @@ def _checks(possible: Iterable[tuple[Candidate, Action]], topology: Topology) ->
 
 
 def _one_per_id(skips: Iterable[Skip], planned: Collection[str]) -> list[Skip]:
-    """Return one skip for each id: members of the fleet have theirs together.
+    """Return one skip for each id: members of the fleet share one.
 
-    Where others of the same check can be run, those that cannot have an id beside it.
+    If other members of the check can be run, the skip gets a separate id.
     """
     by_id: dict[str, Skip] = {}
     for skip in skips:
@@ -78,7 +78,7 @@ def _one_per_id(skips: Iterable[Skip], planned: Collection[str]) -> list[Skip]:
 
 
 def _separated(candidates: Iterable[T | Skip]) -> tuple[list[T], list[Skip]]:
-    """Separate what goes on to the next stage from the skips."""
+    """Separate the candidates for the next stage from the skips."""
     kept: list[T] = []
     skips: list[Skip] = []
     for candidate in candidates:

@@ -35,7 +35,7 @@ def pod(os: str | None = "windows", /, **spec: Any) -> Json:
 
 
 def unplaced() -> Json:
-    """Return a pod that says nothing of where it may stand, never to be stored."""
+    """Return a pod without any constraint on its node, never to be stored."""
     manifest = pod(None)
     del manifest["spec"]["nodeSelector"]
     return manifest
@@ -77,15 +77,15 @@ def rejected(label: str, item: Json, *, field: str, counter: Json | None = None)
 
 
 def accepted(label: str, item: Json) -> Case:
-    """Return a case whose object is accepted; a refusal counts beside a plain one, which is."""
+    """Return a case whose object is accepted; a refusal counts only if a plain object is accepted."""
     plain = service() if item["kind"] == "Service" else pod(item["spec"].get("os", {}).get("name"))
     return Case(label=label, object=_text(item), counter=_text(plain), outcome=Outcome.ACCEPTED)
 
 
 def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: Json) -> Case:
-    """Return a case whose Pod a namespace of that level of Pod Security takes or refuses.
+    """Return a case whose Pod a namespace of that level of Pod Security admits or refuses.
 
-    A refusal counts beside ``counter``, which the namespace takes.
+    A refusal counts only if the namespace admits ``counter``.
     """
     return Case(
         label=label, object=_text(item), counter=_text(counter), outcome=outcome, level=level
@@ -93,7 +93,7 @@ def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: J
 
 
 def steered(label: str, item: Json) -> Case:
-    """Return a case whose Pod names a RuntimeClass of the cluster, and gets where it says Pods may stand."""
+    """Return a case whose Pod names a RuntimeClass of the cluster, and gets its scheduling constraints."""
     return Case(
         label=label,
         object=_text(item),

@@ -17,7 +17,7 @@ CHOICES = tuple(
 
 
 def read_classes(texts: Iterable[str]) -> frozenset[CheckClass]:
-    """Read what ``--enable`` was given, each a list with commas; ``PlanError`` names a wrong word."""
+    """Read the values of ``--enable``, each a list with commas; ``PlanError`` names a wrong word."""
     words = [word.strip() for text in texts for word in text.split(",")]
     for word in words:
         if word not in CHOICES:

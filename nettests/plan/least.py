@@ -17,15 +17,15 @@ Json = dict[str, Any]
 PING = "ping"
 ALL = ("ALL",)
 ALL_BUT_NET_RAW = tuple(sorted(CAPABILITIES))
-"""What container runtimes grant by themselves, without NET_RAW. To drop all and to add NET_RAW again is what
-level ``baseline`` forbids, and would grant it where a runtime does not."""
+"""The capabilities that container runtimes grant by default, without NET_RAW. Dropping all and adding NET_RAW back is
+forbidden by level ``baseline``, and would grant it where a runtime does not."""
 
 
 def limited(spec: Json, os: OS, *, pings: bool = False, resident: bool = False) -> Json:
-    """Return a Pod's spec with no more rights than it uses.
+    """Return a Pod's spec with no more privileges than it uses.
 
-    On Linux what pings stays root and keeps NET_RAW, if its runtime grants it: no other user may ping by it.
-    ``resident`` Pods, which run for the whole time, are no administrators on Windows either.
+    On Linux a Pod that pings stays root and keeps NET_RAW, if its runtime grants it: other users cannot use it.
+    On Windows ``resident`` Pods, which run during the whole run, are no administrators either.
     """
     containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
     if any("securityContext" in holder for holder in (spec, *containers)):

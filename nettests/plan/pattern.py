@@ -55,14 +55,14 @@ _BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.NODES}
 
 
 def patterns(flow: Flow) -> tuple[str, ...]:
-    """Return the patterns of a flow's check ids: one of its paths, one of its names where it has them."""
+    """Return the patterns of a flow's check ids: one for its paths, one for its names if it has any."""
     outside = descriptor(flow.target).owner is Owner.OUTSIDE
     swept = flow.matrix is Matrix.FLEET_OUTSIDE
     path = _PATHS[Matrix.SOURCES if outside and not swept else flow.matrix]
     if flow.cases:
         return (check_id(flow.name, path, "<case>"),)
     plain = _by_path(flow, path)
-    # The family is named where it is not the cluster's first one.
+    # The family is named if it is not the cluster's first one.
     return (*plain, *(f"{pattern}/<family>" for pattern in plain if flow.each_family))
 
 

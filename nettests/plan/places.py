@@ -40,6 +40,6 @@ def places(
 
 def _absences(flow: Flow, node_pools: NodePools) -> Iterator[Skip]:
     if flow.matrix is Matrix.CLUSTER:
-        return  # the API server is tested whatever nodes there are
+        return  # the API server is tested with any nodes
     for who, reason in node_pools.absent:
         yield flow.skipped(f"{flow.name}/{who}", reason)

@@ -17,9 +17,9 @@ PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"
 LEVELS = (PRIVILEGED, BASELINE, RESTRICTED)
 
 USER = 65532
-"""A user of Linux that owns nothing: ``nonroot`` of distroless images."""
+"""A Linux user that owns nothing: ``nonroot`` of distroless images."""
 WINDOWS_USER = "ContainerUser"
-"""The user of Windows containers that is no administrator."""
+"""The user of Windows containers without administrator rights."""
 
 _HOST = ("hostNetwork", "hostPID", "hostIPC")
 CAPABILITIES = frozenset(
@@ -28,7 +28,7 @@ CAPABILITIES = frozenset(
         *("NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
     }
 )
-"""What ``baseline`` lets a container add; ``restricted`` only lets it add NET_BIND_SERVICE."""
+"""The capabilities that ``baseline`` lets a container add; ``restricted`` allows only NET_BIND_SERVICE."""
 _SYSCTLS = frozenset(
     {
         *("kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies"),
@@ -47,7 +47,7 @@ _VOLUMES = frozenset(
 
 
 def secured(spec: Json, os: OS, level: str) -> Json:
-    """Return a Pod's spec with the contexts that ``level`` demands, where it says nothing itself.
+    """Return a Pod's spec with the security contexts that ``level`` demands, where it sets nothing itself.
 
     A Pod that names its system gets that system's fields; another gets those of Linux, which Windows
     ignores, and those of its node.
@@ -72,7 +72,7 @@ def secured(spec: Json, os: OS, level: str) -> Json:
 
 
 def forbidden(spec: Json, os: OS, level: str) -> str:
-    """Return what ``level`` forbids of a Pod that ``secured`` has made fit as far as possible, or nothing."""
+    """Return what ``level`` forbids of a Pod, even after ``secured``, or nothing."""
     violations: Iterable[str] = ()
     if level == BASELINE:
         violations = _beyond_baseline(spec)

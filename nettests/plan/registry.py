@@ -18,7 +18,7 @@ from nettests.plan.declare import flow_of
 from nettests.plan.flow import Flow
 
 _COLLECTED = "test"
-"""How the names of functions begin that pytest collects (``python_functions``)."""
+"""The prefix of the functions that pytest collects (``python_functions``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _declared(file: Path) -> Iterator[tuple[Flow, str]]:
 
 
 def _execute(file: Path) -> ModuleType:
-    # The name carries the whole path: two suites may hold modules of the same name.
+    # The name contains the whole path: two suites may have modules of the same name.
     name = f"nettests_suite_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
