@@ -116,12 +116,12 @@ class Citation:
 class Limitation:
     """One entry. ``deviation`` is ``None`` for ``unspecified`` and for entries that only cancel.
 
-    ``facts`` are documented facts that it serves beside the one of its own id. Of ``unspecified`` ones
-    ``settled_by`` says what would decide them, and ``when_present`` what is seen where the bug is there that
-    leaves the outcome open; both are empty elsewhere.
+    ``facts`` are documented facts that it covers besides the one of its own id. For ``unspecified`` entries
+    ``settled_by`` says what would decide them, and ``when_present`` what is observed with the bug that leaves
+    the outcome open; both are empty otherwise.
 
-    An entry that says the same of several places is one of these for each of them: ``part`` counts what ``also``
-    lists, and is 0 for the entry's own condition. They have one id, and differ in where they hold.
+    An entry with several conditions becomes one of these for each of them: ``part`` is the position in ``also``,
+    and 0 for the entry's own condition. They share one id, and differ in where they hold.
     """
 
     id: str

@@ -18,9 +18,9 @@ from nettests.model.yaml_text import read_yaml
 Path = Sequence[str | int]
 
 SHOWN = 5
-"""So many mistakes are reported at once."""
+"""How many mistakes are reported at once."""
 _VALUE_LENGTH = 80
-"""So much of a wrong value is repeated."""
+"""How many characters of a wrong value are repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +65,14 @@ def _error(document: Document, mistakes: Sequence[tuple[int, str, str]]) -> Mani
 
 
 def _deepest(problem: ValidationError) -> ValidationError:
-    """Return the branch of an ``anyOf`` that matched deepest: most likely the one that was meant."""
+    """Return the branch of an ``anyOf`` that matched deepest: most likely the intended one."""
     while problem.context:
         problem = max(problem.context, key=lambda branch: len(branch.absolute_path))
     return problem
 
 
 def _mistakes(document: Document, problem: ValidationError) -> Iterator[tuple[int, str, str]]:
-    """Word one problem: its line, what is wrong with which key, and the nearest valid word."""
+    """Yield the mistakes of one problem: line, text with the key, and the nearest valid word."""
     path = list(problem.absolute_path)
     schema = problem.schema if isinstance(problem.schema, Mapping) else {}
     wanted: Any = problem.validator_value
@@ -95,7 +95,7 @@ def _mistakes(document: Document, problem: ValidationError) -> Iterator[tuple[in
             text = f"{instance!r} is a number; write a version as a quoted text"
             yield _worded(document, path, text)
         case _:
-            # jsonschema repeats the value: of a file that is no document at all, that is the file.
+            # jsonschema repeats the value: for a file that is no document at all, the whole file.
             value = one_line(repr(instance), limit=_VALUE_LENGTH)
             yield _worded(document, path, problem.message.replace(repr(instance), value))
 

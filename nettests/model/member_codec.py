@@ -17,12 +17,12 @@ Read = Callable[[Any, type[Any]], Any]
 
 _NOBODY = Vantage(kind=VantageKind.EXTERNAL, probe="")
 _NOTHING = Target(kind=TargetKind.POD)
-"""The ends of an action of which only the manner is meant."""
+"""The ends of an action that is written only for its manner."""
 
 
 @dataclass(slots=True)
 class _Table:
-    """Values that are written once, by the number under which rows name them."""
+    """Values that are written once, with the number that rows use for them."""
 
     rows: list[Any] = field(default_factory=list)
     _numbers: dict[Any, int] = field(default_factory=dict)

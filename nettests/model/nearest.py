@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 CUTOFF = 0.5
-"""How alike two words are, as ``difflib`` measures it, for one to be a slip of the other."""
+"""The least similarity, by ``difflib``, of a word and its possible misspelling."""
 
 
 def nearest(
@@ -12,7 +12,7 @@ def nearest(
 ) -> str:
     """Return a hint that names the nearest known words, ``most`` of them.
 
-    Where none is near: ``otherwise``, or all known words in their order, after ``what`` they are.
+    If none is near: ``otherwise``, or all known words in their order, after ``what``.
     """
     listed = [*words]
     near = difflib.get_close_matches(word, listed, most, CUTOFF)

@@ -77,8 +77,8 @@ def minors_beside(proxy: KubernetesVersion) -> int:
 class WindowsBuild:
     """A Windows build with its patch level (UBR): ``17763.1339``.
 
-    A build whose patch level is not known compares as the lowest patch of that build; ``patch_known``
-    says so, and conditions on patch levels then do not resolve.
+    A build with an unknown patch level compares as the lowest patch of that build; ``patch_known``
+    is false then, and conditions on patch levels do not resolve.
     """
 
     build: int
@@ -120,7 +120,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 class VersionRange:
     """Bounds such as ``>=17763.1432 <20348``; ``<1.24.10 || >=1.25 <1.25.6`` is either of two conjunctions.
 
-    A change that was picked to patch releases of several minor versions ends in each of them.
+    A change that was cherry-picked to patch releases of several minor versions ends in each of them.
     """
 
     text: str
@@ -187,6 +187,6 @@ def _settled(
     ]
     if all(low and high for _, low, high in ends):
         return True
-    # A bound that is open to one side and takes in neither end takes in nothing between them.
+    # A one-sided bound that includes neither end includes nothing between them.
     excluded = any(sign != "==" and not (low or high) for sign, low, high in ends)
     return False if excluded else None

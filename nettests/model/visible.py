@@ -36,12 +36,12 @@ def one_line(text: str, *, limit: int = 300) -> str:
 
 
 def as_line(text: str) -> str:
-    """Return ``text`` as exactly one line, nothing of it lost: a line feed is shown as ``␊``."""
+    """Return the whole ``text`` as exactly one line: a line feed is shown as ``␊``."""
     return visible(text).replace("\n", "␊").replace("\t", "␉")
 
 
 def as_paragraph(text: str) -> str:
-    """Return ``text`` with what follows its first line indented: no line of it passes for another text's."""
+    """Return ``text`` with all lines after the first indented: none of them looks like another text's."""
     first, *others = visible(text).split("\n")
     return "\n".join([first, *(line if line.startswith("  ") else f"  {line}" for line in others)])
 
