@@ -28,7 +28,7 @@ def remove(
     """
     try:
         versions = _unchanged(connection, places, ignore)
-        leases = [_forestall(connection, place) for place in places]
+        leases = [_mark_collected(connection, place) for place in places]
     except ClusterError as error:
         return {place.namespace: error.message for place in places}
     problems = {}
@@ -74,7 +74,7 @@ def _unchanged(
     return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in current}
 
 
-def _forestall(connection: Connection, leftover: Leftover) -> Object | None:
+def _mark_collected(connection: Connection, leftover: Leftover) -> Object | None:
     """Mark the run's Lease as collected; ``ClusterError`` if the run is alive again."""
     # Nothing can be created in a terminating namespace, but an existing Lease may still be renewed.
     leaving = leftover.state is State.TERMINATING

@@ -133,11 +133,11 @@ class _MeteredSocket:
     def recv(self, size: int) -> bytes:
         """Receive what has arrived."""
         try:
-            came = self._sock.recv(size)
+            data = self._sock.recv(size)
         except TimeoutError:
             self._meter.refuse_slow()
-        self._meter.take(len(came))
-        return came
+        self._meter.take(len(data))
+        return data
 
     def sendall(self, data: bytes) -> None:
         """Send, and shut down after a closing frame, whichever side closed first."""

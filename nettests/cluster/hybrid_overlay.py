@@ -68,8 +68,8 @@ def subnets_of(node: Object) -> list[str]:
         subnets = read_json(annotations.get(LINUX_SUBNETS, "{}"))
     except ValueError:
         return []
-    given = subnets.get("default") if isinstance(subnets, dict) else None
-    return _networks(given if isinstance(given, list) else [given])
+    ranges = subnets.get("default") if isinstance(subnets, dict) else None
+    return _networks(ranges if isinstance(ranges, list) else [ranges])
 
 
 def _networks(texts: list[Any]) -> list[str]:

@@ -152,7 +152,7 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
         _make_room(connection, path, there, replace=replace)
         connection.create(collection, item)
         return "replaced"
-    if _says_the_same(item, there):
+    if _is_unchanged(item, there):
         return "unchanged"
     if (there["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != _owner(item):
         raise ClusterError(
@@ -178,7 +178,7 @@ def _there(connection: Connection, path: str) -> Object | None:
         raise
 
 
-def _says_the_same(item: Object, there: Object) -> bool:
+def _is_unchanged(item: Object, there: Object) -> bool:
     field = _CONTENT.get(item["kind"])
     return item["kind"] in _ANYBODYS or (field is not None and there.get(field) == item.get(field))
 

@@ -92,9 +92,9 @@ class Lease:
                 f"(by {owner})",
                 hint="choose another namespace, wait for its end, or see `nettests gc`",
             )
-        taken = self._object()
-        taken["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"]
-        self.connection.request("PUT", path, body=taken)
+        existing = self._object()
+        existing["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"]
+        self.connection.request("PUT", path, body=existing)
 
     def _renew(self) -> None:
         while not self._ended.wait(self.seconds / RENEWALS):

@@ -47,7 +47,7 @@ def states(
     held: dict[str, Object] = {}
     version = ""
     while (left := deadline - time.monotonic()) > 0:
-        begun = time.monotonic()
+        started = time.monotonic()
         answered = False
         try:
             if not version:
@@ -73,7 +73,7 @@ def states(
             raise
         except ClusterError:
             version = ""
-        if not answered and time.monotonic() - begun < PAUSE_SECONDS:
+        if not answered and time.monotonic() - started < PAUSE_SECONDS:
             time.sleep(max(0.0, min(PAUSE_SECONDS, deadline - time.monotonic())))
 
 

@@ -227,8 +227,8 @@ def places(nodes: Sequence[Object], pinned: Mapping[str, Sequence[str]]) -> dict
         groups: dict[tuple[str, int], list[str]] = {}
         for node in rest:
             groups.setdefault(_group(node), []).append(name_of(node))
-        taken = {place.pool for place in placed.values()}
-        ordinals = (n for n in range(1, 10_000) if f"{os}-{n}" not in taken)
+        pool_names = {place.pool for place in placed.values()}
+        ordinals = (n for n in range(1, 10_000) if f"{os}-{n}" not in pool_names)
         for _, names in sorted(groups.items()):
             pool = f"{os}-{next(ordinals)}"
             for member, name in enumerate(sorted(names), 1):

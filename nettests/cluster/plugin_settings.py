@@ -102,8 +102,8 @@ def _delegate(text: object) -> Object:
 def _has_option(delegate: Object) -> bool:
     """Whether it is set: among ``optionalFlags`` of Microsoft's plugins, beside the type of others."""
     flags = delegate.get("optionalFlags")
-    given = flags if isinstance(flags, dict) else {}
-    return delegate.get(LOOPBACK_DSR) is True or given.get(LOOPBACK_DSR) is True
+    settings = flags if isinstance(flags, dict) else {}
+    return delegate.get(LOOPBACK_DSR) is True or settings.get(LOOPBACK_DSR) is True
 
 
 def _calico_variable(name: str, daemon_sets: Sequence[Object]) -> Fact[str] | None:
@@ -111,8 +111,8 @@ def _calico_variable(name: str, daemon_sets: Sequence[Object]) -> Fact[str] | No
         metadata = item["metadata"]
         if not metadata["name"].startswith(CALICO_DAEMON_SETS):
             continue
-        for given, value in _environment(item):
-            if given == name and value:
+        for variable, value in _environment(item):
+            if variable == name and value:
                 where = f"DaemonSet {metadata['namespace']}/{metadata['name']}"
                 return known(value, f"{where}: {name}")
     return None

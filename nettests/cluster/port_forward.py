@@ -134,9 +134,9 @@ class _Reading(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read what has arrived, at least one byte; ``TimeoutError`` if none arrives in time."""
-        came = self._rest or self._over.receive(self._over.patience.left())
-        size = min(len(buffer), len(came))
-        buffer[:size], self._rest = came[:size], came[size:]
+        data = self._rest or self._over.receive(self._over.patience.left())
+        size = min(len(buffer), len(data))
+        buffer[:size], self._rest = data[:size], data[size:]
         return size
 
     def readable(self) -> bool:

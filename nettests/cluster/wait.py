@@ -92,7 +92,7 @@ class PodWait:
             name
             for name in self.pending
             if now - self._stuck_since.get(name, now)
-            >= self._bearable(name, longer_than * (TOGETHER if self._node(name) in without else 1))
+            >= self._tolerance(name, longer_than * (TOGETHER if self._node(name) in without else 1))
         ]
 
     def _node(self, name: str) -> str:
@@ -108,7 +108,7 @@ class PodWait:
                 pulls.setdefault(node, []).append(no_image)
         return {node for node, failed in pulls.items() if len(failed) >= SEVERAL and all(failed)}
 
-    def _bearable(self, name: str, longest: float) -> float:
+    def _tolerance(self, name: str, longest: float) -> float:
         """Return how long a pod may stay as it is: a living kubelet acts within moments, and then pulls images."""
         unseen = name in self._latest and is_unacknowledged(self._latest[name])
         return min(longest, self.acknowledged) if unseen else longest

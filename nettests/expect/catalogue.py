@@ -123,7 +123,7 @@ def read_section(text: str, file: str) -> Section:
 
 def catalogue(sections: Sequence[Section]) -> Catalogue:
     """Return the sections as one; ``ManifestError`` for duplicate facts and unknown references."""
-    mistakes = [*_told_twice(sections)]
+    mistakes = [*_duplicates(sections)]
     combined = Catalogue(sections=tuple(sorted(sections, key=lambda section: section.letter)))
     mistakes += _unknown_originals(combined)
     if mistakes:
@@ -131,7 +131,7 @@ def catalogue(sections: Sequence[Section]) -> Catalogue:
     return combined
 
 
-def _told_twice(sections: Sequence[Section]) -> Iterator[str]:
+def _duplicates(sections: Sequence[Section]) -> Iterator[str]:
     seen: dict[str, Fact] = {}
     for fact in (fact for section in sections for fact in section.facts):
         if fact.id in seen:

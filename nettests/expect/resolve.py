@@ -182,12 +182,12 @@ def _known_bugs(applying: Sequence[Candidate], claim: Expected) -> Iterator[Know
         entry = candidate.limitation
         if not entry.is_open or entry.when_present is None:
             continue
-        shows = _unlike(entry.when_present.applied(claim), claim)
+        shows = _beyond_healthy(entry.when_present.applied(claim), claim)
         if shows is not None:
             yield KnownBug(id=entry.id, summary=entry.summary, shows=shows)
 
 
-def _unlike(shows: Expected, claim: Expected) -> Expected | None:
+def _beyond_healthy(shows: Expected, claim: Expected) -> Expected | None:
     """Return a bug's outcomes without those of a healthy cluster: a closed port refuses, bug or not."""
     if shows.outcome.positive:
         return shows if shows != claim else None

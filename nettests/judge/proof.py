@@ -52,12 +52,12 @@ def failed_target(observation: Observation) -> ControlResult | None:
     failed = (
         control
         for control in observation.controls
-        if control.proves == TARGET and not control.ok and _says_something(control)
+        if control.proves == TARGET and not control.ok and _met_network(control)
     )
     return next(failed, None)
 
 
-def _says_something(control: ControlResult) -> bool:
+def _met_network(control: ControlResult) -> bool:
     """Whether a control that failed met the network."""
     # sample: probe_failed: control channel port-forward: port-forward to p: …
     return control.detail != NOT_RUN and not control.detail.startswith(Outcome.PROBE_FAILED.value)

@@ -155,7 +155,7 @@ def _rule_on_outcome(check: Check, expectation: Expectation, observation: Observ
         or _kept_back(check, expectation, observation)
         or _ran_out(check, expectation, observation)
         or _disagreement(check, expectation, observation)
-        or _stranger(check, observation)
+        or _wrong_backend(check, observation)
         or _unseen(expectation, observation)
         or _compared(check, expectation, observation)
     )
@@ -306,7 +306,7 @@ def _ports_differ(check: Check, observation: Observation) -> _Ruling:
     return _Ruling(Verdict.FAIL, _why_failed(observation), advice.AFTER_PARTING)
 
 
-def _stranger(check: Check, observation: Observation) -> _Ruling | None:
+def _wrong_backend(check: Check, observation: Observation) -> _Ruling | None:
     if observation.unexpected_addresses:
         why = f"it resolved to {', '.join(observation.unexpected_addresses)}, which is not the target's address"
         return _Ruling(Verdict.FAIL, why, advice.AFTER_MISLEADING)

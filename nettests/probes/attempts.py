@@ -199,7 +199,7 @@ class _Ladder:
         turn: int | None = 0
         while turn is not None:
             probed = self._probe_side_by_side(turn)
-            self._refer(list(probed.values()))
+            self._take_references(list(probed.values()))
             for of, raw in zip(probed, results(probed.values()), strict=True):
                 if raw.error is not None:
                     self._lost = True
@@ -208,7 +208,7 @@ class _Ladder:
             if _disagree(self.seen) and (self._losing or self._controls_silent()):
                 return
 
-    def _refer(self, waiting: Sequence[Pending[Raw]]) -> None:
+    def _take_references(self, waiting: Sequence[Pending[Raw]]) -> None:
         """Let the probe answer for itself while several requests wait for names, if all answers were late so far."""
         named = queries_resolver(self.check.action) and limit(self.check) is not None
         if len(waiting) < 2 or not named or self.check.action.is_process:
@@ -250,7 +250,7 @@ class _Ladder:
         if self.sender.timing.failures > 1 and self._worth_repeating(probed[turn]):
             probed |= self._further(turn, 1)
             one_over(probed.values())
-            probed |= self._further(turn + 1, self._wanted_of_late_answers(probed) - len(probed))
+            probed |= self._further(turn + 1, self._enough_late_answers(probed) - len(probed))
         return probed
 
     def _further(self, turn: int, number: int) -> dict[int, Pending[Raw]]:
@@ -259,7 +259,7 @@ class _Ladder:
             next_turn: self._begin(next_turn) for next_turn in range(turn + 1, turn + 1 + number)
         }
 
-    def _wanted_of_late_answers(self, probed: Mapping[int, Pending[Raw]]) -> int:
+    def _enough_late_answers(self, probed: Mapping[int, Pending[Raw]]) -> int:
         """Return how many answers make a result if one of these was positive; 0 if none was."""
         raws = [request.result() for request in probed.values() if request.over]
         positives = [raw for raw in raws if positive(raw, self.check.action.question)]
@@ -284,16 +284,16 @@ class _Ladder:
         """
         turn: int | None = 0
         silences = 0
-        begun: deque[tuple[int, Pending[Raw]]] = deque()
-        while turn is not None or begun:
-            if not begun:
+        pending: deque[tuple[int, Pending[Raw]]] = deque()
+        while turn is not None or pending:
+            if not pending:
                 assert turn is not None
-                begun.append((turn, self._begin(turn, paced=True)))
-            self._go_on_beside(begun, BURST - silences)
-            of, first = begun.popleft()
+                pending.append((turn, self._begin(turn, paced=True)))
+            self._begin_more(pending, BURST - silences)
+            of, first = pending.popleft()
             raw = first.result()
             if raw.error is not None:
-                results([request for _, request in begun])
+                results([request for _, request in pending])
                 return
             if kept_back(raw, read_answer(raw, self.check.action.question)) and silences < BURST:
                 silences += 1
@@ -301,20 +301,20 @@ class _Ladder:
                 continue
             turn = self._take(of, raw)
 
-    def _go_on_beside(self, begun: deque[tuple[int, Pending[Raw]]], bearable: int) -> None:
+    def _begin_more(self, pending: deque[tuple[int, Pending[Raw]]], bearable: int) -> None:
         """Wait for the first request; while it and the newest have no answer, begin the next one.
 
         Two time-outs are needed, and one more for each that the rate limit explains, up to ``bearable``.
         """
         probe = self.check.source.probe
-        while not begun[0][1].over and not begun[-1][1].answered(patience(self.check.action)):
-            explained = sum(self.sender.pace.spent(probe, request.began) for _, request in begun)
+        while not pending[0][1].over and not pending[-1][1].answered(patience(self.check.action)):
+            explained = sum(self.sender.pace.spent(probe, request.began) for _, request in pending)
             wanted = self.sender.timing.failures + min(explained, bearable)
-            if len(self.seen) + len(begun) >= wanted:
+            if len(self.seen) + len(pending) >= wanted:
                 return
-            self._probe_controls(begun[0][0])
-            turn = begun[-1][0] + 1
-            begun.append((turn, self._begin(turn, paced=True)))
+            self._probe_controls(pending[0][0])
+            turn = pending[-1][0] + 1
+            pending.append((turn, self._begin(turn, paced=True)))
 
     def _begin(self, turn: int, *, paced: bool = False) -> Pending[Raw]:
         self._probed += 1

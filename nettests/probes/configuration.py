@@ -68,20 +68,20 @@ class Inspection:
         reads = RULES[name].reads if name in RULES else ()
         wanted = tuple(reading for reading in reads if is_taken(reading, self.facts, node))
         try:
-            taken = {
+            results = {
                 reading.name: self._take(reading, node, action.source.probe) for reading in wanted
             }
         except ChannelError as error:
             words = tuple(reading.name for reading in wanted)
             return Examination(tool="inspection", words=words, error=error.message, context=context)
-        texts = {key: result.text for key, result in taken.items() if not result.problem}
-        problems = {key: result.problem for key, result in taken.items() if result.problem}
+        texts = {key: result.text for key, result in results.items() if not result.problem}
+        problems = {key: result.problem for key, result in results.items() if result.problem}
         _skip_if_nothing_is_there(name, Evidence(texts=texts, problems=problems, facts=context))
         on_node = any(isinstance(reading, ToolOutput) for reading in wanted)
         return Examination(
             tool="inspection",
             channel="exec" if on_node else API,
-            words=tuple(" ".join(result.words) for result in taken.values()),
+            words=tuple(" ".join(result.words) for result in results.values()),
             stdout=json.dumps({"readings": texts, "problems": problems}),
             context=context,
         )
@@ -92,8 +92,8 @@ class Inspection:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             if key not in self._taken:
-                taken = self._read(reading, node, probe)
-                self._taken[key] = replace(taken, text=reduced(reading, taken.text))
+                result = self._read(reading, node, probe)
+                self._taken[key] = replace(result, text=reduced(reading, result.text))
             return self._taken[key]
 
     def _read(self, reading: Reading, node: NodeFacts | None, probe: str) -> Taken:

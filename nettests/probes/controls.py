@@ -181,25 +181,27 @@ def _shared(raw: Raw, check: str, control: Control) -> Raw:
 
 def _until_several(sender: Sender, check: Check, control: Control) -> tuple[Raw, ...]:
     """Run a control that has to reach several backends, until two have answered; slow connections wait at the same time."""
-    begun: list[Pending[Raw]] = []
+    connections: list[Pending[Raw]] = []
     for number in range(1, control.action.connections + 1):
-        begun.append(_connection(sender, check, control, number))
-        begun[-1].answered(patience(control.action))
-        while (waiting := [connection for connection in begun if not connection.over]) and (
-            len(waiting) + _failed(begun, control.action) >= sender.timing.failures
+        connections.append(_connection(sender, check, control, number))
+        connections[-1].answered(patience(control.action))
+        while (waiting := [connection for connection in connections if not connection.over]) and (
+            len(waiting) + _failed(connections, control.action) >= sender.timing.failures
         ):
             one_over(waiting)
-        over = tuple(connection.result() for connection in begun if connection.over)
+        over = tuple(connection.result() for connection in connections if connection.over)
         proven = [raw for raw in over if proves(raw, control.action)]
         if len({read_raw(raw).backend for raw in proven}) > 1:
             return over
-        if _failed(begun, control.action) >= sender.timing.failures:
+        if _failed(connections, control.action) >= sender.timing.failures:
             break
-    return tuple(results(begun))
+    return tuple(results(connections))
 
 
-def _failed(begun: Sequence[Pending[Raw]], action: Action) -> int:
-    return sum(connection.over and not proves(connection.result(), action) for connection in begun)
+def _failed(connections: Sequence[Pending[Raw]], action: Action) -> int:
+    return sum(
+        connection.over and not proves(connection.result(), action) for connection in connections
+    )
 
 
 def _connection(sender: Sender, check: Check, control: Control, number: int) -> Pending[Raw]:

@@ -84,8 +84,8 @@ def _prove(control: socket.socket, who: tuple[str, str]) -> None:
     name, password = (credential.encode() for credential in who)
     way = _PASSWORD if name else _NO_PROOF
     control.sendall(bytes((_VERSION, 1, way)))
-    version, taken = _read(control, 2)
-    if (version, taken) != (_VERSION, way):
+    version, chosen = _read(control, 2)
+    if (version, chosen) != (_VERSION, way):
         wanted = "a name and a password" if way == _NO_PROOF else "another proof than a password"
         raise _failed(f"it wants {wanted}" if version == _VERSION else "it does not speak SOCKS5")
     if way == _PASSWORD:

@@ -76,7 +76,7 @@ def deploy(
     )
     problems |= {name: f"pod {name} is not Ready: {why}" for name, why in not_ready.items()}
     if purposes and not ready:
-        raise _none_came_up(len(purposes), next(iter(problems.values())), namespace)
+        raise _no_probe_started(len(purposes), next(iter(problems.values())), namespace)
     settled = partial(on_progress, len(purposes), len(purposes))
     assigned, without, missing = _balanced(
         cluster, plan, created, namespace=namespace, seconds=timing.load_balancer, on_poll=settled
@@ -330,13 +330,13 @@ def _begin(
 
 
 def _created(
-    begun: Mapping[str, tuple[str, Future[Object]]],
+    creations: Mapping[str, tuple[str, Future[Object]]],
 ) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
     """Return what was created, why the others were not, and which were forbidden."""
     created: dict[str, Object] = {}
     problems: dict[str, str] = {}
     forbidden: dict[str, str] = {}
-    for name, (kind, pending) in begun.items():
+    for name, (kind, pending) in creations.items():
         try:
             created[name] = pending.result()
         except ClusterError as error:
@@ -346,7 +346,7 @@ def _created(
     return created, problems, forbidden
 
 
-def _none_came_up(pods: int, first: str, namespace: str) -> DeployError:
+def _no_probe_started(pods: int, first: str, namespace: str) -> DeployError:
     return DeployError(
         f"none of {pods} probe pods came up; the first: {first}",
         hint=f"look at `kubectl -n {namespace} describe pods` while a run is on",

@@ -153,8 +153,8 @@ class Waiting:
 
     def may_begin(self, stalled: set[Pair]) -> bool:
         """Whether everything that it waits for has stalled, and no earlier run of it counts for that."""
-        begun = self.early is not None and not self.early.void.is_set()
-        return bool(self.pairs) and self.pairs <= stalled and not begun
+        begun_early = self.early is not None and not self.early.void.is_set()
+        return bool(self.pairs) and self.pairs <= stalled and not begun_early
 
     def kept(self) -> Early | None:
         """Return the early run, if it counts."""

@@ -137,8 +137,8 @@ def _seen_as(node: NodeFacts) -> Iterator[Address]:
     """
     yield from node.addresses
     for network in node.pod_cidrs:
-        taken = 3 if node.os is OS.WINDOWS else 2
-        yield from (network[number] for number in range(min(taken, network.num_addresses)))
+        reserved = 3 if node.os is OS.WINDOWS else 2
+        yield from (network[number] for number in range(min(reserved, network.num_addresses)))
     vip = node.kube_proxy.source_vip.value
     if vip is not None:
         yield vip

@@ -60,7 +60,7 @@ class Lateness:
                 if _met(action, protocols)
             }
         targeted = [pair for pair in sorted(late) if pair in self.targeted[check]]
-        reported = targeted or [pair for pair in sorted(late) if self._nobody_else_says(pair)]
+        reported = targeted or [pair for pair in sorted(late) if self._is_unreported(pair)]
         if not reported:
             return None
         pair = reported[0]
@@ -69,7 +69,7 @@ class Lateness:
             f"Service {pair.name} did not answer {pair.probe} on {node} within {late[pair]:.0f} s"
         )
 
-    def _nobody_else_says(self, pair: Pair) -> bool:
+    def _is_unreported(self, pair: Pair) -> bool:
         """Whether no check targets the Service from this probe, and all Services targeted from it answer."""
         with self._lock:
             silent = self.probed - self._answered

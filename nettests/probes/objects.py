@@ -195,11 +195,11 @@ def inspected_pods(plan: Plan) -> frozenset[str]:
 def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     """Return the Services of a plan; those with externalIPs only as far as there are addresses."""
     outer = [service.name for service in plan.services if service.settings.external_ip]
-    given = dict(zip(outer, map(str, blank.external_ips.hosts()), strict=False))
+    external_ips = dict(zip(outer, map(str, blank.external_ips.hosts()), strict=False))
     return [
-        _service(service, blank, facts, given.get(service.name))
+        _service(service, blank, facts, external_ips.get(service.name))
         for service in plan.services
-        if not service.settings.external_ip or service.name in given
+        if not service.settings.external_ip or service.name in external_ips
     ]
 
 

@@ -73,7 +73,7 @@ class Observer:
 
     def run(self) -> None:
         """Run every check and return when the last one is done, or soon after ``stop``."""
-        self._look_what_is_awaited()
+        self._find_awaited()
         self._members = for_members(self._bounds)
         self._check_run = CheckRun(
             sender=self.sender,
@@ -147,7 +147,7 @@ class Observer:
         """Begin no further check."""
         self.sender.stopped.set()
 
-    def _look_what_is_awaited(self) -> None:
+    def _find_awaited(self) -> None:
         """Find what each check waits for, and begin to track lateness."""
         probe_on = {
             pod.node: pod.name

@@ -195,7 +195,7 @@ class Starting:
             if case.then.how == "renew":
                 record["then"] = self._renew(action, item, node, pod)
             else:
-                record["then"] = self._then(case.then, item, node, pod)
+                record["then"] = self._next_step(case.then, item, node, pod)
         return record
 
     def _events(self, item: Object, then: Afterwards | None) -> list[Object]:
@@ -220,14 +220,14 @@ class Starting:
                 logs[container] = self.pods.log_of(namespace, name, container)
         return logs
 
-    def _then(self, then: Afterwards, item: Object, node: NodeFacts, pod: Object) -> Object:
+    def _next_step(self, then: Afterwards, item: Object, node: NodeFacts, pod: Object) -> Object:
         """Carry out the case's next step; a channel's failure may be the answer, so it is kept as text.
 
         Only a port-forward is retried here: other channels handle a lost stream themselves.
         """
         for left in reversed(range(self.timing.channel_tries if then.how == "port-forward" else 1)):
             try:
-                return self._done(then, item, node, pod)
+                return self._perform(then, item, node, pod)
             except SpentError:
                 raise
             except ChannelError as error:
@@ -235,7 +235,7 @@ class Starting:
                     return {"error": error.message}
         return {}
 
-    def _done(self, then: Afterwards, item: Object, node: NodeFacts, pod: Object) -> Object:
+    def _perform(self, then: Afterwards, item: Object, node: NodeFacts, pod: Object) -> Object:
         match then.how:
             case "exec" | "until-denied":
                 ran = self._run_until(then, item, node)
