@@ -101,11 +101,8 @@ class Observer:
             under_way=1 if first.many else self._bounds.polls_per_service,
         )
         converge = partial(self._converge, polls=polls, convergence=convergence, first=first)
-        free = [
-            check
-            for check in interleaved(self.checks)
-            if _calm(check) and not waiting[check.id].pairs
-        ]
+        calm = [check for check in interleaved(self.checks) if _calm(check)]
+        free = [check for check in calm if not waiting[check.id].pairs]
         disruptive = [check for check in self.checks if not _calm(check)]
         before = {pair for check in disruptive for pair in waiting[check.id].pairs}
         with (
