@@ -84,7 +84,9 @@ def _look(
         return Preflight(findings=(without_nodes(missing),), missing=missing)
     facts = facts_of(connection, profile, options)
     missing = tuple(
-        one for one in _reviewed(facts.server_version, namespace) if str(one) in facts.denied
+        permission
+        for permission in _reviewed(facts.server_version, namespace)
+        if str(permission) in facts.denied
     )
     plan = build(facts, flows, options.enabled)
     whole = build(replace(facts, denied=()), flows, options.enabled)
@@ -196,18 +198,18 @@ def _with_remains(connection: Connection, evidence: Evidence) -> Evidence:
     """Add what earlier runs left; that of a namespace in question is watched until it is known to live."""
     name = evidence.facts.namespace
     try:
-        found = find(connection, namespaces=(name,) if name else (), watch=bool(name))
+        leftovers = find(connection, namespaces=(name,) if name else (), watch=bool(name))
     except ApiError as error:
         return replace(evidence, unlisted=error.message)
     remains = tuple(
         Remains(
-            run=one.ownership.run,
-            owner=one.ownership.owner,
-            namespace=one.namespace,
-            state=one.state.value,
-            objects=len(one.objects),
+            run=leftover.ownership.run,
+            owner=leftover.ownership.owner,
+            namespace=leftover.namespace,
+            state=leftover.state.value,
+            objects=len(leftover.objects),
         )
-        for one in found
+        for leftover in leftovers
     )
     return replace(evidence, remains=remains)
 

@@ -53,10 +53,10 @@ def write_trace(
     """Write the folder of a trace and return the path of its page."""
     directory.mkdir(parents=True, exist_ok=True)
     files: dict[str, str] = {}
-    for one in captures:
-        node = one.capture.node
+    for node_capture in captures:
+        node = node_capture.capture.node
         files[node] = f"{safe_name(node)}.pcap"
-        write_below(directory, [files[node]], pcap(one.frames))
+        write_below(directory, [files[node]], pcap(node_capture.frames))
     write_below(directory, [LINES], ("\n".join((title, *terminal_lines(trace))) + "\n").encode())
     page = render_trace(trace, title=title, files_of=files)
     write_below(directory, [PAGE], page.encode())
