@@ -34,12 +34,12 @@ def write_below(top: Path, parts: Sequence[str], data: bytes) -> None:
 
 
 def _entered(parent: int, name: str) -> int:
-    made = True
+    created = True
     try:
         os.mkdir(name, mode=FOLDER, dir_fd=parent)
     except FileExistsError:
-        made = False
+        created = False
     here = os.open(name, _FOLDER, dir_fd=parent)
-    if made:
+    if created:
         os.fchmod(here, FOLDER)  # the umask may have taken the owner's rights too
     return here
