@@ -91,7 +91,7 @@ class Collector:
                 items=tuple(
                     item
                     for number, (title, _) in enumerate(steps[request.subject])
-                    for item in done[request.subject].get(number) or [self._late(title)]
+                    for item in done[request.subject].get(number) or [self._not_in_time(title)]
                 ),
             )
             for request in wanted
@@ -107,7 +107,7 @@ class Collector:
                 return
             time.sleep(POLL_SECONDS)
 
-    def _late(self, title: str) -> Written:
+    def _not_in_time(self, title: str) -> Written:
         why = f"not collected: the {self.limits.seconds:g} s for diagnostics were over"
         return Written(file="", title=title, problem=why)
 
@@ -143,7 +143,7 @@ class Collector:
             cut = len(data) > room
             data = _cut(data, room, at_end=not item.log) if cut else data
             self._left -= len(data)
-            name = self._free(subject, safe_name(item.file))
+            name = self._free_name(subject, safe_name(item.file))
             try:
                 write_below(self.directory, [*subject.folder.split("/"), name], data)
             except OSError as error:
@@ -155,7 +155,7 @@ class Collector:
             file=name, title=item.title, command_line=item.command_line, bytes=len(data), cut=cut
         )
 
-    def _free(self, subject: Subject, wanted: str) -> str:
+    def _free_name(self, subject: Subject, wanted: str) -> str:
         """Return a name that no other item of the subject has."""
         path, number = PurePath(wanted), 2
         name = wanted

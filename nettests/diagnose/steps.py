@@ -227,7 +227,7 @@ class Reader:
         except ChannelError as error:
             return Item(file="", title=title, problem=error.message)
         if status != OK:
-            return Item(file="", title=title, problem=self._refused(status, text))
+            return Item(file="", title=title, problem=self._refusal(status, text))
         text = self.redactor.text(text) or "(nothing was logged)\n"
         return Item(file=file, title=title, text=text, log=True)
 
@@ -245,21 +245,21 @@ class Reader:
         except ChannelError as error:
             raise NotReadError(error.message) from error
         if status != OK:
-            raise NotReadError(self._refused(status, text))
+            raise NotReadError(self._refusal(status, text))
         try:
             read: Object = self.redactor.value(read_json(text))
         except ValueError:
             raise NotReadError(f"{path} did not answer with JSON") from None
         return read
 
-    def _refused(self, status: int, text: str) -> str:
+    def _refusal(self, status: int, text: str) -> str:
         return f"status {status}: {one_line(self.redactor.text(text))}"
 
     def _run(self, node: str, command: Command) -> Item:
         """Run a tool on the node; a few words of one that failed are its reason, not its output."""
         command_line = " ".join(command.words)
         try:
-            got = self._answered(node, command)
+            got = self._exec(node, command)
         except ProgramMissingError:
             why = f"there is no {command.words[0]}"
             return Item(file="", title=command.title, problem=why, command_line=command_line)
@@ -274,7 +274,7 @@ class Reader:
         text = self.redactor.text(got.stdout + got.stderr)
         return Item(file=command.file, title=command.title, text=text, command_line=command_line)
 
-    def _answered(self, node: str, command: Command) -> ExecAnswer:
+    def _exec(self, node: str, command: Command) -> ExecAnswer:
         channel = self.open_exec(node)
         with channel.slots:
             if node in self._failed:

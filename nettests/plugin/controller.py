@@ -245,7 +245,7 @@ class Controller:
         required = self._required(plan)
         skipped = self._selected & {skip.id for skip in plan.skips} | run.watch.skipped
         verdicts = verdicts_of(self._selected, skipped, self._verdicts)
-        comparison = self._beside_baseline(run)
+        comparison = self._compare_with_baseline(run)
         counting, members = ending(comparison, self._fail_on, verdicts, self._of_members)
         code = of_run(
             status,
@@ -272,7 +272,7 @@ class Controller:
             self._notifications.send(results, run.directory, self.reporter.paragraph)
         return code
 
-    def _beside_baseline(self, run: Run) -> Told | None:
+    def _compare_with_baseline(self, run: Run) -> Told | None:
         """Say in the journal what of the run is new; ``None`` without a baseline, or where nothing can be compared."""
         if self._baseline is None:
             return None

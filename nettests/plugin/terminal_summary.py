@@ -68,14 +68,14 @@ def _incident_lines(incident: Incident, results: Results) -> Iterator[tuple[str,
     if incident.explained:
         more = len(incident.checks) - SHOWN
         for name in incident.checks[:SHOWN]:
-            yield f"  {red[name].verdict.value} {name}{_of_members(incident, name)}", ""
+            yield f"  {red[name].verdict.value} {name}{_member_labels(incident, name)}", ""
         if more > 0:
             yield f"  … and {more} more", ""
     if collected := [red[name] for name in incident.checks if red[name].diagnostics]:
         yield f"  diagnostics: {_places(collected[0])}", ""
 
 
-def _of_members(incident: Incident, check: str) -> str:
+def _member_labels(incident: Incident, check: str) -> str:
     """Return which members of a check an incident explains, those that come first."""
     labels = [member_of(member) for member in incident.members if parent_of(member) == check]
     more = f", … and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
@@ -94,7 +94,7 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
     if run.exit_code == ExitCode.INTERRUPTED:
         yield "The run was interrupted", "bold"
     yield headline(results), "bold"
-    yield from _noted(results)
+    yield from _remarks(results)
     if run.error:
         yield f"  {run.error}", ""
     elif not quiet:
@@ -140,7 +140,7 @@ def _unread(results: Results, directory: Path) -> Iterator[tuple[str, str]]:
     yield f"  → help to read them: nettests export {directory} makes a bundle to send", ""
 
 
-def _noted(results: Results) -> Iterator[tuple[str, str]]:
+def _remarks(results: Results) -> Iterator[tuple[str, str]]:
     """Yield what explains a headline: rights that were missing, and what happened to the cluster meanwhile."""
     if denied := missing_permissions(results):
         yield f"  this identity may not {', '.join(denied)}", ""

@@ -26,7 +26,7 @@ def nodes(evidence: Evidence) -> Finding:
     usable = {node.name for node in evidence.usable}
     lines = [
         f"{kind}: {sum(node.name in usable for node in group)} of {counted(len(group), 'node')} "
-        f"usable{_out(group, usable)}"
+        f"usable{_unusable_nodes(group, usable)}"
         for kind, group in sorted(groups.items())
     ]
     windows = [node for node in evidence.usable if node.os is OS.WINDOWS]
@@ -46,7 +46,7 @@ def _kind(node: NodeFacts) -> str:
     return f"windows {node.build.value or 'of unknown build'}" if node.os is OS.WINDOWS else "linux"
 
 
-def _out(group: list[NodeFacts], usable: set[str]) -> str:
+def _unusable_nodes(group: list[NodeFacts], usable: set[str]) -> str:
     out = [f"{node.name} is {unusable(node)}" for node in group if node.name not in usable]
     return f" ({', '.join(out)})" if out else ""
 

@@ -88,7 +88,7 @@ def quota(evidence: Evidence) -> Finding:
         and left_open(pods, name)
     ]
     lines = (
-        *(_lacks(limit, wanted[limit.resource]) for limit in lacking),
+        *(_shortage(limit, wanted[limit.resource]) for limit in lacking),
         *(
             f"{limit.name}: every container has to state {full_name(limit.resource)}, "
             "and no LimitRange does so"
@@ -110,7 +110,7 @@ def quota(evidence: Evidence) -> Finding:
     return ok(topic, f"{limits} of quotas leave{'s' if len(evidence.quotas) == 1 else ''} enough")
 
 
-def _lacks(limit: Quota, wanted: Fraction) -> str:
+def _shortage(limit: Quota, wanted: Fraction) -> str:
     left, hard, need = (
         spelled(amount, limit.resource)
         for amount in (max(Fraction(0), limit.hard - limit.used), limit.hard, wanted)

@@ -24,7 +24,7 @@ def headline(results: Results) -> str:
     if results.run.error:
         return "The run could not start"
     bugs = known_bugs(results)
-    wrong = _wrong(results)
+    wrong = _what_is_wrong(results)
     if wrong:
         partly = results.coverage.ran and not results.exercised.whole
         scope = f"; exercised: {_scope(results)}" if partly else ""
@@ -61,7 +61,7 @@ def leading(results: Results) -> Verdict:
     return Verdict.PASS
 
 
-def _wrong(results: Results) -> str:
+def _what_is_wrong(results: Results) -> str:
     """Return the leading cause and what there is beside it; empty if all is well."""
     explained = [incident for incident in results.incidents if incident.explained]
     alone = [
@@ -109,7 +109,7 @@ def known_bugs(results: Results) -> tuple[str, ...]:
 
 def _present(bugs: tuple[str, ...]) -> str:
     noun = "a known bug that shows" if len(bugs) == 1 else f"{len(bugs)} known bugs that show"
-    return f"{noun} ({', '.join(_some(bugs))})"
+    return f"{noun} ({', '.join(_first_names(bugs))})"
 
 
 def _scope(results: Results) -> str:
@@ -144,7 +144,7 @@ def _of_os(nodes: ExercisedNodes) -> str:
         phrase += f", {len(nodes.sources)} as a source"
     if nodes.left_out:
         names = [f"{left.node}: {left.reason}" for left in nodes.left_out]
-        phrase += f" (left out: {', '.join(_some(names))})"
+        phrase += f" (left out: {', '.join(_first_names(names))})"
     return phrase
 
 
@@ -162,7 +162,7 @@ def convergence_line(results: Results) -> str:
             f"{convergence.service} for {convergence.probe} in {convergence.seconds:.0f} s"
             for convergence in late
         ]
-        parts.append(f"not converged: {', '.join(_some(names))}")
+        parts.append(f"not converged: {', '.join(_first_names(names))}")
     return "; ".join(parts)
 
 
@@ -174,7 +174,7 @@ def cost_line(results: Results) -> str:
         parts.append(f"Spent: {spent}")
     if run.requests:
         most = [f"{many} {kind}" for kind, many in run.requests.items()]
-        parts.append(f"{sum(run.requests.values())} API requests ({', '.join(_some(most))})")
+        parts.append(f"{sum(run.requests.values())} API requests ({', '.join(_first_names(most))})")
     return "; ".join(parts)
 
 
@@ -195,6 +195,6 @@ def _late(results: Results) -> Iterator[Convergence]:
             yield convergence
 
 
-def _some(names: list[str] | tuple[str, ...]) -> list[str]:
+def _first_names(names: list[str] | tuple[str, ...]) -> list[str]:
     more = len(names) - NAMED
     return [*names[:NAMED], *([f"… and {more} more"] if more > 0 else [])]

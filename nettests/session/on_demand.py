@@ -147,14 +147,14 @@ def _hosts(
         shared=bool(facts.namespace),
     )
     try:
-        yield holding.namespace, _deployed(prepared, holding, pods, answered)
+        yield holding.namespace, _deploy(prepared, holding, pods, answered)
     finally:
         holding.end(0)
         if holding.left_behind:
             answered.remarks.append(f"left behind: {holding.left_behind}")
 
 
-def _deployed(
+def _deploy(
     prepared: Prepared, holding: Holding, pods: tuple[ProbePod, ...], answered: Answered
 ) -> dict[str, str]:
     """Put Pods on nodes; what is refused, or does not come up, is a remark."""

@@ -24,7 +24,7 @@ def previous_run(directory: Path) -> tuple[Path, RecordedRun] | None:
     current = begin_of(directory)
     if current is None or not current.run_id:
         return None
-    for folder in _before(directory, current):
+    for folder in _earlier_runs(directory, current):
         try:
             recorded = read_results(read_document(folder / RESULTS), str(folder / RESULTS))
         except PathError:
@@ -34,17 +34,20 @@ def previous_run(directory: Path) -> tuple[Path, RecordedRun] | None:
     return None
 
 
-def _before(directory: Path, current: Begin) -> Iterator[Path]:
+def _earlier_runs(directory: Path, current: Begin) -> Iterator[Path]:
     """Yield the folders of runs that could be the one before, the newest first."""
     for folder in reversed(runs_in(directory.parent)):
         begin = begin_of(folder)
         if begin is None or begin.run_id == current.run_id or begin.started > current.started:
             continue
-        if _what(begin) == _what(current) and (folder / RESULTS).is_file():
+        if (
+            _cluster_and_choice(begin) == _cluster_and_choice(current)
+            and (folder / RESULTS).is_file()
+        ):
             yield folder
 
 
-def _what(begin: Begin) -> Hashable:
+def _cluster_and_choice(begin: Begin) -> Hashable:
     """Return what a run is of: a cluster, and a choice of checks."""
     cluster = cluster_name(begin.server or "", begin.context or "")
     return cluster, choice_of(begin.argv, begin.suites)

@@ -16,14 +16,14 @@ def results_of(word: str, reports: Path) -> Path:
     """Return the ``results.json`` that a word of the command line means; ``PathError`` where there is none."""
     match = _BACK.fullmatch(word)
     if match is not None and not Path(word).exists():
-        return _in(_back(int(match["back"] or 0), reports))
+        return _results_file(_back(int(match["back"] or 0), reports))
     path = Path(word)
     if path.is_dir():
-        return _in(path)
+        return _results_file(path)
     _require_there(path)
     if path.name == JOURNAL:
         raise PathError(
-            f"{path} is a journal, and documents are compared", hint=_again(path.parent)
+            f"{path} is a journal, and documents are compared", hint=_rejudge_hint(path.parent)
         )
     return path
 
@@ -117,16 +117,17 @@ def _start(folder: Path) -> str | None:
     return begin.started if begin else None
 
 
-def _in(folder: Path) -> Path:
+def _results_file(folder: Path) -> Path:
     document = folder / RESULTS
     if document.is_file():
         return document
     if (folder / JOURNAL).is_file():
         raise PathError(
-            f"{folder} has no {RESULTS}: its run is going on, or was killed", hint=_again(folder)
+            f"{folder} has no {RESULTS}: its run is going on, or was killed",
+            hint=_rejudge_hint(folder),
         )
     raise PathError(f"{folder} is no run's folder: it has neither {RESULTS} nor {JOURNAL}")
 
 
-def _again(folder: Path) -> str:
+def _rejudge_hint(folder: Path) -> str:
     return f"make its documents with `nettests rejudge {folder}`, and name {folder / 'rejudged'}"

@@ -86,10 +86,10 @@ def judge_again(
     Checks that the run did not observe get no verdict: the documents tell why, as they did.
     """
     with understood(source / JOURNAL):
-        return _again(source, target, manifests, digests, today=today, held=held)
+        return _rejudge(source, target, manifests, digests, today=today, held=held)
 
 
-def _again(
+def _rejudge(
     source: Path,
     target: Path,
     manifests: Sequence[Manifest],
@@ -112,7 +112,7 @@ def _again(
     (target / JOURNAL).unlink(missing_ok=True)
     with Journal(target / JOURNAL) as journal:
         for record in records:
-            _copy(journal, _moved(record, source, target), expectations, digests)
+            _copy(journal, _with_copied_files(record, source, target), expectations, digests)
         journal.write(Limitations(unused=unused(manifests, expectations)))
         for judgement in judgements:
             journal.write(Judged(judgement=judgement))
@@ -139,7 +139,7 @@ def _again(
     return Rejudged(before=run.verdicts, judgements=judgements, exit_code=code, beside=beside)
 
 
-def _moved(record: Record, source: Path, target: Path) -> Record:
+def _with_copied_files(record: Record, source: Path, target: Path) -> Record:
     """Return a record whose files are named from the new folder; they are copied unless it stands in the run's.
 
     A journal is not trusted to name files outside the run's diagnostics.

@@ -47,7 +47,7 @@ def trace_now(
         check = _check_named(prepared.blueprint, check_id)
         if why := refusal(check):
             raise PlanError(f"{check.id} cannot be traced: {why}")
-        return _traced(prepared, check, directory, tell)
+        return _trace(prepared, check, directory, tell)
     finally:
         prepared.connection.close()
 
@@ -65,7 +65,7 @@ def _check_named(blueprint: Blueprint, name: str) -> Check:
     return checks[name]
 
 
-def _traced(
+def _trace(
     prepared: Prepared, check: Check, directory: Path, tell: Callable[[str], None]
 ) -> TracedNow:
     facts, profile = prepared.blueprint.facts, prepared.profile

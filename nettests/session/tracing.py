@@ -87,7 +87,7 @@ class Tracer:
                 and check.action.question is not Question.IDLE
             ):
                 self._rehearse(check, setup)
-            return self._captured(check, setup, captures, nodes)
+            return self._capture(check, setup, captures, nodes)
         finally:
             captures.remove()
 
@@ -97,20 +97,20 @@ class Tracer:
         until = time.monotonic() + REHEARSAL_SECONDS
         base = random_base()
         for number in range(base, base + PORTS):
-            if self._sent(check, self._flow(check, setup, number)) or time.monotonic() > until:
+            if self._send(check, self._flow(check, setup, number)) or time.monotonic() > until:
                 return
             time.sleep(SETTLE_SECONDS)
 
-    def _captured(
+    def _capture(
         self, check: Check, setup: FlowSetup, captures: Captures, nodes: list[NodeFacts]
     ) -> Traced:
         if check.action.question is Question.IDLE:
-            return self._after_silence(check, setup, captures, nodes)
+            return self._capture_idle(check, setup, captures, nodes)
         base = random_base()
 
         def send() -> tuple[list[MarkedFlow], bool, Mark | None]:
-            sent, answered = self._sent_until_lost(check, setup, base)
-            direct = None if answered else self._directly(check, setup, base + PORTS - 1)
+            sent, answered = self._send_until_lost(check, setup, base)
+            direct = None if answered else self._send_directly(check, setup, base + PORTS - 1)
             return sent, answered, direct
 
         (sent, answered, direct), texts = captures.during(setup.scene, nodes, base, send)
@@ -136,7 +136,7 @@ class Tracer:
         earlier = (traced(flow.mark) for flow in reversed(sent[:-1]))
         return next((result for result in earlier if not result.trace.finding.harmless), last)
 
-    def _after_silence(
+    def _capture_idle(
         self, check: Check, setup: FlowSetup, captures: Captures, nodes: list[NodeFacts]
     ) -> Traced:
         """Let a connection be silent as the check does, and capture what becomes of the first word after that."""
@@ -175,7 +175,7 @@ class Tracer:
         )
         return Traced(check=check.id, trace=result, captures=tuple(read))
 
-    def _sent_until_lost(
+    def _send_until_lost(
         self, check: Check, setup: FlowSetup, base: int
     ) -> tuple[list[MarkedFlow], bool]:
         """Send flows until one has no answer; return them, and whether the last one had one."""
@@ -187,12 +187,12 @@ class Tracer:
                 setup.scene.requested_port,
                 f"nettests{base}",
             )
-            return [train], bool(self._sent(check, train))
+            return [train], bool(self._send(check, train))
         sent: list[MarkedFlow] = []
         answered = True
         for number in range(base + 2, base + 2 + _most_flows(setup.scene.protocol)):
             flow = self._flow(check, setup, number)
-            was_answered = self._sent(check, flow)
+            was_answered = self._send(check, flow)
             if was_answered is None:
                 continue
             sent.append(flow)
@@ -203,7 +203,7 @@ class Tracer:
             raise CannotCaptureError(f"{check.source.probe} has no source port free for a trace")
         return sent, answered
 
-    def _directly(self, check: Check, setup: FlowSetup, number: int) -> Mark | None:
+    def _send_directly(self, check: Check, setup: FlowSetup, number: int) -> Mark | None:
         """Send one flow to a backend's own address, where a Service's was requested on the same node; return its mark."""
         scene = setup.scene
         backends = [
@@ -220,7 +220,7 @@ class Tracer:
                 check.action, setup.endpoint, address, backends[0].port, number=number, token=token
             )
         with contextlib.suppress(ChannelError):  # its absence from the captures says it
-            self._sent(check, flow)
+            self._send(check, flow)
         return flow.mark
 
     def _query(self, server: str, token: str) -> MarkedFlow:
@@ -239,7 +239,7 @@ class Tracer:
             token=f"nettests{number}",
         )
 
-    def _sent(self, check: Check, flow: MarkedFlow) -> bool | None:
+    def _send(self, check: Check, flow: MarkedFlow) -> bool | None:
         """Send a flow and return whether it was answered; ``None`` where nothing was sent."""
         channel = self._source(check)
         with channel.slots:

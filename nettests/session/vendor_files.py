@@ -35,17 +35,19 @@ class VendorFiles:
 
     def beside_suites(self, given: Sequence[Path]) -> tuple[Path, ...]:
         """Return suites that were named on a command line, and those of the profile that were not."""
-        return _beside(given, self.suites)
+        return _with_profile_paths(given, self.suites)
 
     def beside_limitations(self, given: Sequence[Path]) -> tuple[Path, ...]:
         """Return limitation manifests that were named on a command line, and those of the profile that were not."""
-        return _beside(given, self.limitations)
+        return _with_profile_paths(given, self.limitations)
 
     def suite_modules(self) -> Iterator[Path]:
         """Yield the files of the suites, each once."""
         modules: dict[Path, None] = {}
         for path in self.suites:
-            modules.update(dict.fromkeys(_below(path, ("test_*.py",)) if path.is_dir() else [path]))
+            modules.update(
+                dict.fromkeys(_files_below(path, ("test_*.py",)) if path.is_dir() else [path])
+            )
         yield from modules
 
     def name(self, path: Path) -> str:
@@ -71,8 +73,8 @@ def read_vendor_files(file: Path) -> VendorFiles:
     ]
     packages = {package.name: _package(profile, package) for package in profile.packages}
     for package in packages.values():
-        suites += _below(package, ("test_*.py",))
-        limitations += _of_profile(package)
+        suites += _files_below(package, ("test_*.py",))
+        limitations += _profile_manifests(package)
     return VendorFiles(
         profile=profile,
         file=file.name,
@@ -83,7 +85,7 @@ def read_vendor_files(file: Path) -> VendorFiles:
     )
 
 
-def _beside(given: Sequence[Path], profile_paths: Sequence[Path]) -> tuple[Path, ...]:
+def _with_profile_paths(given: Sequence[Path], profile_paths: Sequence[Path]) -> tuple[Path, ...]:
     named = [path.resolve() for path in given]
     return (
         *given,
@@ -136,7 +138,7 @@ def _existing(profile: VendorProfile, reference: Own, base: Path, what: str) -> 
 
 def _manifests(profile: VendorProfile, reference: Own, path: Path) -> list[Path]:
     """Return the manifests that a path names; the profile itself may lie in the same folder."""
-    manifests = _of_profile(path) if path.is_dir() else [path]
+    manifests = _profile_manifests(path) if path.is_dir() else [path]
     if not manifests:
         raise ManifestError(
             f"{profile.file}:{reference.line}: the folder {reference.name} holds no limitation manifest",
@@ -145,11 +147,13 @@ def _manifests(profile: VendorProfile, reference: Own, path: Path) -> list[Path]
     return manifests
 
 
-def _of_profile(folder: Path) -> list[Path]:
-    return [file for file in _below(folder, ("*.yaml", "*.yml")) if not is_vendor_profile(file)]
+def _profile_manifests(folder: Path) -> list[Path]:
+    return [
+        file for file in _files_below(folder, ("*.yaml", "*.yml")) if not is_vendor_profile(file)
+    ]
 
 
-def _below(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+def _files_below(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
     return sorted({path for pattern in patterns for path in folder.rglob(pattern)})
 
 
@@ -174,8 +178,8 @@ def _package(profile: VendorProfile, reference: Own) -> Path:
             f"{profile.file}:{reference.line}: several installed packages call their suites {reference.name}: {values}",
             hint="uninstall all but one of them",
         )
-    folder = _folder(_loaded(profile, reference, next(iter(named.values()))))
-    if folder is None or not (_below(folder, ("test_*.py",)) or _of_profile(folder)):
+    folder = _folder(_load(profile, reference, next(iter(named.values()))))
+    if folder is None or not (_files_below(folder, ("test_*.py",)) or _profile_manifests(folder)):
         raise ManifestError(
             f"{profile.file}:{reference.line}: the package {reference.name} brings no suite and no limitation manifest",
             hint=f"its entry point in {GROUP} names a package with test_*.py or *.yaml files",
@@ -183,7 +187,7 @@ def _package(profile: VendorProfile, reference: Own) -> Path:
     return folder
 
 
-def _loaded(profile: VendorProfile, reference: Own, entry: EntryPoint) -> object:
+def _load(profile: VendorProfile, reference: Own, entry: EntryPoint) -> object:
     try:
         return entry.load()
     except Exception as error:

@@ -139,7 +139,7 @@ class Watch:
             self._with_delays(Done(check=check, distrust=distrust, skip=skip, late=late), raws)
         )
         if skip is None:
-            record = self._judged(record, raws)
+            record = self._with_verdict(record, raws)
         if parent_of(check) != check:
             self._end_member(record)
             return
@@ -199,11 +199,11 @@ class Watch:
             if verdicts.get(check.id) in ATTENTION
         ]
 
-    def _judged(self, done: Done, raws: Sequence[Raw]) -> Done:
+    def _with_verdict(self, done: Done, raws: Sequence[Raw]) -> Done:
         """Return the record with its verdict; it is ``unknown`` where a node was not Ready meanwhile, or a Pod went."""
         judgement = self._judge(done, raws)
         if not (done.distrust or "").startswith(STOPPED):
-            if why := self._unready(done, raws, judgement.verdict) or self._gone(
+            if why := self._why_unready(done, raws, judgement.verdict) or self._why_pod_gone(
                 done, raws, judgement.verdict
             ):
                 distrust = f"{why}; {done.distrust}" if done.distrust else why
@@ -238,10 +238,10 @@ class Watch:
             resent=resent(of, raws, others),
             slow=slow(of, raws, others),
             overloaded=busy,
-            alone=self._alone(of, [raw for raw in answers if raw.attempt not in busy]),
+            alone=self._lone_loss(of, [raw for raw in answers if raw.attempt not in busy]),
         )
 
-    def _alone(self, check: Check, answers: Sequence[Raw]) -> int | None:
+    def _lone_loss(self, check: Check, answers: Sequence[Raw]) -> int | None:
         """Return the attempt that lost the only datagram of all checks that are done, if this is that check."""
         attempts = [read_raw(raw) for raw in answers if raw.error is None]
         first = loses(check, attempts) and self.lost_datagrams.first()
@@ -258,7 +258,7 @@ class Watch:
         self.journal.event(f"{done.late}: probes were overloaded, and nothing is said of the rules")
         return replace(done, late=None)
 
-    def _gone(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
+    def _why_pod_gone(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
         """Return which Pod that a check was run with does not stand any more where that may be why it failed, or nothing."""
         if self.pods is None or verdict not in ATTENTION:
             return ""
@@ -268,7 +268,7 @@ class Watch:
         """Return when a check began; a Service is waited for before its checks are run, and not before the run or the round began."""
         return min((raw.started for raw in (() if done.late else raws)), default=self.began)
 
-    def _unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
+    def _why_unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
         """Return which node was not Ready while a check was run that did not simply pass, or nothing.
 
         An answer that was to come and came is one, whatever the API says of the node.

@@ -66,7 +66,7 @@ def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Surve
     A vendor profile among the manifests is read with all that it brings.
     """
     catalogue = read_catalogue()
-    limitations, profiles = _separated(manifests)
+    limitations, profiles = _split(manifests)
     brought = [read_vendor_files(path) for path in profiles]
     for files in brought:
         suites, limitations = files.beside_suites(suites), files.beside_limitations(limitations)
@@ -84,7 +84,7 @@ def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Surve
     )
 
 
-def _separated(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+def _split(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """Return limitation manifests and vendor profiles of paths that may be folders of both."""
     manifests: list[Path] = []
     profiles: list[Path] = []

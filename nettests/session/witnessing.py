@@ -54,7 +54,7 @@ class Witnessing:
             try:
                 require_scapy()
                 self.captures.stand(nodes)
-                return self._captured(action, setup, nodes)
+                return self._capture(action, setup, nodes)
             except (RefusedCaptureError, NoScapyError) as error:
                 how = f" ({error.hint})" if error.hint else ""
                 why = f"nothing is witnessed on the wire: {error.message}{how}"
@@ -70,10 +70,10 @@ class Witnessing:
             self.captures.remove()
             return tuple(self.captures.remarks)
 
-    def _captured(self, action: Action, setup: FlowSetup, nodes: list[NodeFacts]) -> Examination:
+    def _capture(self, action: Action, setup: FlowSetup, nodes: list[NodeFacts]) -> Examination:
         base, captures = random_base(), self.captures
         (flow, answer), texts = captures.during(
-            setup.scene, nodes, base, lambda: self._sent(action, setup, base + 2)
+            setup.scene, nodes, base, lambda: self._send(action, setup, base + 2)
         )
         read = [
             captures.read(node, text, base, flow.mark).capture
@@ -91,7 +91,7 @@ class Witnessing:
             context=captures.directory.context(action),
         )
 
-    def _sent(self, action: Action, setup: FlowSetup, first: int) -> tuple[MarkedFlow, ExecAnswer]:
+    def _send(self, action: Action, setup: FlowSetup, first: int) -> tuple[MarkedFlow, ExecAnswer]:
         """Connect once from the source's Pod."""
         scene = setup.scene
         if scene.requested_port is None:

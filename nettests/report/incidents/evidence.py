@@ -72,14 +72,14 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
     assert result.check is not None, "only checks that ran are evidence"
     red, green = result.verdict in RED, _green(result)
     if red and (waited := waited_for(result, nodes)):
-        traits = _elsewhere(waited, result, nodes)
+        traits = _other_path_traits(waited, result, nodes)
         return Evidence(check=result.id, traits=traits, red=True)
     if red and (node := late_rules_of(result)):
         traits = frozenset({Trait(Kind.LATE_RULES, node)})
         return Evidence(check=result.id, traits=traits, red=True)
     traits = _traits(result, nodes)
     if targets_service(result.check):
-        traits |= frozenset(hops(result.check, traits, _met(result, red=red), nodes))
+        traits |= frozenset(hops(result.check, traits, _relevant_backends(result, red=red), nodes))
     if red or _shows_replies(result):
         traits |= frozenset(replies(result.check, result.check.target.backends, nodes))
     if green and not targets_service(result.check):
@@ -95,12 +95,12 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
     for control in result.check.controls:
         if control.proves not in shown:
             continue
-        probed = _probing(result.check, control.action)
+        probed = _with_action(result.check, control.action)
         if shown[control.proves]:
             name = f"{result.id} ({control.proves} control)"
-            yield Evidence(check=name, traits=_reached(probed, nodes), green=True)
+            yield Evidence(check=name, traits=_control_traits(probed, nodes), green=True)
         elif result.verdict is Verdict.UNKNOWN and result.observation.trusted:
-            traits = _elsewhere(probed, result, nodes)
+            traits = _other_path_traits(probed, result, nodes)
             if control.action.question is Question.DISTRIBUTE:
                 traits |= {Trait(Kind.PROPERTY, DISTRIBUTED)}
             yield Evidence(check=result.id, traits=traits, red=True)
@@ -108,7 +108,9 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
     if waited and _answered_well(result):
         # Rules that were there in the end may have come late; packets got through all the same.
         crossed = traits_of(result.check) | frozenset(
-            hops(result.check, traits_of(result.check), _met(result, red=False), nodes)
+            hops(
+                result.check, traits_of(result.check), _relevant_backends(result, red=False), nodes
+            )
         )
         kept = frozenset(trait for trait in crossed if trait.kind in _OF_THE_WAY)
         yield Evidence(check=f"{result.id} (its answer)", traits=kept, green=True)
@@ -124,7 +126,7 @@ def way_of_new_pods(result: CheckResult) -> Iterator[Evidence]:
         return
     source = replace(check.source, kind=VantageKind.POD)
     target = replace(check.target, kind=TargetKind.POD_IP, service=None)
-    probed = _probing(
+    probed = _with_action(
         check, replace(check.action, source=source, target=target, question=Question.REACH)
     )
     kept = frozenset(trait for trait in traits_of(probed) if trait.kind in _OF_THE_WAY)
@@ -152,7 +154,7 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
         return
     protocol = check.action.protocol if itself else Protocol.UDP
     target = Target(kind=TargetKind.POD_IP, node=dns_node)
-    probed = _probing(check, Action(source=check.source, target=target, protocol=protocol))
+    probed = _with_action(check, Action(source=check.source, target=target, protocol=protocol))
     traits = traits_of(probed) | frozenset(replies(probed, (), {}))
     kept = frozenset(trait for trait in traits if trait.kind in {*_OF_THE_WAY, Kind.PROTOCOL})
     name = result.id if red else f"{result.id} (its query)"
@@ -167,7 +169,7 @@ def struck(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
         return result.check
     failed = {control.proves for control in result.observation.controls if not control.ok}
     actions = [control.action for control in result.check.controls if control.proves in failed]
-    return _probing(result.check, actions[0]) if actions else result.check
+    return _with_action(result.check, actions[0]) if actions else result.check
 
 
 def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
@@ -181,7 +183,7 @@ def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
         return None
     actions = (check.action, *(control.action for control in check.controls))
     action = next((action for action in actions if action.target.service == late.service), None)
-    return _probing(check, _waiting(action, late, nodes)) if action else None
+    return _with_action(check, _waiting_action(action, late, nodes)) if action else None
 
 
 def late_rules_of(result: CheckResult) -> str | None:
@@ -197,7 +199,7 @@ def late_rules_of(result: CheckResult) -> str | None:
     return None if any(action.target.service == late.service for action in actions) else late.node
 
 
-def _waiting(action: Action, late: Late, nodes: Mapping[str, str]) -> Action:
+def _waiting_action(action: Action, late: Late, nodes: Mapping[str, str]) -> Action:
     source = Vantage(kind=VantageKind.POD, probe=late.probe, node=late.node)
     target = action.target
     if not target.descriptor.awaited_itself:
@@ -207,7 +209,7 @@ def _waiting(action: Action, late: Late, nodes: Mapping[str, str]) -> Action:
     return replace(action, source=source, target=target, question=Question.REACH)
 
 
-def _probing(check: Check, action: Action) -> Check:
+def _with_action(check: Check, action: Action) -> Check:
     return replace(check, action=action, placement=_placement(action))
 
 
@@ -218,7 +220,9 @@ def _placement(action: Action) -> Placement:
     return Placement.SAME_NODE if source == target else Placement.OTHER_NODE
 
 
-def _elsewhere(probed: Check, result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
+def _other_path_traits(
+    probed: Check, result: CheckResult, nodes: Mapping[str, str]
+) -> frozenset[Trait]:
     """Return the traits of a path that failed for a check, and that is not its own."""
     if _no_path(result, nodes):
         return _traits(result, nodes)
@@ -228,7 +232,7 @@ def _elsewhere(probed: Check, result: CheckResult, nodes: Mapping[str, str]) -> 
     return traits | frozenset(replies(probed, probed.target.backends, nodes))
 
 
-def _reached(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
+def _control_traits(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return the traits of what a positive control reached."""
     traits = frozenset(trait for trait in traits_of(probed) if trait.kind not in _OF_THE_FLOW)
     if not targets_service(probed):
@@ -237,7 +241,7 @@ def _reached(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
     return traits | frozenset(hops(probed, traits, only, nodes))
 
 
-def _met(result: CheckResult, *, red: bool) -> Sequence[str]:
+def _relevant_backends(result: CheckResult, *, red: bool) -> Sequence[str]:
     """Return the backends that a check speaks of: all if it is red, those that answered if it is not."""
     assert result.check is not None
     several = len(result.check.target.backends) > 1

@@ -71,7 +71,7 @@ def find_incidents(
     others = [result for result in red.values() if result.id not in otherwise_explained]
     loss = find_loss(others, evidence)
     explained = explain([*_without(clues, loss)])
-    if loss and (steady := _steadily(loss, explained, evidence)):
+    if loss and (steady := _struck_by_cause(loss, explained, evidence)):
         loss = find_loss([result for result in others if result.id not in steady], evidence)
         explained = explain([*_without(clues, loss)])
     incidents = [_incident(explanation, red, facts) for explanation in explained]
@@ -100,7 +100,7 @@ def _by_check(incident: Incident) -> Incident:
     )
 
 
-def _steadily(
+def _struck_by_cause(
     loss: Loss, explained: Sequence[Explanation], evidence: Sequence[Evidence]
 ) -> set[str]:
     """Return checks that lost some attempts to a cause which others met with all of theirs.

@@ -33,12 +33,12 @@ def _probed_themselves(checks: Iterable[Check]) -> dict[str, str]:
     return {
         pod: target.node
         for target in targets
-        for pod in _only(target.backends or (target.pod or "",))
+        for pod in _single_pod(target.backends or (target.pod or "",))
         if target.node
     }
 
 
-def _only(pods: tuple[str, ...]) -> tuple[str, ...]:
+def _single_pod(pods: tuple[str, ...]) -> tuple[str, ...]:
     return pods if len(pods) == 1 else ()
 
 

@@ -68,19 +68,19 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         denied = f"denies {of[Kind.DENIAL]}" if Kind.DENIAL in of else _WITH_ERRORS
         return f"Cluster DNS {denied}{_now_and_then(results)}"
     if {Kind.NEW_PODS, Kind.MANY_PODS} & of.keys():
-        return _of_pods_that_are_new(of, results, happens)
-    if {Kind.RULE, Kind.ON_NODE} & of.keys() and (cases := _of_cases(of, results, happens)):
+        return _new_pods_cause(of, results, happens)
+    if {Kind.RULE, Kind.ON_NODE} & of.keys() and (cases := _case_cause(of, results, happens)):
         return cases
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
-        return _of_dns(of, results)
+        return _dns_cause(of, results)
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
-        return _of_property(of)
+        return _property_cause(of)
     if {Kind.SIZE, Kind.MUCH} & of.keys():
-        return _of_amount(of, results, happens)
-    return f"{_subject(of)} {_either_way(of, results) or _stale_answers(results) or happens}"
+        return _amount_cause(of, results, happens)
+    return f"{_subject(of)} {_direction_outcome(of, results) or _stale_answers(results) or happens}"
 
 
-def _of_cases(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+def _case_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     """Return the cause for one case on all nodes, or for several cases on one node."""
     if Kind.ON_NODE in of:
         rules = f": {listed(names)}" if (names := rules_of(results)) else ""
@@ -88,7 +88,7 @@ def _of_cases(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: s
     return f"Pods of the case {of[Kind.RULE]} {happens}" if _only_start(results) else ""
 
 
-def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+def _direction_outcome(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     """Return what happens in which direction between two nodes, where servers' logs tell it."""
     ways = lost_directions(results)
     if len(ways) == 1 and {Kind.DIRECTION, Kind.POD_ROUTE} & of.keys():
@@ -98,10 +98,10 @@ def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     return ""
 
 
-def _of_amount(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+def _amount_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     """Return the cause for large packets, or for many connections or Services."""
     if Kind.SIZE in of:
-        return _of_size(of, results, happens)
+        return _size_cause(of, results, happens)
     node, system = of.get(Kind.SOURCE_NODE, ""), of.get(Kind.SOURCE_OS, "")
     return amount_sentence(of[Kind.MUCH], node, system, happens, judged=happens != UNJUDGED)
 
@@ -121,7 +121,7 @@ def _stale_answers(results: Sequence[CheckResult]) -> str:
     )
 
 
-def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     """Return which sizes do not pass, and the MTU that would fit, where the search for it says."""
     rest = dict(of)
     rest.pop(Kind.SIZE)
@@ -149,9 +149,7 @@ def _sizes(results: Sequence[CheckResult]) -> Iterator[PathSize]:
             yield result.observation.path_size
 
 
-def _of_pods_that_are_new(
-    of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str
-) -> str:
+def _new_pods_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     """Return what new Pods on a node do not reach, and whether only where many are made at once."""
     node = of.get(Kind.NEW_PODS) or of[Kind.MANY_PODS]
     sentence = _first_packets(node, results) or f"New Pods on {node} {happens}"
@@ -169,10 +167,10 @@ def _first_packets(node: str, results: Sequence[CheckResult]) -> str:
         return f"New Pods on {node} lose requests to {lost[0][0]}" if lost else ""
     what = Counter(delay.what for delay in delays).most_common(1)[0][0]
     seconds = max(delay.seconds for delay in delays)
-    return _of_new_pods(node, Lateness(what=what, seconds=seconds))
+    return _new_pods_sentence(node, Lateness(what=what, seconds=seconds))
 
 
-def _of_new_pods(node: str, late: Lateness) -> str:
+def _new_pods_sentence(node: str, late: Lateness) -> str:
     return f"New Pods on {node} reach {late.what} for their first {late.seconds:.0f} s"
 
 
@@ -201,7 +199,7 @@ def _only_start(results: Sequence[CheckResult]) -> bool:
     )
 
 
-def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+def _dns_cause(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     observed = [result.observation for result in results if result.observation is not None]
     if observed and not any(observation.trusted for observation in observed):
         return f"Checks of the cluster DNS cannot be judged{_where(of)}"
@@ -232,7 +230,7 @@ def _where(of: Mapping[Kind, str]) -> str:
     return "".join(parts)
 
 
-def _of_property(of: Mapping[Kind, str]) -> str:
+def _property_cause(of: Mapping[Kind, str]) -> str:
     rest: dict[Kind, str] = {**of}
     name = rest.pop(Kind.PROPERTY, "source address")
     if seen := rest.pop(Kind.SEEN_AS, ""):
@@ -254,7 +252,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
     else:
         carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
     if Kind.TARGET in of and {Kind.ENTERED, Kind.NODE} & of.keys():
-        return _of_paths(rest, carried)
+        return _path_subject(rest, carried)
     for kind, text in (
         (Kind.LINK, "{carried} between nodes {value}"),
         (Kind.DIRECTION, "{carried} from node {value}"),
@@ -285,10 +283,10 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
             if "{carried}" in text:
                 rest.pop(Kind.PROTOCOL, None)
             return text.format(carried=carried, value=value) + _where(rest)
-    return _of_paths(rest, carried)
+    return _path_subject(rest, carried)
 
 
-def _of_paths(of: dict[Kind, str], carried: str) -> str:
+def _path_subject(of: dict[Kind, str], carried: str) -> str:
     """Return the subject of what no single node, Pod or rule names."""
     if Kind.TARGET in of:
         kind = of.pop(Kind.TARGET)
@@ -331,7 +329,7 @@ def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ..
         return message, ()
     source, target = check.source.node, check.target.node
     if speaks_of_first_packets(check) and source and (late := lateness(message)):
-        return _of_new_pods(source, late), (Trait(Kind.NEW_PODS, source),)
+        return _new_pods_sentence(source, late), (Trait(Kind.NEW_PODS, source),)
     nodes = dict.fromkeys(node for node in (source, target) if node)
     if check.action.question.has_path and source and target and source != target:
         trait = Trait(Kind.DIRECTION, f"{source} → {target}")

@@ -184,7 +184,7 @@ def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
     explanations: list[Explanation] = []
     while left:
         best = max(candidates, key=lambda candidate: candidate.rank(left), default=None)
-        if best is None or not _tells(taken := best.red & left):
+        if best is None or not _has_cause(taken := best.red & left):
             break
         ordered = tuple(dict.fromkeys(clue.check for clue in evidence if clue.check in taken))
         explanations.append(Explanation(traits=best.traits, checks=ordered))
@@ -192,7 +192,7 @@ def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
     return tuple(explanations)
 
 
-def _tells(checks: Collection[str]) -> bool:
+def _has_cause(checks: Collection[str]) -> bool:
     """Whether so many checks have a cause in common; one member of the fleet has, beside those of all other nodes."""
     return len(checks) >= FEWEST or any(map(member_of, checks))
 

@@ -37,12 +37,12 @@ def wrong_answers(red: Sequence[CheckResult]) -> Iterator[Evidence]:
     )
     for result in red:
         for address in addresses:
-            if _led_to(result, address):
+            if _resolved_to(result, address):
                 trait = Trait(Kind.WRONG_ANSWER, address)
                 yield Evidence(check=result.id, traits=frozenset({trait}), red=True)
 
 
-def _led_to(result: CheckResult, address: str) -> bool:
+def _resolved_to(result: CheckResult, address: str) -> bool:
     check, seen = result.check, result.observation
     if check is None or seen is None:
         return False
