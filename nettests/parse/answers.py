@@ -64,29 +64,29 @@ def outcome_of(body: str, request: str, plain: Outcome) -> Outcome:
         return plain
     # sample: {"service": {"namespace": "x", "name": "y"}, "localEndpoints": 1, "serviceProxyHealthy": true}
     try:
-        told = read_json(body)
+        health = read_json(body)
     except ValueError:
         return plain
-    count = told.get("localEndpoints") if isinstance(told, dict) else None
+    count = health.get("localEndpoints") if isinstance(health, dict) else None
     if not isinstance(count, int):
         return plain
-    healthy = count > 0 and told.get("serviceProxyHealthy") is not False
+    healthy = count > 0 and health.get("serviceProxyHealthy") is not False
     return Outcome.HEALTHY if healthy else Outcome.UNHEALTHY
 
 
 def client_address(text: str) -> tuple[str, int] | None:
     """Read an address with its port, IPv6 in brackets; ``None`` for any other text."""
     # sample: "10.244.1.2:56880", "[fd00::2]:56880", over UDP in lower case "[fd00::a]:58634"
-    found = re.fullmatch(r"\[([0-9a-fA-F:.%]+)\]:(\d{1,5})|([\d.]+):(\d{1,5})", text.strip())
-    if found is None:
+    match = re.fullmatch(r"\[([0-9a-fA-F:.%]+)\]:(\d{1,5})|([\d.]+):(\d{1,5})", text.strip())
+    if match is None:
         return None
     try:
-        address = ipaddress.ip_address(found[1] or found[3])
+        address = ipaddress.ip_address(match[1] or match[3])
     except ValueError:
         return None
     # A dual-stack listener reports IPv4 clients as ::ffff:10.244.1.2.
     mapped = getattr(address, "ipv4_mapped", None)
-    return str(mapped or address), int(found[2] or found[4])
+    return str(mapped or address), int(match[2] or match[4])
 
 
 def _hostname_like(text: str) -> bool:

@@ -28,18 +28,21 @@ _OLD_WINDOWS_TIMEOUT = "timed out"
 
 def read(raw: Raw) -> Reading:
     """Read what came of one request."""
-    code, said = raw.exit_code, one_line(raw.stderr)
+    code, error_text = raw.exit_code, one_line(raw.stderr)
     if code is None:
-        return probe_failed(f"curl's exit code was lost: {said or raw.stdout}")
+        return probe_failed(f"curl's exit code was lost: {error_text or raw.stdout}")
     if code == 0:
         return _of_body(raw)
     if code in _TLS_ANSWERED:
-        return Reading(outcome=Outcome.CONNECTED, detail=f"answered, curl code {code}: {said}")
+        return Reading(
+            outcome=Outcome.CONNECTED, detail=f"answered, curl code {code}: {error_text}"
+        )
     if code not in _WITHOUT_REASON:
-        return not_understood(f"curl ended with code {code}: {said}")
+        return not_understood(f"curl ended with code {code}: {error_text}")
     outcome = _reason(raw) if code in _REASON_COUNTS else None
     return Reading(
-        outcome=outcome or _WITHOUT_REASON[code], detail=said or f"curl ended with code {code}"
+        outcome=outcome or _WITHOUT_REASON[code],
+        detail=error_text or f"curl ended with code {code}",
     )
 
 

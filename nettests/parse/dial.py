@@ -25,10 +25,10 @@ def read(raw: Raw) -> Reading:
         return failure
     if raw.stdout.startswith(_NOT_RESOLVED):
         return of_error(raw.stdout.removeprefix(_NOT_RESOLVED), raw.client_os, Stage.NAME)
-    told = document(raw.stdout)
-    if told is None:
+    dial_result = document(raw.stdout)
+    if dial_result is None:
         return not_understood(f"/dial answered {raw.status or ''} with {raw.stdout!r}")
-    responses, errors = told
+    responses, errors = dial_result
     if errors:
         return of_error(errors[0], raw.client_os, Stage.ADDRESS)
     if len(responses) != 1:
@@ -45,12 +45,12 @@ def read_resolution(raw: Raw) -> Reading:
         return reading
     # sample: Get "http://10.96.63.117:80/hostname": dial tcp 10.96.63.117:80: connect: …
     # sample: read udp 10.244.1.59:41294->10.96.0.10:81: read: connection refused
-    found = re.search(r'(?:Get "http://|->)(\[[^\]]+\]|[\d.]+):\d+', reading.detail)
+    match = re.search(r'(?:Get "http://|->)(\[[^\]]+\]|[\d.]+):\d+', reading.detail)
     return Reading(
         outcome=Outcome.RESOLVED,
         detail=f"resolved; dialling it: {reading.detail}",
         backend=reading.backend,
-        addresses=(found[1].strip("[]"),) if found else (),
+        addresses=(match[1].strip("[]"),) if match else (),
     )
 
 

@@ -23,29 +23,33 @@ CONNECTIONS, FLOW = "connections", "flow"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DatagramAnswer:
     """What a client of a flow says of one datagram: who answered it, if anybody did."""
 
     word: str
     backend: str | None
 
 
-def said_of(text: str) -> list[Said]:
+def datagram_answers(text: str) -> list[DatagramAnswer]:
     """Read what a client said so far; a line that has no end yet is none."""
-    found = []
+    answers = []
     for line in text[: text.rfind("\n") + 1].splitlines():
         match line.split():
             case ["back", word, name]:
-                found.append(Said(word, name))
+                answers.append(DatagramAnswer(word, name))
             case ["none", word]:
-                found.append(Said(word, None))
-    return found
+                answers.append(DatagramAnswer(word, None))
+    return answers
 
 
 def backend_of(body: str) -> str | None:
     """Return who answered one ``/dial``, if anybody did."""
-    told = document(body)
-    return told[0][0] if told is not None and not told[1] and told[0] else None
+    dial_result = document(body)
+    return (
+        dial_result[0][0]
+        if dial_result is not None and not dial_result[1] and dial_result[0]
+        else None
+    )
 
 
 def read(raw: Raw) -> Reading:
@@ -75,8 +79,8 @@ def _connections(raw: Raw, record: Mapping[str, Any]) -> Reading:
             "those to the Service show nothing"
         )
     if record["failed"]:
-        told = document(record["failed"][0])
-        error = told[1][0] if told and told[1] else record["failed"][0]
+        dial_result = document(record["failed"][0])
+        error = dial_result[1][0] if dial_result and dial_result[1] else record["failed"][0]
         reading = of_error(error, raw.client_os, Stage.ADDRESS)
         return Reading(
             outcome=reading.outcome, detail=one_line(f"{_counted(record)}: {reading.detail}")

@@ -136,7 +136,7 @@ class _Path:
         return f", then {self.failed} of {self.later} requests failed ({self.complaint or 'no answer'})"
 
 
-def told(logs: Mapping[str, str]) -> bool:
+def any_attempt(logs: Mapping[str, str]) -> bool:
     """Whether any container tells of an attempt; where none does, none ran."""
     return any(_ATTEMPT.search(text) for text in logs.values())
 
@@ -151,18 +151,18 @@ def read(logs: Mapping[str, str]) -> Reading:
     never = [path for path in paths if path.answered is None]
     late = [path for path in paths if path.late]
     answered = [path for path in paths if path.answered is not None]
-    if never and answered and all(one.shows_a_busy_node for one in answered):
+    if never and answered and all(path.shows_a_busy_node for path in answered):
         return probe_failed(f"{BUSY}: {each}")
     if never:
         return _deviates(f"it reached {_none_of(never)}: {each}")
     if late:
-        seconds = max(one.answered or 0 for one in late)
+        seconds = max(path.answered or 0 for path in late)
         return _deviates(f"it reached {_none_of(late)} for its first {seconds:.1f} s: {each}")
     if any(path.busy and path.mostly_failed for path in paths):
         return probe_failed(f"{BUSY}: {each}")
     if lossy := [path for path in paths if path.lossy]:
-        failed, later = sum(one.failed for one in lossy), sum(one.later for one in lossy)
-        to = " and ".join(one.name for one in lossy)
+        failed, later = sum(path.failed for path in lossy), sum(path.later for path in lossy)
+        to = " and ".join(path.name for path in lossy)
         return _deviates(
             f"{failed} of {later} requests to {to} failed after a first answer: {each}"
         )
@@ -191,20 +191,20 @@ def without_busy_nodes(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
 
 def lateness(detail: str) -> Lateness | None:
     """Return what the detail of an answer says was late; ``None`` where it says nothing of the kind."""
-    found = _LATENESS.search(detail)
-    return Lateness(what=found[1], seconds=float(found[2])) if found else None
+    match = _LATENESS.search(detail)
+    return Lateness(what=match[1], seconds=float(match[2])) if match else None
 
 
 def lacked(detail: str) -> str:
     """Return what the detail of an answer says that a new Pod reached late or never; nothing where it says no such thing."""
-    found = _LACKED.search(detail)
-    return found[1] if found else ""
+    match = _LACKED.search(detail)
+    return match[1] if match else ""
 
 
 def lost_later(detail: str) -> str:
     """Return to what the detail of an answer says that many requests failed after the first; nothing where it does not."""
-    found = _LOST.search(detail)
-    return found[1] if found else ""
+    match = _LOST.search(detail)
+    return match[1] if match else ""
 
 
 def _beside_each_other(paths: list[_Path]) -> list[_Path]:
@@ -216,10 +216,10 @@ def _beside_each_other(paths: list[_Path]) -> list[_Path]:
 
 def _busy(path: _Path, others: list[_Path]) -> bool:
     """Whether another path that lost nothing was slow to the end, or as long as this one was not answered."""
-    if any(one.shows_a_busy_node for one in others):
+    if any(other.shows_a_busy_node for other in others):
         return True
     before = path.answered or 0.0
-    return any(_slow_before(before, one) for one in others if not (one.failed or one.late))
+    return any(_slow_before(before, other) for other in others if not (other.failed or other.late))
 
 
 def _slow_before(moment: float, other: _Path) -> bool:
@@ -247,7 +247,7 @@ def _path(name: str, log: str) -> _Path:
         seconds = float(text.replace(",", "."))
         times.append((now, seconds, code != "000"))
         now += seconds
-    later = list(dropwhile(lambda one: not one[2], times))
+    later = list(dropwhile(lambda attempt: not attempt[2], times))
     first = later.pop(0) if later else None
     answers = [seconds for _, seconds, answered in later if answered]
     complaints = _COMPLAINT.findall(log)

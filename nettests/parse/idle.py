@@ -44,7 +44,7 @@ class Fate(StrEnum):
 class _Line:
     """One connection, as the processes at its ends told of it."""
 
-    said: str
+    output: str
     stderr: str
     exit: int | None
     server_exit: int | None
@@ -58,21 +58,21 @@ class _Record:
     fresh: _Line | None
 
 
-def opened(said: str) -> bool:
+def opened(output: str) -> bool:
     """Whether the client has its connection."""
-    return "open" in _lines(said)
+    return "open" in _lines(output)
 
 
-def refused(said: str) -> bool:
+def refused(output: str) -> bool:
     """Whether the client was refused one."""
-    return not opened(said) and _REFUSED.search(said) is not None
+    return not opened(output) and _REFUSED.search(output) is not None
 
 
-def fate(said: str, word: str) -> Fate:
+def fate(output: str, word: str) -> Fate:
     """Return what became of a word."""
     since: list[str] = []
     taken = False
-    for line in _lines(said):
+    for line in _lines(output):
         since.append(line)
         if line == f"failed {word}" or line.startswith(f"failed {word} "):
             return Fate.RESET if _RESET.search(" ".join(since)) else Fate.OTHER
@@ -94,9 +94,9 @@ def _answer(since: list[str], word: str) -> Fate:
     return Fate.RESET if _RESET.search(" ".join(since)) else Fate.OTHER
 
 
-def _lines(said: str) -> list[str]:
+def _lines(output: str) -> list[str]:
     """Return the whole lines: the last one may be on its way."""
-    return said[: said.rfind("\n") + 1].splitlines()
+    return output[: output.rfind("\n") + 1].splitlines()
 
 
 def read(raw: Raw) -> Reading:
@@ -106,9 +106,9 @@ def read(raw: Raw) -> Reading:
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"no record of a silent connection: {raw.stdout}")
     kept, seconds = record.kept, f"{record.seconds:g} s"
-    if fate(kept.said, BEFORE) is not Fate.ANSWERED:
-        return probe_failed(f"no connection stood that could be silent: {_told(kept)}")
-    after = fate(kept.said, AFTER)
+    if fate(kept.output, BEFORE) is not Fate.ANSWERED:
+        return probe_failed(f"no connection stood that could be silent: {_both_ends(kept)}")
+    after = fate(kept.output, AFTER)
     if after is Fate.ANSWERED:
         detail = f"answered before and after {seconds} of silence"
         return Reading(outcome=Outcome.CONNECTED, detail=detail)
@@ -121,21 +121,23 @@ def read(raw: Raw) -> Reading:
 def _not_proven(kept: _Line, after: Fate, fresh: _Line | None) -> Reading | None:
     """Say why the silence may not be what ended the connection."""
     if after is Fate.UNTOLD:
-        return probe_failed(f"nothing shows that a word was sent after the silence: {_told(kept)}")
+        return probe_failed(
+            f"nothing shows that a word was sent after the silence: {_both_ends(kept)}"
+        )
     if kept.server_exit is not None and not _RESET.search(kept.server_stderr):
         # A server that was reset itself ended with the connection, not before it.
-        return probe_failed(f"the server had ended: {_told(kept)}")
+        return probe_failed(f"the server had ended: {_both_ends(kept)}")
     if after is Fate.OTHER:
-        return probe_failed(f"the connection was ended by one of its ends: {_told(kept)}")
-    if fresh is None or fate(fresh.said, ANEW) is not Fate.ANSWERED:
-        why = _told(fresh) if fresh else "there is none"
+        return probe_failed(f"the connection was ended by one of its ends: {_both_ends(kept)}")
+    if fresh is None or fate(fresh.output, ANEW) is not Fate.ANSWERED:
+        why = _both_ends(fresh) if fresh else "there is none"
         return probe_failed(f"a new connection beside the silent one was not answered: {why}")
     return None
 
 
-def _told(line: _Line) -> str:
+def _both_ends(line: _Line) -> str:
     """Return what both ends told of their connection, for people."""
-    client = f"client {_ended(line.exit)}: {line.said[-120:]} {line.stderr[-80:]}"
+    client = f"client {_ended(line.exit)}: {line.output[-120:]} {line.stderr[-80:]}"
     return one_line(f"{client}; server {_ended(line.server_exit)}: {line.server_stderr[-80:]}")
 
 
@@ -156,7 +158,7 @@ def _record(given: Any) -> _Record:
 def _line(given: Any) -> _Line:
     _of_type(given, dict)
     return _Line(
-        said=_of_type(given["said"], str),
+        output=_of_type(given["said"], str),
         stderr=_of_type(given["stderr"], str),
         exit=_of_type(given["exit"], int | None),
         server_exit=_of_type(given["server_exit"], int | None),

@@ -22,6 +22,8 @@ def kept_back(raw: Raw, attempt: Attempt) -> bool:
 
 def telling(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     """Return the attempts that say something: all, or those without the silences beside refusals."""
-    others = tuple(one for raw, one in zip(raws, attempts, strict=True) if not kept_back(raw, one))
-    refused = any(one.outcome is Outcome.REFUSED for one in others)
+    others = tuple(
+        attempt for raw, attempt in zip(raws, attempts, strict=True) if not kept_back(raw, attempt)
+    )
+    refused = any(attempt.outcome is Outcome.REFUSED for attempt in others)
     return others if refused else tuple(attempts)

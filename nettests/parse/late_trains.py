@@ -45,7 +45,9 @@ def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     unclear = [raw for raw in _waited(last) if not _prompt_throughout(raw, itself)]
     if not proves_loss(sum(read_raw(raw).tries for raw in last), len(unclear)):
         return None
-    meanwhile = [one.elapsed for raw in unclear for one in itself if beside(one, raw)]
+    meanwhile = [
+        reference.elapsed for raw in unclear for reference in itself if beside(reference, raw)
+    ]
     took = f"took {max(meanwhile):.1f} s to answer for itself" if meanwhile else "said nothing"
     return (
         f"{len(unclear)} of {len(last)} trains of connections took a second longer than others beside them, and their probe "
@@ -73,8 +75,8 @@ def _waited(trains: Sequence[Raw]) -> list[Raw]:
         for raw, seen, _ in read
         if seen.lost == 0
         and any(
-            raw.elapsed >= one.elapsed + SYN_AGAIN[0]
-            for one, other, way in read
+            raw.elapsed >= other_raw.elapsed + SYN_AGAIN[0]
+            for other_raw, other, way in read
             if other.tries >= seen.tries and beside(way, raw)
         )
     ]
@@ -82,7 +84,7 @@ def _waited(trains: Sequence[Raw]) -> list[Raw]:
 
 def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
     """Whether the probe answered for itself at once all the while: a machine that stood still for a second did not."""
-    meanwhile = [one for one in itself if beside(one, raw)]
+    meanwhile = [reference for reference in itself if beside(reference, raw)]
     return len(meanwhile) >= FEWEST_REFERENCES and all(
-        one.answered and one.elapsed <= PROMPT_SECONDS for one in meanwhile
+        reference.answered and reference.elapsed <= PROMPT_SECONDS for reference in meanwhile
     )

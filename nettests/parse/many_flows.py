@@ -42,20 +42,22 @@ def _at_a_wall(attempts: Sequence[Attempt]) -> bool:
     """Whether a round failed after many connections of which none did: what is lost by chance is lost from the beginning on."""
     if _before(attempts) < IN_ORDER:
         return False
-    first = next((place for place, one in enumerate(attempts) if _failed(one)), len(attempts))
+    first = next(
+        (place for place, attempt in enumerate(attempts) if _failed(attempt)), len(attempts)
+    )
     struck = attempts[first : first + BESIDE]
-    tried = sum(one.tries for one in struck)
+    tried = sum(attempt.tries for attempt in struck)
     return tried >= AT_LAST and sum(map(_failed, struck)) >= WALL * tried
 
 
 def _before(attempts: Sequence[Attempt]) -> int:
     """Return how many connections came about before the first train with one that did not."""
-    found = 0
+    connected = 0
     for attempt in attempts:
         if _failed(attempt):
             break
-        found += attempt.tries
-    return found
+        connected += attempt.tries
+    return connected
 
 
 def _failed(attempt: Attempt) -> int:

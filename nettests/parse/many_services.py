@@ -44,10 +44,10 @@ def figure_of(raws: Sequence[Raw]) -> str | None:
 
 def answer_of(body: str, client_os: str) -> Reading:
     """Read one ``/dial`` that was sent beside others."""
-    told = document(body)
-    if told is None:
+    dial_result = document(body)
+    if dial_result is None:
         return probe_failed(f"/dial answered {body!r}")
-    responses, errors = told
+    responses, errors = dial_result
     if errors:
         return of_error(errors[0], client_os, Stage.ADDRESS)
     if not responses:

@@ -57,26 +57,28 @@ def observe(
     ``alone`` is one whose silence says as little, because the run lost no other datagram.
     """
     probed = (raw for raw in raws if raw.purpose == "check")
-    own = sorted(probed, key=lambda raw: raw.attempt)  # questions may go out side by side
-    if not own:
+    answers = sorted(probed, key=lambda raw: raw.attempt)  # questions may go out side by side
+    if not answers:
         return unusable(check.id, "nothing was probed")
-    attempts = _attempts(check, own, overloaded, alone)
-    seen = _sources(check, own, attempts)
-    said = without_busy_nodes(telling(own, attempts))
-    told = tuple(one for one in said if not (one.overloaded or one.number == alone))
+    attempts = _attempts(check, answers, overloaded, alone)
+    seen = _sources(check, answers, attempts)
+    informative = without_busy_nodes(telling(answers, attempts))
+    counted = tuple(
+        attempt for attempt in informative if not (attempt.overloaded or attempt.number == alone)
+    )
     distrust = (
         _lost_origin(check, raws)
-        or _unusable(said)
-        or _too_few_connections(check, told, left_out=len(attempts) - len(told))
+        or _unusable(informative)
+        or _too_few_connections(check, counted, left_out=len(attempts) - len(counted))
     )
     ports = differing_ports(attempts) if len(set(seen)) <= 1 else ()
-    outcome = _outcome(told, failed=bool(ports))
-    outcomes = {attempt.outcome for attempt in told}
-    distribution = _distribution(check, told)
+    outcome = _outcome(counted, failed=bool(ports))
+    outcomes = {attempt.outcome for attempt in counted}
+    distribution = _distribution(check, counted)
     if distribution is Distribution.SOME_REFUSED:
         outcomes = outcomes - {Outcome.REFUSED}
         (outcome,) = outcomes
-    sizes = read_sizes(check, own) if check.action.question is Question.PATH_MTU else None
+    sizes = read_sizes(check, answers) if check.action.question is Question.PATH_MTU else None
     flows = count(check.action.connections, attempts) if _counts_flows(check) else None
     loss = _loss(check, attempts, flows)
     if loss is not None or sizes is not None or flows is not None:
@@ -93,17 +95,17 @@ def observe(
         server_saw=_last(attempt.server_saw for attempt in attempts),
         backends=_distinct(attempt.backend for attempt in attempts),
         distribution=distribution,
-        unexpected_addresses=_unexpected_addresses(own, attempts),
-        stale=_stale(check, own),
+        unexpected_addresses=_unexpected_addresses(answers, attempts),
+        stale=_stale(check, answers),
         differing_ports=ports,
         loss=loss,
         path_size=sizes,
         flows=flows,
-        figure=_figure(check, own),
-        witnessed=witnessed_in(own) if check.action.question is Question.WITNESS else (),
+        figure=_figure(check, answers),
+        witnessed=witnessed_in(answers) if check.action.question is Question.WITNESS else (),
         trusted=distrust is None,
         distrust=distrust,
-        channel=own[-1].channel,
+        channel=answers[-1].channel,
     )
 
 
@@ -124,12 +126,12 @@ def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation
 
 
 def _attempts(
-    check: Check, own: Sequence[Raw], overloaded: Collection[int], alone: int | None
+    check: Check, answers: Sequence[Raw], overloaded: Collection[int], alone: int | None
 ) -> tuple[Attempt, ...]:
     read = read_resolution if check.action.question is Question.RESOLVE else read_raw
     return tuple(
         _marked(read(raw), overloaded=raw.attempt in overloaded, alone=raw.attempt == alone)
-        for raw in own
+        for raw in answers
     )
 
 
@@ -150,8 +152,8 @@ def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
     """Say which change of a Service its rules did not follow, where it was run all the same."""
     context = raws[-1].context
     within = f" in {context[WAITED]} s" if context.get(WAITED) else ""
-    if told := context.get(CHANGED):
-        return f"{told}{within}"
+    if sentence := context.get(CHANGED):
+        return f"{sentence}{within}"
     behind = context.get(BEHIND)
     final = behind in check.target.backends
     if behind is None or (final and not within):
@@ -187,11 +189,11 @@ def _loss(
     )
 
 
-def _figure(check: Check, own: Sequence[Raw]) -> str | None:
+def _figure(check: Check, answers: Sequence[Raw]) -> str | None:
     """Return what was measured, in words, where a question measures something."""
     if check.action.question is Question.SCALE:
-        return many_services.figure_of(own)
-    return during.figure_of(own) if check.action.question is Question.DURING else None
+        return many_services.figure_of(answers)
+    return during.figure_of(answers) if check.action.question is Question.DURING else None
 
 
 def _counts_flows(check: Check) -> bool:
@@ -261,19 +263,19 @@ def _unusable(attempts: Sequence[Attempt]) -> str | None:
     return None
 
 
-def _too_few_connections(check: Check, told: Sequence[Attempt], left_out: int) -> str | None:
+def _too_few_connections(check: Check, attempts: Sequence[Attempt], left_out: int) -> str | None:
     """Say why a distribution cannot be read from these answers; negative ones need none.
 
     Two backends that answered are several, however few connections told of them; that it is one takes all of them
     whose silence was not ``left_out``.
     """
-    if check.action.question is not Question.DISTRIBUTE or not _all_positive(told):
+    if check.action.question is not Question.DISTRIBUTE or not _all_positive(attempts):
         return None
-    named = [attempt for attempt in told if attempt.backend is not None]
+    named = [attempt for attempt in attempts if attempt.backend is not None]
     one_backend = len({attempt.backend for attempt in named}) <= 1
     if one_backend and len(named) < check.action.connections - left_out:
         return f"{len(named)} of {check.action.connections} connections said which backend answered"
-    ports = [attempt.source_port for attempt in told if attempt.source_port is not None]
+    ports = [attempt.source_port for attempt in attempts if attempt.source_port is not None]
     if not ports and one_backend:
         # Several backends cannot answer over one connection that was kept open; one can.
         return "no connection told its client's port: nothing shows that they were new"
@@ -283,16 +285,16 @@ def _too_few_connections(check: Check, told: Sequence[Attempt], left_out: int) -
     return None
 
 
-def _distribution(check: Check, told: Sequence[Attempt]) -> Distribution | None:
+def _distribution(check: Check, attempts: Sequence[Attempt]) -> Distribution | None:
     """Return how many backends share connections: several are proven by two, one only where all others answered."""
-    backends = _distinct(attempt.backend for attempt in told)
-    if some_may_refuse(check.target) and _some_refused(told):
+    backends = _distinct(attempt.backend for attempt in attempts)
+    if some_may_refuse(check.target) and _some_refused(attempts):
         return Distribution.SOME_REFUSED
     if check.action.question is not Question.DISTRIBUTE or not backends:
         return None
     if len(backends) > 1:
         return Distribution.SEVERAL_BACKENDS
-    return Distribution.ONE_BACKEND if _all_positive(told) else None
+    return Distribution.ONE_BACKEND if _all_positive(attempts) else None
 
 
 def some_may_refuse(target: Target) -> bool:
@@ -306,7 +308,9 @@ def _some_refused(attempts: Sequence[Attempt]) -> bool:
         return False
     outcomes = {attempt.outcome for attempt in attempts}
     answered = outcomes - {Outcome.REFUSED}
-    return len(outcomes) == 2 and len(answered) == 1 and all(one.positive for one in answered)
+    return (
+        len(outcomes) == 2 and len(answered) == 1 and all(outcome.positive for outcome in answered)
+    )
 
 
 def _all_positive(attempts: Sequence[Attempt]) -> bool:

@@ -54,7 +54,7 @@ def _finding(
         return SizeFinding.SILENT, 0
     largest = max(passed)
     if not lost:
-        return _told_later(echoes, largest)
+        return _by_first_round(echoes, largest)
     return (SizeFinding.LOSS if min(lost) < largest else SizeFinding.HOLE), largest
 
 
@@ -66,7 +66,7 @@ def _splits_only(largest: int, mtu: int | None, streams: bool | None) -> bool:  
     return largest >= mtu if mtu is not None else bool(streams)
 
 
-def _told_later(echoes: Sequence[tuple[int, Raw]], largest: int) -> tuple[SizeFinding, int]:
+def _by_first_round(echoes: Sequence[tuple[int, Raw]], largest: int) -> tuple[SizeFinding, int]:
     """Tell a path whose sender had to be told from one that carries all, by the first round.
 
     Once it was told, it sends any size in fragments.

@@ -83,8 +83,8 @@ def read(raw: Raw) -> Reading:
 
 def _replies(raw: Raw) -> list[str]:
     pattern = _WINDOWS_REPLY if raw.client_os == OS.WINDOWS else _LINUX_REPLY
-    found = pattern.finditer(raw.stdout)
-    senders = [next(text for text in one.groups() if text) for one in found]
+    matches = pattern.finditer(raw.stdout)
+    senders = [next(text for text in match.groups() if text) for match in matches]
     target = _address(raw.command[-1]) if raw.command else None
     return (
         senders if target is None else [sender for sender in senders if _address(sender) == target]

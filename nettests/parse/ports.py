@@ -20,14 +20,14 @@ def by_port(attempts: Sequence[Attempt]) -> Mapping[int, Sequence[Attempt]]:
         if attempt.port is None:
             return {}
         grouped.setdefault(attempt.port, []).append(attempt)
-    said = [{attempt.outcome for attempt in those} for those in grouped.values()]
-    torn = any(len(outcomes) > 1 for outcomes in said)
-    return {} if torn or len(set().union(*said)) <= 1 else grouped
+    outcome_sets = [{attempt.outcome for attempt in those} for those in grouped.values()]
+    torn = any(len(outcomes) > 1 for outcomes in outcome_sets)
+    return {} if torn or len(set().union(*outcome_sets)) <= 1 else grouped
 
 
 def differing_ports(attempts: Sequence[Attempt]) -> tuple[PortSeen, ...]:
     """Return what each port brought where that explains why attempts disagree, lowest port first."""
-    found = sorted(by_port(attempts).items())
-    if any(len(those) < ENOUGH for _, those in found):
+    ports = sorted(by_port(attempts).items())
+    if any(len(those) < ENOUGH for _, those in ports):
         return ()
-    return tuple(PortSeen(port=port, outcome=those[0].outcome) for port, those in found)
+    return tuple(PortSeen(port=port, outcome=those[0].outcome) for port, those in ports)

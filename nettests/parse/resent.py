@@ -44,20 +44,22 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
         return None  # Windows sends a refused SYN again after half a second, and twice (TcpMaxConnectRetransmissions)
     if check.action.size is not None and not check.action.protocol.echoed:
         return None  # a payload takes what the path and both ends take: nobody knows which second was waited
-    told = [raw for raw in raws if raw.purpose == "check" and _positive(check, raw)]
+    answered = [raw for raw in raws if raw.purpose == "check" and _positive(check, raw)]
     delays = _delays(check)
-    if len(told) < 2 or not delays:
+    if len(answered) < 2 or not delays:
         return None
     slow = [
-        raw for raw in told if any(0 <= raw.elapsed - delay <= PROMPT_SECONDS for delay in delays)
+        raw
+        for raw in answered
+        if any(0 <= raw.elapsed - delay <= PROMPT_SECONDS for delay in delays)
     ]
     for raw in slow:
-        prompt = _prompt_otherwise(raw, told, several=len(check.target.backends) > 1)
+        prompt = _prompt_otherwise(raw, answered, several=len(check.target.backends) > 1)
         meanwhile = prompt_beside(raw, others)
         if prompt and meanwhile:
             return (
                 f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost {_what(check, raw)} is waited "
-                f"for, and the others {median(one.elapsed for one in prompt) * 1000:.0f} ms; the probe answered "
+                f"for, and the others {median(other.elapsed for other in prompt) * 1000:.0f} ms; the probe answered "
                 f"{meanwhile} other questions meanwhile"
             )
     return None
@@ -73,9 +75,9 @@ def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | No
             continue
         if not read_raw(raw).outcome.positive:
             continue
-        if said := _SAID_AGAIN.search(_about_the_name(raw)):
-            return f"attempt {raw.attempt} found the name only at a second query ({said[0].strip('; ')})"
-        waited = any(0 <= raw.elapsed - one <= LOOKUP for one in QUERY_AGAIN)
+        if match := _SAID_AGAIN.search(_about_the_name(raw)):
+            return f"attempt {raw.attempt} found the name only at a second query ({match[0].strip('; ')})"
+        waited = any(0 <= raw.elapsed - delay <= LOOKUP for delay in QUERY_AGAIN)
         meanwhile = prompt_beside(raw, others, LOOKUP) if waited else 0
         if meanwhile:
             return (
@@ -91,7 +93,7 @@ def _about_the_name(raw: Raw) -> str:
     return raw.stdout.partition("Server:")[2] if by_microsoft else raw.stdout
 
 
-def _prompt_otherwise(slow: Raw, told: Sequence[Raw], *, several: bool) -> list[Raw]:
+def _prompt_otherwise(slow: Raw, answered: Sequence[Raw], *, several: bool) -> list[Raw]:
     """Return the prompt answers of who answered late once, if most of its answers are; else it is far away, or slow.
 
     One of several backends that did not say its name may have been any.
@@ -99,7 +101,7 @@ def _prompt_otherwise(slow: Raw, told: Sequence[Raw], *, several: bool) -> list[
     backend = read_raw(slow).backend
     if several and backend is None:
         return []
-    same = [raw for raw in told if not several or read_raw(raw).backend == backend]
+    same = [raw for raw in answered if not several or read_raw(raw).backend == backend]
     prompt = [raw for raw in same if raw.elapsed <= PROMPT_SECONDS]
     return prompt if len(prompt) * 2 >= len(same) else []
 

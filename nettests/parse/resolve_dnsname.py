@@ -35,9 +35,9 @@ def read(raw: Raw) -> Reading:
         shown = ", ".join(addresses)
         return Reading(outcome=Outcome.RESOLVED, detail=f"resolved to {shown}", addresses=addresses)
     text = f"{raw.stdout}\n{raw.stderr}"
-    found = _ERROR.search(text)
-    if found is not None and found[1] in _FAILURES:
-        return Reading(outcome=_FAILURES[found[1]], detail=found[1])
+    match = _ERROR.search(text)
+    if match is not None and match[1] in _FAILURES:
+        return Reading(outcome=_FAILURES[match[1]], detail=match[1])
     if _AUTHORITY.search(raw.stdout):
         return Reading(outcome=Outcome.NXDOMAIN, detail="the name has no address")
     return not_understood(f"Resolve-DnsName's output is not understood: {one_line(text)}")

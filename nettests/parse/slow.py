@@ -56,8 +56,8 @@ def limit(check: Check) -> float | None:
 def late(check: Check, raws: Sequence[Raw]) -> bool:
     """Whether all answers of a check are positive and came late."""
     bound = limit(check)
-    own = [raw for raw in raws if raw.purpose == "check"]
-    return bound is not None and bool(own) and all(_late(check, raw, bound) for raw in own)
+    answers = [raw for raw in raws if raw.purpose == "check"]
+    return bound is not None and bool(answers) and all(_late(check, raw, bound) for raw in answers)
 
 
 def _late(check: Check, raw: Raw, bound: float) -> bool:
@@ -82,11 +82,15 @@ def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | 
         return _beside_a_payload(raws, tuple(others))
     if not late(check, raws):
         return None
-    own = [raw for raw in raws if raw.purpose == "check"]
-    shown = by_itself(check, raws, own) if own[0].tool in BY_REQUEST else _by_others(own, others)
+    answers = [raw for raw in raws if raw.purpose == "check"]
+    shown = (
+        by_itself(check, raws, answers)
+        if answers[0].tool in BY_REQUEST
+        else _by_others(answers, others)
+    )
     if shown is None:
         return None
-    least = min(_of_one(raw) for raw in own)
+    least = min(_of_one(raw) for raw in answers)
     return (
         f"every answer took {least:.1f} s or more, and {limit(check):.0f} s are waited for at most before "
         f"something is sent again; {shown}"
@@ -95,16 +99,16 @@ def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | 
 
 def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
     """Return how late small questions were answered where a payload was not: then it is not for its size."""
-    own = [raw for raw in raws if raw.purpose == "check"]
+    answers = [raw for raw in raws if raw.purpose == "check"]
     small = [raw for raw in raws if raw.purpose == "control:target" and raw.error is None]
     answered = [raw.elapsed for raw in small if read_raw(raw).outcome.positive]
-    lost = own and all(read_raw(raw).outcome is Outcome.TIMED_OUT for raw in own)
+    lost = answers and all(read_raw(raw).outcome is Outcome.TIMED_OUT for raw in answers)
     if not lost or not answered or min(answered) < RETRANSMITTED:
         return None
     prompt = [
-        one
-        for one in others
-        if one.elapsed <= PROMPT_SECONDS and any(during(one, raw) for raw in own)
+        other
+        for other in others
+        if other.elapsed <= PROMPT_SECONDS and any(during(other, raw) for raw in answers)
     ]
     if not prompt:
         return None
@@ -114,12 +118,12 @@ def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | N
     )
 
 
-def by_itself(check: Check, raws: Sequence[Raw], own: Sequence[Raw]) -> str | None:
+def by_itself(check: Check, raws: Sequence[Raw], answers: Sequence[Raw]) -> str | None:
     """Return how soon the probe answered for itself while the question was on its way once more, if it did at once.
 
     On a busy machine it takes longer, and still next to nothing of what the answer is late by.
     """
-    last = max(own, key=lambda raw: raw.attempt)
+    last = max(answers, key=lambda raw: raw.attempt)
     at_once = max(PROMPT_SECONDS, (_of_one(last) - (limit(check) or 0)) / NEXT_TO_NOTHING)
     itself = [
         raw.elapsed
@@ -132,16 +136,16 @@ def by_itself(check: Check, raws: Sequence[Raw], own: Sequence[Raw]) -> str | No
     return f"the probe answered for itself in {max(itself) * 1000:.0f} ms meanwhile"
 
 
-def _by_others(own: Sequence[Raw], others: Iterable[Carried]) -> str | None:
+def _by_others(answers: Sequence[Raw], others: Iterable[Carried]) -> str | None:
     """Return how many other commands a probe carried out at once meanwhile, where nslookup took long.
 
     On a busy machine one of them may be quick: some have to be, beside each answer. Microsoft's nslookup queries the
     server's own name first, and PowerShell starts slowly: neither is measured.
     """
-    if any(raw.tool != "nslookup" or raw.client_os == OS.WINDOWS for raw in own):
+    if any(raw.tool != "nslookup" or raw.client_os == OS.WINDOWS for raw in answers):
         return None
     others = tuple(others)
-    beside_each = [prompt_beside(raw, others, LOOKUP) for raw in own]
+    beside_each = [prompt_beside(raw, others, LOOKUP) for raw in answers]
     if not all(beside_each) or sum(beside_each) < FEWEST_REFERENCES:
         return None
     return f"the probe carried out {sum(beside_each)} other commands meanwhile"

@@ -36,8 +36,8 @@ def unread_texts(raws: Iterable[Raw]) -> tuple[Unread, ...]:
         kind = (raw.tool, raw.client_os, VARYING.sub("#", text))
         texts.setdefault(kind, text)
         checks.setdefault(kind, {})[parent_of(raw.check)] = None
-    found = [
+    groups = [
         Unread(tool=kind[0], client_os=kind[1], text=text, checks=tuple(checks[kind]))
         for kind, text in texts.items()
     ]
-    return tuple(sorted(found, key=lambda one: -len(one.checks)))
+    return tuple(sorted(groups, key=lambda group: -len(group.checks)))
