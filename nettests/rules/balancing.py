@@ -69,7 +69,9 @@ def wanted_balancers(service: Object, slices: Iterable[Object], node: Node) -> I
     listed = list(slices)
     for address in _cluster_ips(service):
         family = ipaddress.ip_address(address).version
-        of_family = [one for one in listed if _family_of(one) == family]
+        of_family = [
+            endpoint_slice for endpoint_slice in listed if _family_of(endpoint_slice) == family
+        ]
         for port in spec.get("ports") or []:
             yield from _Port(service, port, address, of_family, node).wanted_balancers()
 
@@ -85,14 +87,17 @@ def _cluster_ips(service: Object) -> list[str]:
     if spec.get("type") == "ExternalName" or OTHER_PROXY_LABEL in labels:
         return []
     listed = spec.get("clusterIPs") or [spec.get("clusterIP")]
-    return [str(one) for one in listed if one and one != "None"]
+    return [str(address) for address in listed if address and address != "None"]
 
 
 def _family_of(item: Object) -> int:
     """Return the family of a slice, 0 for one of names."""
     if "addressType" in item:
         return FAMILIES.get(str(item["addressType"]), 0)
-    first = next((a for one in item.get("endpoints") or [] for a in one["addresses"]), "")
+    first = next(
+        (address for endpoint in item.get("endpoints") or [] for address in endpoint["addresses"]),
+        "",
+    )
     return ipaddress.ip_address(first).version if first else 4
 
 
@@ -119,7 +124,9 @@ class _Port:
         )
         listed = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
         self._ingress = self._of_family(
-            one["ip"] for one in listed if one.get("ip") and one.get("ipMode") != "Proxy"
+            ingress["ip"]
+            for ingress in listed
+            if ingress.get("ip") and ingress.get("ipMode") != "Proxy"
         )
         self._external = self._of_family(self._spec.get("externalIPs") or [])
         self._endpoints = list(_endpoints(slices, port, node.name))
@@ -172,14 +179,14 @@ class _Port:
         counted = [endpoint for endpoint in probed if endpoint.ready or endpoint.terminating]
         leaving = bool(self._ingress) and all(endpoint.terminating for endpoint in counted)
         silent = bool(self._ingress) and not any(endpoint.serving for endpoint in probed)
-        found = []
+        used = []
         for endpoint in self._endpoints:
             if self._inner_local and self._outer_local and not endpoint.here:
                 continue
             serves = endpoint.serving or not self._node.skips_unserving
             if silent or ((leaving or endpoint.ready) and serves):
-                found.append(endpoint)
-        return found, not leaving and not silent
+                used.append(endpoint)
+        return used, not leaving and not silent
 
     def _of_family(self, addresses: Iterable[str]) -> list[str]:
         return [
@@ -191,14 +198,14 @@ class _Port:
 
 def _endpoints(slices: Collection[Object], port: Object, node: str) -> Iterator[_Endpoint]:
     """Yield each address and port once; a Pod that stays goes before one that leaves."""
-    found: dict[tuple[str, int], _Endpoint] = {}
+    endpoints: dict[tuple[str, int], _Endpoint] = {}
     for item in slices:
         number = _number(item, port)
         if number is None:
             continue
         for endpoint in item.get("endpoints") or []:
             conditions = endpoint.get("conditions") or {}
-            one = _Endpoint(
+            candidate = _Endpoint(
                 address=str(endpoint["addresses"][0]),
                 port=number,
                 here=endpoint.get("nodeName") == node,
@@ -206,15 +213,19 @@ def _endpoints(slices: Collection[Object], port: Object, node: str) -> Iterator[
                 serving=conditions.get("serving", True) is not False,
                 terminating=conditions.get("terminating") is True,
             )
-            if (one.address, number) not in found or not one.terminating:
-                found[one.address, number] = one
-    yield from found.values()
+            if (candidate.address, number) not in endpoints or not candidate.terminating:
+                endpoints[candidate.address, number] = candidate
+    yield from endpoints.values()
 
 
 def _number(item: Object, port: Object) -> int | None:
     """Return the endpoints' number of a Service port; a slice may leave a port out."""
-    for one in item.get("ports") or []:
-        same = (one.get("name") or "") == (port.get("name") or "")
-        if same and one.get("protocol", "TCP") == port.get("protocol", "TCP") and one.get("port"):
-            return int(one["port"])
+    for slice_port in item.get("ports") or []:
+        same = (slice_port.get("name") or "") == (port.get("name") or "")
+        if (
+            same
+            and slice_port.get("protocol", "TCP") == port.get("protocol", "TCP")
+            and slice_port.get("port")
+        ):
+            return int(slice_port["port"])
     return None

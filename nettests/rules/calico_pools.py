@@ -54,7 +54,7 @@ def calico_pools(evidence: Evidence) -> Finding:
         raise NothingThereError(
             "no IPv4 pool of Calico says that Windows nodes take addresses from it"
         )
-    wrong = [told for pool in pools for told in _wrong(pool)]
+    wrong = [problem for pool in pools for problem in _wrong(pool)]
     names = ", ".join(f"{_name(pool)} ({_modes(pool['spec'])})" for pool in pools)
     return finding(
         not wrong,

@@ -28,8 +28,8 @@ def spelled(value: Any, *, of_policy: bool = False) -> Any:
     if not isinstance(value, dict):
         return value
     words = _POLICY if of_policy else _PLUGIN
-    found: dict[str, Any] = {}
+    respelled: dict[str, Any] = {}
     for key, item in value.items():
         usual = words.get(str(key).lower(), str(key))
-        found[usual] = spelled(item, of_policy=of_policy or usual in LISTS)
-    return found
+        respelled[usual] = spelled(item, of_policy=of_policy or usual in LISTS)
+    return respelled

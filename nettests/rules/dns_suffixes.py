@@ -32,16 +32,16 @@ def suffixes_of(text: str, domain: str) -> tuple[str, ...]:
         raise ValueError("it does not show the key")
     for value in (LIST, DOMAIN):
         match = re.search(rf"(?m)^ {{4}}{value} {{4}}REG_[A-Z_]+(?: {{4}}(.*))?$", text)
-        found = [part for part in re.split(r"[,\s]+", (match[1] or "") if match else "") if part]
-        if found:
-            return tuple(_spelled(one.rstrip(".").lower(), domain) for one in found)
+        suffixes = [part for part in re.split(r"[,\s]+", (match[1] or "") if match else "") if part]
+        if suffixes:
+            return tuple(_spelled(suffix.rstrip(".").lower(), domain) for suffix in suffixes)
     return ()
 
 
 def _spelled(suffix: str, domain: str) -> str:
     """Return a suffix with a placeholder for a namespace, which is another one in every run."""
-    own = NAMESPACE_DOMAIN.format(namespace=r"[a-z0-9-]+", domain=re.escape(domain))
-    return NAMESPACE_DOMAIN if re.fullmatch(own, suffix) else suffix
+    namespace_domain = NAMESPACE_DOMAIN.format(namespace=r"[a-z0-9-]+", domain=re.escape(domain))
+    return NAMESPACE_DOMAIN if re.fullmatch(namespace_domain, suffix) else suffix
 
 
 def kind_of(suffixes: tuple[str, ...] | None, domain: str) -> SuffixList:

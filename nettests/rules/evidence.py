@@ -98,7 +98,7 @@ class Evidence:
             raise UnreadableError(f"{reading.name} is no JSON: {text[:80]!r}") from error
 
 
-def finding(conforms: bool, found: str, demand: str, *, of: int) -> Finding:  # noqa: FBT001
+def finding(conforms: bool, observed: str, demand: str, *, of: int) -> Finding:  # noqa: FBT001
     """Return a finding that says what was found and what the documents demand.
 
     ``of`` is how many things were looked at, 1 where the rule is about one thing that may be missing: none of
@@ -106,7 +106,7 @@ def finding(conforms: bool, found: str, demand: str, *, of: int) -> Finding:  # 
     """
     if conforms and not of:
         raise NothingThereError(f"there is nothing to hold against {demand}")
-    return Finding(conforms=conforms, detail=f"found {found}; the documents demand {demand}")
+    return Finding(conforms=conforms, detail=f"found {observed}; the documents demand {demand}")
 
 
 def name_of(item: Object) -> str:

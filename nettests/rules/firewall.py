@@ -39,9 +39,9 @@ _ON, _OFF = frozenset({1, "True"}), frozenset({0, "False"})
 def profiles_of(text: str) -> Mapping[str, bool]:
     """Return which profiles are on; ``ValueError`` where the text says something else."""
     try:
-        found = {str(row["Name"]): row["Enabled"] for row in _rows(text)}
+        states = {str(row["Name"]): row["Enabled"] for row in _rows(text)}
     except (TypeError, LookupError) as error:
         raise ValueError("it names no profile") from error
-    if not found or any(value not in _ON | _OFF for value in found.values()):
+    if not states or any(value not in _ON | _OFF for value in states.values()):
         raise ValueError(f"it is neither on nor off in all profiles: {text}")
-    return {name: value in _ON for name, value in found.items()}
+    return {name: value in _ON for name, value in states.items()}

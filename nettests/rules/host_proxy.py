@@ -99,13 +99,13 @@ def antrea_alone_on_host(evidence: Evidence) -> Finding:
         raise UnreadableError("tasklist names no process")
     release = antrea_release(evidence.items(PODS))
     left = is_enabled(settings_of(evidence, ANY_KUBE_PROXY_SERVICE))
-    found = [
+    leftovers = [
         *([f"the process {PROCESS}"] if f'"{PROCESS}"' in processes.lower() else []),
         *(["the service kube-proxy"] if left else []),
     ]
     return finding(
-        not found or release < ANTREA_ALONE,
-        f"{' and '.join(found) or 'no process and no service of kube-proxy'} beside Antrea {release}",
+        not leftovers or release < ANTREA_ALONE,
+        f"{' and '.join(leftovers) or 'no process and no service of kube-proxy'} beside Antrea {release}",
         f"no kube-proxy on a Windows node with Antrea {ANTREA_ALONE} or later",
         of=1,
     )

@@ -33,7 +33,7 @@ def fields(value: Any, kept: Kept) -> Any:
     return None
 
 
-def one(kept: Kept) -> Keep:
+def one_object(kept: Kept) -> Keep:
     """Keep these fields of one object."""
 
     def keep(text: str) -> str:
@@ -44,7 +44,7 @@ def one(kept: Kept) -> Keep:
 
 def items(kept: Kept) -> Keep:
     """Keep these fields of the items of a list."""
-    return one({"items": kept})
+    return one_object({"items": kept})
 
 
 def lines(pattern: str) -> Keep:
@@ -63,13 +63,13 @@ def named(value: Any, names: frozenset[str]) -> Any:
         return [item for item in below if item is not None]
     if not isinstance(value, dict):
         return None
-    found: dict[str, Any] = {}
+    reduced: dict[str, Any] = {}
     for key, item in value.items():
         if key in names and _plain(item):
-            found[key] = item
+            reduced[key] = item
         elif (below := named(item, names)) or key == SCHEMA:
-            found[key] = below or {}
-    return found
+            reduced[key] = below or {}
+    return reduced
 
 
 def _plain(value: Any) -> bool:

@@ -121,8 +121,11 @@ def proxy_on_host(evidence: Evidence) -> Proxy | None:
     """
     if COMMAND_LINE.name not in {*evidence.texts, *evidence.problems}:
         return None
-    line, told = evidence.texts.get(COMMAND_LINE.name, ""), evidence.texts.get(CONFIGURATION.name)
-    served = served_settings(told) if told else None
+    line, configuration = (
+        evidence.texts.get(COMMAND_LINE.name, ""),
+        evidence.texts.get(CONFIGURATION.name),
+    )
+    served = served_settings(configuration) if configuration else None
     if served is None and COMMAND_LINE.name in evidence.problems:
         raise UnreadableError(evidence.problems[COMMAND_LINE.name])
     if served is None and not line.strip():
@@ -206,8 +209,12 @@ def hostname_override(evidence: Evidence) -> Finding:
     proxy, node = proxy_of(evidence), evidence.fact("node")
     # The one flag that holds beside a configuration file, too (cmd/kube-proxy, ``processHostnameOverrideFlag``).
     given = proxy.flags.get("hostname-override", "") or proxy.flag("hostname-override")
-    found = f"--hostname-override={given} ({proxy.origin})" if given else "no --hostname-override"
-    return finding(given.strip().lower() == node.lower(), found, f"the node's name, {node}", of=1)
+    observed = (
+        f"--hostname-override={given} ({proxy.origin})" if given else "no --hostname-override"
+    )
+    return finding(
+        given.strip().lower() == node.lower(), observed, f"the node's name, {node}", of=1
+    )
 
 
 @rule(
@@ -238,10 +245,10 @@ def source_vip(evidence: Evidence) -> Finding:
     if evidence.fact("driver") != "overlay":
         raise UnreadableError("the flag says nothing on other networks than overlay; HNS shows it")
     calico = evidence.facts.get("plugin") == "calico"  # its nodes have blocks of its own pools
-    own = evidence.networks("pod-cidrs" if calico else "node-pod-cidrs")
-    demand = f"an address of the node's own pod network, {', '.join(map(str, own))}"
+    pod_cidrs = evidence.networks("pod-cidrs" if calico else "node-pod-cidrs")
+    demand = f"an address of the node's own pod network, {', '.join(map(str, pod_cidrs))}"
     try:
-        inside = any(ipaddress.ip_address(given) in network for network in own)
+        inside = any(ipaddress.ip_address(given) in network for network in pod_cidrs)
     except ValueError:
         inside = False
     return finding(inside, f"--source-vip={given}" if given else "no --source-vip", demand, of=1)

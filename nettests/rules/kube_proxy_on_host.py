@@ -47,10 +47,10 @@ def _keep_configuration(text: str) -> str:
 
 
 def _wanted(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = {key: value for key, value in settings.items() if key.lower() in _KEPT}
+    wanted = {key: value for key, value in settings.items() if key.lower() in _KEPT}
     return {
         key: _wanted(value) if isinstance(value, dict) and key.lower() != GATES else value
-        for key, value in found.items()
+        for key, value in wanted.items()
     }
 
 
@@ -72,7 +72,7 @@ def _served(name: str, path: str, keep: Keep, curl: str, host: str) -> ToolOutpu
     return ToolOutput(name=name, words=words, keep=keep, only_where=KUBE_PROXY_ON_HOST)
 
 
-def told_at(curl: str, family: Family = Family.IPV4) -> tuple[ToolOutput, ...]:
+def served_at(curl: str, family: Family = Family.IPV4) -> tuple[ToolOutput, ...]:
     """Return what kube-proxy serves at the loopback address of the family that it binds its metrics in."""
     host = "[::1]" if family is Family.IPV6 else "127.0.0.1"
     return (
@@ -84,7 +84,7 @@ def told_at(curl: str, family: Family = Family.IPV4) -> tuple[ToolOutput, ...]:
 
 # sample: kubernetes_build_info{build_date="…",git_version="v1.29.4",go_version="go1.21.9",minor="29",…} 1
 _KEEP_VERSION = kept.lines(r'(?m)^kubernetes_build_info\{[^}\n]*git_version="[^"\n]*"')
-MODE, CONFIGURATION, VERSION = told_at("curl.exe")
+MODE, CONFIGURATION, VERSION = served_at("curl.exe")
 COMMAND_LINE = ToolOutput(
     name="kube-proxy-command-line",
     words=(
@@ -100,8 +100,8 @@ ON_HOST = (CONFIGURATION, COMMAND_LINE)
 
 def readings_of(os: OS, curl: str, family: Family) -> tuple[ToolOutput, ...]:
     """Return what a node's own vantage reads of such a kube-proxy."""
-    own = (COMMAND_LINE,) if os is OS.WINDOWS else ()
-    return (*told_at(curl, family), *own)
+    windows_only = (COMMAND_LINE,) if os is OS.WINDOWS else ()
+    return (*served_at(curl, family), *windows_only)
 
 
 def served_settings(text: str) -> Mapping[str, str] | None:
@@ -109,16 +109,18 @@ def served_settings(text: str) -> Mapping[str, str] | None:
     try:
         settings = _lowered(read_json(text)[GROUP])
         gates = settings.get(GATES) or {}
-        found = {"feature-gates": ",".join(f"{key}={_flag(one)}" for key, one in gates.items())}
+        flags = {
+            "feature-gates": ",".join(f"{key}={_flag(enabled)}" for key, enabled in gates.items())
+        }
         for flag, (*outer, last) in SETTINGS.items():
             place = settings
             for key in outer:
                 place = _lowered(place.get(key) or {})
             if place.get(last) is not None:
-                found[flag] = _flag(place[last])
+                flags[flag] = _flag(place[last])
     except (ValueError, TypeError, AttributeError, KeyError):
         return None
-    return found
+    return flags
 
 
 def _lowered(settings: Mapping[str, Any]) -> Mapping[str, Any]:

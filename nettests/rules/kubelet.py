@@ -69,8 +69,8 @@ def _keep_settings(text: str) -> str:
     if not file.strip():  # that it could not be read is another finding than that it says nothing
         return f"{command}\n"
     settings = _file(file)
-    found = {name: settings[name] for name in FLAGS.values() if name in settings}
-    return f"{command}\n{json.dumps(found)}\n"
+    reduced = {name: settings[name] for name in FLAGS.values() if name in settings}
+    return f"{command}\n{json.dumps(reduced)}\n"
 
 
 def _file(text: str) -> Object:
@@ -106,8 +106,8 @@ def kubelet_cluster_dns(evidence: Evidence) -> Finding:
     wanted = _of_cluster(evidence, "dns-address")
     given = _settings(evidence).get("clusterDNS") or []
     addresses = given.split(",") if isinstance(given, str) else list(map(str, given))
-    found = f"clusterDNS {', '.join(addresses) or 'not set'}"
-    return finding(wanted in addresses, found, f"{wanted}, the cluster's DNS Service", of=1)
+    observed = f"clusterDNS {', '.join(addresses) or 'not set'}"
+    return finding(wanted in addresses, observed, f"{wanted}, the cluster's DNS Service", of=1)
 
 
 @rule(
@@ -132,15 +132,15 @@ def kubelet_cluster_domain(evidence: Evidence) -> Finding:
 def kubelet_resolv_conf(evidence: Evidence) -> Finding:
     """The kubelet is given no resolv.conf of Linux, which is its default: it has to be told."""
     settings = _settings(evidence)
-    told = settings.get("resolvConf")
-    if told is None and settings.get("config-dir"):
+    resolv_conf = settings.get("resolvConf")
+    if resolv_conf is None and settings.get("config-dir"):
         raise NothingThereError(f"what the files in {settings['config-dir']} say is not read")
-    given = DEFAULT_RESOLV_CONF if told is None else str(told)
+    given = DEFAULT_RESOLV_CONF if resolv_conf is None else str(resolv_conf)
     if re.match(r"[A-Za-z]:", given):
         raise NothingThereError(f"whether {given} is a file of the node is not read")
     return finding(
         given in {"", HOST},
-        f"resolvConf {'not set, which is ' if told is None else ''}{given or 'empty'}",
+        f"resolvConf {'not set, which is ' if resolv_conf is None else ''}{given or 'empty'}",
         f'nothing ("") or {HOST}, which Windows takes for the node\'s own',
         of=1,
     )

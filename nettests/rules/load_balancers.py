@@ -85,11 +85,11 @@ def sctp_load_balancers(evidence: Evidence) -> Finding:
     """
     there = set(frontends(evidence.rows(POLICIES)))
     wanted = set()
-    for service in unchanged(evidence, own=True):
+    for service in unchanged(evidence, of_runs=True):
         fronts = {
-            one.front
-            for one in _wanted_balancers(evidence, service)
-            if one.kind == CLUSTER_IP and one.backends
+            balancer.front
+            for balancer in _wanted_balancers(evidence, service)
+            if balancer.kind == CLUSTER_IP and balancer.backends
         }
         of_sctp = {front for front in fronts if front[2] == SCTP}
         if fronts - of_sctp <= there:
@@ -98,7 +98,7 @@ def sctp_load_balancers(evidence: Evidence) -> Finding:
         raise NothingThereError(
             "no Service with a port of SCTP stays that has backends for this node"
         )
-    missing = [f"no load balancer for {_spelled(one)}" for one in sorted(wanted - there)]
+    missing = [f"no load balancer for {_spelled(front)}" for front in sorted(wanted - there)]
     return finding(
         not missing,
         shown(missing) or f"load balancers for {len(wanted)} Service ports of SCTP",
@@ -120,17 +120,19 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
     On overlay all have one source VIP, but for those that take the node's address.
     """
     wanted: dict[Frontend, list[Wanted]] = {}
-    for one in (
+    for balancer in (
         each
         for service in unchanged(evidence)
         for each in _wanted_balancers(evidence, service)
         if each.front[2] != SCTP
     ):
-        wanted.setdefault((one.front[0] or str(one.family), *one.front[1:]), []).append(one)
+        wanted.setdefault(
+            (balancer.front[0] or str(balancer.family), *balancer.front[1:]), []
+        ).append(balancer)
     there: dict[Frontend, list[Shown]] = {}
-    for shown_one in balancers(evidence):
-        key = (shown_one.front[0] or str(shown_one.family), *shown_one.front[1:])
-        there.setdefault(key, []).append(shown_one)
+    for shown_balancer in balancers(evidence):
+        key = (shown_balancer.front[0] or str(shown_balancer.family), *shown_balancer.front[1:])
+        there.setdefault(key, []).append(shown_balancer)
     wrong = list(held_twice(evidence))
     looked = 0
     for front, wanted_here in wanted.items():
@@ -141,7 +143,7 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
         )  # those are other rules' matter
         looked += wanted_here[0].settled and bool(expected_here or there.get(front))
         wrong += _differs(evidence, wanted_here[0], there.get(front, []))
-    wrong += _sources(evidence, [one for front in wanted for one in there.get(front, [])])
+    wrong += _sources(evidence, [balancer for front in wanted for balancer in there.get(front, [])])
     if not looked and not wrong:
         raise NothingThereError(
             "no Service stays that has backends and a load balancer on this node"
@@ -167,8 +169,8 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
     if not there:
         raise NothingThereError("HNS shows no load balancer on the node")
     services = (*evidence.items(SERVICES), *evidence.items(SERVICES_AFTER))
-    known = {port for service in services for port in _ports(service)}
-    stale = [f"a stale one for {_spelled(one)}" for one in sorted(there - known)]
+    service_ports = {port for service in services for port in _ports(service)}
+    stale = [f"a stale one for {_spelled(front)}" for front in sorted(there - service_ports)]
     return finding(
         not stale,
         shown(stale) or f"{len(there)} load balancers, all of Services",
@@ -203,16 +205,19 @@ def _complete(evidence: Evidence, *, afar: bool) -> Finding:
     """Compare the ClusterIPs that are there with those that are expected."""
     there = set(frontends(evidence.rows(POLICIES)))
     wanted = {
-        one.front
+        balancer.front
         for service in unchanged(evidence)
         if _is_afar(evidence, service) is afar
-        for one in _wanted_balancers(evidence, service)
-        if one.kind == CLUSTER_IP and one.settled and one.backends and one.front[2] != SCTP
+        for balancer in _wanted_balancers(evidence, service)
+        if balancer.kind == CLUSTER_IP
+        and balancer.settled
+        and balancer.backends
+        and balancer.front[2] != SCTP
     }
     if not wanted:
         which = " with externalTrafficPolicy Local and no local backend" if afar else ""
         raise NothingThereError(f"no Service{which} stays that has backends for this node")
-    missing = [f"no load balancer for {_spelled(one)}" for one in sorted(wanted - there)]
+    missing = [f"no load balancer for {_spelled(front)}" for front in sorted(wanted - there)]
     return finding(
         not missing,
         shown(missing) or f"{len(there)} load balancers for {len(wanted)} Service ports expected",
@@ -231,28 +236,28 @@ def _differs(evidence: Evidence, wanted: Wanted, there: list[Shown]) -> Iterator
         yield f"no load balancer for {front}"
     if len(there) > 1:
         yield f"{len(there)} load balancers for {front}"
-    for one in there:
+    for balancer in there:
         if not wanted.settled:
             continue
-        if one.gone:
-            yield f"{front} refers to {one.gone} endpoints that HNS does not have"
-        lacking, foreign = wanted.backends - one.backends, one.backends - wanted.backends
+        if balancer.gone:
+            yield f"{front} refers to {balancer.gone} endpoints that HNS does not have"
+        lacking, foreign = wanted.backends - balancer.backends, balancer.backends - wanted.backends
         if wanted.backends and lacking:
             yield f"{front} lacks {', '.join(sorted(lacking))}"
         if wanted.backends and foreign:
             yield f"{front} leads to {', '.join(sorted(foreign))}, no backend of it"
-        if wanted.ports and one.port not in wanted.ports:
-            yield f"{front} dials port {one.port}"
+        if wanted.ports and balancer.port not in wanted.ports:
+            yield f"{front} dials port {balancer.port}"
         direct = _node_dsr(evidence) if wanted.direct is None else wanted.direct
-        if direct is not None and one.direct is not direct:
-            yield f"{front} is {'' if one.direct else 'not '}of DSR"
+        if direct is not None and balancer.direct is not direct:
+            yield f"{front} is {'' if balancer.direct else 'not '}of DSR"
 
 
 def _sources(evidence: Evidence, there: Iterable[Shown]) -> Iterator[str]:
     """Yield what is wrong with source VIPs on overlay: kube-proxy's one, or the node's address (``pkg/proxy/winkernel``)."""
     if evidence.facts.get("driver") != "overlay":
         return
-    given = {one.source for one in there}
+    given = {balancer.source for balancer in there}
     if "" in given:
         yield "load balancers without a source VIP"
     several = sorted(given - {"", *evidence.facts.get("node-addresses", "").split(",")})
@@ -320,18 +325,29 @@ def _ports(service: Object) -> Iterator[Frontend]:
     spec, status = service["spec"], service.get("status") or {}
     ingress = (status.get("loadBalancer") or {}).get("ingress") or []
     balanced = [str(item["ip"]) for item in ingress if item.get("ip")]
-    own = [*(spec.get("clusterIPs") or [spec.get("clusterIP")]), *(spec.get("externalIPs") or [])]
+    service_ips = [
+        *(spec.get("clusterIPs") or [spec.get("clusterIP")]),
+        *(spec.get("externalIPs") or []),
+    ]
     for port in spec.get("ports") or []:
         protocol = port.get("protocol", "TCP")
-        yield from ((str(one), int(port["port"]), protocol) for one in (*own, *balanced) if one)
+        yield from (
+            (str(address), int(port["port"]), protocol)
+            for address in (*service_ips, *balanced)
+            if address
+        )
         if port.get("nodePort"):
             yield "", int(port["nodePort"]), protocol
         # forwardHealthCheckVip: the balancer's address, in the protocol of the Service port
         health = int(spec.get("healthCheckNodePort") or ports.KUBE_PROXY_HEALTH)
-        yield from ((one, health, protocol) for one in balanced)
+        yield from ((address, health, protocol) for address in balanced)
     if spec.get("healthCheckNodePort"):
-        yield from ((str(one), int(spec["healthCheckNodePort"]), "TCP") for one in own if one)
+        yield from (
+            (str(address), int(spec["healthCheckNodePort"]), "TCP")
+            for address in service_ips
+            if address
+        )
 
 
-def _spelled(one: Frontend) -> str:
-    return f"{one[0] or 'NodePort'}:{one[1]}/{one[2]}"
+def _spelled(front: Frontend) -> str:
+    return f"{front[0] or 'NodePort'}:{front[1]}/{front[2]}"

@@ -68,7 +68,7 @@ def uncovered(needed: Iterable[Network], entries: Iterable[str]) -> list[str]:
         *ipaddress.collapse_addresses(net for net in given if net.version == 4),
         *ipaddress.collapse_addresses(net for net in given if net.version == 6),
     ]
-    return [str(one) for one in needed if not _inside(one, joined)]
+    return [str(network) for network in needed if not _inside(network, joined)]
 
 
 def extra(evidence: Evidence, entries: Iterable[str]) -> list[str]:
@@ -76,13 +76,16 @@ def extra(evidence: Evidence, entries: Iterable[str]) -> list[str]:
 
     A network that holds one of the cluster's own may be written wider than that, within reason.
     """
-    own = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
-    own += management_of(evidence, MANAGEMENT)
+    cluster_networks = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
+    cluster_networks += management_of(evidence, MANAGEMENT)
     return [
         str(net)
         for net in _networks(entries)
-        if not _inside(net, INTERNAL + own)
-        and (net.prefixlen < WIDEST[net.version] or not any(_inside(one, [net]) for one in own))
+        if not _inside(net, INTERNAL + cluster_networks)
+        and (
+            net.prefixlen < WIDEST[net.version]
+            or not any(_inside(cluster_network, [net]) for cluster_network in cluster_networks)
+        )
     ]
 
 
@@ -96,5 +99,5 @@ def _networks(entries: Iterable[str]) -> list[Network]:
     return [ipaddress.ip_network(entry, strict=False) for entry in entries]
 
 
-def _inside(one: Network, others: Iterable[Network]) -> bool:
-    return any(one.version == net.version and one.subnet_of(net) for net in others)  # type: ignore[arg-type]
+def _inside(network: Network, others: Iterable[Network]) -> bool:
+    return any(network.version == net.version and network.subnet_of(net) for net in others)  # type: ignore[arg-type]

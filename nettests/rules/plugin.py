@@ -74,11 +74,11 @@ def calico_kept_addresses(evidence: Evidence) -> Finding:
         if any(address in block for block in blocks)
     ]
     wrong = sorted(kept.intersection(addresses))
-    told = ", ".join(map(str, blocks))
+    ranges = ", ".join(map(str, blocks))
     return finding(
         not wrong,
-        f"Pods at {', '.join(wrong)}" if wrong else f"{len(addresses)} addresses of {told}",
-        f"none of the first three addresses and the last of {told}",
+        f"Pods at {', '.join(wrong)}" if wrong else f"{len(addresses)} addresses of {ranges}",
+        f"none of the first three addresses and the last of {ranges}",
         of=len(addresses),
     )
 

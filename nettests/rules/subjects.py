@@ -29,7 +29,7 @@ class Subject:
     wanted: frozenset[str]
     of_node: bool
     """Whether nodes may differ in it."""
-    told_by_node: bool = False
+    reported_by_node: bool = False
     """Whether a node's own vantage tells it where kube-proxy is no Pod (``probes.host_facts``)."""
 
 
@@ -37,8 +37,8 @@ def _of_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
     return Subject(word=word, what=what, read=read, wanted=frozenset(wanted), of_node=True)
 
 
-def _told_by_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
-    return replace(_of_node(word, what, read, *wanted), told_by_node=True)
+def _reported_by_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
+    return replace(_of_node(word, what, read, *wanted), reported_by_node=True)
 
 
 def _of_cluster(word: str, what: str, read: Reader, *wanted: str) -> Subject:
@@ -119,8 +119,8 @@ def _published(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
 OVERLAY = _of_node("overlay", "the driver", _driver, "overlay")
 L2BRIDGE = _of_node("l2bridge", "the driver", _driver, "l2bridge")
 HNS = _of_node("hns", "the driver", _driver, "l2bridge", "l2tunnel", "overlay")
-KERNELSPACE = _told_by_node("kernelspace", "kube-proxy's mode", _mode, "kernelspace")
-DSR = _told_by_node("dsr", "DSR", _dsr, "on")
+KERNELSPACE = _reported_by_node("kernelspace", "kube-proxy's mode", _mode, "kernelspace")
+DSR = _reported_by_node("dsr", "DSR", _dsr, "on")
 KUBE_PROXY = _of_node("kube-proxy", "kube-proxy", _proxy, "pod", "host")
 KUBE_PROXY_POD = _of_node("kube-proxy-pod", "kube-proxy", _proxy_pod, "pod")
 KUBE_PROXY_ON_HOST = _of_node("kube-proxy-on-host", "kube-proxy", _proxy_on_host, "host")
@@ -141,7 +141,7 @@ PUBLISHED_CA = _of_cluster(
 VXLAN = _of_cluster("vxlan", "the plugin's backend", _backend, "vxlan")
 
 SUBJECTS: Mapping[str, Subject] = {
-    one.word: one for one in tuple(globals().values()) if isinstance(one, Subject)
+    subject.word: subject for subject in tuple(globals().values()) if isinstance(subject, Subject)
 }
 """Those above, by their words."""
 
@@ -165,7 +165,9 @@ def why_not_about(subject: Subject, facts: ClusterFacts, node: NodeFacts | None)
     return f"{subject.what}{where} is {fact.value}; the rule applies where it is {wanted}"
 
 
-def is_told_later(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> bool:
+def is_reported_later(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> bool:
     """Whether a subject that is unknown is one that the node itself is to tell, once its vantage stands."""
     unknown = node is not None and not subject.read(facts, node).known
-    return subject.told_by_node and unknown and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
+    return (
+        subject.reported_by_node and unknown and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
+    )

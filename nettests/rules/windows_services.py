@@ -77,7 +77,7 @@ def _reduced(name: str, data: str) -> str:
 
 def _network(data: str) -> str:
     # sample: KUBE_NETWORK=cbr0\0NODE_NAME=win-1
-    values = dict(one.split("=", 1) for one in data.split(r"\0") if "=" in one)
+    values = dict(variable.split("=", 1) for variable in data.split(r"\0") if "=" in variable)
     return values.get(NETWORK_VARIABLE, "")
 
 
@@ -98,9 +98,9 @@ def _keep_names(text: str) -> str:
     """Keep the keys that rules look for, and how many others there are."""
     # sample: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\hns
     names = re.findall(r"(?m)^HKEY_\S*\\Services\\(\S.*?)[ \t]*$", text)
-    known = [name for name in names if name.lower() in _LOOKED_FOR]
-    others = len(names) - len(known)
-    return "".join(f"{name}\n" for name in (*known, *([f"({others} others)"] if others else [])))
+    wanted = [name for name in names if name.lower() in _LOOKED_FOR]
+    others = len(names) - len(wanted)
+    return "".join(f"{name}\n" for name in (*wanted, *([f"({others} others)"] if others else [])))
 
 
 def _names(name: str, only_where: Subject | None = None) -> ToolOutput:
@@ -181,21 +181,21 @@ def proxy_variables(evidence: Evidence) -> Finding:
 
 def settings_of(evidence: Evidence, reading: ToolOutput) -> Object:
     """Return how a service is set up; nothing where all services are listed, and none has that name."""
-    found: Object = {}
+    settings: Object = {}
     text = evidence.text(reading) if reading.name in evidence.texts else ""
     for key, section in _sections(text):
         for match in _VALUE.finditer(section):
             name, data = match["name"], (match["data"] or "").strip()
             if key.endswith(_EXIT):
                 # what holds for no exit code in particular has no name, and what stands for that is translated
-                found |= {} if name.isdigit() else {_EXIT: data}
+                settings |= {} if name.isdigit() else {_EXIT: data}
             elif name in VARIABLES:
-                found |= {NETWORK_VARIABLE: _network(data)} if _network(data) else {}
+                settings |= {NETWORK_VARIABLE: _network(data)} if _network(data) else {}
             elif name in _KEPT:
-                found[name] = _program(data) if name in PROGRAMS else data
-    if not found:
+                settings[name] = _program(data) if name in PROGRAMS else data
+    if not settings:
         _require_absence(evidence, reading)
-    return found
+    return settings
 
 
 def _require_absence(evidence: Evidence, reading: ToolOutput) -> None:
@@ -224,11 +224,11 @@ def _restarts(evidence: Evidence, reading: ToolOutput, name: str) -> Finding:
     demand = "that it is started again when it fails"
     if settings.get("ImagePath") == NSSM:
         then = str(settings.get(_EXIT) or NSSM_RESTARTS)
-        found = f"nssm, which does this when {name} ends: {then}"
-        return finding(then.lower() == NSSM_RESTARTS.lower(), found, demand, of=1)
+        observed = f"nssm, which does this when {name} ends: {then}"
+        return finding(then.lower() == NSSM_RESTARTS.lower(), observed, demand, of=1)
     actions = actions_of(str(settings.get("FailureActions", "")))
-    found = f"{actions.count(RESTART)} actions that restart {name} after a failure"
-    return finding(RESTART in actions, found, demand, of=1)
+    observed = f"{actions.count(RESTART)} actions that restart {name} after a failure"
+    return finding(RESTART in actions, observed, demand, of=1)
 
 
 def actions_of(data: str) -> list[int]:
