@@ -31,7 +31,7 @@ Read = Callable[[str, str], str | None]
 
 def confirmations(trace: Trace, read: Read) -> tuple[str, ...]:
     """Return what objects of the nodes say of the finding, each with its file."""
-    return tuple(_said(trace, read))
+    return tuple(_statements(trace, read))
 
 
 class _About(Enum):
@@ -70,7 +70,7 @@ def _about(finding: Finding) -> _About:
             assert_never(finding)
 
 
-def _said(trace: Trace, read: Read) -> Iterator[str]:
+def _statements(trace: Trace, read: Read) -> Iterator[str]:
     scene, node = trace.scene, trace.node
     sender = scene.source
     backend = trace.backend or (scene.backends[0] if scene.backends else scene.source)
@@ -97,9 +97,9 @@ def _said(trace: Trace, read: Read) -> Iterator[str]:
 def _translated_to(trace: Trace) -> str:
     """Return where the flow was sent that is no endpoint."""
     elsewhere = [
-        one.packet.destination
-        for one in trace.frames
-        if one.way is Way.REQUEST and one.packet.destination != trace.scene.requested
+        frame.packet.destination
+        for frame in trace.frames
+        if frame.way is Way.REQUEST and frame.packet.destination != trace.scene.requested
     ]
     return str(elsewhere[-1]) if elsewhere else ""
 
@@ -134,9 +134,9 @@ def _route(node: str, address: str, read: Read) -> Iterator[str]:
     text = read(node, ROUTES)
     if not text or ":" in address:
         return
-    found = [one for one in _routes(text) if ip_address(address) in one and one.prefixlen]
-    if found:
-        nearest = max(found, key=lambda one: one.prefixlen)
+    routes = [route for route in _routes(text) if ip_address(address) in route and route.prefixlen]
+    if routes:
+        nearest = max(routes, key=lambda route: route.prefixlen)
         yield f"{node} has a route to {address}, {nearest} ({ROUTES})"
     else:
         yield f"{node} has no route to {address} but a default ({ROUTES})"

@@ -16,7 +16,7 @@ from nettests.tracing.sighting import Capture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class StatedFlow:
     """What the user says of the flow."""
 
     mark: Mark
@@ -25,14 +25,14 @@ class Said:
     vni: int | None = None
 
 
-def scene_of_captures(captures: Sequence[Capture], said: Said) -> Scene:
+def scene_of_captures(captures: Sequence[Capture], stated: StatedFlow) -> Scene:
     """Return the scene of the flow; ``PlanError`` where no capture shows it."""
     first, last = captures[0].node, captures[-1].node
     requests = [
-        one
+        frame
         for capture in captures
-        for one in marked(capture.sightings, said.mark)
-        if one.way is Way.REQUEST
+        for frame in marked(capture.sightings, stated.mark)
+        if frame.way is Way.REQUEST
     ]
     if not requests:
         raise PlanError(
@@ -40,21 +40,21 @@ def scene_of_captures(captures: Sequence[Capture], said: Said) -> Scene:
             hint="--port is the client's port, --token what its datagrams begin with",
         )
     begin = requests[0].packet
-    requested = said.service or begin.destination
-    translated = said.service is not None or bool({*said.backends} - {requested})
-    ends = dict.fromkeys(said.backends or _reached(requests[-1].packet.destination, requested))
-    backends = tuple(End(address=one, node=last) for one in ends) or (
+    requested = stated.service or begin.destination
+    translated = stated.service is not None or bool({*stated.backends} - {requested})
+    ends = dict.fromkeys(stated.backends or _reached(requests[-1].packet.destination, requested))
+    backends = tuple(End(address=address, node=last) for address in ends) or (
         () if translated else (End(address=requested, node=last),)
     )
     return Scene(
-        protocol=said.mark.protocol,
-        source=End(address=begin.source, node=first, port=said.mark.port),
+        protocol=stated.mark.protocol,
+        source=End(address=begin.source, node=first, port=stated.mark.port),
         requested=requested,
         requested_port=begin.destination_port,
         backends=backends,
         translator=first if translated else "",
-        encapsulated=True if said.vni is not None else None,
-        vni=said.vni,
+        encapsulated=True if stated.vni is not None else None,
+        vni=stated.vni,
     )
 
 
@@ -63,21 +63,21 @@ def spanning(captures: Sequence[Capture], mark: Mark) -> tuple[Capture, ...]:
 
     Clocks of nodes differ: a capture may be doubted for that, and no harm done.
     """
-    shown = [one for capture in captures for one in marked(capture.sightings, mark)]
-    times = [one.sighting.time for one in shown]
+    shown = [frame for capture in captures for frame in marked(capture.sightings, mark)]
+    times = [frame.sighting.time for frame in shown]
     return tuple(
-        replace(one, doubt=f"the capture on {one.node} does not span the time of the flow")
+        replace(capture, doubt=f"the capture on {capture.node} does not span the time of the flow")
         if times
-        and not one.doubt
-        and not marked(one.sightings, mark)
-        and not _spans(one, min(times), max(times))
-        else one
-        for one in captures
+        and not capture.doubt
+        and not marked(capture.sightings, mark)
+        and not _spans(capture, min(times), max(times))
+        else capture
+        for capture in captures
     )
 
 
 def _spans(capture: Capture, first: float, last: float) -> bool:
-    times = [one.time for one in capture.sightings]
+    times = [sighting.time for sighting in capture.sightings]
     return bool(times) and min(times) <= first and max(times) >= last
 
 

@@ -57,27 +57,27 @@ class Marked:
 def marked(sightings: Iterable[Sighting], mark: Mark) -> tuple[Marked, ...]:
     """Return the frames of the flow, in the order given."""
     given = tuple(sightings)
-    known = _Known.of(given, mark)
+    identity = _Identity.of(given, mark)
     return tuple(
-        Marked(way=way, sighting=_bare(one))
-        for one in given
-        if (way := known.way(one.packet)) is not None
+        Marked(way=way, sighting=_bare(sighting))
+        for sighting in given
+        if (way := identity.way(sighting.packet)) is not None
     )
 
 
 def belonging(sightings: Iterable[Sighting], mark: Mark) -> Callable[[Packet], bool]:
     """Return what tells whether a packet is one of the flow that these show."""
-    known = _Known.of(tuple(sightings), mark)
-    return lambda packet: known.way(packet) is not None
+    identity = _Identity.of(tuple(sightings), mark)
+    return lambda packet: identity.way(packet) is not None
 
 
-def _bare(one: Sighting) -> Sighting:
+def _bare(sighting: Sighting) -> Sighting:
     """Return it without payload: nothing of a flow is kept but its mark."""
-    return replace(one, packet=replace(one.packet, payload=b""))
+    return replace(sighting, packet=replace(sighting.packet, payload=b""))
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Identity:
     """The client's ports, and the first sequence numbers of its connections, as the frames show them."""
 
     mark: Mark
@@ -85,18 +85,24 @@ class _Known:
     openings: frozenset[int]
 
     @classmethod
-    def of(cls, sightings: Iterable[Sighting], mark: Mark) -> "_Known":
+    def of(cls, sightings: Iterable[Sighting], mark: Mark) -> "_Identity":
         """Learn from the frames that bear the mark itself what else belongs to them."""
-        own = [one.packet for one in sightings if _bears(one.packet, mark)]
+        client_packets = [
+            sighting.packet for sighting in sightings if _bears(sighting.packet, mark)
+        ]
         openings = frozenset(
-            one.sequence for one in own if one.syn and not one.ack and one.sequence is not None
+            packet.sequence
+            for packet in client_packets
+            if packet.syn and not packet.ack and packet.sequence is not None
         )
-        ports = {mark.port} | {one.source_port for one in own}
+        ports = {mark.port} | {packet.source_port for packet in client_packets}
         # A source port that was rewritten: the opening of the same connection, from another port.
         ports |= {
-            one.packet.source_port
-            for one in sightings
-            if one.packet.syn and not one.packet.ack and one.packet.sequence in openings
+            sighting.packet.source_port
+            for sighting in sightings
+            if sighting.packet.syn
+            and not sighting.packet.ack
+            and sighting.packet.sequence in openings
         }
         return cls(mark, frozenset(port for port in ports if port is not None), openings)
 
@@ -105,8 +111,8 @@ class _Known:
         served = self.mark.served
         if packet.quoted is not None:
             quoted = {packet.quoted.source_port, packet.quoted.destination_port}
-            own = self.ports if served is None else {served}
-            return Way.ERROR if quoted & own else None
+            ports = self.ports if served is None else {served}
+            return Way.ERROR if quoted & ports else None
         if packet.protocol is not self.mark.protocol:
             return None
         if self.mark.protocol is Protocol.ICMP:

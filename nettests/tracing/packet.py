@@ -68,6 +68,6 @@ class Packet:
     encapsulation: Encapsulation | None = None
 
     @property
-    def told_too_big(self) -> bool:
+    def reports_too_big(self) -> bool:
         """Whether it is an ICMP error that says that a packet was larger than a link carries."""
         return self.icmp in TOO_BIG and self.quoted is not None

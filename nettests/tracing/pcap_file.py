@@ -19,15 +19,15 @@ IP_TYPES = frozenset({b"\x08\x00", b"\x86\xdd"})
 
 def pcap(frames: Iterable[Frame]) -> bytes:
     """Return a capture file of the frames that carry IP."""
-    found = [struct.pack("<IHHiIII", MAGIC, MAJOR, MINOR, 0, 0, SNAP_LENGTH, RAW)]
-    for one in frames:
-        data = _from_ip(one)
+    parts = [struct.pack("<IHHiIII", MAGIC, MAJOR, MINOR, 0, 0, SNAP_LENGTH, RAW)]
+    for frame in frames:
+        data = _from_ip(frame)
         if data:
-            whole, part = int(one.time), round(one.time % 1 * 1_000_000) % 1_000_000
-            found.append(
+            whole, part = int(frame.time), round(frame.time % 1 * 1_000_000) % 1_000_000
+            parts.append(
                 struct.pack("<IIII", whole & 0xFFFFFFFF, part, len(data), _length(data)) + data
             )
-    return b"".join(found)
+    return b"".join(parts)
 
 
 def _length(data: bytes) -> int:

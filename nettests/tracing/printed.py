@@ -71,7 +71,7 @@ class Printed:
 class _Lines:
     """What was read of a text so far."""
 
-    found: list[Frame] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     head: Frame | None = None
     data: bytearray = field(default_factory=bytearray)
@@ -83,7 +83,7 @@ class _Lines:
     def end(self) -> None:
         """Put the frame away that the lines so far were about; one without bytes is none."""
         if self.head is not None and self.data:
-            self.found.append(replace(self.head, data=bytes(self.data)))
+            self.frames.append(replace(self.head, data=bytes(self.data)))
         self.head, self.data = None, bytearray()
 
     def rest(self, line: str) -> None:
@@ -152,7 +152,7 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
         )
     lines.end()
     return Printed(
-        frames=tuple(lines.found),
+        frames=tuple(lines.frames),
         unread=tuple(lines.unread),
         cut=heads > FRAMES or more.cut,
     )
@@ -205,50 +205,50 @@ def read_pktmon(text: str) -> Printed:
             if mac := _MAC.search(about[3]):
                 components.setdefault(about[1], _Component()).mac = _colons(mac[0])
         elif (about := _COMPONENT.search(line)) is not None:
-            one = components.setdefault(about[1], _Component())
-            one.type, one.name = about[2].strip(), about[3].strip()
+            component = components.setdefault(about[1], _Component())
+            component.type, component.name = about[2].strip(), about[3].strip()
         else:
             lines.rest(line)
     lines.end()
-    frames = tuple(_placed(one, components) for one in lines.found)
+    frames = tuple(_placed(frame, components) for frame in lines.frames)
     return Printed(frames=frames, unread=tuple(lines.unread), cut=heads > FRAMES or more.cut)
 
 
 def _pktmon_head(head: re.Match[str]) -> Frame:
     hours, minutes, seconds = int(head[1]), int(head[2]), float(head[3])
-    said = dict(_fields(head[6]))
-    way = said.get("Direction", "")
+    fields = dict(_fields(head[6]))
+    way = fields.get("Direction", "")
     return Frame(
         time=3600.0 * hours + 60.0 * minutes + seconds,
         data=b"",
-        interface=said.get("Component", ""),
+        interface=fields.get("Component", ""),
         direction={"Rx": Direction.IN, "Tx": Direction.OUT}.get(way, Direction.UNKNOWN),
-        ethernet=said.get("Type", "Ethernet") == "Ethernet",
-        drop=_reason(said) if head[4] or "DropReason" in said else "",
-        edge_id=said.get("Edge", ""),
+        ethernet=fields.get("Type", "Ethernet") == "Ethernet",
+        drop=_reason(fields) if head[4] or "DropReason" in fields else "",
+        edge_id=fields.get("Edge", ""),
     )
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
-    for one in _FIELD.finditer(text):
-        yield one[1], one[2]
+    for match in _FIELD.finditer(text):
+        yield match[1], match[2]
 
 
-def _reason(said: dict[str, str]) -> str:
-    at = said.get("DropLocation", "")
-    return said.get("DropReason", "no reason stated") + (f" ({at})" if at else "")
+def _reason(fields: dict[str, str]) -> str:
+    at = fields.get("DropLocation", "")
+    return fields.get("DropReason", "no reason stated") + (f" ({at})" if at else "")
 
 
 def _placed(frame: Frame, components: dict[str, _Component]) -> Frame:
     """Say where a frame was: a component's name, what it leads to, and at a Pod's card which way by its MAC address."""
-    one = components.get(frame.interface)
-    if one is None:
+    component = components.get(frame.interface)
+    if component is None:
         return replace(frame, interface=f"component {frame.interface}" if frame.interface else "")
-    named = replace(frame, interface=f"{one.name} ({frame.interface})", edge=one.edge)
-    if one.edge is not Edge.POD:
+    named = replace(frame, interface=f"{component.name} ({frame.interface})", edge=component.edge)
+    if component.edge is not Edge.POD:
         return named
     to, sender = frame.data[:6].hex(":"), frame.data[6:12].hex(":")
-    way = {to: Direction.OUT, sender: Direction.IN}.get(one.mac, Direction.UNKNOWN)
+    way = {to: Direction.OUT, sender: Direction.IN}.get(component.mac, Direction.UNKNOWN)
     return replace(named, direction=way if frame.ethernet else Direction.UNKNOWN)
 
 

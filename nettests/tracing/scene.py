@@ -59,4 +59,4 @@ class Scene:
 
     def backend(self, address: Address) -> End | None:
         """Return the backend at an address."""
-        return next((one for one in self.backends if one.address == address), None)
+        return next((end for end in self.backends if end.address == address), None)
