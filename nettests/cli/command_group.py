@@ -36,8 +36,8 @@ class Commands(click.Group):
         """Load the command of that name."""
         if cmd_name not in self._homes:
             return None
-        found: click.Command = getattr(import_module(self._homes[cmd_name]), cmd_name)
-        return found
+        command: click.Command = getattr(import_module(self._homes[cmd_name]), cmd_name)
+        return command
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
         """Run as a program; what Python itself would print is harmless to a terminal too."""

@@ -44,7 +44,7 @@ _OPTIONS = (
     click.option("--image", required=True, metavar="REFERENCE", help="The nettests image."),
     click.option(
         "--role",
-        type=click.Choice([one.value for one in Role]),
+        type=click.Choice([role.value for role in Role]),
         default=Role.FULL.value,
         show_default=True,
         help="The run's permissions: a role in manifests/rbac.",
@@ -114,8 +114,8 @@ def job_options(command: CommandFunction) -> CommandFunction:
 
     @wraps(command)
     def with_job(**given: Any) -> Any:
-        own = {name: given.pop(name) for name in _NAMES}
-        return command(wanted=wanted_of(**own), **given)
+        job_arguments = {name: given.pop(name) for name in _NAMES}
+        return command(wanted=wanted_of(**job_arguments), **given)
 
     decorated: CommandFunction = with_job
     for option in reversed(_OPTIONS):

@@ -56,7 +56,7 @@ _OWN_PYTEST = (
 )
 @click.option(
     "--fail-on",
-    type=click.Choice([one.value for one in FailOn]),
+    type=click.Choice([choice.value for choice in FailOn]),
     multiple=True,
     help="known-bugs: exit with 1 instead of 8 if known bugs show. new: exit with 1 only for failures that --baseline does not accept.",
 )
@@ -137,7 +137,7 @@ def _passed_on(common: CommonOptions) -> list[str]:
         *(["--pre-pull"] if options.pre_pull else []),
         *(f"--limitations={path}" for path in options.manifests),
         *(f"--flow={name}" for name in common.flows),
-        *(f"--enable={one.value}" for one in sorted(options.enabled)),
+        *(f"--enable={check_class.value}" for check_class in sorted(options.enabled)),
     ]
 
 
