@@ -118,7 +118,7 @@ def accept(
     old = read_baseline_file(file) if file.exists() else Baseline(file=str(file))
     here = [note for note in dict.fromkeys(elsewhere(run, old) for run in read) if note]
     text = render_baseline(merged(old, [acceptance.entry for acceptance in acceptances], read))
-    # A document of somebody else's, or of a newer version, may hold words that no baseline has.
+    # A file of another origin or of a newer version may hold keys that no baseline has.
     read_baseline(text, str(file))
     _write(file, text)
     before = {entry.check: entry for entry in old.entries}
@@ -173,7 +173,7 @@ def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:
 
 
 def accepted_lines(acceptance: Accepted) -> Iterator[str]:
-    """Yield what was accepted, and of several runs on which facts and why."""
+    """Yield what was accepted; for several runs, also on which facts and why."""
     entry = acceptance.entry
     outcome = f" {entry.seen.outcome}" if entry.seen.outcome else ""
     yield f"accepted until {entry.expires}: {entry.check} {entry.verdict}{outcome}"

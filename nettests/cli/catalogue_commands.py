@@ -75,7 +75,7 @@ def catalogue(
 
 _PROFILES = "vendor profiles"
 _ALONE = {_PROFILES: "vendor profile"}
-"""What of the things that are read is there once in an ordinary call."""
+"""The singular of a word that may be counted as one."""
 
 
 @click.command(cls=Command, example="nettests lint site.yaml")

@@ -152,7 +152,7 @@ def _report(directory: Path, files: VendorFiles) -> ConformanceReport:
 
 
 def _recomputed(directory: Path, files: VendorFiles) -> ConformanceReport:
-    """Return the report of a run; a journal that nothing can be judged by is wrong input here, and no result."""
+    """Return the report of a run; a journal that cannot be judged is wrong input here."""
     try:
         return _report(directory, files)
     except (ManifestError, PathError, PlanError):

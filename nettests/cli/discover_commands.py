@@ -66,9 +66,9 @@ def read_facts(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
 def planned_on(
     common: CommonOptions, also: Callable[[RunOptions, ClusterProfile], None] | None = None
 ) -> tuple[ClusterProfile, Blueprint]:
-    """Plan as a run would, and return the cluster profile beside it; ``also`` reads more while there is a cluster."""
+    """Plan as a run would; return the plan with the cluster profile. ``also`` reads more while the cluster is open."""
     flows = load(common.suites).select(common.flows).flows
-    # What is broken is said before any cluster is contacted, or a lab brought up.
+    # Broken manifests are reported before a cluster is contacted or a lab started.
     read = read_manifests(common.options.manifests)
     with common.cluster() as options:
         profile = profile_of(options)

@@ -59,7 +59,7 @@ def _planned(check_id: str, blueprint: Blueprint) -> Check | Skip:
     for skip in blueprint.plan.skips:
         if skip.id == check_id:
             return skip
-    # Members have the same claim and entries, and facts of their own nodes: the first stands for its check.
+    # Members share claim and entries, but have facts of their own nodes: the first stands for its check.
     checks = {check.id: check.each[0] for check in blueprint.plan.checks}
     checks |= {member.id: member for check in blueprint.plan.checks for member in check.each}
     check = checks.get(check_id)
@@ -73,7 +73,7 @@ def _planned(check_id: str, blueprint: Blueprint) -> Check | Skip:
 
 
 def _as_data(explanation: Explanation, facts: Sequence[Fact]) -> dict[str, object]:
-    """Return check, expectation, documented facts and every entry considered, with what was found of its condition."""
+    """Return check, expectation, documented facts, and every entry considered with the findings on its condition."""
     return {
         "check": to_data(explanation.check),
         "expectation": to_data(explanation.expectation),
@@ -136,7 +136,7 @@ def _explanation_lines(explanation: Explanation, facts: Sequence[Fact]) -> Itera
 
 
 def _open(explanation: Explanation) -> Iterator[str]:
-    """Yield what would settle an outcome that is left open, and how the bugs among the reasons show."""
+    """Yield what would settle an open outcome, and how known bugs show."""
     expectation = explanation.expectation
     if expectation.expected is not None or expectation.undecided:
         return

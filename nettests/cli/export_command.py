@@ -1,4 +1,4 @@
-"""``nettests export RUN``: an anonymised bundle of a run, for whoever teaches the project to read its answers."""
+"""``nettests export RUN``: an anonymised bundle of a run, from which the project learns to read new answers."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from nettests.session.exporting import Exported, exported
 from nettests.session.recorded_runs import folder_of
 
 _SHOWN = 5
-"""How many differing checks are told; the bundle's index has all."""
+"""How many differing checks are printed; the bundle's index has all."""
 
 
 @click.command(cls=Command, example="nettests export latest -o bundle.zip")

@@ -87,7 +87,7 @@ def forecast(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentCluster:
-    """A cluster as it is: its facts, what it is called, and what a run on it tests."""
+    """A cluster before the upgrade: its name, its facts, and the flows that a run on it tests."""
 
     name: str
     facts: ClusterFacts
@@ -102,7 +102,7 @@ class CurrentCluster:
 
 
 def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple[Change, ...]:
-    """Read what changes; what the command line says goes before the profile."""
+    """Read the changes; the command line takes precedence over the profile."""
     written = [forecasts.read_change(word) for word in to]
     by_subject = {change.key.subject: change for change in written}
     if len(by_subject) < len(written):
@@ -154,7 +154,7 @@ def _current_cluster(
 
 
 def _unread_flows(tested: Collection[str], flows: Sequence[Flow]) -> Iterator[str]:
-    """Yield what a run tests and the suites here do not declare: a vendor's flows, or those of another version."""
+    """Yield flows of the run that no suite here declares: a vendor's, or those of another version."""
     unread = sorted({*tested} - {flow.name for flow in flows})
     if unread:
         yield f"flows of the run that no suite here declares are left out (--suites): {', '.join(unread)}"

@@ -98,13 +98,13 @@ def gc(
 
 
 _GONE_BY = frozenset({State.DEAD, State.EXPIRED})
-"""What ought to go."""
+"""The states of what should be removed."""
 
 
 def _removed(
     connection: Connection, chosen: list[Leftover], wait: float, ignored: tuple[str, ...]
 ) -> dict[str, str]:
-    """Remove the chosen runs, one after the other; return what stays, with the reason."""
+    """Remove the chosen runs one by one; return what stays, with the reason."""
     problems: dict[str, str] = {}
     for run in dict.fromkeys(leftover.ownership.run for leftover in chosen):
         places = [leftover for leftover in chosen if leftover.ownership.run == run]
@@ -148,7 +148,7 @@ def _why_it_goes(leftover: Leftover) -> str:
 
 
 def _next_step(leftover: Leftover) -> str:
-    """Return the next step towards removal; nothing if waiting is all that is left to do."""
+    """Return the next step towards removal; empty if only waiting helps."""
     if leftover.state is State.KEPT and not leftover.named:
         return f"; remove it with: nettests gc --run {leftover.ownership.run} --yes"
     look = f"look at it, then: kubectl delete namespace {leftover.namespace}"

@@ -11,7 +11,7 @@ OWN = "Options"
 
 
 class SharedOption(click.Option):
-    """An option that several commands have; ``heading`` is what it stands under in their help."""
+    """An option that several commands have; ``heading`` is its heading in their help."""
 
     def __init__(self, *arguments: Any, heading: str, **more: Any) -> None:
         super().__init__(*arguments, **more)

@@ -29,7 +29,7 @@ def plugin() -> None:
 
 
 def complete() -> None:
-    """Print the candidates for the last word, and on the last line what else may be completed."""
+    """Print the candidates for the last word; the last line says what else may be completed."""
     terminal.guard()
     words = sys.argv[1:] or [""]
     completions = ShellComplete(main, {}, NAME, "").get_completions(words[:-1], words[-1])

@@ -27,7 +27,7 @@ from nettests.session.preflight_evidence import preflight as look
 from nettests.terminal.drawing import console
 
 PIPED = 120
-"""Columns where no terminal says how many there are."""
+"""Columns if the output is not a terminal."""
 _STYLES = {
     Level.OK: "green",
     Level.NOTE: "cyan",
@@ -82,7 +82,7 @@ def _as_data(result: Preflight, common: CommonOptions) -> dict[str, object]:
 
 
 def _placed(result: Preflight, common: CommonOptions) -> list[Permission]:
-    """Return the missing permissions in their places: a run's own namespace is any namespace."""
+    """Return the missing permissions with their namespaces; a run's own namespace may be any."""
     return [permission.within(common.options.namespace or "") for permission in result.missing]
 
 

@@ -81,7 +81,7 @@ def rejudge(
     with run_of(run) as folder:
         require_writable(target)
         again = judge_again(folder, target, manifests, digests, today=today, held=held)
-    # By its journal alone: the other one may be of somebody else, secrets included.
+    # From the new journal only: the original may be somebody else's, with secrets.
     results = write_documents(target)
     if as_json:
         terminal.document(_as_data(again, target / HTML))
@@ -98,7 +98,7 @@ def _target(run: Path) -> Path:
 def _tell(again: Rejudged, report: Path) -> None:
     for judgement in again.changed:
         before = again.before.get(judgement.check)
-        # A journal of somebody else's may hold anything.
+        # Somebody else's journal may hold anything.
         message = _BY_SHAPE.text(judgement.message)
         terminal.line(
             f"{before.value if before else 'not judged'} → {judgement.verdict}  {message}"
@@ -110,7 +110,7 @@ def _tell(again: Rejudged, report: Path) -> None:
 
 
 def _as_data(again: Rejudged, report: Path) -> dict[str, object]:
-    """Return what changed; ``before`` is null of a check that was not judged."""
+    """Return what changed; ``before`` is null if the check was not judged."""
     return {
         "changed": [
             {

@@ -50,12 +50,12 @@ def render(*, common: CommonOptions) -> None:
                 )
         if item["kind"] == "EndpointSlice":
             terminal.line(f"# {_WITHOUT_ADDRESSES}")
-        # What a terminal might obey is escaped, and stays what it is.
+        # Control characters are escaped; the YAML keeps its meaning.
         terminal.block(write_yaml(_without_secrets(item), ascii_only=True))
 
 
 def _without_secrets(item: probes.Object) -> probes.Object:
-    """Return an object as it may be shown: a Secret's content stays in the user's file."""
+    """Return an object without a Secret's content, which stays in the user's file."""
     if item["kind"] != "Secret":
         return item
     return {**item, "data": dict.fromkeys(item["data"], "")}

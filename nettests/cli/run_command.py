@@ -27,13 +27,13 @@ from nettests.session.captures import require_scapy
 from nettests.session.run_archive import newest
 
 _OWN_PYTEST = (
-    # The run must not depend on a configuration file that happens to lie around, nor leave a cache.
+    # The run must not depend on a stray configuration file, nor leave a cache.
     f"--config-file={os.devnull}",
     "--import-mode=importlib",
     "-pno:cacheprovider",
-    # Our reporter speaks instead of pytest's and of xdist's.
+    # Our reporter prints instead of those of pytest and xdist.
     "-qq",
-    # Shuffling the tests of a run changes nothing but the order in which they wait.
+    # Shuffling the tests of a run would only change the order in which they wait.
     "-pno:randomly",
 )
 

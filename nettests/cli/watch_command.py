@@ -45,7 +45,7 @@ from nettests.session.signals import ending_signals
 from nettests.session.webhook import without_address
 
 SLICE_SECONDS = 0.5
-"""Between two looks at whether somebody wants the watch to end."""
+"""Between two checks for an interrupt."""
 
 
 @click.command(
@@ -124,9 +124,9 @@ def _watched(
 
 
 def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
-    """Return the ids of what is run in each round: checks whose members are nodes, unless flows are named.
+    """Return the ids of the checks that each round runs: those whose members are nodes, unless flows are named.
 
-    What costs or changes much is not repeated unless it is named, whatever is enabled.
+    Costly or disruptive checks are not repeated unless they are named, even if enabled.
     """
     plan = prepared.blueprint.plan
     swept = (

@@ -50,14 +50,14 @@ def read(raw: Raw) -> Reading:
 
 
 def _steered(pod: dict[str, Any], raw: Raw) -> Reading:
-    """Whether the Pod, as the API server would store it, holds what its RuntimeClass says of scheduling."""
+    """Whether the Pod, as the API server would store it, has the scheduling settings of its RuntimeClass."""
     # sample: {"nodeSelector":{"kubernetes.io/os":"windows"},"tolerations":[{"key":"os","operator":"Equal",…}]}
     wanted = read_json(raw.context["scheduling"])
     spec, name = pod.get("spec") or {}, raw.context["steered"]
     selector = (wanted.get("nodeSelector") or {}).items()
     lacking = [f"{key}={value}" for key, value in selector if (key, value) not in _selected(spec)]
     tolerated = spec.get("tolerations") or []
-    # A toleration that another one covers is left out when they are merged; one without key covers all.
+    # Merging drops a toleration that another one covers; a toleration without a key covers all.
     everything = any(
         toleration.get("operator") == "Exists" and not toleration.get("key")
         for toleration in tolerated
@@ -80,7 +80,7 @@ def _selected(spec: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 def by_policy(cause: dict[str, Any]) -> bool:
-    """Whether a cause is that the API server takes no privileged containers at all (``--allow-privileged``)."""
+    """Whether the cause is that the API server allows no privileged containers at all (``--allow-privileged``)."""
     # sample: Forbidden: disallowed by cluster policy
     # sample: Forbidden: hostProcess containers are disallowed by cluster policy
     return str(cause.get("message", "")).endswith("disallowed by cluster policy")
@@ -96,7 +96,7 @@ def causes(answer: dict[str, Any]) -> list[dict[str, Any]]:
 def _names(field: str, wanted: str) -> bool:
     """Whether a cause's field is the wanted one or lies in it (``spec.os`` holds ``spec.os.name``).
 
-    Every field of a pod lies in ``spec``: that one is named by nothing but itself.
+    Every field of a Pod lies in ``spec``, so only ``spec`` itself names it.
     """
     within = wanted != "spec" and field.startswith((f"{wanted}.", f"{wanted}["))
     return field == wanted or within

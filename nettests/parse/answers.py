@@ -20,7 +20,7 @@ HEALTH = "health"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was said: the client's address and port, or the backend's name, or neither."""
+    """What a body says: the client's address and port, or the backend's name, or neither."""
 
     server_saw: str | None = None
     source_port: int | None = None
@@ -28,7 +28,7 @@ class Answer:
 
 
 def answered(raw: Raw, body: str, plain: Outcome) -> Reading:
-    """Return the reading of a question that brought ``body`` back, which alone would mean ``plain``."""
+    """Return the reading of an answer with ``body``; ``plain`` is the outcome if the body says nothing else."""
     request = raw.context.get("request", "")
     answer = read_answer(body, request)
     return Reading(
@@ -56,9 +56,9 @@ def read_answer(body: str, request: str = "") -> Answer:
 
 
 def outcome_of(body: str, request: str, plain: Outcome) -> Outcome:
-    """Return what it means that ``body`` came: ``plain``, unless it had to tell of a node's backends.
+    """Return the outcome of a body: ``plain``, unless a health check port reports a node's backends.
 
-    Whatever else answers at a health check port is just an answer.
+    Any other answer from a health check port is ``plain`` too.
     """
     if request != HEALTH:
         return plain

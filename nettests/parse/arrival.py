@@ -12,7 +12,7 @@ from nettests.model.words import Outcome
 from nettests.parse.reading import Reading
 
 ARRIVAL = "arrival"
-"""The purpose of what is sent and read for it."""
+"""The purpose of the raw answers that this module reads."""
 SERVER_LOG = "server-log"
 
 
@@ -24,7 +24,7 @@ def echoed(log: str, text: str) -> str:
 
 
 def read(raw: Raw) -> Reading:
-    """Read the lines: there are some if the datagram arrived."""
+    """Read the log lines: the datagram arrived if there are any."""
     if raw.stdout:
         return Reading(outcome=Outcome.REPLIED, detail=f"it arrived: {raw.stdout.splitlines()[0]}")
     return Reading(outcome=Outcome.TIMED_OUT, detail="the server's log has no line of it")

@@ -16,7 +16,7 @@ _FIXED = {"REFUSED": Outcome.REFUSED, "TIMEOUT": Outcome.TIMED_OUT}
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of one attempt to connect; over UDP success means that the target replied."""
+    """Read one attempt to connect; over UDP success means that the target replied."""
     error_text = raw.stderr.strip()
     # sample: "REFUSED", "TIMEOUT: read udp …: i/o timeout", "DNS: lookup nosuch.demo …: no such host"
     match = re.match(r"(REFUSED|TIMEOUT|DNS|OTHER|UNKNOWN)(?::\s*(.*))?$", error_text, re.DOTALL)

@@ -15,7 +15,7 @@ from nettests.parse import first_packets, start
 from nettests.parse.reading import Reading, one_line, probe_failed
 
 NAMED = 5
-"""So many Pods are named in a sentence."""
+"""How many Pods a sentence names."""
 _BAD = frozenset({Outcome.DEVIATES, Outcome.FAILS_TO_START})
 
 NamedReadings = Sequence[tuple[str, Reading]]
@@ -43,7 +43,7 @@ def read(raw: Raw) -> Reading:
 
 
 def _read(pod: Mapping[str, Any], raw: Raw) -> Reading:
-    """Read what one Pod tells."""
+    """Read the record of one Pod."""
     if "error" in pod:
         return probe_failed(str(pod["error"]))
     return start.read_first_packets(pod, raw)
@@ -55,7 +55,7 @@ def _logs(pod: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _deviates(bad: NamedReadings, number: int) -> Reading:
-    """Name the Pods that deviate; the one that was late for longest, if any was, says how."""
+    """Name the Pods that deviate, with the detail of the one that was late for longest."""
     name, worst = max(bad, key=lambda deviation: _seconds(deviation[1]))
     names = ", ".join(pod_name for pod_name, _ in bad[:NAMED])
     more = f" and {len(bad) - NAMED} more" if len(bad) > NAMED else ""
@@ -69,7 +69,7 @@ def _seconds(reading: Reading) -> float:
 
 
 def _no_answer(silent: NamedReadings, number: int) -> Reading:
-    """Say why nothing can be said, in the words of one of them."""
+    """Say why there is no answer, with the reason of one Pod."""
     if not silent:
         return probe_failed("no Pod was made")
     return probe_failed(f"{silent[0][1].detail}; so it was with {len(silent)} of {number} Pods")

@@ -46,7 +46,7 @@ Readings = Mapping[str, NodeReading]
 
 
 def completed(facts: ClusterFacts, readings: Iterable[NodeReading]) -> ClusterFacts:
-    """Return the facts with what was read; an unknown one says why its reading did not help either."""
+    """Return the facts, completed by the readings; a fact that stays unknown says why its reading did not help."""
     by_node: dict[str, dict[str, NodeReading]] = {}
     for reading in readings:
         by_node.setdefault(reading.node, {})[reading.reading] = reading
@@ -88,20 +88,20 @@ def _kube_proxy(node: NodeFacts, readings: Readings) -> KubeProxyFacts:
 
 
 def _or_read(before: Fact[T], read: Callable[[], Fact[T] | None]) -> Fact[T]:
-    """Return a fact that is known, or what the node says of it; without that, as it was."""
+    """Return a known fact as it is; else what the node says, or the unknown fact if the node says nothing."""
     return before if before.known else read() or before
 
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """Settings by their flags, and where they stand."""
+    """Settings by their flags, and where they were read."""
 
     origin: str
     values: Mapping[str, str]
 
 
 def _settings(readings: Readings) -> Iterable[_Settings]:
-    """Yield what a kube-proxy on the host was given, in the order in which it decides."""
+    """Yield the settings of a kube-proxy on the host, those that take precedence first."""
     answer = readings.get(CONFIGURATION.name)
     served = served_settings(answer.stdout) if answer is not None and _is_answer(answer) else None
     if answer is not None and served is not None:
@@ -194,7 +194,7 @@ def _suffixes(
 
 
 def _firewall(before: Fact[bool], reading: NodeReading) -> Fact[bool]:
-    """Return whether the firewall is on: in all profiles, or in none; which one applies is not read."""
+    """Return whether the firewall is on: in all profiles, or in none; which profile applies is not read."""
     if not _is_answer(reading):
         why = reading.error or reading.stderr.strip() or f"it ended with {reading.exit_code}"
         return unknown(f"{before.origin}; its profiles were not read: {one_line(why)}")

@@ -16,7 +16,7 @@ from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
 
 BEFORE, AFTER, ANEW = "before", "after", "anew"
-"""What is said before the silence, after it, and over the new connection beside."""
+"""The words sent before the silence, after it, and over a new connection."""
 
 # samples: bash: connect: Connection refused      error ConnectionRefused
 _REFUSED = re.compile(r"connection ?refused", re.IGNORECASE)
@@ -29,20 +29,20 @@ _SILENT = re.compile(r"none (1[3-9]\d|TimedOut|ConnectionAborted)")
 
 
 class Fate(StrEnum):
-    """What a client says of a word."""
+    """What became of a word, by the client's output."""
 
     ANSWERED = "answered"
     SILENT = "unanswered"
     RESET = "reset"
     OTHER = "other"
-    """It was sent, and the connection ended in a way that is not the network's alone."""
+    """It was sent, but the connection ended in a way that the network alone does not explain."""
     UNTOLD = "untold"
-    """Nothing shows that it was sent, or what came of it."""
+    """Nothing shows that it was sent, or what became of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    """One connection, as the processes at its ends told of it."""
+    """The output of the processes at both ends of one connection."""
 
     output: str
     stderr: str
@@ -86,7 +86,7 @@ def fate(output: str, word: str) -> Fate:
 
 
 def _answer(since: list[str], word: str) -> Fate:
-    """Read the lines from a word that was taken to what came of it."""
+    """Read the lines from a sent word to its fate."""
     if since[-1] == f"back {word}":
         return Fate.ANSWERED
     if _SILENT.fullmatch(since[-1]):
@@ -95,7 +95,7 @@ def _answer(since: list[str], word: str) -> Fate:
 
 
 def _lines(output: str) -> list[str]:
-    """Return the whole lines: the last one may be on its way."""
+    """Return the finished lines; the last one may be incomplete."""
     return output[: output.rfind("\n") + 1].splitlines()
 
 
@@ -119,7 +119,7 @@ def read(raw: Raw) -> Reading:
 
 
 def _not_proven(kept: _Line, after: Fate, fresh: _Line | None) -> Reading | None:
-    """Say why the silence may not be what ended the connection."""
+    """Say why something other than the silence may have ended the connection."""
     if after is Fate.UNTOLD:
         return probe_failed(
             f"nothing shows that a word was sent after the silence: {_both_ends(kept)}"
@@ -136,7 +136,7 @@ def _not_proven(kept: _Line, after: Fate, fresh: _Line | None) -> Reading | None
 
 
 def _both_ends(line: _Line) -> str:
-    """Return what both ends told of their connection, for people."""
+    """Return the output of both ends of a connection, on one line."""
     client = f"client {_ended(line.exit)}: {line.output[-120:]} {line.stderr[-80:]}"
     return one_line(f"{client}; server {_ended(line.server_exit)}: {line.server_stderr[-80:]}")
 
@@ -146,7 +146,7 @@ def _ended(code: int | None) -> str:
 
 
 def _record(given: Any) -> _Record:
-    """Return the record; ``KeyError`` or ``TypeError`` when it is none."""
+    """Return the record; ``KeyError`` or ``TypeError`` if it is malformed."""
     seconds, fresh = _of_type(given, dict)["seconds"], given["fresh"]
     return _Record(
         seconds=float(_of_type(seconds, int | float)),

@@ -32,7 +32,7 @@ def read(raw: Raw) -> Reading:
     try:
         finding = rule.demand(evidence)
     except UnreadableError as error:
-        # What could not be read from the cluster is no text at all.
+        # A failed reading has no text that a parser could fail to understand.
         return (probe_failed if evidence.problems else not_understood)(error.message)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         return not_understood(f"the readings have another form than expected: {error!r}")

@@ -64,7 +64,7 @@ _FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of a lookup: addresses, or why there are none."""
+    """Read the result of a lookup: addresses, or why there are none."""
     addresses = _addresses(raw.stdout)
     if addresses:
         shown = ", ".join(addresses)

@@ -29,7 +29,7 @@ _AUTHORITY = re.compile(r"^\S+\s+SOA\s+\d+\s+Authority\b", re.MULTILINE)
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of a lookup by the Windows DNS client."""
+    """Read the result of a lookup by the Windows DNS client."""
     addresses = tuple(_RECORD.findall(raw.stdout))
     if addresses:
         shown = ", ".join(addresses)

@@ -23,17 +23,17 @@ from nettests.parse.read import read_answer, read_raw
 from nettests.parse.resent import LOOKUP
 
 RETRANSMITTED = SYN_AGAIN[0]
-"""Seconds after which TCP sends its first packet again, and who speaks UDP is told to (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
+"""Seconds after which TCP retransmits its first packet, and UDP clients should (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
 QUERIED_AGAIN = 2.0
 """Seconds after which a resolver may query again at the earliest (RFC 1035, 4.2.1); Linux waits 5 s, Windows 1 s."""
 NEXT_TO_NOTHING = 4
-"""A probe's own answer is that beside another one where it took no more than one of so many parts of the lateness."""
+"""A probe's own answer is next to nothing if it took at most one part in this many of the delay."""
 BY_REQUEST = frozenset({"dial", "train"})
-"""Tools of a probe that is reached over HTTP, and answers for itself over the same channel."""
+"""Tools of a probe that is reached over HTTP and can answer for itself over the same channel."""
 
 
 def limit(check: Check) -> float | None:
-    """Return from how many seconds on an answer is late; ``None`` where its time says nothing of waiting."""
+    """Return from how many seconds on an answer is late; ``None`` if its time says nothing about waiting."""
     if check.source.kind is not VantageKind.POD or check.action.size is not None:
         return None
     match check.action.question:
@@ -45,7 +45,7 @@ def limit(check: Check) -> float | None:
             return None
         case Question.PATH_MTU | Question.FLOWS | Question.SCALE | Question.WITNESS:
             return None
-        case Question.DURING:  # its own record tells
+        case Question.DURING:  # its own record says it
             return None
         case Question.ADMIT | Question.INSPECT | Question.START:
             return None
@@ -64,19 +64,19 @@ def _late(check: Check, raw: Raw, bound: float) -> bool:
     if raw.error is not None or _of_one(raw) < bound:
         return False
     if check.action.question is Question.RESOLVE and read_raw(raw).outcome is Outcome.TIMED_OUT:
-        return False  # the name was there, and a server behind it kept silent
+        return False  # the name resolved, but its server was silent
     return read_answer(raw, check.action.question).outcome.positive
 
 
 def _of_one(raw: Raw) -> float:
-    """Return the seconds of an answer; of a train those of one try."""
+    """Return the seconds that an answer took; for a train, those of one try."""
     return raw.elapsed / read_raw(raw).tries
 
 
 def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
-    """Return how late all answers of a check came, and what shows that it is the path; ``None`` if they did not.
+    """Say how late all answers of a check were, and what shows that the path is slow; ``None`` if they were not.
 
-    ``others`` are what the same channel to the same probe carried.
+    ``others`` are the other answers over the same channel from the same probe.
     """
     if check.action.size is not None and check.action.question is Question.REACH:
         return _beside_a_payload(raws, tuple(others))
@@ -98,7 +98,7 @@ def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | 
 
 
 def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
-    """Return how late small questions were answered where a payload was not: then it is not for its size."""
+    """Say how late small requests were answered where a payload was not: then its size is not the reason."""
     answers = [raw for raw in raws if raw.purpose == "check"]
     small = [raw for raw in raws if raw.purpose == "control:target" and raw.error is None]
     answered = [raw.elapsed for raw in small if read_raw(raw).outcome.positive]
@@ -119,9 +119,9 @@ def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | N
 
 
 def by_itself(check: Check, raws: Sequence[Raw], answers: Sequence[Raw]) -> str | None:
-    """Return how soon the probe answered for itself while the question was on its way once more, if it did at once.
+    """Say how fast the probe answered for itself while the request was sent once more, if it did at once.
 
-    On a busy machine it takes longer, and still next to nothing of what the answer is late by.
+    On a busy machine that takes longer, but still next to nothing compared with the delay.
     """
     last = max(answers, key=lambda raw: raw.attempt)
     at_once = max(PROMPT_SECONDS, (_of_one(last) - (limit(check) or 0)) / NEXT_TO_NOTHING)
@@ -137,10 +137,10 @@ def by_itself(check: Check, raws: Sequence[Raw], answers: Sequence[Raw]) -> str 
 
 
 def _by_others(answers: Sequence[Raw], others: Iterable[Carried]) -> str | None:
-    """Return how many other commands a probe carried out at once meanwhile, where nslookup took long.
+    """Say how many other commands a probe carried out at once while nslookup took long.
 
-    On a busy machine one of them may be quick: some have to be, beside each answer. Microsoft's nslookup queries the
-    server's own name first, and PowerShell starts slowly: neither is measured.
+    On a busy machine one command may be quick, so several have to be, beside each answer. Microsoft's nslookup queries
+    the server's own name first, and PowerShell starts slowly: neither is measured.
     """
     if any(raw.tool != "nslookup" or raw.client_os == OS.WINDOWS for raw in answers):
         return None

@@ -28,15 +28,15 @@ NOT_ITS_OWN = (
     "ImagePullBackOff",
     "RegistryUnavailable",
 )
-"""Reasons of the surroundings, not of the Pod."""
+"""Reasons of the cluster, not of the Pod."""
 SANDBOX = "FailedCreatePodSandBox"
-"""The event of a Pod that waits for its network and says nothing of it in its status."""
+"""The event of a Pod that waits for its network; its status does not say so."""
 _OF_ERRORS = ("denied", "error", "read-only")
-"""Words of what a case wants of mounttest where it wants it to fail."""
+"""Words in a case's text if it expects mounttest to fail."""
 _EMPTY = re.compile(r'content of file "[^"]*":')
-"""What mounttest says of an empty file; a certificate is in no record, so that its own words cannot be demanded."""
+"""What mounttest prints for an empty file; a certificate is never recorded, so its text cannot be required."""
 WHOLE_LINE = "whole-line"
-"""The key in ``Raw.context`` of cases whose text has to be a line of its own."""
+"""The key in ``Raw.context`` of cases whose text has to be a whole line."""
 QUIET = frozenset({"ContainerCreating", "PodInitializing", "Completed"})
 
 
@@ -62,9 +62,9 @@ def ended(pod: Json) -> bool:
 
 
 def conclusive(pod: Json, case: Case, container: str) -> bool:
-    """Whether nothing more is to be learnt by waiting: ``settled``.
+    """Whether waiting longer shows nothing more: ``settled``.
 
-    Where the case looks at what comes of the Pod by itself, that it came: its end, or a restart of ``container``.
+    If the case waits for what the Pod does by itself: its end, or a restart of ``container``.
     """
     if case.then is None or not case.then.by_itself:
         return settled(pod, case.reasons)
@@ -72,7 +72,7 @@ def conclusive(pod: Json, case: Case, container: str) -> bool:
 
 
 def settled(pod: Json, reasons: Sequence[str]) -> bool:
-    """Whether nothing more is to be learnt by waiting: started, failed, or failing as the case requires."""
+    """Whether waiting longer shows nothing more: started, failed, or failing as the case requires."""
     status = pod.get("status", {})
     return (
         started(pod) or status.get("phase") == "Failed" or _shows(status_reasons(status), reasons)
@@ -110,7 +110,7 @@ def read_first_packets(record: Mapping[str, Any], raw: Raw) -> Reading:
 
 
 def _of_its_end(status: Json, raw: Raw) -> Reading:
-    """Read how the first container ended: its code, or what it wrote for its Pod's status."""
+    """Read how the first container ended: its exit code, or its termination message."""
     # sample: {"terminated": {"exitCode": 7, "reason": "Error", "message": "…", "startedAt": …, "finishedAt": …}}
     listed = status.get("containerStatuses") or [{}]
     end = (listed[0].get("state") or {}).get("terminated") or {}
@@ -126,7 +126,7 @@ def _of_its_end(status: Json, raw: Raw) -> Reading:
 
 
 def _compared(good: bool, phrase: str, wanted: str) -> Reading:  # noqa: FBT001 - what was compared
-    """Return that something is as it should be, or what should be instead."""
+    """Return whether the value is as expected; if not, with the expected one."""
     outcome = Outcome.CONFORMS if good else Outcome.DEVIATES
     return Reading(
         outcome=outcome, detail=one_line(phrase if good else f"{phrase} instead of {wanted}")
@@ -134,7 +134,7 @@ def _compared(good: bool, phrase: str, wanted: str) -> Reading:  # noqa: FBT001 
 
 
 def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
-    """Read whether the kubelet restarted a container for the reason of the case, which only an event tells."""
+    """Read whether the kubelet restarted a container for the reason of the case; only an event says that."""
     status, says = record["status"], raw.context["says"]
     events = [f"{event['reason']}: {event['message']}" for event in record.get("events") or ()]
     restarted = [
@@ -156,7 +156,7 @@ def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
 
 
 def not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
-    """Read why a Pod is not there: its own reason, or one of its surroundings."""
+    """Read why a Pod did not start: for a reason of its own, or one of the cluster."""
     reasons = raw.context.get("reasons", "").splitlines()
     # sample: {"type": "Warning", "reason": "Failed", "message": "Error: container has runAsNonRoot …"}
     warnings = [
@@ -179,7 +179,7 @@ def not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
 
 
 def status_reasons(status: Json) -> Iterator[str]:
-    """Yield what the Pod's status says of why it is not there: reason and message, each once."""
+    """Yield why a Pod did not start, from its status: reason and message, each once."""
     # sample: {"phase": "Failed", "reason": "PodOSNotSupported", "message": "Pod was rejected: Failed to …"}
     if status.get("reason"):
         yield f"{status['reason']}: {status.get('message', '')}"
@@ -221,7 +221,7 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         return _ended(then, float(says))
     code, output = then.get("exit_code", 0), str(then.get("stdout", ""))
     if code and "curl" in raw.command:
-        # It says what it met: that a name is not known is another answer than that nobody listens.
+        # curl's error says more than its failure: an unknown name is not a refused connection.
         return curl.read(
             replace(raw, exit_code=code, stdout=output, stderr=str(then.get("stderr", "")))
         )
@@ -231,7 +231,7 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
     if "mounttest" in raw.command and output:
         return _of_a_file(output, says)
     text = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
-    if code:  # the tool failed: what it would have said nobody knows
+    if code:  # the tool failed, so its output says nothing
         return probe_failed(f"{how}: it ended with exit code {code} and said {text}")
     lines = [line.strip().lower() for line in output.splitlines()]
     there = says.lower() in (lines if WHOLE_LINE in raw.context else output.lower())
@@ -244,9 +244,9 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
 
 
 def _of_a_file(output: str, says: str) -> Reading:
-    """Read what mounttest met of a file: that one is not there, or is denied, is no failure of the tool.
+    """Read what mounttest printed about a file; a missing or denied file is not a failure of the tool.
 
-    Where an error is wanted, another error is none that is understood.
+    If an error is expected, another error is not understood.
     """
     # samples: content of file "/a": text    error reading file content for "/a": open /a: permission denied
     empty = _EMPTY.fullmatch(output.strip()) is not None
@@ -257,7 +257,7 @@ def _of_a_file(output: str, says: str) -> Reading:
 
 
 def _renewed(then: Json, raw: Raw) -> Reading:
-    """Read what came in the place of a StatefulSet's Pod: the same name, as host name and in DNS."""
+    """Read whether a StatefulSet's recreated Pod has the same name, as host name and in DNS."""
     before, after = then["uids"]
     if before == after or "stays" in then:
         return probe_failed(f"no other Pod {then['name']} came: {then.get('stays', before)}")
@@ -292,7 +292,7 @@ def _restarted(then: Json) -> Reading:
 
 
 def _ended(then: Json, least: float) -> Reading:
-    """A Pod that ends before its server wanted to was killed; so was one that took all of its grace."""
+    """Read whether a Pod ended by itself: one that ends before its server, or uses all its grace period, was killed."""
     seconds, grace = float(then["seconds"]), float(then["grace"])
     good = bool(then["gone"]) and least <= seconds < grace
     gone = "gone" if then["gone"] else "still there"

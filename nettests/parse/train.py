@@ -14,7 +14,7 @@ from nettests.parse.taxonomy import Stage
 
 
 def read(raw: Raw) -> Reading:
-    """Read how many tries were lost; another error than silence is what the train brought."""
+    """Read how many tries were lost; an error other than silence is the result of the whole train."""
     if failure := channel_failure(raw):
         return failure
     dial_result = document(raw.stdout)

@@ -18,15 +18,15 @@ from nettests.parse.sources import same_address
 WITNESS = "witness"
 """The name of the tool."""
 PLAIN = "plain"
-"""The word of the record for a network plugin that encapsulates nothing."""
+"""What a record says of a network plugin that encapsulates nothing."""
 REWRITING = "l2bridge"
 """The driver that sends its Pods' packets with the node's MAC address (Microsoft, "Windows container network drivers")."""
 ITS_SOURCE = frozenset({Subject.SOURCE, Subject.NAT})
-"""What every such check is about: without it, others say too little of a connection."""
+"""What every such check compares; without it, the other subjects say too little about a connection."""
 
 
 def read(raw: Raw) -> Reading:
-    """Read what the server answered; an answer whose packets were not captured whole says nothing here."""
+    """Read the server's answer; it says nothing if its packets were not captured completely."""
     record = _record(raw)
     answer = replace(
         raw,
@@ -47,7 +47,7 @@ def read(raw: Raw) -> Reading:
 
 
 def witnessed_in(raws: Sequence[Raw]) -> tuple[Witnessed, ...]:
-    """Return what both witnesses of the last connection said; none where it cannot be read or was not answered."""
+    """Return what both witnesses of the last connection say; empty if it was not answered or cannot be read."""
     try:
         record = _record(raws[-1])
         reading = read(raws[-1])
@@ -70,13 +70,13 @@ Frame = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Connection:
-    """The record of one connection, and the source that its server saw."""
+    """The record of one connection, with the source that its server saw."""
 
     saw: str
-    """With its port, where the server told that too."""
+    """With its port, if the server reported it."""
     record: Mapping[str, Any]
     requests: tuple[Frame, ...]
-    """On their way from the translated destination on."""
+    """Requests after the translation of their destination."""
     replies: tuple[Frame, ...]
 
     @classmethod
@@ -107,7 +107,7 @@ def _each(connection: _Connection) -> Iterator[Witnessed]:
 
 
 def _source(connection: _Connection) -> Witnessed | None:
-    """Compare the source that the server saw with that of the packets, from where they left their node on."""
+    """Compare the source that the server saw with that of the packets since they left their node."""
     if not connection.saw:
         return None
     source, node = connection.record["source_node"], connection.record["backend_node"]
@@ -127,7 +127,7 @@ def _source(connection: _Connection) -> Witnessed | None:
 
 
 def _reply(connection: _Connection) -> Witnessed | None:
-    """Compare the source that the server saw with the destination of the reply; outside nothing is captured."""
+    """Compare the source that the server saw with the destination of the reply; nothing is captured outside."""
     if not connection.saw or connection.record["outside"]:
         return None
     node = connection.record["backend_node"]
@@ -138,7 +138,7 @@ def _reply(connection: _Connection) -> Witnessed | None:
 
 
 def _encapsulation(connection: _Connection) -> Witnessed | None:
-    """Compare what the plugin is configured for with what crossed between the nodes."""
+    """Compare the encapsulation that the plugin is configured for with the frames between the nodes."""
     encapsulation = connection.record["encapsulation"]
     if not encapsulation or connection.record["outside"]:
         return None
@@ -190,7 +190,7 @@ def _crossing(frame: Frame) -> str:
 
 
 def _mac(connection: _Connection) -> Witnessed | None:
-    """Compare what the driver does with the MAC address that a Pod's packet has where it leaves the node."""
+    """Compare the driver's rewriting with the MAC address of a Pod's packet as it leaves the node."""
     if connection.record["driver"] != REWRITING:
         return None
     pod_frames = [
@@ -199,11 +199,11 @@ def _mac(connection: _Connection) -> Witnessed | None:
     out = [
         request for request in connection.requests if _on_wire(request) and request["source_mac"]
     ]
-    mine = [frame for frame in out if pod_frames and frame["node"] == pod_frames[0]["node"]]
-    if not pod_frames or not mine:
+    same_node = [frame for frame in out if pod_frames and frame["node"] == pod_frames[0]["node"]]
+    if not pod_frames or not same_node:
         return None
-    kept = [frame for frame in mine if frame["source_mac"] == pod_frames[0]["source_mac"]]
-    shown = (kept or mine)[0]
+    kept = [frame for frame in same_node if frame["source_mac"] == pod_frames[0]["source_mac"]]
+    shown = (kept or same_node)[0]
     mac, pod = shown["source_mac"], pod_frames[0]["source_mac"]
     return Witnessed(
         subject=Subject.MAC,
@@ -224,7 +224,7 @@ def _on_wire(frame: Frame) -> bool:
 
 
 def _leaves(frame: Frame) -> bool:
-    """Whether a frame is on its way out of its node."""
+    """Whether a frame is leaving its node."""
     if frame["direction"] == "in" or frame["edge"] == "Pod":
         return False
     return bool(frame["edge"] == "wire" or frame["tunnel"])
@@ -237,7 +237,7 @@ def _compared(
     frames: Sequence[Frame],
     shown_by: Callable[[Frame], str],
 ) -> Witnessed | None:
-    """Return both witnesses: the first frame that shows something else speaks for the capture."""
+    """Return what both witnesses say; the first frame that differs speaks for the capture."""
     if not frames:
         return None
     other = [frame for frame in frames if shown_by(frame) != says]

@@ -1,7 +1,7 @@
-"""Read what became of an object that makes Pods: whether it made any, how they started, and what its status tells.
+"""Read the record of a workload: whether it created Pods, how they started, and what its status says.
 
-Beside ``start``, which reads one Pod. Pods that its controller makes and the API server, or a quota, refuses are no
-answer of the object. Used by ``probes.workloads`` as well, to know when nothing more is to be learnt by waiting.
+Beside ``start``, which reads one Pod. A Pod that the API server or a quota rejects says nothing about the
+workload. Used by ``probes.workloads`` as well, to know when waiting longer shows nothing more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +18,11 @@ from nettests.parse.reading import Reading, one_line, probe_failed
 Json = dict[str, Any]
 
 _REFUSED = "FailedCreate"
-"""The reason of an event, or of a Deployment's condition, where a Pod was not taken."""
+"""The reason of an event, or of a Deployment's condition, if a Pod was rejected."""
 
 
 def settled(pods: Sequence[Json], how: str, says: str) -> bool:
-    """Whether nothing more is to be learnt of an object's Pods by waiting."""
+    """Whether waiting longer shows nothing more about a workload's Pods."""
     if how == APART:
         decided = [pod for pod in pods if start.started(pod) or _kept_away(pod, says)]
         return len(decided) == len(pods) > 1
@@ -30,23 +30,23 @@ def settled(pods: Sequence[Json], how: str, says: str) -> bool:
 
 
 def serves(pods: Sequence[Json]) -> bool:
-    """Whether one of these Pods is Ready, and not about to go."""
+    """Whether one of these Pods is Ready and not being deleted."""
     return any(start.started(pod) and not _leaves(pod) for pod in pods)
 
 
 def replaced(pods: Sequence[Json], revision: str) -> bool:
-    """Whether all that stay are Pods of the template with this ``revision``, and Ready; others may take long to go."""
+    """Whether all Pods that are not being deleted are Ready and of the template with this ``revision``."""
     stay = _staying(pods)
     return bool(stay) and all(_revision(pod) == revision and start.started(pod) for pod in stay)
 
 
 def failing(pods: Sequence[Json]) -> list[Json]:
-    """Return the Pods that did not start, and stay."""
+    """Return the Pods that did not start and are not being deleted."""
     return [pod for pod in _staying(pods) if not start.started(pod)]
 
 
 def status_lacks(kind: Workload, workload: Mapping[str, Any]) -> str:
-    """Return what the status of an object lacks to tell that its Pods are as they should be, or nothing."""
+    """Return what a workload's status lacks to show that its Pods are as specified; empty if nothing."""
     status, spec = workload.get("status") or {}, workload.get("spec") or {}
     generation = (workload.get("metadata") or {}).get("generation", 0)
     if (observed := status.get("observedGeneration", generation)) < generation:
@@ -78,7 +78,7 @@ def status_lacks(kind: Workload, workload: Mapping[str, Any]) -> str:
 
 
 def read(raw: Raw) -> Reading:
-    """Read the record of one object; ``context`` holds its ``kind``, and ``then`` and ``says`` of the case."""
+    """Read the record of one workload; ``context`` holds its ``kind``, and the case's ``then`` and ``says``."""
     record, kind, how = read_json(raw.stdout), Workload(raw.context["kind"]), raw.context["then"]
     pods: list[Json] = record["pods"]
     if not pods:
@@ -102,7 +102,7 @@ def _no_pods(record: Json, kind: Workload) -> Reading:
 
 
 def _refused(record: Json, kind: Workload) -> Reading | None:
-    """Return that a Pod was refused, where events or a Deployment's status say so."""
+    """Return the reading of a rejected Pod, if events or a Deployment's status name one."""
     # sample: {"type": "Warning", "reason": "FailedCreate", "message": "Error creating: pods \"x-\" is forbidden: …"}
     # sample: {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "pods \"x-\" is …"}
     conditions = (record["own"].get("status") or {}).get("conditions") or ()

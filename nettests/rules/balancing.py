@@ -1,8 +1,8 @@
 """Which load balancers a Windows node should have, from Services and EndpointSlices: frontends, backends, DSR.
 
 Used by the rules about load balancers in HNS. Sources: the API's words on traffic policies and endpoint
-conditions, KEP-1669 (terminating endpoints), and ``pkg/proxy/winkernel`` where the documents are silent. What
-depends on what kube-proxy did before is ``settled`` no more: it may be there or not.
+conditions, KEP-1669 (terminating endpoints), and ``pkg/proxy/winkernel`` where the documents are silent. A load
+balancer that depends on what kube-proxy did before is not ``settled``: it may be there or not.
 """
 
 import ipaddress
@@ -14,10 +14,10 @@ from nettests.rules.evidence import Object
 
 OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"
 PRESERVED = "preserve-destination"
-"""The annotation that gives load balancers' addresses to local backends unchanged."""
+"""The annotation by which local backends get the load balancer's address unchanged."""
 FAMILIES = {"IPv4": 4, "IPv6": 6}
 MOST_BACKENDS = 64
-"""Old builds take no more; whether more are programmed is another rule's matter."""
+"""Old builds take no more; another rule looks at whether more are programmed."""
 
 Frontend = tuple[str, int, str]
 """Address (empty for a NodePort), port and protocol."""
@@ -26,18 +26,18 @@ CLUSTER_IP, NODE_PORT, EXTERNAL_IP, INGRESS = "ClusterIP", "NodePort", "external
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A load balancer that a Service port gives rise to on one node, in one family."""
+    """A load balancer that a Service port needs on one node, in one family."""
 
     front: Frontend
     family: int
     kind: str
     backends: frozenset[str]
     ports: frozenset[int]
-    """At one of which the backends are dialled."""
+    """The backends listen on one of them."""
     direct: bool | None
-    """Whether it is of DSR; ``None`` where the node's setting decides."""
+    """Whether it uses DSR; ``None`` if the node's setting decides."""
     settled: bool
-    """Whether nothing but the objects decides if it is there, and with whom."""
+    """Whether the objects alone decide if it exists, and with which backends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +58,13 @@ class Node:
     local: frozenset[str]
     remote: frozenset[str]
     skips_unserving: bool = True
-    """Endpoints that do not serve are left out, as since 1.24.10 to 1.27."""
+    """Whether kube-proxy leaves out endpoints that do not serve, as since 1.24.10 to 1.27."""
     knows_dsr: bool | None = True
-    """Whether HNS there has DSR, without which policies Local and the annotation have no effect; ``None``: open."""
+    """Whether HNS has DSR; without it policies Local and the annotation have no effect; ``None``: not known."""
 
 
 def wanted_balancers(service: Object, slices: Iterable[Object], node: Node) -> Iterator[Wanted]:
-    """Yield what a Service gives rise to; nothing of one that kube-proxy leaves alone."""
+    """Yield the load balancers that a Service needs; none for one that kube-proxy ignores."""
     spec = service["spec"]
     listed = list(slices)
     for address in _cluster_ips(service):
@@ -91,7 +91,7 @@ def _cluster_ips(service: Object) -> list[str]:
 
 
 def _family_of(item: Object) -> int:
-    """Return the family of a slice, 0 for one of names."""
+    """Return the family of a slice, 0 for a slice of names."""
     if "addressType" in item:
         return FAMILIES.get(str(item["addressType"]), 0)
     first = next(
@@ -143,7 +143,7 @@ class _Port:
         if isinstance(self._port.get("targetPort"), int):
             ports |= {self._port["targetPort"]}  # dialled up to 1.33
         few = len(every) <= MOST_BACKENDS
-        # of the node, yet HNS has it from elsewhere: whether kube-proxy finds it depends on what it made first
+        # a local Pod that HNS lists as remote: whether kube-proxy finds it depends on what it created first
         borrowed = any(
             endpoint.here and endpoint.address not in self._node.local for endpoint in usable
         )
@@ -172,7 +172,7 @@ class _Port:
             )
 
     def _used(self) -> tuple[list[_Endpoint], bool]:
-        """Return the endpoints that are used, and whether those from outside are sent to them for certain."""
+        """Return the endpoints in use, and whether clients from outside certainly reach them."""
         probed = [
             endpoint for endpoint in self._endpoints if endpoint.here or not self._outer_local
         ]
@@ -197,7 +197,7 @@ class _Port:
 
 
 def _endpoints(slices: Collection[Object], port: Object, node: str) -> Iterator[_Endpoint]:
-    """Yield each address and port once; a Pod that stays goes before one that leaves."""
+    """Yield each address and port once; an endpoint that terminates does not replace another one."""
     endpoints: dict[tuple[str, int], _Endpoint] = {}
     for item in slices:
         number = _number(item, port)
@@ -219,7 +219,7 @@ def _endpoints(slices: Collection[Object], port: Object, node: str) -> Iterator[
 
 
 def _number(item: Object, port: Object) -> int | None:
-    """Return the endpoints' number of a Service port; a slice may leave a port out."""
+    """Return the endpoints' port number for a Service port; a slice may leave a port out."""
     for slice_port in item.get("ports") or []:
         same = (slice_port.get("name") or "") == (port.get("name") or "")
         if (

@@ -11,7 +11,7 @@ from nettests.rules.rule import rule
 from nettests.rules.subjects import VPC
 
 BRIDGE = "vpcbr"
-"""How the plugin calls the network of each interface; the interface's MAC address follows."""
+"""The plugin's prefix for the network of an interface; the interface's MAC address follows."""
 DNS = "coredns"
 
 

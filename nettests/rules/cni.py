@@ -1,7 +1,7 @@
 """Rules about the CNI configuration of a Windows node: its version, its address management, its network.
 
-Read from the files in the folders where installers put them, and from what a plugin prints of itself when it
-is called with nothing. Sources: "Networking on Windows" (IPAM), containernetworking/plugins,
+Read from the files in the folders that installers use, and from what a plugin prints about itself when it
+is called without input. Sources: "Networking on Windows" (IPAM), containernetworking/plugins,
 microsoft/windows-container-networking ``cni/cni.go``.
 """
 
@@ -33,7 +33,7 @@ SETTINGS = frozenset(
         *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
     }
 )
-"""Settings of a CNI configuration that are kept; what holds others is kept for their sake alone."""
+"""Settings of a CNI configuration that are kept, and the objects around them."""
 FIRST_VERSION = "0.1.0"
 """What a configuration without a version means (CNI specification)."""
 EVERY_RELEASE = frozenset({"0.1.0", "0.2.0", "0.3.0"})
@@ -42,11 +42,11 @@ SDN = frozenset({"sdnbridge", "sdnoverlay"})
 SDN_VERSIONS = frozenset({"0.2.0", "0.3.0", "0.4.0", "1.0.0"})
 WINDOWS_IPAM = "Windows' own"
 VPC_PLUGINS = frozenset({"vpc-bridge", "vpc-shared-eni"})
-"""Amazon's, under its name of today and its former one: Pods' addresses are annotations (plugins/vpc-bridge/config)."""
+"""Amazon's plugin, by its current and its former name: Pods' addresses are annotations (plugins/vpc-bridge/config)."""
 HOST_LOCAL = "host-local"
 VPC_ADDRESSES = "the VPC resource controller"
 IPAM_OF = {"azure-vnet-ipam": "azure-vnet", "azure-cns": "azure-vnet", "calico-ipam": "calico"}
-"""Address management that one plugin alone has."""
+"""Address management that only one plugin uses."""
 
 
 def _keep(text: str) -> str:
@@ -85,7 +85,7 @@ ABOUT = {
     )
     for plugin in ("win-bridge", "win-overlay")
 }
-"""What these plugins print of themselves, which names the versions that their release supports."""
+"""What these plugins print about themselves, with the CNI versions that their release supports."""
 
 
 @rule(
@@ -96,7 +96,7 @@ ABOUT = {
     "the plugins: one that does not know the version starts no pod",
 )
 def cni_version(evidence: Evidence) -> Finding:
-    """Every plugin that is called takes the version in which its configuration is written."""
+    """Every plugin that is called supports the CNI version of its configuration."""
     refused, taken = [], []
     for configuration in configurations(evidence):
         version = str(configuration.get("cniVersion") or FIRST_VERSION)
@@ -193,7 +193,7 @@ def configurations(evidence: Evidence) -> list[Object]:
 
 
 def parts_of(configuration: Object) -> Iterator[Object]:
-    """Yield a configuration, or those of its list, and what each delegates to."""
+    """Yield a configuration, or those of its list, each with the one that it delegates to."""
     for part in configuration.get("plugins") or [configuration]:
         yield part
         if isinstance(part.get("delegate"), dict):
@@ -208,7 +208,7 @@ def plugins_of(configuration: Object) -> set[str]:
 
 
 def _managers(configuration: Object, plugins: set[str]) -> set[str]:
-    """Return who gives the addresses; Flannel's plugin writes host-local into what it delegates, Amazon's names nobody."""
+    """Return what manages addresses; Flannel's plugin delegates to host-local, Amazon's names nothing."""
     named = {
         str((part.get("ipam") or {}).get("type") or "") for part in parts_of(configuration)
     } - {""}
@@ -230,7 +230,7 @@ def _outside(evidence: Evidence) -> list[str]:
 
 
 def _supported(evidence: Evidence, plugin: str, version: str) -> frozenset[str] | None:
-    """Return the versions that a plugin takes, ``None`` of plugins that no rule is about."""
+    """Return the CNI versions that a plugin supports; ``None`` for plugins that no rule is about."""
     if plugin in SDN:
         return SDN_VERSIONS
     if plugin not in ABOUT:

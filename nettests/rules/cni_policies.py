@@ -21,7 +21,7 @@ from nettests.rules.updates import FIRST_DSR, build_of
 
 OWN = "management-address"
 REFERENCE = frozenset({"win-bridge", "win-overlay"})
-"""containernetworking's plugins, which speak either schema: the second where ``apiVersion`` is 2."""
+"""The plugins of containernetworking, which use either schema: the second if ``apiVersion`` is 2."""
 SECOND = 2
 
 
@@ -132,7 +132,7 @@ def policy_form(evidence: Evidence) -> Finding:
 
 
 def _wrong(plugin: str, part: Object, runtime: str) -> Iterator[str]:
-    """Yield what is wrong with what one plugin is called with."""
+    """Yield what is wrong with the arguments of one plugin."""
     second = plugin in SDN
     if plugin in REFERENCE:
         api_version = part.get("apiVersion", part.get("ApiVersion"))

@@ -1,4 +1,4 @@
-"""The keys of a CNI configuration in one spelling, whatever case they are written in. Pure.
+"""The keys of a CNI configuration in one spelling, whatever their case. Pure.
 
 Plugins are written in Go, whose JSON reader takes keys of any case: OpenShift's Windows Machine Config Operator wrote
 ``Name`` and ``Type`` for years, and writes ``exceptionList`` in policies today (pkg/internal/cni-conf-template.json,

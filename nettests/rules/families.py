@@ -188,7 +188,7 @@ def pods_ipv4(evidence: Evidence) -> Finding:
 
 
 def _givers(configuration: Object) -> Iterator[tuple[str, bool]]:
-    """Yield the plugins that are called and of whose families documents speak, and whether they give both.
+    """Yield the called plugins whose families are documented, and whether they give both families.
 
     sdnbridge gives a second family only with enableDualStack, which sdnoverlay takes but refuses, as no Pod
     starts with it on a network that is no l2bridge.

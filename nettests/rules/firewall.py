@@ -1,4 +1,4 @@
-"""The Windows firewall's profiles on a node, as they are in effect.
+"""The profiles of the Windows firewall in effect on a node.
 
 No rule is declared here: whether it is on is a fact, by which ``probes.host_facts`` completes what discovery knows.
 Source: Microsoft, ``Get-NetFirewallProfile`` (``ActiveStore`` holds group policies and the node's own settings together).
@@ -33,7 +33,7 @@ PROFILES = ToolOutput(
     keep=_keep,
 )
 _ON, _OFF = frozenset({1, "True"}), frozenset({0, "False"})
-"""How PowerShell writes a ``GpoBoolean``: as a number in Windows' own, as its word elsewhere; 2 is not configured."""
+"""How PowerShell prints a ``GpoBoolean``: Windows PowerShell as a number, others as a word; 2 is not configured."""
 
 
 def profiles_of(text: str) -> Mapping[str, bool]:

@@ -61,7 +61,7 @@ def _keep_processes(text: str) -> str:
 
 
 def _keep_source_vip(text: str) -> str:
-    """Keep addresses and networks; of a text that names none, that it was there."""
+    """Keep addresses and networks; for a text without any, keep that it existed."""
     # samples: {"ip4": {"ip": "10.244.2.2/24", …}}, {"ipam": {"ranges": [[{"subnet": "10.244.2.0/24"}]]}}
     addresses = re.findall(rf"{_ADDRESS_KEY}\"[0-9a-fA-F.:/]+\"", text)
     return (
@@ -73,7 +73,7 @@ def _keep_source_vip(text: str) -> str:
 FLANNEL_CONFIG = ApiObjects(
     name="flannel-config",
     request=_config_map,
-    permission=None,  # where it cannot be read the backend is unknown, and its rules are left out
+    permission=None,  # if it cannot be read, the backend is unknown and its rules are skipped
     keep=_keep_backend,
 )
 PROCESSES = ToolOutput(
@@ -88,7 +88,7 @@ FLANNEL_LOG = ToolOutput(
     words=printed_if_there(r"C:\var\log\pods\*flannel*\*\*.log", "-Tail 200"),
     keep=kept.lines(MILESTONE.pattern),
 )
-"""Where the kubelet of a Windows node keeps the log of a flanneld that is a Pod."""
+"""The kubelet's log files of a flanneld that runs as a Pod."""
 SOURCE_VIP_FILES = ToolOutput(
     name="source-vip-files",
     words=printed_if_there(r"C:\k\SourceVip*.json"),

@@ -23,7 +23,7 @@ from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
 GATEWAYS = {"l2bridge": 2, "overlay": 1}
-"""Which address of the node's range is its Pods' gateway: win-bridge has an endpoint of the host there."""
+"""Which address of the node's range is the gateway of its Pods: with win-bridge it is an endpoint of the host."""
 ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
 
 

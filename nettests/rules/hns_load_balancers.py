@@ -15,12 +15,12 @@ from nettests.rules.hns import policies_of, shown_by
 PROTOCOLS = {6: "TCP", 17: "UDP", 132: "SCTP"}
 POLICIES = shown_by("Get-HnsPolicyList", "hns-policies")
 ENDPOINTS_BESIDE = shown_by("Get-HnsEndpoint", "hns-endpoints-beside-policies")
-"""Read with the load balancers, so that what they refer to is in it."""
+"""Read together with the load balancers, so that it holds the endpoints that they refer to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A load balancer that HNS shows: ``backends`` by address, ``gone`` counts references to nothing."""
+    """A load balancer that HNS shows: ``backends`` by address; ``gone`` counts references to missing endpoints."""
 
     front: Frontend
     family: int
@@ -58,7 +58,7 @@ def balancers(evidence: Evidence) -> Iterator[Shown]:
 
 
 def frontends(lists: Iterable[Object]) -> Iterator[Frontend]:
-    """Yield where the load balancers of policy lists listen."""
+    """Yield the frontends of the load balancers in policy lists."""
     # sample: {"ExternalPort":  443, "InternalPort":  6443, "IsDSR":  false, "Protocol":  6,
     #          "SourceVIP":  "10.244.3.2", "Type":  "ELB", "VIPs":  ["10.96.0.1"]}
     for row in lists:
@@ -80,7 +80,7 @@ def addresses(evidence: Evidence) -> tuple[set[str], set[str]]:
 
 
 def held_twice(evidence: Evidence) -> Iterator[str]:
-    """Yield addresses that two HNS endpoints have, as after a remote one was made for a local Pod."""
+    """Yield addresses that two HNS endpoints share, for example if a remote one was created for a local Pod."""
     remote, local = addresses(evidence)
     for address in sorted(remote & local):
         yield f"a remote endpoint at {address}, which is a local one's"

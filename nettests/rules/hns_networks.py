@@ -126,7 +126,7 @@ def _network(evidence: Evidence) -> Object:
 
 
 def _vxlan(evidence: Evidence) -> tuple[set[int], set[int]]:
-    """Return network ids and UDP ports of the overlay networks; a port that none gives is the usual."""
+    """Return network ids and UDP ports of the overlay networks; without a port they use the usual one."""
     # samples: "Subnets": [{"Policies": [{"Type": "VSID", "VSID": 4096}]}],
     #          "Policies": [{"Type": "VxlanPort", "Port": 4789}]
     networks = [row for row in evidence.rows(NETWORKS) if str(row.get("Type")).lower() == "overlay"]

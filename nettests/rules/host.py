@@ -20,7 +20,7 @@ FEWEST_POOLS = 10
 ADAPTERS = ToolOutput(
     name="ipconfig",
     words=("ipconfig.exe",),
-    # names of adapters, and the lines that end with an address
+    # names of adapters, and lines that end with an address
     # sample: Ethernet adapter vEthernet (Ethernet):
     #            IPv4 Address. . . . . . . . . . . : 172.30.0.13
     keep=kept.lines(r"(?m)^\S.{0,200}$|^[ \t]+.{0,80}: [0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*.{0,20}$"),

@@ -1,7 +1,7 @@
 """Rules about a kube-proxy that is no Pod of its Windows node: those of ``kube_proxy``, read on the host.
 
-It is a service of Windows or was started by a script, as on AKS, EKS and by kubeadm's scripts of old. What the documents
-demand of it is the same, and so are the demands; what it says of itself comes from the node's own vantage.
+It is a Windows service or was started by a script, as on AKS, on EKS and by old scripts for kubeadm. The documents
+demand the same of it; its settings are read on the node itself.
 """
 
 from nettests.rules import kube_proxy, skew

@@ -10,7 +10,7 @@ from nettests.model.facts import ClusterFacts, Network, NodeFacts
 
 
 def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
-    """Return what is known of the cluster and of the node that is inspected; what is unknown is left out."""
+    """Return the known facts of the cluster and of the inspected node; unknown facts are left out."""
     named_facts = {
         "server": str(facts.server_version),
         "pod-cidrs": _joined(facts.pod_cidrs.value),
@@ -41,7 +41,7 @@ def _switched(value: bool | None) -> str:  # noqa: FBT001
 
 
 def _blocks(nodes: Sequence[NodeFacts]) -> tuple[Network, ...]:
-    """Return the first address, which is an internal one, of every node and family; neighbours together."""
+    """Return the first (internal) address of every node and family; adjacent ones are merged."""
     first = {
         (node.name, address.version): address
         for node in nodes

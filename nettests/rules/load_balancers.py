@@ -33,15 +33,15 @@ from nettests.rules.subjects import HNS, KERNELSPACE, L2BRIDGE
 from nettests.rules.updates import FIRST_DSR
 
 SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
-"""Picked to 1.24.10, 1.25.6 and 1.26.1 (#113776); between them it is not run."""
+"""Backported to 1.24.10, 1.25.6 and 1.26.1 (#113776); for releases in between the rule does not run."""
 EARLIEST_DSR = WindowsBuild(17763, 1397)
-"""KB4565349 (8B), the earliest update of Windows Server 2019 that Microsoft named; ``FIRST_DSR`` is sure."""
+"""KB4565349 (8B), the earliest update of Windows Server 2019 that Microsoft named; ``FIRST_DSR`` is certain."""
 SCTP = "SCTP"
-"""Not supported on Windows: whether HNS takes it is a rule's own matter."""
+"""Not supported on Windows: a separate rule looks at whether HNS takes it."""
 DSR_BUILD = 19041
 """Windows 2004, the first release that all sources name."""
 READ = (SERVICES, SLICES, POLICIES, ENDPOINTS_BESIDE, SLICES_AFTER, SERVICES_AFTER)
-"""In this order: what HNS shows is taken between both looks at the objects."""
+"""In this order: HNS is read between the two readings of the objects."""
 
 
 @rule(
@@ -137,10 +137,10 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
     looked = 0
     for front, wanted_here in wanted.items():
         if len(wanted_here) > 1:
-            continue  # Services that share an address and port have one load balancer, whose is not said
+            continue  # Services that share an address and port have one load balancer, and nothing says whose
         expected_here = (
             wanted_here[0].backends and wanted_here[0].kind != CLUSTER_IP
-        )  # those are other rules' matter
+        )  # other rules look at those
         looked += wanted_here[0].settled and bool(expected_here or there.get(front))
         wrong += _differs(evidence, wanted_here[0], there.get(front, []))
     wrong += _sources(evidence, [balancer for front in wanted for balancer in there.get(front, [])])
@@ -202,7 +202,7 @@ def empty_source_vip(evidence: Evidence) -> Finding:
 
 
 def _complete(evidence: Evidence, *, afar: bool) -> Finding:
-    """Compare the ClusterIPs that are there with those that are expected."""
+    """Compare the load balancers of ClusterIPs that exist with those expected."""
     there = set(frontends(evidence.rows(POLICIES)))
     wanted = {
         balancer.front
@@ -232,7 +232,7 @@ def _differs(evidence: Evidence, wanted: Wanted, there: list[Shown]) -> Iterator
     if not wanted.backends and wanted.settled and there:
         yield f"a load balancer for {front}, which has no backends for this node"
     missing = wanted.backends and wanted.settled and not there
-    if missing and wanted.kind != CLUSTER_IP:  # of ClusterIPs other rules say it
+    if missing and wanted.kind != CLUSTER_IP:  # other rules report those of ClusterIPs
         yield f"no load balancer for {front}"
     if len(there) > 1:
         yield f"{len(there)} load balancers for {front}"
@@ -254,7 +254,7 @@ def _differs(evidence: Evidence, wanted: Wanted, there: list[Shown]) -> Iterator
 
 
 def _sources(evidence: Evidence, there: Iterable[Shown]) -> Iterator[str]:
-    """Yield what is wrong with source VIPs on overlay: kube-proxy's one, or the node's address (``pkg/proxy/winkernel``)."""
+    """Yield what is wrong with source VIPs on overlay: kube-proxy's, or the node's address (``pkg/proxy/winkernel``)."""
     if evidence.facts.get("driver") != "overlay":
         return
     given = {balancer.source for balancer in there}
@@ -286,7 +286,7 @@ def _wanted_balancers(evidence: Evidence, service: Object) -> Iterator[Wanted]:
 
 
 def _knows_dsr(evidence: Evidence) -> bool | None:
-    """Whether HNS of the node's build has DSR; open between the updates that sources name, and where it is not known."""
+    """Whether HNS of the node's build has DSR; ``None`` between the updates that sources name."""
     text = evidence.facts.get("build")
     if text is None:
         return True
@@ -298,7 +298,7 @@ def _knows_dsr(evidence: Evidence) -> bool | None:
 
 
 def _is_unsure(evidence: Evidence, service: Object) -> bool:
-    """Whether older releases make different things of a Service: of its policy, or of endpoints that go or do not serve."""
+    """Whether older releases treat a Service differently: its policy, or endpoints that terminate or do not serve."""
     if service["spec"].get("internalTrafficPolicy") == "Local":
         return True
     for item in by_service(evidence, SLICES).get(name_of(service), []):
@@ -321,7 +321,7 @@ def _is_afar(evidence: Evidence, service: Object) -> bool:
 
 
 def _ports(service: Object) -> Iterator[Frontend]:
-    """Yield every frontend that kube-proxy may make of a Service."""
+    """Yield every frontend that kube-proxy may program for a Service."""
     spec, status = service["spec"], service.get("status") or {}
     ingress = (status.get("loadBalancer") or {}).get("ingress") or []
     balanced = [str(item["ip"]) for item in ingress if item.get("ip")]

@@ -1,4 +1,4 @@
-"""Rules about nodes that their API objects tell: labels, taints, the role of a control plane.
+"""Rules about nodes by their API objects: labels, taints, the control plane.
 
 Source: "Guide for running Windows containers in Kubernetes".
 """

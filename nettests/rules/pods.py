@@ -1,6 +1,6 @@
 """Pods of a node as rules read them: kube-proxy's container, and the addresses of the others.
 
-No rule is declared here. The Pods are read twice by rules that look at the node meanwhile, as Pods come and go.
+No rule is declared here. Pods come and go, so rules that read the node too read the Pods before and after.
 """
 
 import ipaddress
@@ -48,7 +48,7 @@ def _pods(text: str) -> str:
 
 
 def _pod(pod: Object) -> Object:
-    """Reduce a Pod; of kube-proxy's first container what says how it was started is kept too."""
+    """Reduce a Pod; for kube-proxy keep also how its first container was started."""
     reduced: Object = kept.fields(pod, POD)
     if not str(pod["metadata"]["name"]).startswith("kube-proxy"):
         return reduced

@@ -1,7 +1,7 @@
-"""Services and EndpointSlices as rules read them: before and after a node was looked at.
+"""Services and EndpointSlices as rules read them: before and after the node is read.
 
-No rule is declared here; ``balancing`` says which load balancers Services take. Those that change between the readings are
-given the benefit of it.
+No rule is declared here; ``balancing`` says which load balancers Services take. Services that change between the
+readings get the benefit of the doubt.
 """
 
 from collections.abc import Iterable
@@ -66,7 +66,7 @@ SLICES_AFTER = replace(SLICES, name="endpoint-slices-after")
 
 
 def unchanged(evidence: Evidence, *, of_runs: bool = False) -> list[Object]:
-    """Return the Services that are the same before and after, with the same endpoints; the runs' own if that is wanted."""
+    """Return the Services that are the same before and after, endpoints included; ``of_runs`` adds those of runs."""
     after = {name_of(service): service for service in evidence.items(SERVICES_AFTER)}
     before_slices, after_slices = by_service(evidence, SLICES), by_service(evidence, SLICES_AFTER)
     stable = []

@@ -1,4 +1,4 @@
-"""Rules about versions beside each other: kubelet and kube-proxy follow the version-skew policy of Kubernetes."""
+"""Rules about version skew: kubelet and kube-proxy follow the version-skew policy of Kubernetes."""
 
 from nettests.model.versions import KubernetesVersion, minors_behind, minors_beside
 from nettests.rules.evidence import Evidence, Finding, finding

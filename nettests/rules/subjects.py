@@ -14,7 +14,7 @@ from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
 ROOT_CA = KubernetesVersion.parse("1.20")
-"""RootCAConfigMap is on by default from here on: each namespace has a ConfigMap with the API server's CA."""
+"""From here on RootCAConfigMap is on by default: each namespace has a ConfigMap with the API server's CA."""
 
 Reader = Callable[[ClusterFacts, NodeFacts | None], Fact[str]]
 
@@ -30,7 +30,7 @@ class Subject:
     of_node: bool
     """Whether nodes may differ in it."""
     reported_by_node: bool = False
-    """Whether a node's own vantage tells it where kube-proxy is no Pod (``probes.host_facts``)."""
+    """Whether the node itself reports it if kube-proxy is not a Pod (``probes.host_facts``)."""
 
 
 def _of_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
@@ -61,7 +61,7 @@ def _dsr(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
 
 
 def _proxy_pod(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
-    """Return whether kube-proxy runs as a Pod: only then its image names a version, which nobody has to state."""
+    """Return whether kube-proxy runs as a Pod: only then does its image name a version."""
     if node is None:
         return Fact(None, "kube-proxy's Pod is a matter of nodes")
     version = node.kube_proxy.version
@@ -70,7 +70,7 @@ def _proxy_pod(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
 
 
 def _proxy_on_host(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
-    """Return whether kube-proxy, if it runs, is a process of the host: the Pods were listed, and none is kube-proxy."""
+    """Return whether kube-proxy, if it runs, is a process on the host: no listed Pod is kube-proxy."""
     if node is None:
         return Fact(None, "kube-proxy's process is a matter of nodes")
     proxy = node.kube_proxy
@@ -166,7 +166,7 @@ def why_not_about(subject: Subject, facts: ClusterFacts, node: NodeFacts | None)
 
 
 def is_reported_later(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> bool:
-    """Whether a subject that is unknown is one that the node itself is to tell, once its vantage stands."""
+    """Whether an unknown subject will be reported by the node itself, once a probe runs on it."""
     unknown = node is not None and not subject.read(facts, node).known
     return (
         subject.reported_by_node and unknown and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)

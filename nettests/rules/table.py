@@ -47,7 +47,7 @@ _MODULES = (
     cni,
     cni_policies,
 )
-"""Each topic's module; what it declares is found in it."""
+"""The module of each topic; the rules are found in it."""
 
 
 def table_of(rules: Iterable[Rule]) -> Mapping[str, Rule]:

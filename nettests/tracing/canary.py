@@ -11,7 +11,7 @@ from nettests.tracing.sighting import Capture, Direction, Edge, Sighting
 
 
 def proven(capture: Capture, *, before: int, after: int) -> Capture:
-    """Return the capture with what each canary, known by its source port, says of it."""
+    """Return the capture, doubted if a canary is missing; canaries are known by their source ports."""
     sent = {before: "before", after: "after"}
     missing = [
         word
@@ -28,7 +28,7 @@ def proven(capture: Capture, *, before: int, after: int) -> Capture:
 
 
 def _placed(sightings: Sequence[Sighting], ports: Collection[int]) -> tuple[Sighting, ...]:
-    """Say of interfaces what they lead to, where the capture's own tool did not."""
+    """Say what interfaces lead to, if the capture's own tool did not."""
     out = {
         sighting.interface
         for sighting in sightings

@@ -17,7 +17,7 @@ from nettests.tracing.scene import End, Scene
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is wrong, what shows it, and on which node if it is not that of the hop."""
+    """What is wrong, what shows it, and the node if it is not the hop's."""
 
     finding: Finding
     detail: str = ""
@@ -29,7 +29,7 @@ Frames = tuple[Marked, ...]
 
 
 def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
-    """Return the backend that the flow was translated to, or what is wrong with it; ``None`` where it was not translated."""
+    """Return the backend that the flow was translated to, or what is wrong with it; ``None`` without translation."""
     if not scene.translated:
         return scene.backends[0] if scene.backends else None
     translated = [
@@ -60,7 +60,7 @@ def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
 
 
 def rewritten(scene: Scene, path: Iterable[Hop]) -> Difference | None:
-    """Return that the backend was shown another source than the one that has to be kept."""
+    """Return a difference if the backend saw another source although the source has to be kept."""
     if not scene.source_kept:
         return None
     for hop in path:
@@ -93,7 +93,7 @@ def of(
 
 
 def _errors(frames: Frames) -> str:
-    """Say which ICMP errors were sent about the flow: a router's word, which no hop of the path shows."""
+    """Say which ICMP errors were sent about the flow; no hop shows those of routers."""
     errors = dict.fromkeys(
         (frame.packet.source, frame.packet.icmp)
         for frame in frames
@@ -105,7 +105,7 @@ def _errors(frames: Frames) -> str:
 
 
 def _dropped(scene: Scene, stopped: Hop, frames: Frames) -> Difference | None:
-    """Return what the node's own tool says that it dropped of the flow; as it was sent it was not translated before."""
+    """Return a difference if the node's own tool reports a drop; a packet as it was sent was not translated before."""
     dropped = [
         frame for frame in frames if frame.sighting.drop and frame.sighting.node == stopped.node
     ]
@@ -119,7 +119,7 @@ def _dropped(scene: Scene, stopped: Hop, frames: Frames) -> Difference | None:
 
 
 def reason(node: str, frames: Frames) -> str:
-    """Say where and why a node's own tool says that it dropped a packet of the flow; nothing where it says none."""
+    """Say where and why a node dropped a packet of the flow, by its own tool; empty without a drop."""
     dropped = [
         frame.sighting for frame in frames if frame.sighting.drop and frame.sighting.node == node
     ]
@@ -129,7 +129,7 @@ def reason(node: str, frames: Frames) -> str:
 
 
 def refused(backend: End | None, frames: Frames) -> Difference | None:
-    """Return that the backend said no: with a reset and nothing else, or with "port unreachable"."""
+    """Return a difference if the backend refused: with nothing but a reset, or with "port unreachable"."""
     if backend is None:
         return None
     replies = [frame.packet for frame in frames if frame.way is Way.REPLY]
@@ -144,16 +144,18 @@ def refused(backend: End | None, frames: Frames) -> Difference | None:
 
 
 def _other_network(scene: Scene, path: tuple[Hop, ...], frames: Frames) -> Difference | None:
-    """Return that packets crossed without the tunnel, or in one of another network id."""
+    """Return a difference if packets crossed without the tunnel, or with another network id."""
     tunnelled = [
         (frame, frame.packet.encapsulation)
         for frame in frames
         if frame.packet.encapsulation is not None
     ]
-    # Where facts tell no network id, that with which the request began is the one to be kept.
-    begun = next((tunnel.vni for frame, tunnel in tunnelled if frame.way is Way.REQUEST), None)
+    # Without a known network id, the id of the first request has to stay.
+    first_vni = next((tunnel.vni for frame, tunnel in tunnelled if frame.way is Way.REQUEST), None)
     for frame, tunnel in tunnelled:
-        right = scene.vni if scene.vni is not None else begun if frame.way is Way.REQUEST else None
+        right = (
+            scene.vni if scene.vni is not None else first_vni if frame.way is Way.REQUEST else None
+        )
         if right is not None and tunnel.vni != right:
             node = frame.sighting.node
             text = f"{tunnel.kind} with VNI {tunnel.vni} instead of {right}, seen on {node}"
@@ -207,8 +209,8 @@ def _unseen(
 def swallowed(scene: Scene, stopped: Hop, frames: Frames, direct: Frames) -> Difference:
     """Tell a packet that was not translated from one that its node lost, which may have been translated before.
 
-    What a node does with a packet inside shows only when it comes out again: as it was, or not at all while one that
-    needs no translation does.
+    What a node does inside shows only in what comes out: the packet as it was, or nothing although a packet that
+    needs no translation comes out.
     """
     as_it_was = [
         frame
@@ -253,13 +255,13 @@ def _reply(scene: Scene, stopped: Hop, before: Hop | None, frames: Frames) -> Di
 
 
 def _before(path: tuple[Hop, ...], stopped: Hop) -> Hop | None:
-    """Return the last hop before it that was seen."""
+    """Return the last hop before ``stopped`` that was seen."""
     earlier = path[: path.index(stopped)]
     return next((hop for hop in reversed(earlier) if hop.seen), None)
 
 
 def _last(hop: Hop | None) -> str:
-    """Say where and as what the flow was seen last."""
+    """Say where the flow was seen last, and with which addresses."""
     if hop is None or not hop.frames:
         return "it was seen nowhere before"
     last = hop.frames[-1]

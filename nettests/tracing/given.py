@@ -1,4 +1,4 @@
-"""The scene of captures that somebody else took: what their own frames tell, and the little that was said. Pure.
+"""The scene of captures that the user took: what their frames show, and what the command line says. Pure.
 
 The first capture is of the source's node, the last of the destination's. Beside ``session.trace_scene``, which knows a
 cluster's facts.
@@ -17,7 +17,7 @@ from nettests.tracing.sighting import Capture
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedFlow:
-    """What the user says of the flow."""
+    """What the user says about the flow."""
 
     mark: Mark
     service: Address | None = None
@@ -59,9 +59,9 @@ def scene_of_captures(captures: Sequence[Capture], stated: StatedFlow) -> Scene:
 
 
 def spanning(captures: Sequence[Capture], mark: Mark) -> tuple[Capture, ...]:
-    """Return the captures, those doubted that show nothing of the flow and are not known to have gone on when it was sent.
+    """Return the captures; one that shows nothing of the flow and may not span its time is doubted.
 
-    Clocks of nodes differ: a capture may be doubted for that, and no harm done.
+    Clocks of nodes differ, so a capture may be doubted wrongly; that does no harm.
     """
     shown = [frame for capture in captures for frame in marked(capture.sightings, mark)]
     times = [frame.sighting.time for frame in shown]
@@ -82,10 +82,10 @@ def _spans(capture: Capture, first: float, last: float) -> bool:
 
 
 def _reached(destination: Address, requested: Address) -> tuple[Address, ...]:
-    """Return where the flow was seen going to last, if that is another address than it was sent to."""
+    """Return the last destination of the flow, if it is not the one that it was sent to."""
     return (destination,) if destination != requested else ()
 
 
 def protocol_of(*, token: str | None) -> Protocol:
-    """Return the protocol that a mark is of: words are of datagrams, ports of connections."""
+    """Return the protocol of a mark: a token marks datagrams, a port marks connections."""
     return Protocol.UDP if token else Protocol.TCP

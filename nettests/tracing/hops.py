@@ -1,7 +1,7 @@
-"""The hops of a flow, and which of its frames show that it came by each. Pure.
+"""The hops of a flow, and which of its frames show that it passed each. Pure.
 
-A hop is a stage at a node. The order is that of the path which is expected; which hops there are depends on the scene
-and on the backend that was chosen.
+A hop is a stage at a node. Hops are in the order of the expected path; which hops there are depends on the scene and
+on the chosen backend.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from nettests.tracing.sighting import Direction, Edge
 
 
 class Stage(Enum):
-    """How far a flow came."""
+    """How far a flow got."""
 
     SENT = "sent"
     ARRIVED_AT_TRANSLATOR = "arrived at the node that translates"
@@ -31,7 +31,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """One stage of the path at a node, and the frames that show it; none where the flow was not seen there."""
+    """One stage of the path at a node, and the frames that show it; none if the flow was not seen there."""
 
     stage: Stage
     node: str
@@ -52,7 +52,7 @@ Shows = Callable[[Marked], bool]
 
 
 def hops(scene: Scene, backend: End | None, frames: tuple[Marked, ...]) -> tuple[Hop, ...]:
-    """Return the hops of the way that leads over ``backend``, and of as much of it as is known where none was chosen."""
+    """Return the hops of the path to ``backend`` and back; without a backend, those up to the translation."""
     return tuple(
         Hop(
             stage=stage,
@@ -100,7 +100,7 @@ def _expected(scene: Scene, backend: End | None) -> Iterator[tuple[Stage, str, S
 
 
 def _from_source(frame: Marked, scene: Scene) -> bool:
-    """Whether the source sent it: with its address, or from its node, which has several."""
+    """Whether the source sent the frame: with its address, or on the host network with any of its node's."""
     on_host = scene.source.on_host and scene.owners.get(frame.packet.source) == scene.source.node
     return on_host or frame.packet.source == scene.source.address
 
@@ -122,7 +122,7 @@ def _translated_back(frame: Marked, scene: Scene) -> bool:
 
 
 def _reply_reaches_source(frame: Marked, scene: Scene) -> bool:
-    """Whether it is a reply that goes to the source and bears the address that it was sent to."""
+    """Whether a reply reaches the source with the address that the request was sent to."""
     if frame.way is not Way.REPLY or frame.sighting.drop or frame.packet.encapsulation is not None:
         return False
     if scene.source.on_host:
@@ -132,7 +132,7 @@ def _reply_reaches_source(frame: Marked, scene: Scene) -> bool:
 
 
 def leaves(frame: Marked) -> bool:
-    """Whether a frame is on its way out of its node."""
+    """Whether a frame is leaving its node."""
     seen = frame.sighting
     if seen.drop or seen.direction is Direction.IN:
         return False
@@ -147,7 +147,7 @@ def passed_on(frame: Marked, node: str) -> bool:
 
 
 def _handed_over(frame: Marked, backend: End) -> bool:
-    """Whether a frame reached the end itself, as far as a capture on its node can see that."""
+    """Whether a frame reached the backend itself, as far as a capture on its node shows it."""
     if frame.sighting.drop or frame.packet.encapsulation is not None:
         return False
     return backend.on_host or _towards_pod(frame)

@@ -1,4 +1,4 @@
-"""Packets of a flow that one hop saw more often than the next, while others passed: a loss of some. Pure.
+"""Packets of a flow that one hop saw more often than the next, while others passed: some were lost. Pure.
 
 A packet is known again by its sequence number and size, a datagram by its client's port, an echo by its way alone. Only what
 was sent again, or never answered, was lost: a capture that missed a frame is told from a network that lost it by that.
@@ -47,7 +47,7 @@ class Loss:
 
 
 def losses(path: Sequence[Hop], backend: End | None, *, answered: bool) -> Iterator[Loss]:
-    """Yield each two hops between which some packets were lost and others of the kind were not."""
+    """Yield each pair of hops between which some packets were lost and others of the same kind were not."""
     seen = [hop for hop in path if hop.seen]
     silent = () if answered else _unanswered(seen)
     for before, hop in pairwise(seen):
@@ -58,7 +58,7 @@ def losses(path: Sequence[Hop], backend: End | None, *, answered: bool) -> Itera
 
 
 def packets(hop: Hop, backend: End | None) -> int:
-    """Return how many packets a hop shows, those that were sent again included."""
+    """Return how many packets a hop shows, retransmissions included."""
     return sum(_times(hop, backend, hop).values())
 
 
@@ -79,7 +79,7 @@ def _between(before: Hop, hop: Hop, backend: End | None, silent: frozenset[Key])
 
 
 def _times(hop: Hop, backend: End | None, towards: Hop) -> dict[Key, int]:
-    """Return how often each packet was seen at the interface where it was seen most often."""
+    """Return how often each packet was seen, at the interface that saw it most often."""
     counts: Counter[tuple[Key, Key]] = Counter()
     for frame in hop.frames:
         key = _key(frame)
@@ -98,14 +98,14 @@ def _times(hop: Hop, backend: End | None, towards: Hop) -> dict[Key, int]:
 
 
 def _elsewhere(frame: Marked, hop: Hop, backend: End | None, towards: Hop) -> bool:
-    """Whether a translated request goes to another backend than the one that the later hops are of."""
+    """Whether a translated request goes to another backend than that of the later hops."""
     if backend is None or hop.stage is not Stage.TRANSLATED or towards is hop:
         return False
     return frame.packet.destination != backend.address
 
 
 def _key(frame: Marked) -> Key | None:
-    """Return by what a packet is known again; ``None`` for what is not counted."""
+    """Return the key that identifies a packet; ``None`` for packets that are not counted."""
     packet = frame.packet
     if frame.way is Way.ERROR or packet.fragment or packet.carried > WHOLE:
         return None
@@ -129,12 +129,12 @@ def _kind(key: Key) -> Key:
 
 
 def _renumbered(first: dict[Key, int], then: dict[Key, int]) -> bool:
-    """Whether datagrams have other ports behind a translation: then none is known again."""
+    """Whether a translation changed the ports of datagrams: then none can be identified."""
     return any(key[1] == "datagram" and key not in first for key in then)
 
 
 def _unanswered(path: Sequence[Hop]) -> set[Key]:
-    """Return the packets whose sender had nothing for them: of connections all, of datagrams those without a reply."""
+    """Return the packets that had no answer: all packets of connections, and datagrams without a reply."""
     last = path[-1] if path else None
     replied = {
         key[2]

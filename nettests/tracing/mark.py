@@ -34,11 +34,11 @@ class Mark:
     port: int | None = None
     token: bytes = b""
     query: bool = False
-    """Whether the word stands in the name that a DNS query is about."""
+    """Whether the word is in the name of a DNS query."""
     served: int | None = None
-    """The port of a server that is this trace's own, where its client's port is not known."""
+    """The port of a server that only this trace uses, if its client's port is not known."""
     size: int | None = None
-    """Bytes of payload of this trace's echo requests, and of no others."""
+    """Bytes of payload that only this trace's echo requests have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +66,13 @@ def marked(sightings: Iterable[Sighting], mark: Mark) -> tuple[Marked, ...]:
 
 
 def belonging(sightings: Iterable[Sighting], mark: Mark) -> Callable[[Packet], bool]:
-    """Return what tells whether a packet is one of the flow that these show."""
+    """Return a function that tells whether a packet belongs to the marked flow."""
     identity = _Identity.of(tuple(sightings), mark)
     return lambda packet: identity.way(packet) is not None
 
 
 def _bare(sighting: Sighting) -> Sighting:
-    """Return it without payload: nothing of a flow is kept but its mark."""
+    """Return the sighting without its payload, which is never kept."""
     return replace(sighting, packet=replace(sighting.packet, payload=b""))
 
 
@@ -86,7 +86,7 @@ class _Identity:
 
     @classmethod
     def of(cls, sightings: Iterable[Sighting], mark: Mark) -> "_Identity":
-        """Learn from the frames that bear the mark itself what else belongs to them."""
+        """Collect ports and sequence numbers from the frames that bear the mark."""
         client_packets = [
             sighting.packet for sighting in sightings if _bears(sighting.packet, mark)
         ]
@@ -96,7 +96,7 @@ class _Identity:
             if packet.syn and not packet.ack and packet.sequence is not None
         )
         ports = {mark.port} | {packet.source_port for packet in client_packets}
-        # A source port that was rewritten: the opening of the same connection, from another port.
+        # A rewritten source port: the same connection opens from another port.
         ports |= {
             sighting.packet.source_port
             for sighting in sightings
@@ -134,12 +134,12 @@ class _Identity:
 
 
 def _headers(packet: Packet) -> int:
-    """Return how many bytes of an echo are none of its payload; a capture may have cut that."""
+    """Return how many bytes of an echo are headers; a capture may have cut the payload."""
     return ECHO_HEADER + (IPV4_HEADER if packet.source.version == 4 else IPV6_HEADER)
 
 
 def _bears(packet: Packet, mark: Mark) -> bool:
-    """Whether the client sent this: with the port of the mark, or with its word and no answer's."""
+    """Whether the client sent this packet: with the port of the mark, or with its word and not as an answer."""
     if packet.protocol is not mark.protocol or packet.quoted is not None:
         return False
     if mark.port is not None and packet.source_port == mark.port:

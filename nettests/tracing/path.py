@@ -1,4 +1,4 @@
-"""Captures of one flow → ``Trace``: the path that was seen, beside the one that is expected. Pure.
+"""Captures of one flow → ``Trace``: the path that was seen, compared with the expected one. Pure.
 
 A frame that was seen late proves that all earlier hops were passed. A frame that was not seen proves something only
 where its node's capture is whole; elsewhere the trace is unsure, and says of which node.
@@ -17,9 +17,9 @@ from nettests.tracing.scene import End, Scene
 from nettests.tracing.sighting import Capture, Edge
 
 RULE_OF_THREE = 3
-"""Where none of n was lost, a share of less than 3 / n may be lost still (with a confidence of 95 %)."""
+"""If none of n was lost, up to 3 / n may still be lost (with a confidence of 95 %)."""
 LARGE = 1000
-"""A packet that carries so much is a large one, where its flow is about sizes."""
+"""Bytes from which a packet counts as large, if its flow is about sizes."""
 
 
 def trace(
@@ -31,7 +31,7 @@ def trace(
     direct: Mark | None = None,
     anew: bool | None = None,
 ) -> Trace:
-    """Return where the flow went and what is the first difference.
+    """Return where the flow went, and the first difference.
 
     ``answered`` is what its client says, if it is known. ``direct`` marks a second flow, which the same source sent to a
     backend's own address: it tells a load balancer that does not translate from a node that loses all of it. ``anew`` is
@@ -51,7 +51,7 @@ def trace(
 
 
 def _after_silence(result: Trace, *, anew: bool | None) -> Trace:
-    """Say of a connection that stood, was silent and then was not answered what became of it, if a new one shows the path."""
+    """Say what became of a connection that was not answered after silence, if a new one shows the path."""
     silence = f"the connection was answered before {result.scene.silence:g} s of silence, and not after them"
     what = result.detail or result.finding.words
     if not anew:
@@ -109,7 +109,7 @@ class _Seen:
         return self._result(differences.Difference(Finding.NOTHING_WRONG), path, backend, None)
 
     def _some_lost(self, path: tuple[Hop, ...], backend: End | None) -> Trace | None:
-        """Return where some packets of the flow were lost and others not, if captures prove it; sizes have a way of their own."""
+        """Return the trace if captures prove that some packets were lost; flows about sizes are judged elsewhere."""
         if self.scene.size:
             return None
         for loss in losses(path, backend, answered=self.answered is True):
@@ -122,12 +122,12 @@ class _Seen:
         return None
 
     def _counted(self, path: tuple[Hop, ...]) -> int:
-        """Return how many packets of both ways were seen where they began."""
+        """Return how many packets were seen where they were sent, in both directions."""
         ends = [hop for hop in path if hop.stage in {Stage.SENT, Stage.ANSWERED}]
         return sum(packets(hop, None) for hop in ends)
 
     def _data(self, path: tuple[Hop, ...], backend: End | None) -> Trace:
-        """Look where the data of a connection stopped that was opened, and which its client gave up."""
+        """Find where the data of an opened connection stopped that its client gave up."""
         least = min(self.scene.size, LARGE) or 1
         sent = [
             frame
@@ -170,7 +170,7 @@ class _Seen:
         backend: End | None,
         stopped: Hop,
     ) -> Trace:
-        """Return the difference if what was not seen would have been seen."""
+        """Return the difference, if the missing frame would have been captured; else a doubt."""
         doubt = self._doubt(stopped)
         if doubt:
             text = f"not seen: {stopped.stage.value}, on {stopped.node}; but {doubt}"
@@ -225,10 +225,10 @@ _NEEDS = {
     Stage.REPLY_LEFT: Edge.WIRE,
     Stage.REPLY_DELIVERED: Edge.POD,
 }
-"""What has to be known of a node's interfaces before a hop that was not seen there counts."""
+"""Which interface of a node has to be known before a missing hop counts."""
 
 
 def _stopped(path: Sequence[Hop]) -> Hop | None:
-    """Return the hop behind the last one that was seen."""
+    """Return the hop after the last one that was seen."""
     seen = max((number for number, hop in enumerate(path) if hop.seen), default=-1)
     return path[seen + 1] if seen + 1 < len(path) else None

@@ -1,4 +1,4 @@
-"""Frames → the bytes of a capture file (pcap, LINKTYPE_RAW), for whoever opens it in Wireshark. Pure.
+"""Frames → the bytes of a capture file (pcap, LINKTYPE_RAW), for Wireshark. Pure.
 
 One file a node. Ethernet headers are left out, because not all tools show them; tunnels stay. Sources:
 draft-ietf-opsawg-pcap, section 4 and 5; tcpdump.org, "link-layer header types" (101).
@@ -31,7 +31,7 @@ def pcap(frames: Iterable[Frame]) -> bytes:
 
 
 def _length(data: bytes) -> int:
-    """Return how long the packet was by its own header; a capture holds its beginning."""
+    """Return the packet's length by its own header; a capture may hold only its beginning."""
     stated = 0
     if data[0] >> 4 == IPV4 and len(data) >= IPV4_HEADER:
         stated = int.from_bytes(data[2:4])

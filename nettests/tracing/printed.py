@@ -23,7 +23,7 @@ FRAME_BYTES = 65536
 LINES = 200_000
 """Lines of one text: of a frame a dozen and a half, and as many again for what stands between."""
 LINE_BYTES = 2000
-"""Of one line; what stands behind is left out. Heads have some hundred characters."""
+"""Of one line; the rest is left out. Head lines have a few hundred characters."""
 UNREAD_SHOWN = 3
 LINE_SHOWN = 160
 
@@ -59,12 +59,12 @@ _EXPECTED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """The frames of a text, and unreadable lines of it, the first few."""
+    """The frames of a text, and its first few unreadable lines."""
 
     frames: tuple[Frame, ...]
     unread: tuple[str, ...] = ()
     cut: bool = False
-    """Whether there were more frames than are read."""
+    """Whether the text has more frames than are read."""
 
 
 @dataclass(slots=True)
@@ -81,13 +81,13 @@ class _Lines:
         self.head = head
 
     def end(self) -> None:
-        """Put the frame away that the lines so far were about; one without bytes is none."""
+        """Store the current frame; a frame without bytes is dropped."""
         if self.head is not None and self.data:
             self.frames.append(replace(self.head, data=bytes(self.data)))
         self.head, self.data = None, bytearray()
 
     def rest(self, line: str) -> None:
-        """Take a line that begins nothing: bytes of the frame, a comment, or something unknown."""
+        """Take a line that begins no frame: bytes, a comment, or something unknown."""
         shown = _HEX.match(line)
         if shown is not None:
             if self.head is not None and len(self.data) < FRAME_BYTES:
@@ -98,7 +98,7 @@ class _Lines:
 
 @dataclass(slots=True)
 class _Text:
-    """The lines of a text, within bounds: a node that means harm may print as much as it likes."""
+    """The lines of a text, within bounds: a hostile node may print any amount."""
 
     text: str
     cut: bool = False
@@ -133,7 +133,7 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
         if head is None:
             lines.rest(line)
             continue
-        if head[3] == "P":  # for another machine: it came to this interface, and not to this node
+        if head[3] == "P":  # for another machine: seen at this interface, not meant for this node
             lines.end()
             continue
         heads += 1
@@ -177,7 +177,7 @@ class _Component:
 
     @property
     def edge(self) -> Edge:
-        """What it leads to: virtual network cards to Pods, others to the wire, unless the switch itself made them."""
+        """What it leads to: virtual network cards to Pods, others to the wire, unless they are the switch's own."""
         kind, name = self.type.lower(), self.name.lower()
         if "vnic" in kind:
             return Edge.POD
@@ -189,7 +189,7 @@ class _Component:
 
 
 def read_pktmon(text: str) -> Printed:
-    """Return the frames in a log that ``pktmon etl2txt --hex`` made."""
+    """Return the frames in a log of ``pktmon etl2txt --hex``."""
     lines = _Lines()
     components: dict[str, _Component] = {}
     heads = 0
@@ -240,7 +240,7 @@ def _reason(fields: dict[str, str]) -> str:
 
 
 def _placed(frame: Frame, components: dict[str, _Component]) -> Frame:
-    """Say where a frame was: a component's name, what it leads to, and at a Pod's card which way by its MAC address."""
+    """Name the component of a frame and what it leads to; at a Pod's card, set the direction by its MAC address."""
     component = components.get(frame.interface)
     if component is None:
         return replace(frame, interface=f"component {frame.interface}" if frame.interface else "")
