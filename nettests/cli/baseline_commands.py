@@ -116,7 +116,7 @@ def accept(
             hint="nettests diff and report.html name the checks of a run",
         )
     old = read_baseline_file(file) if file.exists() else Baseline(file=str(file))
-    here = [note for note in dict.fromkeys(elsewhere(run, old) for run in read) if note]
+    notes = [note for note in dict.fromkeys(elsewhere(run, old) for run in read) if note]
     text = render_baseline(merged(old, [acceptance.entry for acceptance in acceptances], read))
     # A file of another origin or of a newer version may hold keys that no baseline has.
     read_baseline(text, str(file))
@@ -127,7 +127,7 @@ def accept(
             terminal.line(line)
         if was := before.get(acceptance.entry.check):
             terminal.line(f"  replaces what was accepted until {was.expires}: {was.reason}")
-    for note in here:
+    for note in notes:
         terminal.line(f"note: the file was {note}; it is for both from now on")
     terminal.line(f"{plural(len(acceptances), 'check')} written to {file}")
 

@@ -32,12 +32,12 @@ def read(raw: Raw) -> Reading:
         return _deviates(bad, len(readings))
     if 2 * len(silent) >= len(readings):
         return _no_answer(silent, len(readings))
-    beside = f"; {len(silent)} more told nothing: {silent[0][1].detail}" if silent else ""
+    silent_note = f"; {len(silent)} more told nothing: {silent[0][1].detail}" if silent else ""
     mute = {name for name, _ in silent}
     seconds = max(first_packets.longest(_logs(pod)) for pod in pods if str(pod["name"]) not in mute)
     text = (
         f"{len(readings) - len(silent)} of {len(readings)} Pods made at once reached everything from their first moments on, "
-        f"the last one after {seconds * 1000:.0f} ms{beside}"
+        f"the last one after {seconds * 1000:.0f} ms{silent_note}"
     )
     return Reading(outcome=Outcome.CONFORMS, detail=one_line(text))
 

@@ -71,15 +71,15 @@ def refused(output: str) -> bool:
 def fate(output: str, word: str) -> Fate:
     """Return what became of a word."""
     since: list[str] = []
-    taken = False
+    sent = False
     for line in _lines(output):
         since.append(line)
         if line == f"failed {word}" or line.startswith(f"failed {word} "):
             return Fate.RESET if _RESET.search(" ".join(since)) else Fate.OTHER
-        if taken and line.startswith(("back ", "none ")):
+        if sent and line.startswith(("back ", "none ")):
             return _answer(since, word)
         if line == f"took {word}":
-            taken = True
+            sent = True
         if line.startswith(("took ", "back ", "none ")):
             since = []
     return Fate.UNTOLD

@@ -109,12 +109,12 @@ def _removed(raw: Raw, record: Mapping[str, Any]) -> Reading:
         return probe_failed(
             "silence shows no removal: the Service that was there before is silent, too"
         )
-    looked = f"{record['sampled']} of their addresses were dialled"
+    sampled = f"{record['sampled']} of their addresses were dialled"
     listed = record["listed"]
     seen = "HNS lists none of them" if listed is not None else record["unlisted"]
     if not record["answering"] and not listed:
         return Reading(
-            outcome=Outcome.CONFORMS, detail=one_line(f"{_figure(record)}: {looked}; {seen}")
+            outcome=Outcome.CONFORMS, detail=one_line(f"{_figure(record)}: {sampled}; {seen}")
         )
     parts = []
     if record["answering"]:

@@ -20,7 +20,7 @@ def by_port(attempts: Sequence[Attempt]) -> Mapping[int, Sequence[Attempt]]:
         if attempt.port is None:
             return {}
         grouped.setdefault(attempt.port, []).append(attempt)
-    outcome_sets = [{attempt.outcome for attempt in those} for those in grouped.values()]
+    outcome_sets = [{attempt.outcome for attempt in of_port} for of_port in grouped.values()]
     inconsistent = any(len(outcomes) > 1 for outcomes in outcome_sets)
     return {} if inconsistent or len(set().union(*outcome_sets)) <= 1 else grouped
 
@@ -28,6 +28,6 @@ def by_port(attempts: Sequence[Attempt]) -> Mapping[int, Sequence[Attempt]]:
 def differing_ports(attempts: Sequence[Attempt]) -> tuple[PortSeen, ...]:
     """Return the outcome of each port if ports explain why attempts disagree, lowest port first."""
     ports = sorted(by_port(attempts).items())
-    if any(len(those) < ENOUGH for _, those in ports):
+    if any(len(of_port) < ENOUGH for _, of_port in ports):
         return ()
-    return tuple(PortSeen(port=port, outcome=those[0].outcome) for port, those in ports)
+    return tuple(PortSeen(port=port, outcome=of_port[0].outcome) for port, of_port in ports)

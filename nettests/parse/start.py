@@ -234,8 +234,8 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
     if code:  # the tool failed, so its output says nothing
         return probe_failed(f"{how}: it ended with exit code {code} and said {text}")
     lines = [line.strip().lower() for line in output.splitlines()]
-    there = says.lower() in (lines if WHOLE_LINE in raw.context else output.lower())
-    good = then.get("status", 200) == 200 and there
+    contains = says.lower() in (lines if WHOLE_LINE in raw.context else output.lower())
+    good = then.get("status", 200) == 200 and contains
     wanted = "" if good else f" instead of {says!r}"
     return Reading(
         outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,

@@ -115,20 +115,20 @@ def _refused(record: Json, kind: Workload) -> Reading | None:
 
 def _apart(pods: Sequence[Json], record: Json, raw: Raw) -> Reading:
     says = raw.context["says"]
-    here = [pod for pod in pods if start.started(pod)]
-    away = [pod for pod in pods if _kept_away(pod, says)]
-    if len(here) > 1:
+    started = [pod for pod in pods if start.started(pod)]
+    pending = [pod for pod in pods if _kept_away(pod, says)]
+    if len(started) > 1:
         return _deviates(
-            f"{_named(here)} started on one node, though they keep away from each other"
+            f"{_named(started)} started on one node, though they keep away from each other"
         )
-    if not here:
+    if not started:
         return start.not_started(pods[0]["status"], record["events"], raw)
-    if not away:
-        other = next((pod for pod in pods if pod not in here), None)
+    if not pending:
+        other = next((pod for pod in pods if pod not in started), None)
         why = "; ".join(start.status_reasons(other["status"])) if other else "it was not made"
         return probe_failed(f"one Pod started, and of the other is not known why it did not: {why}")
-    why = "; ".join(start.status_reasons(away[0]["status"]))
-    return _conforms(f"{_named(here)} started, and {_named(away)} stays pending: {why}")
+    why = "; ".join(start.status_reasons(pending[0]["status"]))
+    return _conforms(f"{_named(started)} started, and {_named(pending)} stays pending: {why}")
 
 
 def _rolled_out(record: Json, kind: Workload) -> Reading:

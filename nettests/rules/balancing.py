@@ -134,10 +134,10 @@ class _Port:
     def wanted_balancers(self) -> Iterator[Wanted]:
         """Yield the ClusterIP's load balancer and those for clients from outside."""
         used, outward = self._used()
-        there = self._node.local | self._node.remote
-        usable = [endpoint for endpoint in used if not endpoint.here or endpoint.address in there]
+        in_hns = self._node.local | self._node.remote
+        usable = [endpoint for endpoint in used if not endpoint.here or endpoint.address in in_hns]
         every = frozenset(endpoint.address for endpoint in usable)
-        here = every & self._node.local
+        local = every & self._node.local
         number, protocol = int(self._port["port"]), self._port.get("protocol", "TCP")
         ports = frozenset(endpoint.port for endpoint in self._endpoints)
         if isinstance(self._port.get("targetPort"), int):
@@ -147,15 +147,15 @@ class _Port:
         borrowed = any(
             endpoint.here and endpoint.address not in self._node.local for endpoint in usable
         )
-        narrow = here if self._outer_local or self._preserved else every
+        narrow = local if self._outer_local or self._preserved else every
         fronts: list[tuple[str, str, int, frozenset[str], bool | None, bool]] = [
-            (CLUSTER_IP, self._address, number, here if self._inner_local else every, None, True)
+            (CLUSTER_IP, self._address, number, local if self._inner_local else every, None, True)
         ]
         if self._port.get("nodePort"):
             node_port = int(self._port["nodePort"])
             fronts.append((NODE_PORT, "", node_port, narrow, self._outer_local, outward))
         for address in self._external:
-            backends = here if self._outer_local else every
+            backends = local if self._outer_local else every
             fronts.append((EXTERNAL_IP, address, number, backends, self._outer_local, outward))
         for address in self._ingress:
             direct = self._outer_local or self._preserved
@@ -173,12 +173,12 @@ class _Port:
 
     def _used(self) -> tuple[list[_Endpoint], bool]:
         """Return the endpoints in use, and whether clients from outside certainly reach them."""
-        probed = [
+        candidates = [
             endpoint for endpoint in self._endpoints if endpoint.here or not self._outer_local
         ]
-        counted = [endpoint for endpoint in probed if endpoint.ready or endpoint.terminating]
+        counted = [endpoint for endpoint in candidates if endpoint.ready or endpoint.terminating]
         leaving = bool(self._ingress) and all(endpoint.terminating for endpoint in counted)
-        silent = bool(self._ingress) and not any(endpoint.serving for endpoint in probed)
+        silent = bool(self._ingress) and not any(endpoint.serving for endpoint in candidates)
         used = []
         for endpoint in self._endpoints:
             if self._inner_local and self._outer_local and not endpoint.here:

@@ -97,7 +97,7 @@ ABOUT = {
 )
 def cni_version(evidence: Evidence) -> Finding:
     """Every plugin that is called supports the CNI version of its configuration."""
-    refused, taken = [], []
+    refused, accepted = [], []
     for configuration in configurations(evidence):
         version = str(configuration.get("cniVersion") or FIRST_VERSION)
         for plugin in sorted(plugins_of(configuration)):
@@ -106,19 +106,19 @@ def cni_version(evidence: Evidence) -> Finding:
                 continue
             plugin_version = f"{plugin} with CNI {version}"
             if version in supported:
-                taken.append(plugin_version)
+                accepted.append(plugin_version)
             else:
                 refused.append(
                     f"{plugin_version}, of which it takes {', '.join(sorted(supported))}"
                 )
-    if not refused and not taken:
+    if not refused and not accepted:
         raise NothingThereError("the CNI configuration calls no plugin that the documents speak of")
-    observed = "; ".join(refused or taken)
+    observed = "; ".join(refused or accepted)
     demand = (
         "win-bridge and win-overlay with CNI 0.3.0 at most unless their release takes later ones "
         f"(1.0.1 on), sdnbridge and sdnoverlay with one of {', '.join(sorted(SDN_VERSIONS))}"
     )
-    return finding(not refused, observed, demand, of=len(refused) + len(taken))
+    return finding(not refused, observed, demand, of=len(refused) + len(accepted))
 
 
 @rule(

@@ -148,7 +148,7 @@ def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
 )
 def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
     """sdnbridge with enableDualStack has an l2bridge network of its name that was there before."""
-    probed = [
+    dual_stack = [
         str(configuration.get("name"))
         for configuration in configurations(evidence)
         if "sdnbridge" in plugins_of(configuration)
@@ -160,15 +160,15 @@ def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
         for row in evidence.rows(NETWORKS)
         if str(row.get("Type")).lower() == "l2bridge"
     )
-    there = bool(probed) and {name.lower() for name in probed} <= {
+    exists = bool(dual_stack) and {name.lower() for name in dual_stack} <= {
         bridge.lower() for bridge in bridges
     }
-    configured = ", ".join(probed) or "no configuration of sdnbridge with enableDualStack"
+    configured = ", ".join(dual_stack) or "no configuration of sdnbridge with enableDualStack"
     return finding(
-        there,
+        exists,
         f"{configured}; networks of type L2Bridge: {', '.join(bridges) or 'none'}",
         "enableDualStack, and an HNS network of type L2Bridge by the configuration's name",
-        of=len(probed),
+        of=len(dual_stack),
     )
 
 
@@ -195,9 +195,9 @@ def _givers(configuration: Object) -> Iterator[tuple[str, bool]]:
     """
     for part in parts_of(configuration):
         name = str(part.get("type") or "").lower().removesuffix(".exe")
-        probed = (part.get("optionalFlags") or {}).get("enableDualStack") is True
+        dual_stack = (part.get("optionalFlags") or {}).get("enableDualStack") is True
         if name in ABOUT or name in SDN:
-            yield name, name == "sdnbridge" and probed
+            yield name, name == "sdnbridge" and dual_stack
 
 
 def _is_ip(address: Object) -> bool:

@@ -35,9 +35,9 @@ def hns_network(evidence: Evidence) -> Finding:
     """The HNS network that kube-proxy is given exists."""
     wanted = network_of(evidence)
     names = sorted(str(row.get("Name")) for row in evidence.rows(NETWORKS))
-    there = bool(wanted) and wanted.lower() in {name.lower() for name in names}
+    exists = bool(wanted) and wanted.lower() in {name.lower() for name in names}
     return finding(
-        there,
+        exists,
         f"HNS networks {', '.join(names) or 'none'}",
         f"the one that kube-proxy is given, {wanted or 'which is none'}",
         of=1,

@@ -83,7 +83,7 @@ def sctp_load_balancers(evidence: Evidence) -> Finding:
 
     Of a Service whose other ports HNS does not have, kube-proxy's turn has not come: it is left out, also of the run's own.
     """
-    there = set(frontends(evidence.rows(POLICIES)))
+    in_hns = set(frontends(evidence.rows(POLICIES)))
     wanted = set()
     for service in unchanged(evidence, of_runs=True):
         fronts = {
@@ -92,13 +92,13 @@ def sctp_load_balancers(evidence: Evidence) -> Finding:
             if balancer.kind == CLUSTER_IP and balancer.backends
         }
         of_sctp = {front for front in fronts if front[2] == SCTP}
-        if fronts - of_sctp <= there:
+        if fronts - of_sctp <= in_hns:
             wanted |= of_sctp
     if not wanted:
         raise NothingThereError(
             "no Service with a port of SCTP stays that has backends for this node"
         )
-    missing = [f"no load balancer for {_spelled(front)}" for front in sorted(wanted - there)]
+    missing = [f"no load balancer for {_spelled(front)}" for front in sorted(wanted - in_hns)]
     return finding(
         not missing,
         shown(missing) or f"load balancers for {len(wanted)} Service ports of SCTP",
@@ -129,30 +129,32 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
         wanted.setdefault(
             (balancer.front[0] or str(balancer.family), *balancer.front[1:]), []
         ).append(balancer)
-    there: dict[Frontend, list[Shown]] = {}
+    in_hns: dict[Frontend, list[Shown]] = {}
     for shown_balancer in balancers(evidence):
         key = (shown_balancer.front[0] or str(shown_balancer.family), *shown_balancer.front[1:])
-        there.setdefault(key, []).append(shown_balancer)
+        in_hns.setdefault(key, []).append(shown_balancer)
     wrong = list(held_twice(evidence))
-    looked = 0
+    compared = 0
     for front, wanted_here in wanted.items():
         if len(wanted_here) > 1:
             continue  # Services that share an address and port have one load balancer, and nothing says whose
         expected_here = (
             wanted_here[0].backends and wanted_here[0].kind != CLUSTER_IP
         )  # other rules look at those
-        looked += wanted_here[0].settled and bool(expected_here or there.get(front))
-        wrong += _differs(evidence, wanted_here[0], there.get(front, []))
-    wrong += _sources(evidence, [balancer for front in wanted for balancer in there.get(front, [])])
-    if not looked and not wrong:
+        compared += wanted_here[0].settled and bool(expected_here or in_hns.get(front))
+        wrong += _differs(evidence, wanted_here[0], in_hns.get(front, []))
+    wrong += _sources(
+        evidence, [balancer for front in wanted for balancer in in_hns.get(front, [])]
+    )
+    if not compared and not wrong:
         raise NothingThereError(
             "no Service stays that has backends and a load balancer on this node"
         )
     return finding(
         not wrong,
-        shown(wrong) or f"{looked} load balancers with their Services' backends",
+        shown(wrong) or f"{compared} load balancers with their Services' backends",
         "one load balancer for each Service port and address, with exactly its backends for this node",
-        of=looked,
+        of=compared,
     )
 
 
@@ -165,17 +167,17 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
 )
 def stale_load_balancers(evidence: Evidence) -> Finding:
     """HNS has no load balancer for what is no Service."""
-    there = set(frontends(evidence.rows(POLICIES)))
-    if not there:
+    in_hns = set(frontends(evidence.rows(POLICIES)))
+    if not in_hns:
         raise NothingThereError("HNS shows no load balancer on the node")
     services = (*evidence.items(SERVICES), *evidence.items(SERVICES_AFTER))
     service_ports = {port for service in services for port in _ports(service)}
-    stale = [f"a stale one for {_spelled(front)}" for front in sorted(there - service_ports)]
+    stale = [f"a stale one for {_spelled(front)}" for front in sorted(in_hns - service_ports)]
     return finding(
         not stale,
-        shown(stale) or f"{len(there)} load balancers, all of Services",
+        shown(stale) or f"{len(in_hns)} load balancers, all of Services",
         "no load balancer for what is no Service",
-        of=len(there),
+        of=len(in_hns),
     )
 
 
@@ -189,21 +191,23 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
 def empty_source_vip(evidence: Evidence) -> Finding:
     """On l2bridge load balancers have no source VIP, whatever kube-proxy's flag says: HNS takes the node's address."""
     # sample: "ExternalPort":  443, "SourceVIP":  "", "Type":  "ELB", "VIPs":  ["10.96.0.1"]
-    shown = [elb for row in evidence.rows(POLICIES) for elb in policies_of(row, "ELB")]
-    if not shown:
+    policies = [elb for row in evidence.rows(POLICIES) for elb in policies_of(row, "ELB")]
+    if not policies:
         raise NothingThereError("HNS shows no load balancer on the node")
-    given = sorted({str(elb["SourceVIP"]) for elb in shown if elb.get("SourceVIP")})
+    given = sorted({str(elb["SourceVIP"]) for elb in policies if elb.get("SourceVIP")})
     return finding(
         not given,
-        f"source VIP {', '.join(given)}" if given else f"{len(shown)} load balancers without one",
+        f"source VIP {', '.join(given)}"
+        if given
+        else f"{len(policies)} load balancers without one",
         "an empty source VIP in HNS on l2bridge",
-        of=len(shown),
+        of=len(policies),
     )
 
 
 def _complete(evidence: Evidence, *, afar: bool) -> Finding:
     """Compare the load balancers of ClusterIPs that exist with those expected."""
-    there = set(frontends(evidence.rows(POLICIES)))
+    in_hns = set(frontends(evidence.rows(POLICIES)))
     wanted = {
         balancer.front
         for service in unchanged(evidence)
@@ -217,26 +221,26 @@ def _complete(evidence: Evidence, *, afar: bool) -> Finding:
     if not wanted:
         which = " with externalTrafficPolicy Local and no local backend" if afar else ""
         raise NothingThereError(f"no Service{which} stays that has backends for this node")
-    missing = [f"no load balancer for {_spelled(front)}" for front in sorted(wanted - there)]
+    missing = [f"no load balancer for {_spelled(front)}" for front in sorted(wanted - in_hns)]
     return finding(
         not missing,
-        shown(missing) or f"{len(there)} load balancers for {len(wanted)} Service ports expected",
+        shown(missing) or f"{len(in_hns)} load balancers for {len(wanted)} Service ports expected",
         "a load balancer for every one of these Service ports that has backends",
         of=len(wanted),
     )
 
 
-def _differs(evidence: Evidence, wanted: Wanted, there: list[Shown]) -> Iterator[str]:
+def _differs(evidence: Evidence, wanted: Wanted, in_hns: list[Shown]) -> Iterator[str]:
     """Yield what is wrong with the load balancers of one frontend."""
     front = _spelled(wanted.front)
-    if not wanted.backends and wanted.settled and there:
+    if not wanted.backends and wanted.settled and in_hns:
         yield f"a load balancer for {front}, which has no backends for this node"
-    missing = wanted.backends and wanted.settled and not there
+    missing = wanted.backends and wanted.settled and not in_hns
     if missing and wanted.kind != CLUSTER_IP:  # other rules report those of ClusterIPs
         yield f"no load balancer for {front}"
-    if len(there) > 1:
-        yield f"{len(there)} load balancers for {front}"
-    for balancer in there:
+    if len(in_hns) > 1:
+        yield f"{len(in_hns)} load balancers for {front}"
+    for balancer in in_hns:
         if not wanted.settled:
             continue
         if balancer.gone:
@@ -253,11 +257,11 @@ def _differs(evidence: Evidence, wanted: Wanted, there: list[Shown]) -> Iterator
             yield f"{front} is {'' if balancer.direct else 'not '}of DSR"
 
 
-def _sources(evidence: Evidence, there: Iterable[Shown]) -> Iterator[str]:
+def _sources(evidence: Evidence, in_hns: Iterable[Shown]) -> Iterator[str]:
     """Yield what is wrong with source VIPs on overlay: kube-proxy's, or the node's address (``pkg/proxy/winkernel``)."""
     if evidence.facts.get("driver") != "overlay":
         return
-    given = {balancer.source for balancer in there}
+    given = {balancer.source for balancer in in_hns}
     if "" in given:
         yield "load balancers without a source VIP"
     several = sorted(given - {"", *evidence.facts.get("node-addresses", "").split(",")})

@@ -31,8 +31,8 @@ class Request:
     @property
     def words(self) -> tuple[str, ...]:
         """The request as the journal records it."""
-        probed = "&".join(f"{key}={value}" for key, value in self.query.items())
-        return ("GET", f"{self.path}?{probed}" if probed else self.path)
+        query = "&".join(f"{key}={value}" for key, value in self.query.items())
+        return ("GET", f"{self.path}?{query}" if query else self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

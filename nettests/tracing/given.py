@@ -63,8 +63,8 @@ def spanning(captures: Sequence[Capture], mark: Mark) -> tuple[Capture, ...]:
 
     Clocks of nodes differ, so a capture may be doubted wrongly; that does no harm.
     """
-    shown = [frame for capture in captures for frame in marked(capture.sightings, mark)]
-    times = [frame.sighting.time for frame in shown]
+    frames = [frame for capture in captures for frame in marked(capture.sightings, mark)]
+    times = [frame.sighting.time for frame in frames]
     return tuple(
         replace(capture, doubt=f"the capture on {capture.node} does not span the time of the flow")
         if times

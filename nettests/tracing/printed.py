@@ -88,10 +88,10 @@ class _Lines:
 
     def rest(self, line: str) -> None:
         """Take a line that begins no frame: bytes, a comment, or something unknown."""
-        shown = _HEX.match(line)
-        if shown is not None:
+        hex_line = _HEX.match(line)
+        if hex_line is not None:
             if self.head is not None and len(self.data) < FRAME_BYTES:
-                self.data += bytes.fromhex(_even(shown[1].replace(" ", "")))
+                self.data += bytes.fromhex(_even(hex_line[1].replace(" ", "")))
         elif not _EXPECTED.match(line) and len(self.unread) < UNREAD_SHOWN:
             self.unread.append(line[:LINE_SHOWN])
 
