@@ -77,6 +77,7 @@ def why_not(action: Action, facts: ClusterFacts) -> str:
         or _not_about_this(action, facts)
         or _no_name_server(action, facts)
         or _no_mtu(action, facts)
+        or _no_mark_beyond_proxy(action, facts)
     )
 
 
@@ -300,3 +301,16 @@ def _no_mtu(action: Action, facts: ClusterFacts) -> str:
     if action.question is not Question.PING or action.size is None or facts.cni.mtu.known:
         return ""
     return f"the pods' MTU is not known: {facts.cni.mtu.origin}"
+
+
+def _no_mark_beyond_proxy(action: Action, facts: ClusterFacts) -> str:
+    """A captured connection is known by its source port, which one that kube-proxy itself opens does not have."""
+    if action.question is not Question.WITNESS or action.target.service is None:
+        return ""
+    node = facts.node(action.source.node or "")
+    if node.kube_proxy.mode.value != "userspace":
+        return ""
+    return (
+        f"kube-proxy of {node.name} runs in userspace mode: it opens a connection of its own to the backend, "
+        "and no capture can tell whose that is"
+    )

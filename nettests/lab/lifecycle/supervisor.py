@@ -33,7 +33,7 @@ from nettests.lab.faults.silent_kubelet import Silence
 from nettests.lab.faults.targets import Targets
 from nettests.lab.folders import control
 from nettests.lab.folders.state import LabFolder
-from nettests.lab.installers.plugin_objects import enforces_policies
+from nettests.lab.installers.plugin_objects import nodes_with_policies
 from nettests.lab.installers.system_objects import API_PORT, control_plane_address, objects
 from nettests.lab.interfaces import Process
 from nettests.lab.kubeconfig import certificates, documents
@@ -227,8 +227,7 @@ class Lab:
                     lambda c: LoadBalancerController(c, self._profile, fabric.announce).run(),
                 )
             )
-        if enforces_policies(self._profile):
-            nodes = [spec.name for spec in self._profile.nodes]
+        if nodes := nodes_with_policies(self._profile):
             group.create_task(
                 self._component(
                     "policy-agent", lambda c: PolicyAgent(c, nodes, fabric.policies.enforce).run()
