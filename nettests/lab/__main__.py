@@ -39,11 +39,11 @@ def main() -> None:
     """Run the command line, or say what to install."""
     absent = missing()
     if absent:
-        told = LabError(
+        error = LabError(
             f"the lab needs libraries that are not installed: {', '.join(absent)}",
             hint="pip install 'nettests[lab]'",
         )
-        sys.stderr.write(f"Error: {told}\n")
+        sys.stderr.write(f"Error: {error}\n")
         sys.exit(NOT_INSTALLED)
     from nettests.lab import cli  # noqa: PLC0415 - needs the libraries
 

@@ -105,7 +105,9 @@ class Call:
         return Ending.TOLD if hook is None else hook(channel)
 
     @asynccontextmanager
-    async def kept(self, channel: ChannelRequest, cut: Callable[[], None]) -> AsyncIterator[None]:
+    async def cuttable(
+        self, channel: ChannelRequest, cut: Callable[[], None]
+    ) -> AsyncIterator[None]:
         """Keep an open channel where faults can cut it."""
         faults = self.server.settings.faults
         handle = faults.opened(channel, cut)

@@ -60,8 +60,8 @@ def at(path: str, default: Any = "", *, text: bool = False) -> Cell:
         value: Any = item
         for step in path.split("."):
             value = value.get(step) if isinstance(value, dict) else None
-        found = default if value in (None, "") else value
-        return str(found) if text else found
+        shown = default if value in (None, "") else value
+        return str(shown) if text else shown
 
     return cell
 
@@ -186,21 +186,21 @@ def service_external(service: Json) -> str:
     return ",".join(external) or NONE
 
 
-def _first(found: list[str], none: str) -> str:
-    more = len(found) - _MOST_ENDPOINTS
-    shown = ",".join(found[:_MOST_ENDPOINTS]) or none
+def _first(addresses: list[str], none: str) -> str:
+    more = len(addresses) - _MOST_ENDPOINTS
+    shown = ",".join(addresses[:_MOST_ENDPOINTS]) or none
     return f"{shown} + {more} more..." if more > 0 else shown
 
 
 def endpoints(item: Json) -> str:
     """Return the first addresses with ports."""
-    found = [
+    addresses = [
         f"{address['ip']}:{port['port']}"
         for subset in item.get("subsets") or ()
         for port in subset.get("ports") or ()
         for address in subset.get("addresses") or ()
     ]
-    return _first(found, NONE)
+    return _first(addresses, NONE)
 
 
 def slice_ports(item: Json) -> str:
@@ -210,8 +210,8 @@ def slice_ports(item: Json) -> str:
 
 def slice_endpoints(item: Json) -> str:
     """Return the first addresses of an EndpointSlice."""
-    found = [address for each in item.get("endpoints") or () for address in each["addresses"]]
-    return _first(found, _UNSET)
+    addresses = [address for each in item.get("endpoints") or () for address in each["addresses"]]
+    return _first(addresses, _UNSET)
 
 
 def event_seen(*fields: str) -> Cell:

@@ -92,8 +92,8 @@ def _finalize(objects: Objects, resource: Resource, owner: Record) -> None:
             for reference in record.body["metadata"].get("ownerReferences") or ()
         }
         for kind, record in dependents:
-            own = record.body["metadata"]["uid"] in owners
-            _delete(objects, kind, record, propagation="Foreground" if own else "Background")
+            is_owner = record.body["metadata"]["uid"] in owners
+            _delete(objects, kind, record, propagation="Foreground" if is_owner else "Background")
         if not dependents:
             _release(objects, resource, owner, _FOREGROUND)
 

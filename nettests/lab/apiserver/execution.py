@@ -101,7 +101,7 @@ async def _accepted(
     session: Callable[[Call, Json, Channels], Awaitable[None]],
 ) -> web.StreamResponse:
     channels = await Channels.accept(call.http, protocol)
-    async with call.kept(channel, channels.cut):
+    async with call.cuttable(channel, channels.cut):
         shown = (_STDOUT, "stdout"), (_STDERR, "stderr"), (_ERROR, "")
         first = next(number for number, name in shown if not name or flag(call.http.query, name))
         await channels.send(first, b"")
@@ -222,22 +222,22 @@ async def _show(call: Call, where: Json, channels: Channels) -> None:
     reader = asyncio.ensure_future(_read(channels, _Input()))
 
     async def lines() -> list[bytes]:
-        found = await kubelet.log(
+        log_lines = await kubelet.log(
             namespace=call.namespace, pod=call.name, container=container, previous=False
         )
-        return [line for _, line in found]
+        return [line for _, line in log_lines]
 
     mute = call.server.settings.faults.attach_mute
     try:
         if mute is not None and mute(call.channel("attach", where["node"])):
             await reader
-        told = len(await lines())
+        sent = len(await lines())
         while not reader.done() and is_running(call, container):
             await asyncio.wait({reader}, timeout=_POLL_SECONDS)
-            found = await lines()
-            for line in found[told:]:
+            log_lines = await lines()
+            for line in log_lines[sent:]:
                 await channels.send(_STDOUT, line)
-            told = len(found)
+            sent = len(log_lines)
     finally:
         reader.cancel()
         with suppress(asyncio.CancelledError):

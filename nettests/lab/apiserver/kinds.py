@@ -163,9 +163,9 @@ def _update_pod(old: Json, new: Json, _context: Context) -> list[FieldError]:
 
 
 def _other_services(item: Json, context: Context) -> list[Json]:
-    own = (item["metadata"].get("namespace", ""), item["metadata"]["name"])
+    full_name = (item["metadata"].get("namespace", ""), item["metadata"]["name"])
     stored = context.store.records(resources.SERVICES.key)
-    return [record.body for record in stored if record.name != own]
+    return [record.body for record in stored if record.name != full_name]
 
 
 def _create_service(service: Json, context: Context) -> list[FieldError]:

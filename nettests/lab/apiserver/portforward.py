@@ -47,7 +47,7 @@ async def forward(call: Call) -> web.StreamResponse:
         return not_accepted()
     ports = _ports(call)
     channels = await Channels.accept(call.http, protocol)
-    async with call.kept(channel, channels.cut):
+    async with call.cuttable(channel, channels.cut):
         await _Session(call, kubelet, channels, ports).run()
         await channels.close()
     return channels.socket

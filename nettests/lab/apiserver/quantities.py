@@ -18,8 +18,8 @@ _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(m|[kMGTPE]|[KMGTPE]i|)")
 
 def read(text: object) -> Fraction:
     """Return an amount; what is none counts as nothing, because values are stored unchecked."""
-    found = _QUANTITY.fullmatch(str(text))
-    return Fraction(found[1]) * _UNITS[found[2]] if found else Fraction(0)
+    match = _QUANTITY.fullmatch(str(text))
+    return Fraction(match[1]) * _UNITS[match[2]] if match else Fraction(0)
 
 
 def spelled(amount: Fraction, resource: str) -> str:

@@ -262,8 +262,8 @@ _STORED = {item.key: item for item in RESOURCES if not item.storage}
 
 def find(group: str, version: str, plural: str, minor: int) -> Resource | None:
     """Return the resource that Kubernetes 1.``minor`` serves at a path, if any."""
-    found = _BY_PATH.get((group, version, plural))
-    return found if found is not None and found.since <= minor else None
+    resource = _BY_PATH.get((group, version, plural))
+    return resource if resource is not None and resource.since <= minor else None
 
 
 def of_key(key: str) -> Resource:

@@ -200,14 +200,14 @@ class Store:
 
 def _concerned(collection: _Collection, change: Change) -> set["Subscription"]:
     """Return the subscriptions to a value that the object has, or had before."""
-    found: set[Subscription] = set()
+    subscriptions: set[Subscription] = set()
     if collection.pinned:
         for record in filter(None, (change.record, change.previous)):
             for path in PINNED:
                 outer, inner = path.split(".")
                 value = (record.body.get(outer) or {}).get(inner) or ""
-                found |= collection.pinned.get((path, str(value)), set())
-    return found
+                subscriptions |= collection.pinned.get((path, str(value)), set())
+    return subscriptions
 
 
 class Subscription:
