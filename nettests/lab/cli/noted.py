@@ -44,6 +44,6 @@ def descriptions() -> Iterator[dict[str, Any]]:
 
 def tell_of_a_place_passed_over() -> None:
     """Say on standard error that labs are noted elsewhere than usual, and why."""
-    told = places.passed_over()
-    if told:
-        click.echo(told, err=True)
+    warning = places.passed_over()
+    if warning:
+        click.echo(warning, err=True)

@@ -27,37 +27,37 @@ class PolicyAgent:
         self._enforce = enforce
         self._policies = Informer(client, "/apis/networking.k8s.io/v1/networkpolicies")
         self._pods = Informer(client, "/api/v1/pods")
-        self._told: dict[str, Allowed] = {}
+        self._enforced: dict[str, Allowed] = {}
 
     async def run(self) -> None:
         """Follow the API until cancelled."""
-        await work_after_changes((self._policies, self._pods), _GATHER, self._tell)
+        await work_after_changes((self._policies, self._pods), _GATHER, self._enforce_changes)
 
-    async def _tell(self) -> None:
+    async def _enforce_changes(self) -> None:
         bound = bindings(self._policies.objects.values(), self._pods.objects.values())
         for node in self._nodes:
             wanted = bound.get(node, {})
-            if wanted != self._told.get(node, {}):
+            if wanted != self._enforced.get(node, {}):
                 await self._enforce(node, wanted)
-                self._told[node] = wanted
+                self._enforced[node] = wanted
 
 
 def bindings(
     policies: Iterable[Json], pods: Iterable[Json]
 ) -> dict[str, dict[Address, list[Address]]]:
     """Return by node which pods are bound, and the pods that each may begin to send to."""
-    binding = [one for one in policies if "Egress" in one["spec"].get("policyTypes", ())]
+    binding = [policy for policy in policies if "Egress" in policy["spec"].get("policyTypes", ())]
     there = [pod for pod in pods if _addresses(pod)]
-    found: dict[str, dict[Address, list[Address]]] = {}
+    bound_by_node: dict[str, dict[Address, list[Address]]] = {}
     for pod in there:
-        own = [one for one in binding if _binds(one, pod)]
-        if not own:
+        pod_policies = [policy for policy in binding if _binds(policy, pod)]
+        if not pod_policies:
             continue
-        peers = [peer for peer in there if any(_lets_to(one, peer) for one in own)]
+        peers = [peer for peer in there if any(_lets_to(policy, peer) for policy in pod_policies)]
         places = sorted({address for peer in peers for address in _addresses(peer)}, key=str)
-        node = found.setdefault(str(pod["spec"]["nodeName"]), {})
+        node = bound_by_node.setdefault(str(pod["spec"]["nodeName"]), {})
         node |= dict.fromkeys(_addresses(pod), places)
-    return found
+    return bound_by_node
 
 
 def _binds(policy: Json, pod: Json) -> bool:
@@ -71,7 +71,11 @@ def _lets_to(policy: Json, peer: Json) -> bool:
         if not rule.get("to"):
             return True
         same = policy["metadata"]["namespace"] == peer["metadata"]["namespace"]
-        named = (one["podSelector"] for one in rule["to"] if set(one) == {"podSelector"})
+        named = (
+            rule_peer["podSelector"]
+            for rule_peer in rule["to"]
+            if set(rule_peer) == {"podSelector"}
+        )
         if same and any(selected(selector, peer) for selector in named):
             return True
     return False
@@ -81,4 +85,4 @@ def _addresses(pod: Json) -> list[Address]:
     """Return the addresses of a pod in the pod network; one on its node's network is bound by none."""
     if pod["spec"].get("hostNetwork") or not pod["spec"].get("nodeName"):
         return []
-    return [ip_address(one["ip"]) for one in pod.get("status", {}).get("podIPs") or ()]
+    return [ip_address(pod_ip["ip"]) for pod_ip in pod.get("status", {}).get("podIPs") or ()]

@@ -26,23 +26,23 @@ def scales(
         return {name: wanted if name == current else 0 for name in replicas}
     surge, unavailable = _limits(deployment, wanted)
     room = wanted + surge - sum(replicas.values())
-    found = {**replicas, current: min(wanted, replicas[current] + max(room, 0))}
+    scaled = {**replicas, current: min(wanted, replicas[current] + max(room, 0))}
     least = wanted - unavailable
     ready = {item["metadata"]["name"]: _ready(item) for item in sets}
     lacking = replicas[current] - ready.get(current, 0)
     may_go = sum(replicas.values()) - least - lacking
     for item in old:  # what serves nobody goes first
         name = item["metadata"]["name"]
-        idle = min(max(found[name] - ready[name], 0), max(may_go, 0))
-        found[name] -= idle
+        idle = min(max(scaled[name] - ready[name], 0), max(may_go, 0))
+        scaled[name] -= idle
         may_go -= idle
     spare = min(sum(ready.values()) - least, may_go)
     for item in old:
         name = item["metadata"]["name"]
-        less = min(found[name], max(spare, 0))
-        found[name] -= less
+        less = min(scaled[name], max(spare, 0))
+        scaled[name] -= less
         spare -= less
-    return found
+    return scaled
 
 
 def _ready(item: Json) -> int:

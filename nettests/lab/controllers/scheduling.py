@@ -172,7 +172,10 @@ def _breaks_anti_affinity(
 ) -> bool:
     """Whether a pod of its namespace, which a required term of its anti-affinity selects, is where the node is."""
     avoided = (pod["spec"].get("affinity") or {}).get("podAntiAffinity") or {}
-    labels = {one["metadata"]["name"]: one["metadata"].get("labels", {}) for one in nodes}
+    labels = {
+        other_node["metadata"]["name"]: other_node["metadata"].get("labels", {})
+        for other_node in nodes
+    }
     here = node["metadata"].get("labels", {})
     for term in avoided.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
         key = term["topologyKey"]

@@ -44,22 +44,22 @@ class SharedPorts:
         self.turns = asyncio.Semaphore(_AT_ONCE)
         """Taken before a proxy looks at its table: what came while it waited for others is programmed with it."""
         self._nodes = node_addresses(profile)
-        self._known: WeakValueDictionary[Versions, Ports] = WeakValueDictionary()
+        self._cached: WeakValueDictionary[Versions, Ports] = WeakValueDictionary()
 
     def __len__(self) -> int:
         """Return how many Services and versions some proxy has."""
-        return len(self._known)
+        return len(self._cached)
 
     def of(self, service: Json, listed: Sequence[Json]) -> Ports:
         """Return the ports of a Service; ``listed`` are its EndpointSlices, or its Endpoints."""
         versions = tuple(map(_version, (service, *listed)))
-        known = self._known.get(versions)
-        if known is None:
+        cached = self._cached.get(versions)
+        if cached is None:
             slices = (part for item in listed for part in _slices(item))
             ports = service_ports(service, slices, self._nodes)
-            known = Ports(tuple((place_of(port), port) for port in ports))
-            self._known[versions] = known
-        return known
+            cached = Ports(tuple((place_of(port), port) for port in ports))
+            self._cached[versions] = cached
+        return cached
 
 
 class NodeTable:
@@ -96,9 +96,9 @@ class NodeTable:
     def _listed_changed(self, key: str, old: Json | None, new: Json | None) -> None:
         before, after = _owner(old), _owner(new)
         if before is not None and before != after:
-            own = self._listed[before]
-            del own[key]
-            if not own:
+            listed = self._listed[before]
+            del listed[key]
+            if not listed:
                 del self._listed[before]
             self._changed.add(before)
         if new is not None and after is not None:

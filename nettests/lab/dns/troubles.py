@@ -75,11 +75,11 @@ def wildcard(address: IPv4Address) -> Trouble:
     async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
         if answer.rcode() != dns.rcode.NXDOMAIN or not answer.question:
             return answer
-        made = dns.message.make_response(_question(answer), recursion_available=True)
-        queried = made.question[0]
+        response = dns.message.make_response(_question(answer), recursion_available=True)
+        queried = response.question[0]
         if queried.rdtype == dns.rdatatype.A:
-            made.answer.append(dns.rrset.from_text(queried.name, _TTL, "IN", "A", str(address)))
-        return made
+            response.answer.append(dns.rrset.from_text(queried.name, _TTL, "IN", "A", str(address)))
+        return response
 
     return trouble
 
