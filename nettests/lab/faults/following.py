@@ -48,7 +48,7 @@ class Pods:
     async def _watch(self, following: "_Following", ready: asyncio.Event) -> None:
         async with self._client("faults") as client:
             pods = Informer(client, "/api/v1/pods")
-            pods.subscribe(following.seen)
+            pods.subscribe(following.pod_changed)
             async with asyncio.TaskGroup() as group:
                 group.create_task(pods.run())
                 group.create_task(following.work())
@@ -64,7 +64,7 @@ class _Following:
         self._struck: dict[str, Undo | None] = {}
         self._waiting: asyncio.Queue[Json] = asyncio.Queue()
 
-    def seen(self, _key: str, _old: Json | None, pod: Json | None) -> None:
+    def pod_changed(self, _key: str, _old: Json | None, pod: Json | None) -> None:
         if pod is None or pod.get("status", {}).get("phase") != "Running":
             return
         uid = str(pod["metadata"]["uid"])

@@ -95,10 +95,12 @@ class NameFaults:
     async def _wrong_domain(self, options: Json) -> Undo:
         disks = [self._targets.fabric.nodes[name].disk for name in self._targets.nodes(options)]
         before = [disk.files.get(KUBELET_FILE, "") for disk in disks]
-        own = f"clusterDomain: {self._targets.fabric.profile.cluster_domain}"
+        domain_line = f"clusterDomain: {self._targets.fabric.profile.cluster_domain}"
         for disk, written in zip(disks, before, strict=True):
             disk.cluster_domain = _OTHER_DOMAIN
-            disk.files[KUBELET_FILE] = written.replace(own, f"clusterDomain: {_OTHER_DOMAIN}")
+            disk.files[KUBELET_FILE] = written.replace(
+                domain_line, f"clusterDomain: {_OTHER_DOMAIN}"
+            )
 
         async def undo() -> None:
             for disk, written in zip(disks, before, strict=True):
@@ -125,13 +127,13 @@ async def _scaled(client: Client, replicas: int) -> list[Json]:
     try:
         await client.patch(_DEPLOYMENT, {"spec": {"replicas": replicas}})
         async with asyncio.timeout(_SECONDS):
-            while not _settled(found := list(pods.objects.values()), replicas):
+            while not _settled(present_pods := list(pods.objects.values()), replicas):
                 await changed.wait()
                 changed.clear()
     except TimeoutError as error:
         raise LabError(f"The cluster's DNS has not come to {replicas} replicas.") from error
     else:
-        return found
+        return present_pods
     finally:
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)

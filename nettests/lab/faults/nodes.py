@@ -35,12 +35,12 @@ class NodeFaults:
         seconds = number(options, "seconds", _FIRST_SILENCE)
         beyond = int(number(options, "beyond", 0))
         hearing: set[asyncio.Task[None]] = set()
-        came: list[float] = []
+        arrivals: list[float] = []
 
         async def strike(namespace: Namespace) -> None:
             now = asyncio.get_running_loop().time()
-            came[:] = [*(one for one in came if one > now - _CROWDED), now]
-            if len(came) <= beyond:
+            arrivals[:] = [*(moment for moment in arrivals if moment > now - _CROWDED), now]
+            if len(arrivals) <= beyond:
                 return
             mend = await self._targets.fabric.node_faults.deafen(namespace)
 

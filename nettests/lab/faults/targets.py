@@ -48,17 +48,17 @@ class Targets:
 
     def node(self, options: Json, name: str = "node") -> str | None:
         """Return the node that an option names; ``LabError`` if there is none of that name."""
-        found = options.get(name)
-        if found is not None and found not in self.fabric.nodes:
+        node_name = options.get(name)
+        if node_name is not None and node_name not in self.fabric.nodes:
             raise LabError(
-                f'There is no node "{found}".', hint=f"Nodes: {', '.join(self.fabric.nodes)}."
+                f'There is no node "{node_name}".', hint=f"Nodes: {', '.join(self.fabric.nodes)}."
             )
-        return found
+        return node_name
 
     def nodes(self, options: Json) -> list[str]:
         """Return the node that is named, or all of them."""
-        one = self.node(options)
-        return [one] if one else list(self.fabric.nodes)
+        node_name = self.node(options)
+        return [node_name] if node_name else list(self.fabric.nodes)
 
 
 def text(options: Json, name: str) -> str:
