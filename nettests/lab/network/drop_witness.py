@@ -141,17 +141,17 @@ class DropWitness:
                 continue
             for kind, body in _messages(data):
                 if kind == _TRACE:
-                    self._told(dict(_attributes(body[_GENERIC.size :])))
+                    self._read_trace(dict(_attributes(body[_GENERIC.size :])))
 
-    def _told(self, said: Mapping[int, bytes]) -> None:
-        packet = said.get(_ID, b"")
-        if _NETWORK in said:
-            self._remember(packet, said)
-        if not _drops(said):
+    def _read_trace(self, attributes: Mapping[int, bytes]) -> None:
+        packet = attributes.get(_ID, b"")
+        if _NETWORK in attributes:
+            self._remember(packet, attributes)
+        if not _drops(attributes):
             return
         headers, cause = (
             self._packets.get(packet),
-            cause_of(_text(said, _TABLE), _text(said, _CHAIN)),
+            cause_of(_text(attributes, _TABLE), _text(attributes, _CHAIN)),
         )
         if headers is not None and cause is not None:
             self.take(
@@ -164,11 +164,11 @@ class DropWitness:
                 )
             )
 
-    def _remember(self, packet: bytes, said: Mapping[int, bytes]) -> None:
-        link = said.get(_LINK, b"")
+    def _remember(self, packet: bytes, attributes: Mapping[int, bytes]) -> None:
+        link = attributes.get(_LINK, b"")
         ethernet = len(link) == ETHERNET
-        data = (link if ethernet else b"") + said[_NETWORK] + said.get(_TRANSPORT, b"")
-        interface = int.from_bytes(said.get(_INPUT, b""))
+        data = (link if ethernet else b"") + attributes[_NETWORK] + attributes.get(_TRANSPORT, b"")
+        interface = int.from_bytes(attributes.get(_INPUT, b""))
         self._packets.pop(packet, None)
         self._packets[packet] = _Headers(data, ethernet, interface)
         if len(self._packets) > _REMEMBERED:
@@ -189,16 +189,16 @@ ETHERNET = 14
 _CLEAR = f"add table {WITNESS.label}\ndelete table {WITNESS.label}\n"
 
 
-def _drops(said: Mapping[int, bytes]) -> bool:
+def _drops(attributes: Mapping[int, bytes]) -> bool:
     """Whether a message tells that a rule, or a chain's policy, dropped the packet."""
-    if int.from_bytes(said.get(_TYPE, b"")) == _OF_POLICY:
-        return int.from_bytes(said.get(_POLICY, b"\1")) == _DROP
-    code = dict(_attributes(said.get(_VERDICT, b""))).get(_CODE)
+    if int.from_bytes(attributes.get(_TYPE, b"")) == _OF_POLICY:
+        return int.from_bytes(attributes.get(_POLICY, b"\1")) == _DROP
+    code = dict(_attributes(attributes.get(_VERDICT, b""))).get(_CODE)
     return code is not None and int.from_bytes(code, signed=True) == _DROP
 
 
-def _text(said: Mapping[int, bytes], attribute: int) -> str:
-    return said.get(attribute, b"").rstrip(b"\0").decode(errors="replace")
+def _text(attributes: Mapping[int, bytes], attribute: int) -> str:
+    return attributes.get(attribute, b"").rstrip(b"\0").decode(errors="replace")
 
 
 def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -54,8 +54,8 @@ def _load_rules() -> None:
         nft.find_nft()
     except nft.NftError:
         return
-    own = kernel.open_network()
-    nft.load(own, _SAMPLE)
+    namespace = kernel.open_network()
+    nft.load(namespace, _SAMPLE)
 
 
 def reason() -> str | None:

@@ -53,12 +53,12 @@ class Helper:
         """Apply a ruleset in the namespace of a descriptor; return what ``nft`` would print."""
         try:
             _send(self.channel, ruleset, namespace=namespace)
-            refused, told = _receive(self.channel)
+            refused, output = _receive(self.channel)
         except OSError as error:
             raise HelperLostError(str(error)) from error
         if refused:
-            raise RefusedError(told)
-        return told
+            raise RefusedError(output)
+        return output
 
 
 def start_helper() -> Helper | None:
@@ -96,12 +96,12 @@ def _serve(channel: socket.socket) -> None:
         namespace = descriptors[0]
         try:
             with kernel.inside_network(namespace):
-                told, refused = run(library, text), False
+                output, refused = run(library, text), False
         except RefusedError as error:
-            told, refused = str(error), True
+            output, refused = str(error), True
         finally:
             os.close(namespace)
-        _send(channel, told, refused=refused)
+        _send(channel, output, refused=refused)
 
 
 def _send(

@@ -68,9 +68,9 @@ class NetworkNamespace:
     def socket(self, family: int, kind: int, proto: int = 0) -> socket.socket:
         """Return a non-blocking, close-on-exec socket that lives in this namespace."""
         with kernel.inside_network(self._fd):
-            made = socket.socket(family, kind, proto)
-        made.settimeout(0)
-        return made
+            created = socket.socket(family, kind, proto)
+        created.settimeout(0)
+        return created
 
     def close(self) -> None:
         """Let go of the namespace; it goes once its sockets are closed too."""
@@ -104,14 +104,14 @@ def make_namespace(name: str, settings: dict[str, int] | None = None) -> Network
     try:
         kernel.unshare(kernel.CLONE_NEWNET)
         try:
-            made = NetworkNamespace(name, kernel.open_network())
+            namespace = NetworkNamespace(name, kernel.open_network())
             _write({**_QUIET, "ipv4/ip_forward": 0, **(settings or {})})
             kernel.raise_loopback()
         finally:
             kernel.enter_network(home)
     finally:
         os.close(home)
-    return made
+    return namespace
 
 
 def _write(settings: dict[str, int]) -> None:

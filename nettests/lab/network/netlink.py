@@ -199,17 +199,17 @@ class Netlink:
 
     def routes_to(self, destination: Network) -> tuple[Route, ...]:
         """Return the routes to exactly this network through a neighbour, of all tables."""
-        found = self._routes.route("dump", family=_family(destination.network_address))
+        routes = self._routes.route("dump", family=_family(destination.network_address))
         return tuple(
             Route(
-                link=self._name(one.get_attr("RTA_OIF")),
-                via=ip_address(one.get_attr("RTA_GATEWAY")),
-                table=one.get_attr("RTA_TABLE"),
+                link=self._name(route.get_attr("RTA_OIF")),
+                via=ip_address(route.get_attr("RTA_GATEWAY")),
+                table=route.get_attr("RTA_TABLE"),
             )
-            for one in found
-            if one["dst_len"] == destination.prefixlen
-            and one.get_attr("RTA_DST") == str(destination.network_address)
-            and one.get_attr("RTA_GATEWAY")
+            for route in routes
+            if route["dst_len"] == destination.prefixlen
+            and route.get_attr("RTA_DST") == str(destination.network_address)
+            and route.get_attr("RTA_GATEWAY")
         )
 
     def withdraw(self, destination: Network, route: Route) -> None:

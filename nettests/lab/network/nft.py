@@ -43,13 +43,13 @@ def find_nft() -> str:
         )
     environment = str(Path(sys.prefix) / "bin")
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), *_SYSTEM_DIRECTORIES, environment))
-    found = shutil.which("nft", path=path)
-    if found is None:
+    program = shutil.which("nft", path=path)
+    if program is None:
         raise NftError(
             "nft was not found in PATH, /usr/sbin or /sbin; the lab's Service rules need it",
             hint=f"sudo apt-get install nftables, or name a binary in {NFT_VARIABLE}",
         )
-    return found
+    return program
 
 
 @dataclass(slots=True)

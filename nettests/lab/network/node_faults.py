@@ -132,25 +132,25 @@ class NodeFaults:
                 "What leaves a node of this cluster is encapsulated, with the node's MAC address.",
                 hint="Use a profile with l2bridge.",
             )
-        rule = disguises.macs({one: mac(spec.os, one) for one in spec.pod_cidr.hosts()})
+        rule = disguises.macs({address: mac(spec.os, address) for address in spec.pod_cidr.hosts()})
         return await self._at_card(node, "egress", rule, _card(spec))
 
     async def _disguise(
         self, node: str, on: str, off: str, device: Callable[[NodeSpec], str]
     ) -> Undo:
         """Put one rule in force where packets leave the node, and its reverse where they come into the others."""
-        begun = [
+        undos = [
             await self._at_card(
-                one.name,
-                "egress" if one.name == node else "ingress",
-                on if one.name == node else off,
-                device(one),
+                spec.name,
+                "egress" if spec.name == node else "ingress",
+                on if spec.name == node else off,
+                device(spec),
             )
-            for one in self._profile.nodes
+            for spec in self._profile.nodes
         ]
 
         async def undo() -> None:
-            for each in begun:
+            for each in undos:
                 await each()
 
         return undo
@@ -191,7 +191,9 @@ class NodeFaults:
         """Forget TCP connections of the node's pods to the outside likewise."""
         profile = self._profile
         inside = (profile.service_cidr, profile.cluster_cidr, profile.node_network)
-        return await self._forget(node, " ".join(f"ip daddr != {one}" for one in inside), seconds)
+        return await self._forget(
+            node, " ".join(f"ip daddr != {network}" for network in inside), seconds
+        )
 
     async def _forget(self, node: str, where: str, seconds: int) -> Undo:
         new = f"ip saddr {self._profile.node(node).pod_cidr} {where} ct state new"
@@ -228,7 +230,7 @@ class NodeFaults:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
         if spec.os is OS.LINUX:
             others = other_nodes(self._profile.nodes, spec)
-            return await self._without_routes(node, [one.pod_cidr for one in others])
+            return await self._without_routes(node, [other.pod_cidr for other in others])
         await self._configure(node, lambda links: _encapsulate(links, end=True))
 
         async def undo() -> None:
@@ -238,10 +240,12 @@ class NodeFaults:
 
     async def _without_routes(self, node: str, networks: list[Network]) -> Undo:
         def withdraw(links: Netlink) -> list[tuple[Network, Route]]:
-            found = [(one, route) for one in networks for route in links.routes_to(one)]
-            for network, route in found:
+            routes = [
+                (network, route) for network in networks for route in links.routes_to(network)
+            ]
+            for network, route in routes:
                 links.withdraw(network, route)
-            return found
+            return routes
 
         withdrawn = await self._configure(node, withdraw)
         if not withdrawn:

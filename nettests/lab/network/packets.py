@@ -58,8 +58,8 @@ def plain(packets: Packets) -> str:
         kinds = "{ icmp, ipv6-icmp }" if packets.protocol == "icmp" else packets.protocol
         words.append(f"meta l4proto {kinds}")
     if packets.port:
-        known = "" if packets.protocol else "meta l4proto { tcp, udp } "
-        words.append(f"{known}th dport {packets.port}")
+        protocols = "" if packets.protocol else "meta l4proto { tcp, udp } "
+        words.append(f"{protocols}th dport {packets.port}")
     if packets.larger_than:
         words.append(f"meta length > {packets.larger_than}")
     return " ".join(words)

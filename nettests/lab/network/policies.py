@@ -24,8 +24,8 @@ class Policies:
 
     async def enforce(self, node: str, allowed: Allowed) -> None:
         """Let the bound pods of a node begin what they may, and nothing else."""
-        made = table(allowed)
-        text = f"add table {made.label}\ndelete table {made.label}\n{render(made)}"
+        new_table = table(allowed)
+        text = f"add table {new_table.label}\ndelete table {new_table.label}\n{render(new_table)}"
         await self._worker.run(lambda: nft.load(self._forwarding[node].fd, text))
 
 
@@ -40,6 +40,6 @@ def table(allowed: Allowed) -> Table:
 
 
 def _rule(pod: Address, places: Sequence[Address]) -> str:
-    own = ", ".join(str(place) for place in places if place.version == 4)
-    beyond = f" ip daddr != {{ {own} }}" if own else ""
+    destinations = ", ".join(str(place) for place in places if place.version == 4)
+    beyond = f" ip daddr != {{ {destinations} }}" if destinations else ""
     return f"ct state new ip saddr {pod}{beyond} drop"

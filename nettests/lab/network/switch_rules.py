@@ -227,11 +227,11 @@ def load_balancers_table(
     chains: dict[str, Chain] = {}
     sets: dict[str, str] = {}
     dispatch: dict[Port, dict[str, str]] = {port: {} for port in Port}
-    for one in rules(translating):
-        chains.update(one.chains)
-        sets.update(one.sets)
-        for port in one.ports:
-            dispatch[port][one.frontend] = one.verdict
+    for rendered in rules(translating):
+        chains.update(rendered.chains)
+        sets.update(rendered.sets)
+        for port in rendered.ports:
+            dispatch[port][rendered.frontend] = rendered.verdict
     rewriting = (
         f"meta mark & {REWRITE_TO_NODE:#x} != 0 snat to {node_address}",
         *([f"meta mark & {REWRITE_TO_VIP:#x} != 0 snat to {source_vip}"] if source_vip else ()),
@@ -276,7 +276,9 @@ def _frontend(policy: LoadBalancer) -> str:
 
 def _refusals(ip: str, refused: Sequence[Frontend]) -> Chain:
     """Refuse TCP by a reset, which carries the Service's address; the switch has none of its own."""
-    empty = ", ".join(f"{one.address} . {one.protocol} . {one.port}" for one in refused)
+    empty = ", ".join(
+        f"{frontend.address} . {frontend.protocol} . {frontend.port}" for frontend in refused
+    )
     unserved = f"ct state new {ip} daddr . meta l4proto . th dport {{ {empty} }}"
     return Chain(
         hook="type filter hook forward priority -10",
@@ -297,7 +299,7 @@ def _chains(policy: LoadBalancer) -> Iterable[tuple[str, Chain]]:
         yield name, Chain(rules=(*guard, _translation(policy)))
         return
     each = [(address, _learnt(policy, address)) for address in policy.backends]
-    again = (f"{ip} saddr @{_memory(policy, one)} goto {chain}" for one, chain in each)
+    again = (f"{ip} saddr @{_memory(policy, address)} goto {chain}" for address, chain in each)
     choices = ", ".join(f"{number} : goto {chain}" for number, (_, chain) in enumerate(each))
     anew = f"numgen random mod {len(each)} vmap {{ {choices} }}"
     yield name, Chain(rules=(*guard, *again, anew))

@@ -57,8 +57,8 @@ class Underlay:
             wire.enslave(port, _BRIDGE)
         with configure(namespace) as links:
             links.up(link)
-            own = self.macs[address]
-            others = ((one, mac) for one, mac in self.macs.items() if mac != own)
+            own_mac = self.macs[address]
+            others = ((other, mac) for other, mac in self.macs.items() if mac != own_mac)
             links.neighbours(link, others)
         await_carrier(near)
 
@@ -122,9 +122,9 @@ def _wire_gateway(underlay: Underlay, profile: Profile) -> None:
     underlay.plug(underlay.gateway, "eth0", gateway_of(profile))
     with configure(underlay.gateway) as gateway:
         for family in profile.by_family:
-            own = gateway_of(family)
-            gateway.address("eth0", own, family.node_network.prefixlen)
-            nowhere = {family.cluster_cidr, family.service_cidr, anywhere(own)}
+            gateway_address = gateway_of(family)
+            gateway.address("eth0", gateway_address, family.node_network.prefixlen)
+            nowhere = {family.cluster_cidr, family.service_cidr, anywhere(gateway_address)}
             for unknown in nowhere - {family.node_network}:
                 gateway.blackhole(unknown)
         gateway.bridge(_OUTSIDE_BRIDGE)

@@ -98,7 +98,7 @@ class WindowsServices:
         self._features = switch_features(self._node, family)
         self._proxy = Winkernel(self._features, held)
         self._with_host_rules = PerObject[LoadBalancer, tuple[LoadBalancer, ...]](
-            lambda one: with_host_rule(one, self._node, self._features)
+            lambda balancer: with_host_rule(balancer, self._node, self._features)
         )
         self._of_policies = PerObject(policy_rules)
         family_word = word(self._node.address)
@@ -109,8 +109,10 @@ class WindowsServices:
         services = of_family(table, self._node.address)
         host = host_of(self._node, self._profile, self._pods.addresses().values())
         held = self._proxy.sync(services, host)
-        own = [one for one in held if one.vip.version == self._node.address.version]
-        self.policies = tuple(chain.from_iterable(self._with_host_rules(own)))
+        balancers = [
+            balancer for balancer in held if balancer.vip.version == self._node.address.version
+        ]
+        self.policies = tuple(chain.from_iterable(self._with_host_rules(balancers)))
         switched = self._rewriting.applied(
             policy for policy in self.policies if policy.protocol in SWITCHED
         )
@@ -203,12 +205,12 @@ def build_windows_node(
         WindowsServices(node.name, family, switch, pods, held=held, rewriting=rewriting)
         for family in families
     ]
-    mapping = [one.node(node.name) for one in families[: 1 + features.port_mappings_ipv6]]
-    own = HostAddresses(machine)
+    mapping = [family.node(node.name) for family in families[: 1 + features.port_mappings_ipv6]]
+    host_addresses = HostAddresses(machine)
 
     def program(table: ServiceTable) -> None:
         if features.user_mode:
-            own.program(carried(table))
+            host_addresses.program(carried(table))
             return
         for of_one_family in services:
             of_one_family.program(table)
@@ -221,7 +223,7 @@ def build_windows_node(
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
         pods=pods,
-        host_ports=[_host_ports(one, features, machine, switch) for one in mapping],
+        host_ports=[_host_ports(family_node, features, machine, switch) for family_node in mapping],
         program=program,
         worker=worker,
         hns=NodeHns(
@@ -267,7 +269,7 @@ def _build_family(
         links.route(family.node_network, Port.UPLINK)
         links.route(anywhere(node.address), Port.UPLINK, via=gateway_of(family))
         others = () if features.overlay else other_nodes(family.nodes, node)
-        links.routes_through(Port.UPLINK, ((one.pod_cidr, one.address) for one in others))
+        links.routes_through(Port.UPLINK, ((other.pod_cidr, other.address) for other in others))
     if features.local_routed_vip or features.local_port_mappings:
         _let_own_ports_visit_the_switch(node, machine)
     if features.local_routed_vip:
@@ -333,7 +335,7 @@ def _host_ports(
         return port_mappings_table(served, node.address, from_host=local)
 
     def route(mapped: Mapped) -> None:
-        wanted = {one.host_port for _, one in mapped}
+        wanted = {mapping.host_port for _, mapping in mapped}
         with configure(machine) as links:
             for port in sorted(wanted ^ routed):
                 _route_own(links, node, port, port, end=port in routed)

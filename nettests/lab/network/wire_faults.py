@@ -50,23 +50,23 @@ class WireFaults:
     async def lose(self, path: Path, packets: Packets, rate: float) -> Undo:
         """Lose a share of packets."""
         verdict = f"{share(rate)} drop".strip()
-        found = tuple(
+        drop_rules = tuple(
             rule
             for source, target in self._ways(path)
             for rule in rules(packets, self._tunnel_port, self._between(source, target), verdict)
         )
-        return await self._load({"crossing": Chain(hook=_CROSSING, rules=found)})
+        return await self._load({"crossing": Chain(hook=_CROSSING, rules=drop_rules)})
 
     async def change_network_id(self, node: str, vni: int) -> Undo:
         """Let a node's VXLAN packets carry another network id, and understand that one alone."""
         if self._tunnel_port is None:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
         port = self._port(node)
-        found = tuple(
+        id_rules = tuple(
             f'{way} "{port}" udp dport {self._tunnel_port} @th,{BITS_TO_VNI},24 set {vni}'
             for way in ("iifname", "oifname")
         )
-        return await self._load({"crossing": Chain(hook=_CROSSING, rules=found)})
+        return await self._load({"crossing": Chain(hook=_CROSSING, rules=id_rules)})
 
     async def hold_back(
         self, path: Path, packets: Packets, *, seconds: float, jitter: float, every: int, seed: int

@@ -50,40 +50,47 @@ def choose(
     backends: list[Reference] = []
     local: list[Reference] = []
     outside = False
-    for one in kept:
+    for endpoint in kept:
         if features.last_internal_port or not internal_port:
-            internal_port = one.port
-        own, here = host.endpoint_at(one.address), is_here(one, host)
-        if one.address.version == 6 and not features.required_families:
-            own = (
+            internal_port = endpoint.port
+        endpoint_id, here = host.endpoint_at(endpoint.address), is_here(endpoint, host)
+        if endpoint.address.version == 6 and not features.required_families:
+            endpoint_id = (
                 None  # of a local endpoint kube-proxy read the first address alone (before #115503)
             )
-        if own is None and one.node_address and features.host_network_backends and here:
-            own = str(one.address)
-        if own is None and here and one.address not in remote:
+        if (
+            endpoint_id is None
+            and endpoint.node_address
+            and features.host_network_backends
+            and here
+        ):
+            endpoint_id = str(endpoint.address)
+        if endpoint_id is None and here and endpoint.address not in remote:
             # kubernetes/kubernetes#126795: the node's own address is no endpoint of HNS
             continue
-        outside |= features.source_vip and not here and host.is_outside(one.address)
-        backends.append((own or str(one.address), one))
-        if own is not None:
+        outside |= features.source_vip and not here and host.is_outside(endpoint.address)
+        backends.append((endpoint_id or str(endpoint.address), endpoint))
+        if endpoint_id is not None:
             local.append(backends[-1])
-    mine = {one.address for _, one in local}
+    local_addresses = {endpoint.address for _, endpoint in local}
     return Choice(
         backends=tuple(backends),
         local=tuple(local),
         internal_port=internal_port,
         outside=outside,
-        remote=frozenset(one.address for _, one in backends) - mine,
+        remote=frozenset(endpoint.address for _, endpoint in backends) - local_addresses,
         borrowed=tuple(
-            one for _, one in backends if is_here(one, host) and one.address not in mine
+            endpoint
+            for _, endpoint in backends
+            if is_here(endpoint, host) and endpoint.address not in local_addresses
         ),
         available=available,
     )
 
 
-def is_here(one: Backend, host: Host) -> bool:
+def is_here(endpoint: Backend, host: Host) -> bool:
     """Whether the endpoint names this node, which need not be where its address is."""
-    return one.node == host.name
+    return endpoint.node == host.name
 
 
 def _serving(
@@ -98,8 +105,10 @@ def _serving(
         return tuple(_ready(service, features)), True
     requested = [endpoint for endpoint in service.endpoints if not outer or is_here(endpoint, host)]
     balanced = bool(service.ingress_addresses)
-    leaving = balanced and all(one.terminating for one in requested if one.ready or one.terminating)
-    silent = balanced and not any(one.serving for one in requested)
+    leaving = balanced and all(
+        endpoint.terminating for endpoint in requested if endpoint.ready or endpoint.terminating
+    )
+    silent = balanced and not any(endpoint.serving for endpoint in requested)
     kept = tuple(
         endpoint
         for endpoint in service.endpoints

@@ -63,7 +63,9 @@ class Hns:
     def without_lost(self, host: Host) -> Host:
         """Return the node without the endpoints that were deleted; what the plugin took away is forgotten."""
         self.lost &= set(host.endpoints.values())
-        there = {one: number for one, number in host.endpoints.items() if number not in self.lost}
+        there = {
+            address: number for address, number in host.endpoints.items() if number not in self.lost
+        }
         return replace(host, endpoints=there)
 
     def delete(self, number: int) -> None:

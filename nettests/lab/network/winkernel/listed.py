@@ -30,7 +30,7 @@ class Listed:
         self, services: Mapping[Name, Sequence[ServicePort]], orphaned: Orphaned, host: Host
     ) -> frozenset[Address]:
         """Take what slices list now; return the addresses that those of a Service listed before and do not any more."""
-        before, known = self._elsewhere, self._services
+        before, previous = self._elsewhere, self._services
         self._services = services
         self._elsewhere = {
             name: _elsewhere(backends, host)
@@ -38,8 +38,8 @@ class Listed:
             if name not in services
         }
         for name, ports in services.items():
-            same = name in known and len(known[name]) == len(ports)
-            if same and all(map(is_, known[name], ports)):
+            same = name in previous and len(previous[name]) == len(ports)
+            if same and all(map(is_, previous[name], ports)):
                 self._elsewhere[name] = before[name]
             else:
                 listed = (endpoint for port in ports for endpoint in port.endpoints)
@@ -63,7 +63,7 @@ def name_of(port: ServicePort) -> Name:
 
 def by_service(ports: Iterable[ServicePort]) -> dict[Name, list[ServicePort]]:
     """Return ports by the Service that they are of."""
-    found: dict[Name, list[ServicePort]] = {}
+    grouped: dict[Name, list[ServicePort]] = {}
     for port in ports:
-        found.setdefault(name_of(port), []).append(port)
-    return found
+        grouped.setdefault(name_of(port), []).append(port)
+    return grouped

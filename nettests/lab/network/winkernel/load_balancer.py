@@ -148,18 +148,20 @@ def refused_frontends(
     """
     if not switch_features(node, profile).refuse_empty:
         return ()
-    found: list[Frontend] = []
+    refused: list[Frontend] = []
     for service in table:
         protocol = service.protocol.lower()
         if service.backends or protocol not in SWITCHED:
             continue
-        found.extend(
+        refused.extend(
             Frontend(address=address, protocol=protocol, port=service.port)
             for address in (service.cluster_ip, *service.outer_addresses)
         )
         if service.node_port is not None:
-            found.append(Frontend(address=node.address, protocol=protocol, port=service.node_port))
-    return tuple(found)
+            refused.append(
+                Frontend(address=node.address, protocol=protocol, port=service.node_port)
+            )
+    return tuple(refused)
 
 
 def with_host_rules(
@@ -172,10 +174,10 @@ def with_host_rules(
 
 
 def with_host_rule(
-    one: LoadBalancer, node: NodeSpec, features: SwitchFeatures
+    balancer: LoadBalancer, node: NodeSpec, features: SwitchFeatures
 ) -> tuple[LoadBalancer, ...]:
     """Return a load balancer, and what VFP derives of it if it is that of a ClusterIP."""
-    if not features.host_rules or one.kind != CLUSTER_IP:
-        return (one,)
-    source = Source.NODE if one.source_vip in {None, node.address} else Source.VIP
-    return one, replace(one, kind=HOST_RULE, ports=(Port.HOST,), source=source)
+    if not features.host_rules or balancer.kind != CLUSTER_IP:
+        return (balancer,)
+    source = Source.NODE if balancer.source_vip in {None, node.address} else Source.VIP
+    return balancer, replace(balancer, kind=HOST_RULE, ports=(Port.HOST,), source=source)

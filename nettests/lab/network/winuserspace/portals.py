@@ -60,7 +60,7 @@ class Portals:
         """Listen for the Services of ``table`` and for no others; connections that are open go on."""
         self._turns.take(table)
         wanted = {place: service.key for service in table for place in _places(service)}
-        for place in [it for it, one in self._open.items() if wanted.get(it) != one.service]:
+        for place in [it for it, portal in self._open.items() if wanted.get(it) != portal.service]:
             await self._close(self._open.pop(place))
         for place, service in wanted.items():
             if place not in self._open:
@@ -135,9 +135,9 @@ class Portals:
         while True:
             try:
                 data, peer = await loop.sock_recvfrom(portal.listener, _CHUNK)
-                own = portal.clients.get(peer) or self._conversation(portal, peer)
-                if own is not None:
-                    await loop.sock_sendall(own, data)
+                conversation = portal.clients.get(peer) or self._conversation(portal, peer)
+                if conversation is not None:
+                    await loop.sock_sendall(conversation, data)
             except OSError:
                 continue  # a port that is closed, of a client or a backend: the next datagram counts
 
@@ -171,9 +171,12 @@ async def _answer(portal: _Portal, peer: tuple[str, int], sock: socket.socket) -
             portal.clients.pop(peer, None)
 
 
-async def _exchange(one: socket.socket, other: socket.socket) -> None:
+async def _exchange(client: socket.socket, backend: socket.socket) -> None:
     """Copy both ways; as kube-proxy does, the end of either direction ends both."""
-    ways = {asyncio.create_task(_copy(one, other)), asyncio.create_task(_copy(other, one))}
+    ways = {
+        asyncio.create_task(_copy(client, backend)),
+        asyncio.create_task(_copy(backend, client)),
+    }
     try:
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -28,7 +28,7 @@ class RoundRobin:
 
     def take(self, table: ServiceTable) -> None:
         """Replace the table; a Service whose backends did not change goes on where it was."""
-        self._services = {one.key: self._renewed(one) for one in table}
+        self._services = {port.key: self._renewed(port) for port in table}
 
     def next(self, key: str, client: str, *, anew: bool = False) -> Backend | None:
         """Return the backend for a client's next connection, ``anew`` if the one it kept is no good."""
