@@ -82,7 +82,7 @@ def _sdnbridge(spec: NodeSpec, profile: Profile) -> Json:
         "capabilities": {"portMappings": True, "dns": True},
         "optionalFlags": {"enableDualStack": profile.ipv6 is not None},
         **_ipam(families),
-        "AdditionalArgs": [_policy(one) for one in (nat, *_sdn_routes(families))],
+        "AdditionalArgs": [_policy(policy) for policy in (nat, *_sdn_routes(families))],
     }
 
 
@@ -167,8 +167,8 @@ def _plugins(spec: NodeSpec) -> dict[str, str]:
 
     With containerd the daemon brings Microsoft's, whose output nothing reads.
     """
-    own = ("win-bridge", "win-overlay") if spec.has_docker else ()
-    return _reference((*own, "host-local"))
+    docker_plugins = ("win-bridge", "win-overlay") if spec.has_docker else ()
+    return _reference((*docker_plugins, "host-local"))
 
 
 def _reference(names: tuple[str, ...]) -> dict[str, str]:
@@ -192,7 +192,7 @@ def _subnet(spec: NodeSpec, profile: Profile) -> str:
 
 def _azure(profile: Profile) -> Json:
     """AKS takes the ROUTE policy out where DSR is on, and sets enableLoopbackDSR (AgentBaker, azurecnifunc.ps1)."""
-    exceptions = [str(one) for one in dict.fromkeys(nat_exceptions(profile))]
+    exceptions = [str(network) for network in dict.fromkeys(nat_exceptions(profile))]
     routes = [] if profile.kube_proxy.dsr else [_route(str(profile.service_cidr))]
     overlay = {"executionMode": "v4swift", "ipam": {"type": "azure-cns", "mode": "overlay"}}
     network = {

@@ -165,18 +165,18 @@ class Container:
 
     async def _pull_once(self, reference: str) -> Pulled:
         node, there = self._node, str(self._spec["image"]) in self._node.network.disk.images
-        told = Credentials({}, ())
+        secrets = Credentials({}, ())
         if not there:
             self._tell("Normal", "Pulling", f'Pulling image "{reference}"')
-            told = await credentials(node.client, self._pod)
-        if told.lacking:
+            secrets = await credentials(node.client, self._pod)
+        if secrets.lacking:
             text = (
-                f"Unable to retrieve some image pull secrets ({', '.join(told.lacking)}); "
+                f"Unable to retrieve some image pull secrets ({', '.join(secrets.lacking)}); "
                 "attempting to pull the image may not succeed."
             )
             self._tell("Warning", "FailedToRetrieveImagePullSecret", text)
         pulled = await node.puller.pull(
-            reference, told.logins, self._wait, host_process=self._sandbox.host_process
+            reference, secrets.logins, self._wait, host_process=self._sandbox.host_process
         )
         text = f'Container image "{reference}" already present on machine'
         if pulled.seconds is not None:
@@ -246,10 +246,10 @@ class Container:
             )
         code = KILLED if main.cancelled() or error is not None else main.result()
         windows = self._node.spec.os is OS.WINDOWS
-        told = code if not windows or self._node.profile.mechanism("exit-codes", 1) else 0
+        exit_code = code if not windows or self._node.profile.mechanism("exit-codes", 1) else 0
         message = self._message.texts.get(MESSAGE, "")
-        self._state.terminate(told, ready=self._init and told == 0, message=message)
-        return told
+        self._state.terminate(exit_code, ready=self._init and exit_code == 0, message=message)
+        return exit_code
 
     def _not_started(self, why: str) -> int:
         text = self._state.start_error(self._node.spec.os, why)

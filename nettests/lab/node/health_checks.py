@@ -49,20 +49,20 @@ class HealthChecks:
 
 def _counts(table: ServiceTable, node: str) -> dict[int, tuple[str, str, int]]:
     """Return namespace, name and number of local ready endpoints of each Service, by its port."""
-    found: dict[int, dict[int, set[str]]] = {}
+    by_port: dict[int, dict[int, set[str]]] = {}
     names: dict[int, tuple[str, str]] = {}
     for service in table:
         if service.health_check_port is None:
             continue
         names[service.health_check_port] = (service.namespace, service.service)
-        families = found.setdefault(service.health_check_port, {})
+        families = by_port.setdefault(service.health_check_port, {})
         families.setdefault(service.cluster_ip.version, set()).update(
             str(backend.address)
             for backend in service.endpoints
             if backend.node == node and backend.ready
         )
     # A pod of two families is one endpoint.
-    return {port: (*names[port], max(map(len, found[port].values()))) for port in names}
+    return {port: (*names[port], max(map(len, by_port[port].values()))) for port in names}
 
 
 def _response(namespace: str, name: str, local: int) -> web.Response:

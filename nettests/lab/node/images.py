@@ -226,7 +226,9 @@ def _original(repository: str) -> str:
     if registry not in {MIRROR, PRIVATE}:
         return repository
     copied = [
-        one for one in (*_CATALOGUE, *_BASES) if f"/{path}".endswith(f"/{one.partition('/')[2]}")
+        candidate
+        for candidate in (*_CATALOGUE, *_BASES)
+        if f"/{path}".endswith(f"/{candidate.partition('/')[2]}")
     ]
     return max(copied, key=len, default=repository)
 

@@ -133,9 +133,9 @@ class PodWorker:
 
     def _note_dns(self, sandbox: Sandbox) -> None:
         """Leave what the plugin was told of names with the endpoint (``runtimeConfig.dns``)."""
-        told = sandbox.resolver
+        resolver = sandbox.resolver
         if self._node.spec.os is OS.WINDOWS and not sandbox.on_host:
-            settings = (",".join(told.servers), ",".join(told.searches))
+            settings = (",".join(resolver.servers), ",".join(resolver.searches))
             self._node.network.disk.endpoint_dns[str(sandbox.address)] = settings
 
     async def _run_containers(self) -> None:
@@ -215,7 +215,9 @@ class PodWorker:
             ipv6=ipv6,
             gateway=gateway,
             hostname=node.spec.name if on_host else kernel_hostname(self.pod, node.profile),
-            resolver=resolver(self.pod, _told(node), node.spec.os, address, on_host=on_host),
+            resolver=resolver(
+                self.pod, _kubelet_profile(node), node.spec.os, address, on_host=on_host
+            ),
             on_host=on_host,
             host_process=host_process,
             volumes=volumes,
@@ -285,7 +287,7 @@ def _why_no_sandbox(error: LabError | OSError) -> tuple[str, str]:
     return "FailedCreatePodSandBox", f"Failed to create pod sandbox: {text}"
 
 
-def _told(node: NodeContext) -> Profile:
+def _kubelet_profile(node: NodeContext) -> Profile:
     """Return the cluster as the node's kubelet was told of it."""
     domain = node.network.disk.cluster_domain
     return replace(node.profile, cluster_domain=domain) if domain else node.profile

@@ -40,7 +40,7 @@ class Puller:
     ) -> Pulled:
         """Return the image, pulled if it is not there; ``ImagePullError``, ``ImageBuildError`` as ``find``."""
         if reference in self.disk.images:
-            return Pulled(self._known(reference, host_process=host_process), None)
+            return Pulled(self._present_image(reference, host_process=host_process), None)
         async with self._one_at_a_time:
             if self.disk.registry_down:
                 raise images.ImagePullError(images.unreachable(reference))
@@ -52,7 +52,7 @@ class Puller:
             self.disk.images.add(reference)
             return Pulled(image, seconds)
 
-    def _known(self, reference: str, *, host_process: bool) -> images.Image:
+    def _present_image(self, reference: str, *, host_process: bool) -> images.Image:
         """Return an image that is there: no registry decides who may have it."""
         everybody = {images.PRIVATE: (images.PRIVATE_LOGIN,)}
         return images.find(reference, self.spec, host_process=host_process, logins=everybody)
@@ -85,14 +85,14 @@ async def credentials(client: Client, pod: Json) -> Credentials:
 def _logins_of(secret: Json) -> list[tuple[str, tuple[str, str]]]:
     """Return registries and logins of a ``.dockerconfigjson``; what is no such text has none."""
     text = (secret.get("data") or {}).get(".dockerconfigjson", "")
-    found = []
+    logins = []
     try:
         given = json.loads(base64.b64decode(text)).get("auths", {})
         for address, entry in given.items():
             host = address.removeprefix("https://").partition("/")[0]
             packed = base64.b64decode(entry.get("auth", "")).decode().partition(":")
             user, password = entry.get("username") or packed[0], entry.get("password") or packed[2]
-            found.append((host, (user, password)))
+            logins.append((host, (user, password)))
     except (ValueError, AttributeError):
         return []
-    return found
+    return logins

@@ -234,8 +234,8 @@ def _conditions(
         ("ContainersReady", ready),
     ]
     result = [_condition(name, values, before.get(name), now) for name, values in wanted]
-    known = {name for name, _ in wanted}
-    return [*result, *(c for name, c in before.items() if name not in known)]
+    kubelet_types = {name for name, _ in wanted}
+    return [*result, *(c for name, c in before.items() if name not in kubelet_types)]
 
 
 def _readiness(current: str, unready: Sequence[str]) -> Json:

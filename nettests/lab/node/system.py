@@ -117,7 +117,7 @@ class SystemPrograms:
             everywhere = "0.0.0.0"  # noqa: S104  # of a namespace of the lab
             async with (
                 answering(namespace, everywhere, HEALTHZ_PORT, {"/healthz": healthz}),
-                answering(namespace, "127.0.0.1", METRICS_PORT, self._told(line)),
+                answering(namespace, "127.0.0.1", METRICS_PORT, self._metrics_handlers(line)),
             ):
                 try:
                     yield proxy
@@ -125,7 +125,7 @@ class SystemPrograms:
                     await checks.follow(())
                     await self._end_forwarding()
 
-    def _told(self, line: str) -> Mapping[str, Answer]:
+    def _metrics_handlers(self, line: str) -> Mapping[str, Answer]:
         """Return what kube-proxy tells of itself on its node alone."""
         settings = configuration(self.network.spec.os, self._mode(), line)
         version = f'kubernetes_build_info{{git_version="{self.profile.kubernetes_version}"}} 1\n'
@@ -199,9 +199,9 @@ class SystemPrograms:
         await _log(process, "kube.go:139", "Waiting 10m0s for node controller to sync")
         await _log(process, "main.go:433", f"Found network config - Backend type: {backend}")
         waits = self.profile.mechanism("flannel-waits", 0)
-        said = _WAITING if waits else "Wrote subnet file to /run/flannel/subnet.env"
-        await _log(process, "main.go:455", said)
-        self.network.disk.files[FLANNEL_LOG] = f"stderr F I0000 main.go:455] {said}\n"
+        log_line = _WAITING if waits else "Wrote subnet file to /run/flannel/subnet.env"
+        await _log(process, "main.go:455", log_line)
+        self.network.disk.files[FLANNEL_LOG] = f"stderr F I0000 main.go:455] {log_line}\n"
         self._install()
         async with self._running("flanneld"):
             return await _until_terminated(process)
