@@ -50,11 +50,11 @@ async def windows(process: Process, words: Sequence[str], program: Run) -> int:
 
 
 async def _serve(process: Process, words: Sequence[str], program: Run, manner: _Manner) -> int:
-    found = _parse(words)
-    if found is None:
+    parsed = _parse(words)
+    if parsed is None:
         await err(process, manner.usage)
         return 1
-    port, argv = found
+    port, argv = parsed
     try:
         listener = tcp.listen(process.machine.namespace, port)
     except OSError:

@@ -121,19 +121,19 @@ def heads(packet: bytes) -> Heads | None:
     )
 
 
-def described(found: Heads) -> str:
+def described(headers: Heads) -> str:
     """Say what a packet is, as tcpdump and pktmon do: ``10.0.0.1.80 > 10.0.0.2.5000: Flags [S.], seq 1, length 0``."""
-    if not found.ports:
-        return f"{found.source} > {found.destination}: {_NAMES.get(found.protocol, 'ip-proto')}, length {len(found.segment)}"
-    ends = f"{found.source}.{found.ports[0]} > {found.destination}.{found.ports[1]}"
-    if found.protocol == UDP:
-        return f"{ends}: UDP, length {max(0, len(found.segment) - 8)}"
-    if len(found.segment) < 16:
+    if not headers.ports:
+        return f"{headers.source} > {headers.destination}: {_NAMES.get(headers.protocol, 'ip-proto')}, length {len(headers.segment)}"
+    ends = f"{headers.source}.{headers.ports[0]} > {headers.destination}.{headers.ports[1]}"
+    if headers.protocol == UDP:
+        return f"{ends}: UDP, length {max(0, len(headers.segment) - 8)}"
+    if len(headers.segment) < 16:
         return f"{ends}: tcp"
-    flags = "".join(letter for bit, letter in _FLAGS if found.segment[13] & bit)
-    sequence = int.from_bytes(found.segment[4:8])
-    window = int.from_bytes(found.segment[14:16])
-    data = max(0, len(found.segment) - 4 * (found.segment[12] >> 4))
+    flags = "".join(letter for bit, letter in _FLAGS if headers.segment[13] & bit)
+    sequence = int.from_bytes(headers.segment[4:8])
+    window = int.from_bytes(headers.segment[14:16])
+    data = max(0, len(headers.segment) - 4 * (headers.segment[12] >> 4))
     return f"{ends}: Flags [{flags}], seq {sequence}, win {window}, length {data}"
 
 

@@ -97,9 +97,9 @@ class EchoSocket:
                 await loop.sock_sendto(self._sock, packet, (self._address, 0))
                 while True:
                     message = await self._receive()
-                    found = _read(message, self._identifier, sequence, loop.time() - started)
-                    if found:
-                        return found
+                    echo = _read(message, self._identifier, sequence, loop.time() - started)
+                    if echo:
+                        return echo
         except TimeoutError:
             return Echo(answer=Answer.NOTHING)
         except OSError as error:

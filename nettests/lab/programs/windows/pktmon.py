@@ -77,17 +77,17 @@ class Monitor:
         if not frame.other_host:
             self._keep(frame, frame.data[ETHERNET:])
 
-    def drop(self, one: Dropped) -> None:
+    def drop(self, dropped: Dropped) -> None:
         """Keep a packet that the switch dropped likewise."""
-        self._keep(one, one.data[ETHERNET:] if one.ethernet else one.data)
+        self._keep(dropped, dropped.data[ETHERNET:] if dropped.ethernet else dropped.data)
 
-    def _keep(self, one: Logged, packet: bytes) -> None:
-        found = heads(packet)
-        if found is None or self.logged > self.most:
+    def _keep(self, frame: Logged, packet: bytes) -> None:
+        headers = heads(packet)
+        if headers is None or self.logged > self.most:
             return
-        if not self.filters or any(each.matches(found) for each in self.filters):
-            self.logged += _HEAD + min(len(one.data), self.size or len(one.data))
-            self.taken.append(one)
+        if not self.filters or any(each.matches(headers) for each in self.filters):
+            self.logged += _HEAD + min(len(frame.data), self.size or len(frame.data))
+            self.taken.append(frame)
 
     def end(self) -> None:
         """Take what frames are still waiting, and no more."""
@@ -98,7 +98,7 @@ class Monitor:
     @property
     def ports(self) -> frozenset[int]:
         """The ports of its filters; none where one of them lets all ports through."""
-        each = [one.ports for one in self.filters if one.protocol != ICMP]
+        each = [pattern.ports for pattern in self.filters if pattern.protocol != ICMP]
         return frozenset(port for ports in each for port in ports) if all(each) else frozenset()
 
 
@@ -129,8 +129,8 @@ async def run(process: Process, words: Sequence[str]) -> int:
             return 0
         case ["etl2txt", log, "--out", text, "--hex"]:
             return await _etl2txt(process, monitor, log, text)
-    said = " ".join(word for word in words if word != "--")
-    await err(process, f"Unknown command '{said}'. See pktmon help.\n")
+    command = " ".join(word for word in words if word != "--")
+    await err(process, f"Unknown command '{command}'. See pktmon help.\n")
     return 1
 
 
@@ -138,7 +138,7 @@ def _translated(words: Sequence[str]) -> Sequence[str]:
     """Return what the options of the first releases are called today; what they have not stays unknown to them."""
     match list(words):
         case ["start", "--etw", *rest]:
-            return ["start", "--capture", *(_TODAY.get(one, one) for one in rest)]
+            return ["start", "--capture", *(_TODAY.get(option, option) for option in rest)]
         case ["format", log, "-o", text, "-x"]:
             return ["etl2txt", log, "--out", text, "--hex"]
         case ["start" | "status" | "etl2txt", *_]:
@@ -147,9 +147,9 @@ def _translated(words: Sequence[str]) -> Sequence[str]:
 
 
 def _monitor(disk: Disk) -> Monitor:
-    found = disk.background.setdefault(MONITOR, Monitor())
-    assert isinstance(found, Monitor), "the name is pktmon's own"
-    return found
+    monitor = disk.background.setdefault(MONITOR, Monitor())
+    assert isinstance(monitor, Monitor), "the name is pktmon's own"
+    return monitor
 
 
 async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> int:
@@ -158,7 +158,9 @@ async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> i
             monitor.filters.clear()
             await out(process, "Removed all filters.\n")
         case ["list"]:
-            rows = "".join(f" {number} {one}\n" for number, one in enumerate(monitor.filters, 1))
+            rows = "".join(
+                f" {number} {pattern}\n" for number, pattern in enumerate(monitor.filters, 1)
+            )
             await out(
                 process,
                 f" # Name Protocol Port\n - ---- -------- ----\n{rows}"
@@ -166,11 +168,11 @@ async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> i
                 else "No filters.\n",
             )
         case ["add", *rest]:
-            found = _read_filter(rest)
-            if found is None:
+            pattern = _read_filter(rest)
+            if pattern is None:
                 await err(process, f"Unexpected parameter: {' '.join(rest)}\n")
                 return 1
-            monitor.filters.append(found)
+            monitor.filters.append(pattern)
             await out(process, "Filter added.\n")
         case _:
             await err(process, "See pktmon filter help.\n")
@@ -192,11 +194,11 @@ def _read_filter(words: Sequence[str]) -> _Filter | None:
         match option, values:
             case "-t", [name] if name.lower() in _PROTOCOLS:
                 protocol = _PROTOCOLS[name.lower()]
-            case "-p", [_] | [_, _] if all(one.isdecimal() for one in values):
-                ports = [int(one) for one in values]
+            case "-p", [_] | [_, _] if all(digits.isdecimal() for digits in values):
+                ports = [int(digits) for digits in values]
             case "-i", [_] | [_, _]:
                 addresses = values
-            case "-e", [] | [_] if all(one.isdecimal() for one in values):
+            case "-e", [] | [_] if all(digits.isdecimal() for digits in values):
                 tunnel = int(values[0]) if values else _VXLAN
             case _:
                 return None
