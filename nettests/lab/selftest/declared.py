@@ -41,7 +41,7 @@ class Checks:
             fnmatchcase(check.flow, self.flow)
             and fnmatchcase(check.id, self.id)
             and (not self.node or self.node in {check.source, check.target})
-            and all(fnmatchcase(found, one) for one, found in wanted if one)
+            and all(fnmatchcase(actual, pattern) for pattern, actual in wanted if pattern)
         )
 
     @property

@@ -96,21 +96,23 @@ def judge(
     """Judge a run under a fault; ``left`` are ids of checks that are still red without it."""
     if run.problem and not run.checks:
         return replace(_broken(fault, profile, run, left), beside=healthy.seconds)
-    before = {one.id for one in healthy.red}
-    red = [one for one in run.red if one.id not in before]
-    of = {one.id: one for one in (*healthy.checks, *run.checks)}
-    lacking = [one for one in fault.must if not any(_may_be(one, each) for each in of.values())]
-    each_red = [member for one in red for member in (one, *one.members)]
-    missed = [one for one in fault.must if not any(member in one for member in each_red)]
-    unrelated = [one.id for one in red if not _declared(fault, one)]
+    before = {check.id for check in healthy.red}
+    red = [check for check in run.red if check.id not in before]
+    by_id = {check.id: check for check in (*healthy.checks, *run.checks)}
+    lacking = [
+        checks for checks in fault.must if not any(_may_be(checks, each) for each in by_id.values())
+    ]
+    each_red = [member for check in red for member in (check, *check.members)]
+    missed = [checks for checks in fault.must if not any(member in checks for member in each_red)]
+    unrelated = [check.id for check in red if not _declared(fault, check)]
     cause = run.incidents[0].words if run.incidents else ""
-    named = all(_says(cause, words) for words in fault.names)
+    named = all(_mentions(cause, words) for words in fault.names)
     problems = (
         (bool(lacking), Problem.MISDECLARED),
         (bool(missed), Problem.UNDETECTED),
         (bool(unrelated) and not fault.blind, Problem.UNRELATED),
         (not named and not missed and not fault.blind, Problem.WRONG_CAUSE),
-        (not _told(fault, run), Problem.UNTOLD),
+        (not _recovery_reported(fault, run), Problem.UNTOLD),
         (bool(left), Problem.NOT_MENDED),
     )
     return Judged(
@@ -134,7 +136,7 @@ def judge(
     )
 
 
-def _told(fault: NamedFault, run: Run) -> bool:
+def _recovery_reported(fault: NamedFault, run: Run) -> bool:
     """Whether an event says that the run got over the fault, where that is declared."""
     return not fault.recovered or any(fault.recovered in text for text in run.events)
 
@@ -162,12 +164,12 @@ def _may_be(wanted: Checks, check: Check) -> bool:
 
 def _declared(fault: NamedFault, check: Check) -> bool:
     """Whether a red check is one of those that may turn; one of many nodes is where each of its red members is."""
-    if any(check in one for one in (*fault.must, *fault.may)):
+    if any(check in checks for checks in (*fault.must, *fault.may)):
         return True
     return bool(check.members) and all(_declared(fault, member) for member in check.members)
 
 
-def _says(cause: str, words: str) -> bool:
+def _mentions(cause: str, words: str) -> bool:
     """Whether a cause has one of several words, whatever their case."""
     return any(word.casefold() in cause.casefold() for word in words.split("|"))
 
@@ -177,7 +179,7 @@ def _turned(run: Run, red: list[Check]) -> tuple[tuple[str, int, int], ...]:
     counted = (
         (
             flow,
-            sum(one.flow == flow for one in red),
+            sum(red_check.flow == flow for red_check in red),
             sum(check.flow == flow for check in run.checks),
         )
         for flow in flows

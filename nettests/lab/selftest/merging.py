@@ -12,7 +12,7 @@ def merged(published: Matrix, later: Matrix, declared: Sequence[NamedFault]) -> 
 
     Each stays beside the healthy run that it was compared with; what neither has run is said to be missing.
     """
-    rows = {(one.fault, one.profile): one for one in (*published.ran, *later.ran)}
+    rows = {(row.fault, row.profile): row for row in (*published.ran, *later.ran)}
     names = dict.fromkeys(name for fault in declared for name in fault.profiles)
     return Matrix(
         profiles=_profiles(published, later),
@@ -32,12 +32,12 @@ def merged(published: Matrix, later: Matrix, declared: Sequence[NamedFault]) -> 
     )
 
 
-def _row(found: Judged | None, fault: NamedFault, profile: str) -> Judged:
-    return found if found is not None else not_run(fault, profile)
+def _row(row: Judged | None, fault: NamedFault, profile: str) -> Judged:
+    return row if row is not None else not_run(fault, profile)
 
 
 def _profiles(published: Matrix, later: Matrix) -> tuple[Profile, ...]:
-    newest = {one.name: one for one in (*published.profiles, *later.profiles)}
+    newest = {profile.name: profile for profile in (*published.profiles, *later.profiles)}
     return tuple(newest.values())
 
 

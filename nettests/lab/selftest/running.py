@@ -51,8 +51,8 @@ def broken(folder: LabFolder, injections: Sequence[Injection]) -> Iterator[None]
         control.request(folder.path, {"do": "fault-clear", "fault": None})
 
 
-def _inject(folder: LabFolder, one: Injection) -> None:
-    request = {"do": "fault-inject", "fault": one.kind, "options": dict(one.options)}
+def _inject(folder: LabFolder, injection: Injection) -> None:
+    request = {"do": "fault-inject", "fault": injection.kind, "options": dict(injection.options)}
     control.request(folder.path, request)
 
 
@@ -80,7 +80,7 @@ def run(
                 f"--cluster-profile={folder.cluster_profile}",
                 f"--report-dir={reports}",
                 *(f"--flow={flow}" for flow in flows),
-                *(f"--enable={one}" for one in enable),
+                *(f"--enable={check_class}" for check_class in enable),
             ],
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -88,15 +88,15 @@ def run(
         )
         interrupted = _attend(process, began, limit, _due(folder, later))
     seconds = round(time.monotonic() - began, 1)
-    made = [path for path in reports.iterdir() if path not in before and path.is_dir()]
-    found = _results(made, seconds, process.returncode)
+    created = [path for path in reports.iterdir() if path not in before and path.is_dir()]
+    result = _results(created, seconds, process.returncode)
     if not interrupted:
-        return found
+        return result
     problem = f"interrupted after {limit:g} s"
     return Run(
         exit_code=process.returncode,
         seconds=seconds,
-        problem=f"{problem}; {found.problem}" if found.problem else problem,
+        problem=f"{problem}; {result.problem}" if result.problem else problem,
     )
 
 
@@ -113,18 +113,18 @@ def judged_again(reports: Path, kept: Run) -> Run:
         text=True,
         check=False,
     )
-    found = _results([again], kept.seconds, done.returncode)
-    if found.problem and not found.checks:
+    rejudged = _results([again], kept.seconds, done.returncode)
+    if rejudged.problem and not rejudged.checks:
         raise LabError(
-            f"{journal} was not judged again: {done.stderr.strip() or found.problem}",
+            f"{journal} was not judged again: {done.stderr.strip() or rejudged.problem}",
             hint="Remove it: that fault is then tried again.",
         )
-    return replace(found, selected=kept.selected, rejudged=True)
+    return replace(rejudged, selected=kept.selected, rejudged=True)
 
 
 def _due(folder: LabFolder, later: Sequence[Injection]) -> list[tuple[float, Callable[[], None]]]:
-    ordered = sorted((one for one in later if one.after), key=lambda one: one.after)
-    return [(one.after, lambda one=one: _inject(folder, one)) for one in ordered]  # type: ignore[misc]
+    ordered = sorted((fault for fault in later if fault.after), key=lambda fault: fault.after)
+    return [(fault.after, lambda fault=fault: _inject(folder, fault)) for fault in ordered]  # type: ignore[misc]
 
 
 def _attend(
@@ -157,8 +157,8 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
             _ends(process, _ENDING)
 
 
-def _results(made: Sequence[Path], seconds: float, exit_code: int | None) -> Run:
-    for folder in made:
+def _results(folders: Sequence[Path], seconds: float, exit_code: int | None) -> Run:
+    for folder in folders:
         with suppress(FileNotFoundError, ValueError):
             results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
             return read(results, seconds=seconds, exit_code=exit_code)

@@ -86,10 +86,10 @@ class Selftest:
                     return False
                 kept = self._broken(profile, fault, shared)
                 self._store.keep(profile, fault, kept)
-                said = judge(fault, profile, healthy, kept.run, kept.left)
+                verdict = judge(fault, profile, healthy, kept.run, kept.left)
                 self._tell(
-                    f"{profile} {number}/{len(pending)} {fault.name}: {said.word} "
-                    f"({kept.run.seconds:.0f} s){f' · {said.cause}' if said.cause else ''}"
+                    f"{profile} {number}/{len(pending)} {fault.name}: {verdict.word} "
+                    f"({kept.run.seconds:.0f} s){f' · {verdict.cause}' if verdict.cause else ''}"
                 )
                 if kept.left:
                     shared.renew()
@@ -100,26 +100,26 @@ class Selftest:
         return self._clock() + self._longest > self._until
 
     def _healthy(self, profile: str, lab: LabFolder) -> Run:
-        found = self._timed(
+        healthy = self._timed(
             lambda: running.run(lab, self._store.reports(profile, _HEALTHY), limit=self._plan.limit)
         )
-        self._store.keep_healthy(profile, found)
-        self._tell(f"{profile}: healthy, {len(found.red)} red of {len(found.checks)} checks")
-        return found
+        self._store.keep_healthy(profile, healthy)
+        self._tell(f"{profile}: healthy, {len(healthy.red)} red of {len(healthy.checks)} checks")
+        return healthy
 
     def _broken(self, profile: str, fault: NamedFault, shared: "_Shared") -> Kept:
         reports = self._store.reports(profile, fault.name)
         flows = _quick_flows(fault) if self._plan.quick or fault.enable else ()
         if fault.mechanisms:
-            with running.lab(profile, fault.mechanisms) as own:
-                return Kept(run=self._run(own, reports, fault, flows))
+            with running.lab(profile, fault.mechanisms) as changed_lab:
+                return Kept(run=self._run(changed_lab, reports, fault, flows))
         lab = shared.lab()
         with running.broken(lab, fault.injections):
-            found = self._run(lab, reports, fault, flows)
-        return Kept(run=found, left=self._verify(lab, reports, fault))
+            result = self._run(lab, reports, fault, flows)
+        return Kept(run=result, left=self._verify(lab, reports, fault))
 
     def _run(self, lab: LabFolder, reports: Path, fault: NamedFault, flows: Sequence[str]) -> Run:
-        found = self._timed(
+        result = self._timed(
             lambda: running.run(
                 lab,
                 reports,
@@ -129,7 +129,7 @@ class Selftest:
                 later=fault.injections,
             )
         )
-        return replace(found, selected=bool(flows))
+        return replace(result, selected=bool(flows))
 
     def _verify(self, lab: LabFolder, reports: Path, fault: NamedFault) -> tuple[str, ...]:
         """Return the checks that are red although the fault is gone, of a few flows that it struck."""
@@ -137,13 +137,13 @@ class Selftest:
         again = running.run(
             lab, reports / "mended", limit=self._plan.limit, flows=flows, enable=fault.enable
         )
-        return tuple(one.id for one in again.red) or ((again.problem,) if again.problem else ())
+        return tuple(check.id for check in again.red) or ((again.problem,) if again.problem else ())
 
     def _timed(self, work: Callable[[], Run]) -> Run:
         began = self._clock()
-        found = work()
+        result = work()
         self._longest = max(self._longest, self._clock() - began)
-        return found
+        return result
 
 
 class _Shared:
@@ -168,7 +168,7 @@ class _Shared:
 
 def _quick_flows(fault: NamedFault) -> tuple[str, ...]:
     """Return names of flows that a fault must turn, as far as they are no patterns, and those of ``ALWAYS``."""
-    named = (one.flow for one in fault.must if not set("*?[") & set(one.flow))
+    named = (checks.flow for checks in fault.must if not set("*?[") & set(checks.flow))
     return tuple(dict.fromkeys((*named, *ALWAYS)))
 
 
@@ -182,8 +182,8 @@ def judge_again(plan: Plan, store: Store, tell: Tell) -> None:
         for fault in plan.of(profile):
             kept = store.fault(profile, fault)
             if kept is not None:
-                found = running.judged_again(store.reports(profile, fault.name), kept.run)
-                store.keep(profile, fault, replace(kept, run=found))
+                rejudged = running.judged_again(store.reports(profile, fault.name), kept.run)
+                store.keep(profile, fault, replace(kept, run=rejudged))
                 tell(f"{profile} {fault.name}: judged again")
 
 
@@ -191,21 +191,21 @@ def judged(plan: Plan, store: Store) -> Matrix:
     """Judge all that the store has, by what is declared now."""
     profiles: list[Profile] = []
     flows: dict[str, None] = {}
-    found: list[Judged] = []
+    rows: list[Judged] = []
     healthy_runs: list[Run] = []
     for name in plan.profiles:
         healthy = store.healthy(name)
         if healthy is None:
-            found += (not_run(fault, name) for fault in plan.of(name))
+            rows += (not_run(fault, name) for fault in plan.of(name))
             continue
         healthy_runs.append(healthy)
         profiles.append(_profile(name, healthy))
         flows |= dict.fromkeys(_flows(healthy))
-        found += (_judged(fault, name, healthy, store) for fault in plan.of(name))
+        rows += (_judged(fault, name, healthy, store) for fault in plan.of(name))
     return Matrix(
         profiles=tuple(profiles),
         flows=tuple(sorted(flows)),
-        judged=tuple(found),
+        judged=tuple(rows),
         summaries=summaries(plan.faults),
         open=open_flows(healthy_runs),
     )
@@ -219,7 +219,7 @@ def _judged(fault: NamedFault, profile: str, healthy: Run, store: Store) -> Judg
 
 
 def _profile(name: str, healthy: Run) -> Profile:
-    red = tuple(one.id for one in healthy.red)
+    red = tuple(check.id for check in healthy.red)
     return Profile(name=name, seconds=healthy.seconds, red=red, problem=healthy.problem)
 
 
