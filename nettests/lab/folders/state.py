@@ -155,7 +155,7 @@ class LabFolder:
 
         What a killed lab left behind under this name is removed first.
         """
-        with self._made() as descriptor:
+        with self._created() as descriptor:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
@@ -167,7 +167,7 @@ class LabFolder:
             yield
 
     @contextmanager
-    def _made(self) -> Iterator[int]:
+    def _created(self) -> Iterator[int]:
         """Make the folder and open it, also while another lab's end removes the parent."""
         for _ in range(_TRIES):
             places.make(self.path.parent)
@@ -203,9 +203,9 @@ def folder(name: str) -> LabFolder:
             hint="Use up to 40 lower-case letters, digits and dashes.",
         )
     for place in places.existing():
-        found = LabFolder(place / name)
-        if found.exists():
-            return found
+        lab = LabFolder(place / name)
+        if lab.exists():
+            return lab
     return LabFolder(places.usable() / name)
 
 
@@ -214,7 +214,7 @@ def folders() -> tuple[LabFolder, ...]:
 
     One of them may turn out not to be private when it is used.
     """
-    found: list[LabFolder] = []
+    labs: list[LabFolder] = []
     for place in places.existing():
         with (
             suppress(FileNotFoundError),
@@ -222,5 +222,5 @@ def folders() -> tuple[LabFolder, ...]:
             os.scandir(base) as entries,
         ):
             names = [each.name for each in entries if not each.is_file(follow_symlinks=False)]
-            found += (LabFolder(place / name) for name in names if _NAME.fullmatch(name))
-    return tuple(sorted(found, key=lambda one: one.name))
+            labs += (LabFolder(place / name) for name in names if _NAME.fullmatch(name))
+    return tuple(sorted(labs, key=lambda lab: lab.name))

@@ -93,13 +93,13 @@ def chosen(name: str, options: Json) -> Profile:
 
 def _guard(options: Json) -> int | None:
     """Return a descriptor of the process for whose time the lab runs; it is readable at its end."""
-    told = options.get("while")
-    if told is None:
+    process = options.get("while")
+    if process is None:
         return None
-    with processes.held(Identity(**told)) as descriptor:
+    with processes.held(Identity(**process)) as descriptor:
         if descriptor is not None:
             return os.dup(descriptor)
-    raise StartError(f"The process {told['pid']}, for whose time the lab was to run, has ended.")
+    raise StartError(f"The process {process['pid']}, for whose time the lab was to run, has ended.")
 
 
 def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> None:
@@ -117,9 +117,9 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
     of_root = os.geteuid() == 0  # in a namespace of theirs everybody is
     enter_isolated_namespaces()
     if of_root and (reason := give_up(options["user"])):
-        told = f"the lab keeps the rights of who started it: {reason}"
-        _LOG.warning(told)
-        report.send({"remark": told})
+        remark = f"the lab keeps the rights of who started it: {reason}"
+        _LOG.warning(remark)
+        report.send({"remark": remark})
     nft.keep_helper()
     kernel.raise_loopback()  # over it the lab's components talk
     report.send({"phase": "namespaces"})

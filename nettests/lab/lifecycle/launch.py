@@ -118,8 +118,8 @@ def _start(
             if "file" in message:
                 folder.write(message["file"], message["text"])
                 continue
-            told = message.get("phase") or message["remark"]
-            tell(Phase(name=told, seconds=time.monotonic() - began))
+            phase = message.get("phase") or message["remark"]
+            tell(Phase(name=phase, seconds=time.monotonic() - began))
     raise StartError(
         "The lab's process ended without a word.", hint=f"Its last lines: {_tail(folder)}"
     )

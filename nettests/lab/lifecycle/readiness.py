@@ -85,14 +85,14 @@ class Readiness:
     def _missing_pods(self) -> list[str]:
         """Return system pods that are not ready: the plugin's, kube-proxy's where it runs, and DNS."""
         system = {"kube-system", *plugin_objects.namespaces(self._profile)}
-        own = [p for p in self._pods.values() if p["metadata"]["namespace"] in system]
-        unready = [p["metadata"]["name"] for p in own if not _is(p, "Ready")]
+        system_pods = [p for p in self._pods.values() if p["metadata"]["namespace"] in system]
+        unready = [p["metadata"]["name"] for p in system_pods if not _is(p, "Ready")]
         proxy = self._profile.kube_proxy
         without = [n for n in self._profile.nodes if proxy.runs_no_pod(n.os)]
         daemons = [daemon.os for daemon in plugin_objects.daemons(self._profile)]
         plugins = sum(daemons.count(node.os) for node in self._profile.nodes)
         expected = plugins + len(self._profile.nodes) - len(without) + 1
-        return unready or (["system pods"] if len(own) < expected else [])
+        return unready or (["system pods"] if len(system_pods) < expected else [])
 
     def _missing_dns(self) -> list[str]:
         nodes = [n.name for n in self._profile.nodes if n.name not in self._resolving]

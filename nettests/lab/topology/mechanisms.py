@@ -138,14 +138,14 @@ MECHANISMS = (
 
 def read(texts: Iterable[str]) -> Switched:
     """Return what ``NAME=VALUE`` texts switch; ``LabError`` names the nearest valid name or value."""
-    found: dict[str, int] = {}
+    switched: dict[str, int] = {}
     for text in texts:
         name, _, value = text.partition("=")
-        found[_known(name).name] = _value(_known(name), value)
-    return tuple(sorted(found.items()))
+        switched[_mechanism(name).name] = _value(_mechanism(name), value)
+    return tuple(sorted(switched.items()))
 
 
-def _known(name: str) -> Mechanism:
+def _mechanism(name: str) -> Mechanism:
     names = {mechanism.name: mechanism for mechanism in MECHANISMS}
     if name in names:
         return names[name]
