@@ -34,13 +34,9 @@ def refusal(pod: Json, ranges: Iterable[Json]) -> str:
             violations += _compared(limit, "Container", container.get("resources") or {})
     for limit in _limits(ranges, "Pod"):
         violations += _compared(limit, "Pod", _sums(spec["containers"]))
-    return (
-        violations[0]
-        if len(violations) == 1
-        else f"[{', '.join(violations)}]"
-        if violations
-        else ""
-    )
+    if len(violations) > 1:
+        return f"[{', '.join(violations)}]"
+    return violations[0] if violations else ""
 
 
 def _compared(limit: Json, kind: str, resources: Json) -> Iterator[str]:

@@ -219,8 +219,7 @@ def _port_number(item: Json, port: Json) -> int | None:
     for slice_port in item.get("ports") or ():
         same = (slice_port.get("name") or "") == port.get("name", "")
         if same and slice_port.get("protocol", "TCP") == port.get("protocol", "TCP"):
-            number: int | None = slice_port.get(
-                "port"
-            )  # without one kube-proxy has nowhere to send
+            # without a number kube-proxy has nowhere to send
+            number: int | None = slice_port.get("port")
             return number
     return None

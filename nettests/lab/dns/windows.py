@@ -57,10 +57,10 @@ async def resolve(machine: Machine, name: str) -> Resolved:
             raise ResolutionError(
                 error.failure, name, server=error.server, cause=error.cause
             ) from error
-        first = records.addresses(answer)
-        second = await _ipv6(machine, candidate)
-        if first or second:
-            both = [result for result in (first, second) if result]
+        ipv4 = records.addresses(answer)
+        ipv6 = await _ipv6(machine, candidate)
+        if ipv4 or ipv6:
+            both = [result for result in (ipv4, ipv6) if result]
             addresses = tuple(address for result in both for address in result.addresses)
             return dataclasses.replace(both[0], addresses=addresses)
         last = ResolutionError(records.failure(answer), name)

@@ -109,10 +109,8 @@ class WindowsServices:
         services = of_family(table, self._node.address)
         host = host_of(self._node, self._profile, self._pods.addresses().values())
         held = self._proxy.sync(services, host)
-        balancers = [
-            balancer for balancer in held if balancer.vip.version == self._node.address.version
-        ]
-        self.policies = tuple(chain.from_iterable(self._with_host_rules(balancers)))
+        policies = [policy for policy in held if policy.vip.version == self._node.address.version]
+        self.policies = tuple(chain.from_iterable(self._with_host_rules(policies)))
         switched = self._rewriting.applied(
             policy for policy in self.policies if policy.protocol in SWITCHED
         )
@@ -205,7 +203,7 @@ def build_windows_node(
         WindowsServices(node.name, family, switch, pods, held=held, rewriting=rewriting)
         for family in families
     ]
-    mapping = [family.node(node.name) for family in families[: 1 + features.port_mappings_ipv6]]
+    mapped = [family.node(node.name) for family in families[: 1 + features.port_mappings_ipv6]]
     host_addresses = HostAddresses(machine)
 
     def program(table: ServiceTable) -> None:
@@ -223,7 +221,7 @@ def build_windows_node(
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
         pods=pods,
-        host_ports=[_host_ports(family_node, features, machine, switch) for family_node in mapping],
+        host_ports=[_host_ports(spec, features, machine, switch) for spec in mapped],
         program=program,
         worker=worker,
         hns=NodeHns(

@@ -81,18 +81,18 @@ def registry(
         return {}
     restarts = bool(profile.mechanism("service-recovery", 1))
     recovery = ("FailureActions", "REG_BINARY", _RESTART if restarts else _NOTHING)
-    common_fields = _service("hns", rf"{_SYSTEM} -k NetSvcs -p") | _service("vmcompute", _SYSTEM)
-    common_fields |= _service("kubelet", KUBELET_LINE, recovery)
-    common_fields[_MACHINE] = (("OS", "REG_SZ", "Windows_NT"),)
+    keys = _service("hns", rf"{_SYSTEM} -k NetSvcs -p") | _service("vmcompute", _SYSTEM)
+    keys |= _service("kubelet", KUBELET_LINE, recovery)
+    keys[_MACHINE] = (("OS", "REG_SZ", "Windows_NT"),)
     if profile.mechanism("half-proxied", 0):
-        common_fields[_MACHINE] += (("HTTP_PROXY", "REG_SZ", "http://proxy.lab.test:3128"),)
+        keys[_MACHINE] += (("HTTP_PROXY", "REG_SZ", "http://proxy.lab.test:3128"),)
     proxy = profile.kube_proxy
     given = OS.WINDOWS in proxy.service_on and not proxy.is_replaced(spec.os)
     if given or profile.mechanism("proxy-left-behind", 0):
         line = kube_proxy_line(spec, profile, source_vip)
         network = network_name(profile.cni, addressing.mac(spec.os, spec.address))
-        common_fields |= _by_nssm("kube-proxy", line, f"KUBE_NETWORK={network}", restarts)
-    return common_fields
+        keys |= _by_nssm("kube-proxy", line, f"KUBE_NETWORK={network}", restarts)
+    return keys
 
 
 def _service(name: str, program: str, *more: tuple[str, str, str]) -> dict[str, Values]:

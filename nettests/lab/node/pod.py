@@ -133,9 +133,9 @@ class PodWorker:
 
     def _note_dns(self, sandbox: Sandbox) -> None:
         """Leave what the plugin was told of names with the endpoint (``runtimeConfig.dns``)."""
-        resolver = sandbox.resolver
+        dns_settings = sandbox.resolver
         if self._node.spec.os is OS.WINDOWS and not sandbox.on_host:
-            settings = (",".join(resolver.servers), ",".join(resolver.searches))
+            settings = (",".join(dns_settings.servers), ",".join(dns_settings.searches))
             self._node.network.disk.endpoint_dns[str(sandbox.address)] = settings
 
     async def _run_containers(self) -> None:

@@ -88,15 +88,15 @@ def run(
         )
         interrupted = _attend(process, began, limit, _due(folder, later))
     seconds = round(time.monotonic() - began, 1)
-    created = [path for path in reports.iterdir() if path not in before and path.is_dir()]
-    result = _results(created, seconds, process.returncode)
+    new_folders = [path for path in reports.iterdir() if path not in before and path.is_dir()]
+    finished = _results(new_folders, seconds, process.returncode)
     if not interrupted:
-        return result
+        return finished
     problem = f"interrupted after {limit:g} s"
     return Run(
         exit_code=process.returncode,
         seconds=seconds,
-        problem=f"{problem}; {result.problem}" if result.problem else problem,
+        problem=f"{problem}; {finished.problem}" if finished.problem else problem,
     )
 
 

@@ -115,11 +115,11 @@ class Selftest:
                 return Kept(run=self._run(changed_lab, reports, fault, flows))
         lab = shared.lab()
         with running.broken(lab, fault.injections):
-            result = self._run(lab, reports, fault, flows)
-        return Kept(run=result, left=self._verify(lab, reports, fault))
+            finished = self._run(lab, reports, fault, flows)
+        return Kept(run=finished, left=self._verify(lab, reports, fault))
 
     def _run(self, lab: LabFolder, reports: Path, fault: NamedFault, flows: Sequence[str]) -> Run:
-        result = self._timed(
+        finished = self._timed(
             lambda: running.run(
                 lab,
                 reports,
@@ -129,7 +129,7 @@ class Selftest:
                 later=fault.injections,
             )
         )
-        return replace(result, selected=bool(flows))
+        return replace(finished, selected=bool(flows))
 
     def _verify(self, lab: LabFolder, reports: Path, fault: NamedFault) -> tuple[str, ...]:
         """Return the checks that are red although the fault is gone, of a few flows that it struck."""
@@ -141,9 +141,9 @@ class Selftest:
 
     def _timed(self, work: Callable[[], Run]) -> Run:
         began = self._clock()
-        result = work()
+        finished = work()
         self._longest = max(self._longest, self._clock() - began)
-        return result
+        return finished
 
 
 class _Shared:

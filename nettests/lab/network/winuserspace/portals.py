@@ -60,7 +60,11 @@ class Portals:
         """Listen for the Services of ``table`` and for no others; connections that are open go on."""
         self._turns.take(table)
         wanted = {place: service.key for service in table for place in _places(service)}
-        for place in [it for it, portal in self._open.items() if wanted.get(it) != portal.service]:
+        for place in [
+            open_place
+            for open_place, portal in self._open.items()
+            if wanted.get(open_place) != portal.service
+        ]:
             await self._close(self._open.pop(place))
         for place, service in wanted.items():
             if place not in self._open:
