@@ -61,7 +61,7 @@ class Call:
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing shall be stored; only ``All`` is a value (422 otherwise)."""
+        """Whether the request is a dry run; the only valid value is ``All`` (422 otherwise)."""
         values = self.http.query.getall("dryRun", [])
         for value in values:
             if value != "All":

@@ -54,7 +54,7 @@ def age(item: Json) -> str:
 
 
 def at(path: str, default: Any = "", *, text: bool = False) -> Cell:
-    """Return the cell of what stands at ``path``, or ``default`` where nothing does."""
+    """Return the cell with the value at ``path``, or ``default`` without one."""
 
     def cell(item: Json) -> Any:
         value: Any = item
@@ -72,7 +72,7 @@ def ratio(part: Cell, whole: Cell) -> Cell:
 
 
 def count(*paths: str) -> Cell:
-    """Return the cell of how many entries stand at these paths."""
+    """Return the cell that counts the entries at these paths."""
     return lambda item: sum(len(at(path, ())(item)) for path in paths)
 
 
@@ -226,7 +226,7 @@ def event_object(item: Json) -> str:
 
 
 def event_source(item: Json) -> str:
-    """Return who tells of an event, and on which host."""
+    """Return the component that reported an event, and its host."""
     source = item.get("source") or {}
     component = source.get("component") or item.get("reportingComponent", "")
     host = source.get("host")

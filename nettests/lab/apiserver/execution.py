@@ -124,7 +124,7 @@ async def _run(call: Call, where: Json, channels: Channels) -> None:
     await asyncio.wait({program, reader}, return_when=asyncio.FIRST_COMPLETED)
     try:
         if not program.done():
-            return  # the client has gone: what runs for it is ended with the channel
+            return  # the client has gone: its program ends with the channel
         status = program.result()
         ending = call.ending(call.channel("exec", where["node"]))
         if ending is Ending.NEVER:

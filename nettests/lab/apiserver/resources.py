@@ -1,7 +1,7 @@
 """The kinds this API serves: group, version, plural, kind, scope, verbs, subresources.
 
-One table, read by discovery, routing, storage and tables. Kinds that only stand in other groups'
-clothes (``events.k8s.io``) share the storage of the original through ``storage``.
+One table, read by discovery, routing, storage and tables. A kind that a second group serves too
+(``events.k8s.io``) shares the storage of the first through ``storage``.
 """
 
 from collections.abc import Iterator

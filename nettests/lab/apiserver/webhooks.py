@@ -42,7 +42,7 @@ def validating(match: Json) -> Validating:
 
 
 def matches(item: Any, part: Any) -> bool:
-    """Whether all that ``part`` says is so in ``item``; of lists and plain values, that they are equal."""
+    """Whether ``item`` has everything in ``part``; lists and plain values have to be equal."""
     if not isinstance(part, dict):
         return bool(item == part)
     fields = item if isinstance(item, dict) else {}

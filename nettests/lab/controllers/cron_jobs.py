@@ -30,7 +30,7 @@ class Due:
     status: Json
     seconds: float
     problem: str = ""
-    """What cannot be read of it."""
+    """Why the schedule cannot be parsed; empty if it can."""
 
 
 def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:

@@ -101,7 +101,7 @@ class EndpointController:
         existing = self._existing_slice(key, wanted["addressType"])
         if existing is None:
             created = await self._client.create(path, wanted)
-            # The watch may tell later than the next change comes: remember the name now.
+            # The next change may come before the watch event: remember the name now.
             self._slices.objects.setdefault(f"{namespace}/{created['metadata']['name']}", created)
             return
         body = {field: wanted[field] for field in ("endpoints", "ports")}
@@ -157,7 +157,7 @@ class EndpointController:
 
 
 def _endpoint_state(pod: Json) -> tuple[object, ...]:
-    """What of a pod endpoints depend on."""
+    """Return the parts of a pod that endpoints depend on."""
     status = pod.get("status", {})
     ready = [c["status"] for c in status.get("conditions") or () if c["type"] == "Ready"]
     return (

@@ -110,7 +110,7 @@ def endpoints_of(service: Json, pods: Iterable[Json]) -> Json:
 
 
 def _trigger(service: Json, endpoints: Iterable[_Endpoint]) -> dict[str, str]:
-    """Return when what this object tells last changed: the Service's birth, or a pod's readiness."""
+    """Return when the endpoints last changed: the Service's creation, or a pod's readiness."""
     moments = [service["metadata"].get("creationTimestamp", "")]
     for endpoint in endpoints:
         moments.extend(
@@ -124,7 +124,7 @@ def _trigger(service: Json, endpoints: Iterable[_Endpoint]) -> dict[str, str]:
 def _endpoints(service: Json, pods: Iterable[Json], family: str) -> list[_Endpoint]:
     """Return the endpoints by address, so that the same pods give the same object.
 
-    A pod without an address of the family is none.
+    A pod without an address of the family is no endpoint.
     """
     publish = bool(service["spec"].get("publishNotReadyAddresses"))
     endpoints = []

@@ -23,13 +23,13 @@ _LOG = logging.getLogger(__name__)
 _GATHER = 0.02
 _RETRY = 0.5
 _MODE_SINCE = 30
-"""``ipMode`` is told from 1.30 on (LoadBalancerIPMode)."""
+"""``ipMode`` is set from 1.30 on (LoadBalancerIPMode)."""
 
 Announce = Callable[[Mapping[Address, Address]], Awaitable[None]]
 
 
 class LoadBalancerController:
-    """Assigns addresses and announces them; ``announce`` is told of all of them each time."""
+    """Assigns addresses and announces them; ``announce`` gets all of them each time."""
 
     def __init__(self, client: Client, profile: Profile, announce: Announce) -> None:
         self._client = client

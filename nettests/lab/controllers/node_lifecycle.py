@@ -1,8 +1,8 @@
-"""What the node controller does about a kubelet that is silent for too long, and when it speaks again.
+"""What the node controller does when a kubelet stops reporting, and when it reports again.
 
-After ``monitorNodeHealth`` and ``MarkPodsNotReady`` of ``k8s.io/kubernetes/pkg/controller/nodelifecycle``: conditions
-become ``Unknown``, the node is tainted as unreachable, its Pods are no longer Ready, so that Services leave them
-out. Pods are not evicted. It is called by the fault that silences a kubelet, after the grace period.
+After ``monitorNodeHealth`` and ``MarkPodsNotReady`` of ``k8s.io/kubernetes/pkg/controller/nodelifecycle``:
+conditions become ``Unknown``, the node is tainted as unreachable, its Pods are no longer Ready, so that Services
+leave them out. Pods are not evicted. It is called by the fault that silences a kubelet, after the grace period.
 """
 
 from nettests.lab.client import Client, Json

@@ -1,7 +1,7 @@
-"""The agent that binds pods by NetworkPolicies, as plugins have one: what pods may begin to send, node by node.
+"""A network plugin's NetworkPolicy agent: which connections the pods of each node may open.
 
-Of policies those of type Egress are known, with peers that are pods of the policy's own namespace, at all ports. What
-comes in is not bound (LIMITS).
+It enforces policies of type Egress, with peers that are pods of the policy's own namespace, at all ports. Ingress
+is not restricted (LIMITS).
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -16,11 +16,11 @@ from nettests.lab.topology import Address
 _GATHER = 0.02
 
 Enforce = Callable[[str, Allowed], Awaitable[None]]
-"""Tells a node of all of its pods that are bound, and where each may begin to send."""
+"""Gives a node its restricted pods, and the addresses that each may open connections to."""
 
 
 class PolicyAgent:
-    """Follows policies and pods, and tells each of ``nodes`` what has changed for it."""
+    """Watches policies and pods, and enforces what changed on each of ``nodes``."""
 
     def __init__(self, client: Client, nodes: Iterable[str], enforce: Enforce) -> None:
         self._nodes = tuple(nodes)
@@ -45,7 +45,7 @@ class PolicyAgent:
 def bindings(
     policies: Iterable[Json], pods: Iterable[Json]
 ) -> dict[str, dict[Address, list[Address]]]:
-    """Return by node which pods are bound, and the pods that each may begin to send to."""
+    """Return the restricted pods by node, and the addresses that each may open connections to."""
     binding = [policy for policy in policies if "Egress" in policy["spec"].get("policyTypes", ())]
     there = [pod for pod in pods if _addresses(pod)]
     bound_by_node: dict[str, dict[Address, list[Address]]] = {}
@@ -66,7 +66,7 @@ def _binds(policy: Json, pod: Json) -> bool:
 
 
 def _lets_to(policy: Json, peer: Json) -> bool:
-    """Whether a rule of a policy names the pods of its namespace that ``peer`` is one of; one without peers names all."""
+    """Whether an egress rule of the policy selects ``peer``; a rule without peers selects all pods."""
     for rule in policy["spec"].get("egress") or ():
         if not rule.get("to"):
             return True
@@ -82,7 +82,7 @@ def _lets_to(policy: Json, peer: Json) -> bool:
 
 
 def _addresses(pod: Json) -> list[Address]:
-    """Return the addresses of a pod in the pod network; one on its node's network is bound by none."""
+    """Return a pod's addresses in the pod network; policies do not apply to hostNetwork pods."""
     if pod["spec"].get("hostNetwork") or not pod["spec"].get("nodeName"):
         return []
     return [ip_address(pod_ip["ip"]) for pod_ip in pod.get("status", {}).get("podIPs") or ()]

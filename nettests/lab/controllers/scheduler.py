@@ -21,7 +21,7 @@ _OBSERVED_GENERATION = 34
 
 
 class Scheduler:
-    """Binds pods; ``minor`` is the cluster's Kubernetes 1.x, and ``apart`` says that anti-affinity is heeded."""
+    """Binds pods; ``minor`` is the cluster's Kubernetes 1.x, and ``apart`` enables anti-affinity."""
 
     def __init__(self, client: Client, minor: int, *, apart: bool = True) -> None:
         self._client = client
@@ -144,6 +144,6 @@ def _waits(pod: Json) -> bool:
 
 
 def _placing(node: Json) -> tuple[object, ...]:
-    """What of a node decides about placement; its heartbeats do not."""
+    """Return the parts of a node that decide about placement; heartbeats do not."""
     spec = node["spec"]
     return (node["metadata"].get("labels"), spec.get("taints"), spec.get("unschedulable"))

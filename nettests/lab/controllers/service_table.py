@@ -178,14 +178,14 @@ def _target(port: Json) -> int | None:
 
 
 def _endpoints(port: Json, slices: Sequence[Json], nodes: Collection[str]) -> tuple[Backend, ...]:
-    """Return every address and port once; of two that are told of one, that of a Pod that stays."""
+    """Return every address and port once; of duplicates, the one that is not terminating."""
     backends: dict[tuple[str, int], Backend] = {}
     for item in slices:
         number = _port_number(item, port)
         if not number:
             continue
         for endpoint in item.get("endpoints") or ():
-            for address in endpoint["addresses"][:1]:  # the others mean nothing to kube-proxy
+            for address in endpoint["addresses"][:1]:  # kube-proxy ignores the others
                 backend = _endpoint(endpoint, ip_address(address), number, nodes)
                 if (address, number) not in backends or not backend.terminating:
                     backends[address, number] = backend
@@ -195,7 +195,7 @@ def _endpoints(port: Json, slices: Sequence[Json], nodes: Collection[str]) -> tu
 def _endpoint(endpoint: Json, address: Address, port: int, nodes: Collection[str]) -> Backend:
     conditions = endpoint.get("conditions") or {}
     hints = (endpoint.get("hints") or {}).get("forZones") or ()
-    # A condition that is missing means unknown, which the API says to take for true, or for staying.
+    # A missing condition means unknown: the API says to take the endpoint as ready and not terminating.
     return Backend(
         address=address,
         port=port,

@@ -203,14 +203,14 @@ class WorkloadController:
         path = f"/api/v1/namespaces/{item['metadata']['namespace']}/pods"
         for pod in changes.create:
             created = await self._created(kind, item, path, pod)
-            # The watch tells a moment later; counting it now keeps it from being made twice.
+            # The watch event comes a moment later; counting the Pod now avoids a second one.
             self._pods.objects.setdefault(key_of(created), created)
         for pod in changes.delete:
             await self._client.delete(f"{path}/{pod['metadata']['name']}")
         await self._report(kind, item, changes.status)
 
     async def _created(self, kind: str, item: Json, path: str, pod: Json) -> Json:
-        """Create a Pod; that a Job's was refused is an event of the Job."""
+        """Create a Pod; when a Job's Pod is refused, record an event of the Job."""
         try:
             return await self._client.create(path, pod)
         except ApiError as error:

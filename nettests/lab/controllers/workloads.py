@@ -1,9 +1,9 @@
 """What Deployments, ReplicaSets and DaemonSets want: objects to make, pods to remove, status. Pure.
 
-As far as system pods and probes need them: a DaemonSet has one pod on every node that its template's
-selector and tolerations admit, pinned by node affinity as its controller pins them. Pods of an older template are
-replaced one after the other, each once the others are Ready (``maxUnavailable: 1``, the default). How a Deployment
-comes from one ReplicaSet to the next is in ``rollouts``.
+As far as system pods and probes need them: a DaemonSet has one pod on every node that its template's selector and
+tolerations admit, pinned by node affinity as its controller pins them. Pods of an older template are replaced one
+after the other, each once the others are Ready (``maxUnavailable: 1``, the default). How a Deployment moves from
+one ReplicaSet to the next is in ``rollouts``.
 """
 
 import copy
@@ -125,7 +125,7 @@ def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
 
 
 def _worth(pod: Json) -> tuple[bool, int]:
-    """Return what a controller keeps pods by: readiness, then what users say (``PodDeletionCost``)."""
+    """Return the order in which a controller keeps pods: readiness, then what users say (``PodDeletionCost``)."""
     annotations = pod["metadata"].get("annotations") or {}
     return is_ready(pod), int(annotations.get("controller.kubernetes.io/pod-deletion-cost", 0))
 
@@ -174,7 +174,8 @@ def _revision(pod: Json) -> str:
 
 
 def _replaced(old: Sequence[Json], *, lacking: int) -> list[Json]:
-    """Return which Pods of an older template go now: those that serve nobody, else one if no other lacks."""
+    """Return which Pods of an older template are deleted now: those that are not Ready, otherwise one, if all are
+    Ready."""
     idle = [pod for pod in old if not is_ready(pod)]
     return idle or ([] if lacking else list(old[:1]))
 

@@ -17,17 +17,17 @@ from nettests.lab.faults.targets import Undo
 _LOG = logging.getLogger(__name__)
 
 Strike = Callable[[Json], Awaitable[Undo | None]]
-"""Puts a fault in force at one pod; returns what ends it, ``None`` if there is nothing to end."""
+"""Injects a fault at one pod; returns its undo, or ``None`` if there is nothing to undo."""
 
 
 class Pods:
-    """The pods of a lab, as they come."""
+    """The pods of a lab, existing and future ones."""
 
     def __init__(self, client: Callable[[str], Client]) -> None:
         self._client = client
 
     async def follow(self, name: str, strike: Strike) -> Undo:
-        """Strike each running pod whose name fits the pattern, now and later; return what ends all of it."""
+        """Apply ``strike`` to each running pod whose name matches the pattern, now and later; return the undo."""
         following = _Following(name, strike)
         ready = asyncio.Event()
         task = asyncio.create_task(self._watch(following, ready))

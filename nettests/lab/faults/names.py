@@ -1,4 +1,4 @@
-"""Faults of names: queries lost, answers late or wrong, news that never arrive, wrong suffixes."""
+"""DNS faults: lost queries, late or wrong answers, missed updates, wrong suffixes."""
 
 import asyncio
 from collections.abc import Mapping
@@ -84,7 +84,7 @@ class NameFaults:
         async def undo() -> None:
             await end()
             async with self._targets.client("faults") as client:
-                # of two, the one that is marked goes; the lab knows its first DNS pod by its uid
+                # of two, the annotated one is deleted; the lab knows its first DNS pod by its uid
                 path = f"{_PODS}/{wrong['metadata']['name']}"
                 cost = {"controller.kubernetes.io/pod-deletion-cost": "-1"}
                 await client.patch(path, {"metadata": {"annotations": cost}})
@@ -119,7 +119,7 @@ class NameFaults:
 
 
 async def _scaled(client: Client, replicas: int) -> list[Json]:
-    """Give the DNS so many replicas; return its pods when these and no others are there, and ready."""
+    """Scale the DNS; return its pods once exactly so many exist and are ready."""
     pods = Informer(client, _PODS, labelSelector="k8s-app=kube-dns")
     changed = asyncio.Event()
     pods.subscribe(lambda _key, _old, _new: changed.set())

@@ -11,7 +11,7 @@ from nettests.lab.interfaces import Namespace
 _FIRST_KILL = 20.0
 _FIRST_SILENCE = 6.0
 _CROWDED = 10.0
-"""Pods that came within so many seconds came at once."""
+"""Pods that start within so many seconds count as simultaneous."""
 
 
 class NodeFaults:
@@ -72,7 +72,7 @@ class NodeFaults:
         return self._without_images(options, down=True)
 
     def _without_images(self, options: Json, *, seconds: float = 0, down: bool = False) -> Undo:
-        """Take all images from nodes: they have to be pulled again by whoever starts a container."""
+        """Remove all images from nodes: each container start pulls its image again."""
         disks = [self._targets.fabric.nodes[name].disk for name in self._targets.nodes(options)]
         for disk in disks:
             disk.images.clear()

@@ -16,7 +16,7 @@ _SECONDS = 30
 
 
 async def rolled_out(client: Client, path: str) -> None:
-    """Return when the DaemonSet at ``path`` has come as far as it gets; ``LabError`` after half a minute."""
+    """Return when the rollout of the DaemonSet at ``path`` is done or stuck; ``LabError`` after half a minute."""
     daemon = await client.get(path)
     pods = Informer(client, f"/api/v1/namespaces/{daemon['metadata']['namespace']}/pods")
     changed = asyncio.Event()

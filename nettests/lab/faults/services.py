@@ -1,4 +1,4 @@
-"""Faults of Service proxies: rules that are missing, late, wrong, or of long ago."""
+"""Faults of Service proxies: rules that are missing, late, wrong or outdated."""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ class ServiceFaults:
         return await self._alter(options, lambda _which: alterations.Full(most))
 
     async def _alter(self, options: Json, make: Callable[[Which], Alteration]) -> Undo:
-        # A Service need not be there yet: a run makes its own after the fault is in force.
+        # The Service need not exist yet: a run creates its own after the fault is injected.
         which = Which(service=text(options, "service"), port=text(options, "port"))
         number_, nodes = next(self._numbers), self._targets.nodes(options)
         for node in nodes:

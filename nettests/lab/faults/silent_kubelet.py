@@ -22,7 +22,7 @@ class Silence:
         self._clients = clients
 
     async def begin(self, node: str, grace: float) -> Callable[[], Awaitable[None]]:
-        """Stop a node's kubelet, which is noticed after ``grace`` seconds; what is returned lets it go on."""
+        """Stop a node's kubelet, which is noticed after ``grace`` seconds; return what resumes it."""
         agent = self._agents[node]
         agent.hold()
         noticing = asyncio.create_task(self._notice(node, grace))

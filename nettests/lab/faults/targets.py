@@ -73,12 +73,12 @@ def number(options: Json, name: str, default: float) -> float:
 
 
 def seed(options: Json) -> int:
-    """Return where the dice begin."""
+    """Return the seed of random numbers."""
     return int(options.get("seed") or 0)
 
 
 def packets(options: Json) -> Packets:
-    """Return which packets are meant."""
+    """Return the packets that the options choose."""
     return Packets(
         protocol=text(options, "protocol"),
         port=text(options, "port"),
@@ -87,7 +87,7 @@ def packets(options: Json) -> Packets:
 
 
 async def together(undoing: list[Undo]) -> Undo:
-    """Return what ends several faults at once, the last one first."""
+    """Return one undo for several faults; the last one is undone first."""
 
     async def undo() -> None:
         for end in reversed(undoing):

@@ -19,7 +19,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _DRAFT = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_BYTES = 1 << 20
-"""More than any file of a lab that is read back; a larger one is not ours."""
+"""Larger than any file of a lab that is read; a larger one is not ours."""
 
 
 class NotPrivateError(StateError):
@@ -48,7 +48,7 @@ def opened(path: Path, *, within: int | None = None) -> Iterator[int]:
 
 
 def owner(path: Path) -> int | None:
-    """Return the id of the user who owns what has that name, a link itself included; ``None``: nothing."""
+    """Return the id of the owner of the path (of a link, not its target); ``None`` if it does not exist."""
     try:
         return path.lstat().st_uid
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""Where running labs are noted: one private folder each, found again by name, cleaned when stale.
+"""Records of running labs: one private folder each, found by name, cleaned when stale.
 
-``places`` says below which folder, ``private`` checks whose it is before anything in it is read, and
-``processes`` whether the process that is noted is the lab. Starting holds a lock on the folder, so that
-two ``up`` of one name cannot meet.
+``places`` says below which folder, ``private`` checks whose it is before anything in it is read, and ``processes``
+whether the process that is noted is the lab. Starting holds a lock on the folder, so that two ``up`` of one name
+cannot meet.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from nettests.lab.folders.processes import Identity
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 _RECORD = "lab.json"
 _TRIES = 10
-"""How often a folder is made that somebody's ``down`` removes at the same moment."""
+"""How often creating a folder is tried while another ``down`` removes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +35,11 @@ class Record:
     started: int
     boot: str
     user: int
-    """Whose the process is: ours, or an id without rights that root gave it."""
+    """Owner of the process: this user, or the unprivileged id that root chose."""
 
     @property
     def identity(self) -> Identity:
-        """What tells the process from later ones of its id."""
+        """What distinguishes the process from later ones with the same id."""
         return Identity(pid=self.pid, started=self.started, boot=self.boot)
 
     def __post_init__(self) -> None:

@@ -34,7 +34,7 @@ def template(profile: Profile) -> Json:
 
 
 def exceptions(profile: Profile) -> list[str]:
-    """Return the networks to which OutBoundNAT translates nothing."""
+    """Return the networks that OutBoundNAT does not translate."""
     networks = [str(profile.cluster_cidr), str(profile.service_cidr)]
     if profile.mechanism("excepted-nodes", not _is_overlay(profile)):
         networks.append(str(profile.node_network))
@@ -75,7 +75,7 @@ def _containerd(spec: NodeSpec, profile: Profile) -> Json:
 
 
 def _delegate(profile: Profile, policies: list[Json]) -> Json:
-    """Return what is handed on to Microsoft's plugins; of these sdnbridge needs to be told the bridge's gateway."""
+    """Return the configuration that is passed to Microsoft's plugins; sdnbridge needs the bridge's gateway."""
     overlay = _is_overlay(profile)
     bridge = {} if overlay else {"forceBridgeGateway": True}
     return {

@@ -24,7 +24,7 @@ ANTREA_WINDOWS_IMAGE = "docker.io/antrea/antrea-windows:v2.4.1"
 
 
 def enforces_policies(profile: Profile) -> bool:
-    """Whether the plugin brings an agent that binds pods by NetworkPolicies."""
+    """Whether the plugin has an agent that enforces NetworkPolicies."""
     has_agent = profile.cni.plugin in {Plugin.CALICO, Plugin.ANTREA}
     return bool(profile.mechanism("network-policies", has_agent))
 

@@ -204,7 +204,7 @@ def _coredns() -> tuple[str, Json]:
         ],
         "readinessProbe": {
             "httpGet": {"path": "/ready", "port": 8181, "scheme": "HTTP"},
-            "timeoutSeconds": 5,  # a busy machine must not take the cluster's names away
+            "timeoutSeconds": 5,  # a busy machine must not stop the cluster's DNS
         },
     }
     spec = {

@@ -1,6 +1,6 @@
 """When a lab is ready for others: every node Ready, DNS answering, DNS programmed on every node.
 
-What it waits for is read through the API, and from the service proxies' own words, as they program.
+It reads the API, and what service proxies report as they program.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from nettests.lab.topology import Profile, ServiceTable
 
 _SECONDS = 60
 _SECONDS_A_NODE = 0.5
-"""So that a lab of hundreds of nodes may take longer on a machine that has other work."""
+"""Seconds for each node, so that a lab of hundreds of nodes may take longer on a busy machine."""
 _GATHER = 0.02
-"""Seconds in which changes are gathered: after each of them all Pods are looked at."""
+"""Seconds in which changes are gathered, because each look goes through all Pods."""
 _DNS = "kube-system/kube-dns:dns"
 
 

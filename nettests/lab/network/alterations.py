@@ -13,23 +13,23 @@ from nettests.lab.topology import Address, Backend, Profile, ServicePort, Servic
 Alteration = Callable[[ServiceTable], ServiceTable]
 
 _GONE = -6
-"""Place in a node's pod network of an address that no pod ever has: they are given out from the other end."""
+"""Offset in a node's pod network of an address that no pod ever gets: they are assigned from the other end."""
 _OFF = 7
-"""How far a wrong port lies from the right one, among numbers that no probe serves."""
+"""Distance of a wrong port from the right one, among numbers that no probe serves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Which:
     """Services by patterns (``svc-*``, ``default/web``) and ports by name; empty stands for all.
 
-    The API's own Service and the cluster's DNS are meant by their names alone.
+    Patterns do not match the API's own Service and the cluster's DNS; only their names do.
     """
 
     service: str = ""
     port: str = ""
 
     def __call__(self, port: ServicePort) -> bool:
-        """Whether this port of a Service is meant."""
+        """Whether the pattern matches this port of a Service."""
         if self.port and port.port_name != self.port:
             return False
         if not self.service:
@@ -39,7 +39,7 @@ class Which:
 
 
 def each(which: Which, change: Callable[[ServicePort], ServicePort]) -> Alteration:
-    """Return the alteration that changes each Service port for itself."""
+    """Return the alteration that changes each matching Service port."""
 
     def alter(table: ServiceTable) -> ServiceTable:
         return tuple(change(port) if which(port) else port for port in table)
@@ -57,7 +57,7 @@ def without(which: Which) -> Alteration:
 
 
 def with_stale_endpoint(which: Which, profile: Profile) -> Alteration:
-    """Keep an endpoint beside those that are there: a pod that has long gone from the first one's node."""
+    """Add a stale endpoint: a pod that was deleted long ago from the first endpoint's node."""
 
     def change(port: ServicePort) -> ServicePort:
         ready = [
@@ -101,19 +101,19 @@ def with_one_backend(which: Which) -> Alteration:
 
 
 def without_affinity(which: Which) -> Alteration:
-    """Choose a backend anew for each connection."""
+    """Choose a new backend for each connection."""
     return each(which, lambda port: replace(port, client_ip_affinity=False))
 
 
 class Frozen:
-    """Keep the endpoints that a Service had when it first had any, as an update that is ignored does."""
+    """Keep a Service's first endpoints, as a proxy does that ignores updates."""
 
     def __init__(self, which: Which) -> None:
         self._which = which
         self._first: dict[str, tuple[Backend, ...]] = {}
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table with the endpoints of then."""
+        """Return the table with the first endpoints."""
         for port in table:
             if self._which(port) and any(backend.ready for backend in port.endpoints):
                 self._first.setdefault(port.key, port.endpoints)
@@ -126,9 +126,9 @@ class Frozen:
 
 
 class SharedLost:
-    """Lose the rules of Services whose endpoints are those of another one that was deleted, until they get others.
+    """Lose the rules of Services that shared their endpoints with a deleted Service, until their endpoints change.
 
-    As a proxy does that counts the users of an endpoint wrongly (kubernetes/kubernetes issue 93229).
+    As a proxy does that counts references to an endpoint wrongly (kubernetes/kubernetes issue 93229).
     """
 
     def __init__(self, which: Which) -> None:
@@ -137,7 +137,7 @@ class SharedLost:
         self._lost: dict[str, tuple[Backend, ...]] = {}
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without what shared its endpoints with a Service that has gone since the last one."""
+        """Return the table without Services that shared their endpoints with one deleted since the last table."""
         here = {(port.namespace, port.service): _addresses(port) for port in table}
         gone = {self._before[name] for name in self._before.keys() - here.keys()} - {frozenset()}
         self._before = here
@@ -157,14 +157,14 @@ def _addresses(port: ServicePort) -> frozenset[Address]:
 
 
 class RenamedLost:
-    """Lose the rules of a port that got another name: what has the old name is removed after the new one was made."""
+    """Lose the rules of a renamed port: the old name's rules are removed after the new name's were added."""
 
     def __init__(self, which: Which) -> None:
         self._which = which
         self._names: dict[tuple[Address, str, int], str] = {}
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without ports whose names are others than in the beginning."""
+        """Return the table without ports whose names have changed."""
         places = {(port.cluster_ip, port.protocol, port.port): port for port in table}
         self._names = {place: name for place, name in self._names.items() if place in places}
         for place, port in places.items():
@@ -180,7 +180,7 @@ class RenamedLost:
 class ReaddressedLost:
     """Lose an endpoint whose Pod was replaced by another one at the same address.
 
-    As rules do that lead to the HNS endpoint of the Pod that has gone, since the address is still the same.
+    As rules do that still lead to the HNS endpoint of the deleted Pod, because the address is the same.
     """
 
     def __init__(self, which: Which) -> None:
@@ -188,7 +188,7 @@ class ReaddressedLost:
         self._pods: dict[tuple[str, Address], str] = {}
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without endpoints whose Pods are others than those that had their addresses first."""
+        """Return the table without endpoints whose address first belonged to another Pod."""
         return tuple(self._without(port) if self._which(port) else port for port in table)
 
     def _without(self, port: ServicePort) -> ServicePort:
@@ -203,27 +203,27 @@ class ReaddressedLost:
 
 
 class Stopped:
-    """Program what was there in the beginning, whatever comes: a proxy stops as a whole."""
+    """Program the first table only: a proxy that has stopped working."""
 
     def __init__(self, _which: Which) -> None:
         self._first: ServiceTable | None = None
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the first table that was seen."""
+        """Return the first table."""
         if self._first is None:
             self._first = table
         return self._first
 
 
 class Full:
-    """Program so many Services, and none that comes after them: what a node reserves for each has run out."""
+    """Program only so many Services: the node's resources for them are exhausted."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._held: list[tuple[str, str]] = []
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without Services that found no room; one that goes makes room for one that comes then."""
+        """Return the table without Services beyond the limit; a deleted Service makes room for a later one."""
         here = list(dict.fromkeys((port.namespace, port.service) for port in table))
         self._held = [name for name in self._held if name in set(here)]
         held = set(self._held)
@@ -241,7 +241,7 @@ class RemovedKept:
         self._programmed: dict[tuple[Address, str, int], ServicePort] = {}
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table with all that was ever in it."""
+        """Return the table with all Service ports that were ever in it."""
         places = {(port.cluster_ip, port.protocol, port.port): port for port in table}
         self._programmed |= {place: port for place, port in places.items() if self._which(port)}
         gone = [port for place, port in self._programmed.items() if place not in places]

@@ -34,7 +34,7 @@ class Forgetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UdpFlow:
-    """What UDP clients dialled, and the backend they were sent to."""
+    """The address that UDP clients dialled, and the backend that they were sent to."""
 
     address: Address
     port: int
@@ -42,7 +42,7 @@ class UdpFlow:
 
 
 def changed(old: ServiceTable, new: ServiceTable) -> tuple[ServiceTable, ServiceTable]:
-    """Return what one table alone has, and what the other: what did not change is the very same value in both."""
+    """Return the ports that only the old and only the new table have; unchanged ports are the same objects in both."""
     before, after = set(map(id, old)), set(map(id, new))
     return (
         tuple(port for port in old if id(port) not in after),

@@ -12,7 +12,7 @@ BITS_TO_VNI = 8 * (8 + 4)
 
 
 def sources(addresses: Mapping[Address, Address]) -> str:
-    """Return the rule that puts the second address of each pair into the place of the first."""
+    """Return the rule that replaces source addresses, for each pair the first by the second."""
     pairs = ", ".join(f"{address} : {other}" for address, other in addresses.items())
     matched = ", ".join(map(str, addresses))
     return f"ip saddr {{ {matched} }} ip saddr set ip saddr map {{ {pairs} }}"

@@ -1,7 +1,7 @@
 """Topology hints: which backends a node's proxy keeps, after kube-proxy's ``CategorizeEndpoints``. Pure.
 
-Hints count where the node has a zone, every backend has hints, and one of them is for that zone. Services with
-a policy Local are left as they are, which the lab does not part.
+Hints count where the node has a zone, every backend has hints, and one of them is for that zone. Services with a
+policy Local are left unchanged.
 """
 
 from dataclasses import replace

@@ -24,7 +24,7 @@ Mapped = tuple[tuple[Address, PortMapping], ...]
 class HostPorts:
     """The host ports of one node in the family of its address. On the worker thread only.
 
-    ``rendered`` makes a table of the mappings; ``routed`` hears of them after every change.
+    ``rendered`` makes a table of the mappings; ``routed`` is called with them after every change.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ def _make_links() -> None:
 
 
 def _load_rules() -> None:
-    """Without nft there is nothing to try; ``find_nft`` tells its own story."""
+    """Without nft there is nothing to try; ``find_nft`` reports that itself."""
     try:
         nft.find_nft()
     except nft.NftError:

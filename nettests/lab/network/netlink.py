@@ -94,7 +94,7 @@ class Netlink:
         self._routes.link("set", index=self._index(port), master=self._index(bridge))
 
     def silence_port(self, port: str) -> None:
-        """Learn nothing at a port of a bridge, and send nothing there whose receiver is not known."""
+        """Turn off learning and flooding at a port of a bridge."""
         self._routes.brport(
             "set",
             index=self._index(port),
@@ -180,7 +180,7 @@ class Netlink:
         self._routes.route("add", dst=str(destination), oif=index, table=table, scope="link")
 
     def lead(self, destination: Network, link: str, via: Address) -> None:
-        """Route ``destination`` to a neighbour on ``link``, in the place of where it went before."""
+        """Route ``destination`` to a neighbour on ``link``, replacing its route."""
         self._routes.route(
             "replace",
             dst=str(destination),

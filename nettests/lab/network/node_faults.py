@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 _STRUCK = "struck"
 _DISGUISES = ip_network("198.18.0.0/16")
-"""Of the network for benchmarks (RFC 2544), which no cluster has."""
+"""In the network for benchmarks (RFC 2544), which no cluster uses."""
 _BEGINNING = "type filter hook prerouting priority -150"
 """After connection tracking, which knows what begins a connection, and before anything translates."""
 _BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
@@ -58,7 +58,7 @@ class NodeFaults:
         return await self._load(namespace, {"entering": Chain(hook=ENTERING, rules=(rule,))})
 
     async def deafen(self, namespace: Namespace) -> Undo:
-        """Lose all that comes to a pod by its link; what it says to itself arrives."""
+        """Drop all packets that reach a pod by its link; its loopback works."""
         chain = Chain(hook=ENTERING, rules=('iifname "eth0" drop',))
         return await put(
             self._worker, self._faults, namespace, family="inet", chains={"entering": chain}
@@ -81,7 +81,7 @@ class NodeFaults:
         )
 
     async def bound_connections(self, node: str, most: int, seconds: int) -> Undo:
-        """Let the node's pods have so many connections of TCP, each counted for so long from its first packet; lose others."""
+        """Limit the TCP connections of the node's pods; each counts for so long from its first packet. Drop others."""
         key = "ip saddr . ip daddr . tcp sport"
         begins = f"ip saddr {self._profile.node(node).pod_cidr} tcp flags & (syn | ack) == syn"
         rules = (f"{begins} add @{_STRUCK} {{ {key} }} accept", f"{begins} drop")
@@ -105,9 +105,9 @@ class NodeFaults:
         )
 
     async def disguise_sources(self, node: str) -> Undo:
-        """Let the node's pods have other addresses on the wire; every other node puts theirs back before it does anything.
+        """Give the node's pods other addresses on the wire; every other node restores them before anything else.
 
-        So no server notices. What the network plugin encapsulates is changed inside.
+        So no server notices. In encapsulated packets the inner addresses change.
         """
         pods: list[Address] = [*self._profile.node(node).pod_cidr.hosts()]
         masks: list[Address] = [_DISGUISES[number] for number in range(1, len(pods) + 1)]
@@ -116,7 +116,7 @@ class NodeFaults:
         return await self._disguise(node, on, off, self._crossing)
 
     async def disguise_network_id(self, node: str, vni: int) -> Undo:
-        """Let the node's tunnels have another network id on the wire; every other node puts the cluster's back likewise."""
+        """Give the node's tunnels another network id on the wire; every other node restores the cluster's."""
         cni = self._profile.cni
         if not cni.encapsulates:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
@@ -125,7 +125,7 @@ class NodeFaults:
         return await self._disguise(node, on, off, _card)
 
     async def keep_macs(self, node: str) -> Undo:
-        """Let packets of the node's pods leave it with the pods' own MAC addresses; nobody who gets them looks at those."""
+        """Send packets of the node's pods with the pods' own MAC addresses; receivers ignore those."""
         spec = self._profile.node(node)
         if self._profile.cni.encapsulates:
             raise LabError(
@@ -138,7 +138,7 @@ class NodeFaults:
     async def _disguise(
         self, node: str, on: str, off: str, device: Callable[[NodeSpec], str]
     ) -> Undo:
-        """Put one rule in force where packets leave the node, and its reverse where they come into the others."""
+        """Load one rule where packets leave the node, and its reverse where they enter other nodes."""
         undos = [
             await self._at_card(
                 spec.name,
@@ -184,7 +184,7 @@ class NodeFaults:
         return await self._load(self._at(node), chains)
 
     async def forget_idle(self, node: str, seconds: int) -> Undo:
-        """Forget TCP connections of the node's pods to Services that were idle for so long; what goes on then is lost."""
+        """Forget TCP connections of the node's pods to Services after so long idle; later packets of them are dropped."""
         return await self._forget(node, f"ip daddr {self._profile.service_cidr}", seconds)
 
     async def forget_idle_outwards(self, node: str, seconds: int) -> Undo:
@@ -210,7 +210,7 @@ class NodeFaults:
         )
 
     async def shrink(self, node: str, mtu: int) -> Undo:
-        """Let the node's network card carry smaller packets; what forwards through it is told by ICMP."""
+        """Reduce the MTU of the node's network card; senders that are forwarded through it get ICMP errors."""
         card = _card(self._profile.node(node))
         before = await self._configure(node, lambda links: links.size(card, mtu))
 
@@ -220,11 +220,11 @@ class NodeFaults:
         return undo
 
     async def forget_route(self, node: str, peer: str) -> Undo:
-        """Take the routes to the pods of another node from one."""
+        """Remove a node's routes to the pods of another node."""
         return await self._without_routes(node, [self._profile.node(peer).pod_cidr])
 
     async def send_plainly(self, node: str) -> Undo:
-        """Let a node of an overlay send its pods' packets as they are."""
+        """Let a node of an overlay send its pods' packets without encapsulation."""
         spec = self._profile.node(node)
         if not self._profile.cni.encapsulates:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")

@@ -24,7 +24,7 @@ class PerObject(Generic[Value, Result]):
         kept: dict[int, tuple[Value, Result]] = {}
         results = []
         for value in values:
-            # The value is held beside what was made of it, so that nothing else can come to have its id.
+            # The value is kept with its result, so that no other object can get its id.
             pair = before.get(id(value)) or kept.get(id(value)) or (value, self._make(value))
             kept[id(value)] = pair
             results.append(pair[1])

@@ -40,12 +40,12 @@ class ServiceRules:
         return self.programmed()
 
     def alter(self, alterations: Sequence[Alteration]) -> ServiceTable:
-        """Put these in force, in their order, in the place of those before; return what to program."""
+        """Replace the alterations; return what to program."""
         self._alterations = tuple(alterations)
         return self.programmed()
 
     def programmed(self) -> ServiceTable:
-        """Return what to program as things stand."""
+        """Return what to program now."""
         table = self._table
         if self._withheld is not nothing_withheld:
             table = tuple(port for port in table if not self._withheld(port.key))

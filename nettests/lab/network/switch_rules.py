@@ -36,7 +36,7 @@ PRESERVED = 0x1000
 """Mark bits; two select routing tables: the VXLAN routes, and everything to the gateway."""
 
 IDLE_SECONDS = 6
-"""After so long without a packet a flow is forgotten: VFP's 240 s (kubernetes/kubernetes issue 79359), scaled."""
+"""A flow without packets is forgotten after so long: VFP's 240 s (kubernetes/kubernetes issue 79359), scaled."""
 
 _ICMP = {"ip": "icmp", "ip6": "ipv6-icmp"}
 _MESSAGES = {"ip": "icmp", "ip6": "icmpv6"}
@@ -107,10 +107,10 @@ def _untranslated(node_address: Address, service_cidr: Network, features: Switch
 
 
 def ageing_table(pod_cidr: Network) -> Table:
-    """Return how the switch forgets TCP flows between pods of its node that nobody used for a while.
+    """Return how the switch forgets idle TCP flows between pods of its node.
 
-    Conntrack's entry is the flow. Once it is gone, what goes on without a handshake is dropped before
-    conntrack would pick it up as a flow of its own. No document says that VFP sends a reset.
+    Conntrack's entry is the flow. Once it is gone, what goes on without a handshake is dropped before conntrack
+    would pick it up as a flow of its own. No document says that VFP sends a reset.
     """
     ip = word(pod_cidr.network_address)
     between = f'iifname "{Port.POD}" {ip} daddr {pod_cidr} meta l4proto tcp'
@@ -304,7 +304,7 @@ def _chains(policy: LoadBalancer) -> Iterable[tuple[str, Chain]]:
     anew = f"numgen random mod {len(each)} vmap {{ {choices} }}"
     yield name, Chain(rules=(*guard, *again, anew))
     for address, chain in each:
-        # "add" leaves the time of a client that is known as it is: what Open vSwitch learns ends hard.
+        # "add" does not renew the timeout of a known client: what Open vSwitch learns has a hard timeout.
         learn = f"add @{_memory(policy, address)} {{ {ip} saddr }}"
         yield chain, Chain(rules=(learn, f"{_marked(policy)}dnat to {_place(policy, address)}"))
 
@@ -339,9 +339,8 @@ def _marked(policy: LoadBalancer) -> str:
 
 
 def _translation(policy: LoadBalancer) -> str:
-    if (
-        len(policy.backends) == 1
-    ):  # nothing to choose: of a map for each policy nft reads all at every change
+    # no choice, so no map: nft reads the map of each policy at every change
+    if len(policy.backends) == 1:
         return f"{_marked(policy)}dnat to {_place(policy, policy.backends[0])}"
     ip = word(policy.vip)
     transport = f"{policy.protocol} sport . {ip} daddr . {policy.protocol} dport"

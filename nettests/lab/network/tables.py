@@ -124,7 +124,7 @@ def _changed_chains(old: Table, new: Table, *, base: bool) -> Iterable[str]:
 
 
 def _changed_elements(old: Table, new: Table) -> Iterable[str]:
-    """What leads elsewhere than before is taken out, and then put in again."""
+    """Elements whose target changed are deleted, and then added again."""
     for name, lookup in new.lookups.items():
         before = old.lookups[name].elements if name in old.lookups else {}
         gone = [key for key, to in before.items() if lookup.elements.get(key) != to]

@@ -1,9 +1,9 @@
 """A Windows node: a switch with rules on its ports, to which host and pods are attached as peers.
 
-The switch's namespace is HNS and VFP, the host's namespace is Windows itself. That they are two is
-what makes the documented limitations come about: the host's packets pass the switch by the host's
-own port, where no ClusterIP rule sits. The node's address belongs to the host; on the wire the
-switch answers for it with the host's MAC (l2bridge rewrites MACs).
+The switch's namespace is HNS and VFP, the host's namespace is Windows itself. Because they are two, the documented
+limitations arise: the host's packets pass the switch by the host's own port, where no ClusterIP rule sits. The
+node's address belongs to the host; on the wire the switch answers for it with the host's MAC (l2bridge rewrites
+MACs).
 """
 
 from itertools import chain
@@ -65,7 +65,7 @@ from nettests.lab.topology import (
 _TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}
 VXLAN_DEVICE = "vxlan"
 VXLAN_TABLE = 100
-"""Where the routes into the overlay are, for packets that are marked."""
+"""The routing table of the overlay, for marked packets."""
 _SWITCH_TABLE = 101
 _FABRIC_TABLE = 102
 _NODE_PORTS = (30000, 32767)
@@ -92,7 +92,7 @@ class WindowsServices:
         self._rewriting = rewriting
         self._services: ServiceTable = ()
         self._kept: dict[Address, Address] = {}
-        """Destinations that are kept, and the local pod that gets what is sent to each."""
+        """Preserved destinations, and the local pod that each is routed to."""
         self.policies: tuple[LoadBalancer, ...] = ()
         """The load balancers in force, in this family."""
         self._features = switch_features(self._node, family)
@@ -132,7 +132,7 @@ class WindowsServices:
         conntrack.forget_untranslated(self._switch.fd, added)
 
     def _lead_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
-        """Route destinations that are kept to the first of their backends."""
+        """Route preserved destinations to their first backend."""
         here = self._pods.ports()
         wanted = {
             policy.vip: backend
@@ -346,7 +346,7 @@ def _host_ports(
 
 
 def _let_own_ports_visit_the_switch(node: NodeSpec, machine: NetworkNamespace) -> None:
-    """LocalRoutedVIP: some of what the host sends to its own address goes out to the switch.
+    """LocalRoutedVIP: some packets of the host to its own address go through the switch.
 
     The kernel would deliver it at once; the packet comes back with the host's own address as source.
     """
@@ -374,9 +374,9 @@ def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -
 
 
 def _second_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
-    """Return where Pods have a second address: in both families' clusters, or where the plugin gives one by itself.
+    """Return the range of pods' second addresses: in dual-stack clusters, or where the plugin assigns them anyway.
 
-    Nothing leads to such an address from elsewhere: the cluster knows nothing of it.
+    Such an address has no route from elsewhere: the cluster does not know it.
     """
     if switch_features(node, profile).dual_stack:
         return ipv6_range(node, profile)

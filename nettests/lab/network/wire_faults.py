@@ -21,14 +21,14 @@ from nettests.lab.network.underlay import Underlay, gateway_of
 from nettests.lab.topology import Address, Profile
 
 GATEWAY = "gateway"
-"""The name of the way out of the nodes' network, beside the nodes' own."""
+"""The name of the path out of the nodes' network, beside the nodes' names."""
 
 _CROSSING = "type filter hook forward priority 0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """Between whom: from ``source`` to ``target`` alone, each of them anybody if empty, or ``both`` ways."""
+    """The path of packets: from ``source`` to ``target``, each any node if empty, or ``both`` ways."""
 
     source: str = ""
     target: str = ""
@@ -97,7 +97,7 @@ class WireFaults:
     def _hand_over(self, path: Path, packets: Packets, tap: str) -> Iterator[tuple[str, Chain]]:
         """Yield a chain for each port where packets of the path come in."""
         for number, (source, target) in enumerate(self._ways(path)):
-            # A port has no name for where a frame will leave; the receiver's MAC tells.
+            # The output port is not known here; the receiver's MAC is.
             where = f"ether daddr {self._mac(target)}" if target else ""
             fwd = f'fwd to "{tap}"'
             for port in [source] if source else self._ports():

@@ -27,7 +27,7 @@ BY_HAND: dict[Plugin, list[str]] = {
     Plugin.OVN_KUBERNETES: ["hybrid-overlay-node"],
     Plugin.VPC: [],
 }
-"""Plugins whose files no Pod brings to Windows nodes, with the processes that are services there."""
+"""Plugins whose files no Pod installs on Windows nodes, with the processes that are services there."""
 PLUGIN_FOLDER = "C:\\opt\\cni\\bin"
 _RELEASE = "v1.5.1"
 _VERSIONS = "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0"
@@ -87,7 +87,7 @@ def _sdnbridge(spec: NodeSpec, profile: Profile) -> Json:
 
 
 def _ipam(families: list[tuple[Profile, NodeSpec]]) -> Json:
-    """Return who gives addresses; without it the plugin leaves that to HNS (common/core/network.go)."""
+    """Return the IPAM; without one the plugin leaves addresses to HNS (common/core/network.go)."""
     if families[0][0].cni.ipam is Ipam.HNS:
         return {}
     ranges = [

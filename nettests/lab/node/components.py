@@ -1,8 +1,8 @@
 """How kubelet and kube-proxy are started on a Windows node, and what they say of it. Pure.
 
-The kubelet is a service of its own, as ``sc.exe`` creates one with a recovery; kube-proxy, where it is a service of its
-host, is one of nssm's, as in the documents of Kubernetes 1.19: ``nssm install kube-proxy``, its parameters and its
-variable. Nothing is started by what stands here.
+The kubelet is a service of its own, as ``sc.exe`` creates one with a recovery; kube-proxy, where it is a service
+of its host, is one of nssm's, as in the documents of Kubernetes 1.19: ``nssm install kube-proxy``, its parameters
+and its variable. Nothing is started here.
 """
 
 import json
@@ -32,7 +32,7 @@ KUBELET_LINE = (
 _MACHINE = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Control\Session Manager\Environment"
 _PAUSE_MINOR = 10
 _FOREIGN = 100
-"""What is added to the third part of a subnet to make one that the node had before."""
+"""Added to the third octet of a subnet to get the one that the node had before."""
 
 
 def files(spec: NodeSpec, profile: Profile, source_vip: Address | None = None) -> dict[str, str]:

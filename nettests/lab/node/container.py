@@ -38,7 +38,7 @@ _SYNC = 1.0
 
 
 class _StoppedError(Exception):
-    """The pod is to stop while the container waits for something."""
+    """The pod stops while the container waits for something."""
 
 
 class _LogonError(Exception):
@@ -134,7 +134,7 @@ class Container:
             run.main.cancel()
 
     def kill(self) -> bool:
-        """End the program at once, from without; it is started again as after any crash."""
+        """End the program at once, from outside; it is restarted as after a crash."""
         return self._run is not None and self._run.main.cancel()
 
     async def exec(
@@ -214,7 +214,7 @@ class Container:
         self._state.run(started=started, ready=ready)
         self._run = _Run(process, main, self._health(process, main))
         try:
-            # A program that cannot start says so before its first wait: look before telling.
+            # A program that cannot start fails before its first wait: check before reporting.
             await asyncio.wait([main], timeout=0)
             if not main.done():
                 self._tell("Normal", "Started", f"Started container {self.name}")
@@ -227,7 +227,7 @@ class Container:
         return self._ended(main)
 
     async def _attend(self, run: _Run) -> None:
-        """Look after the container while its program runs."""
+        """Run probes and hooks while the program runs."""
         care = asyncio.create_task(run.health.run())
         try:
             await asyncio.wait([run.main])
@@ -342,7 +342,7 @@ class Container:
         await self._wait(delay)
 
     async def _wait(self, seconds: float) -> None:
-        """Sleep, but not beyond the moment the pod is to stop."""
+        """Sleep, at most until the pod stops."""
         try:
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()

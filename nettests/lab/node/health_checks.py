@@ -42,7 +42,7 @@ class HealthChecks:
 
         runner = web.ServerRunner(web.Server(answer, access_log=None), shutdown_timeout=0)
         await runner.setup()
-        with contextlib.suppress(OSError):  # somebody has the port: kube-proxy logs it and goes on
+        with contextlib.suppress(OSError):  # the port is taken: kube-proxy logs it and goes on
             await web.SockSite(runner, listen(self._namespace, _EVERYWHERE, port)).start()
         self._servers[port] = runner
 

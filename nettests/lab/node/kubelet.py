@@ -69,7 +69,7 @@ class NodeKubelet:
         return await connect(sandbox.namespace, "127.0.0.1", port)
 
     async def _dial(self, address: str, port: int) -> Duplex:
-        """Dial a pod from the host; a failure is told in Windows' own words, as containerd passes them on."""
+        """Dial a pod from the host; containerd passes Windows' error text on."""
         try:
             return await connect(self._node.network.host, address, port)
         except OSError as error:

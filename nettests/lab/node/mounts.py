@@ -1,7 +1,7 @@
 """A ``resolv.conf`` that a pod mounts over its own: the resolver settings that its container then has.
 
-Beside ``resolver``, which makes what the kubelet gives every pod. Pure. Of volumes only the downward API's
-are read: annotations, labels and the like; nothing else of what is mounted shows in a container.
+Beside ``resolver``, which makes what the kubelet gives every pod. Pure. Of volumes only the downward API's are
+read: annotations, labels and the like; other volumes do not show in a container.
 """
 
 from collections.abc import Iterator

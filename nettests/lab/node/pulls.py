@@ -16,7 +16,7 @@ from nettests.lab.node import images
 from nettests.lab.topology import NodeSpec
 
 Wait = Callable[[float], Awaitable[None]]
-"""Waits so many seconds, or raises when the pod is to stop."""
+"""Waits so many seconds, or raises when the pod stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Puller:
             return Pulled(image, seconds)
 
     def _present_image(self, reference: str, *, host_process: bool) -> images.Image:
-        """Return an image that is there: no registry decides who may have it."""
+        """Return an image that is present; no registry checks credentials."""
         everybody = {images.PRIVATE: (images.PRIVATE_LOGIN,)}
         return images.find(reference, self.spec, host_process=host_process, logins=everybody)
 
@@ -83,7 +83,7 @@ async def credentials(client: Client, pod: Json) -> Credentials:
 
 
 def _logins_of(secret: Json) -> list[tuple[str, tuple[str, str]]]:
-    """Return registries and logins of a ``.dockerconfigjson``; what is no such text has none."""
+    """Return registries and logins of a ``.dockerconfigjson``; none if the text is not valid."""
     text = (secret.get("data") or {}).get(".dockerconfigjson", "")
     logins = []
     try:

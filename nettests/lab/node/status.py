@@ -96,7 +96,7 @@ def pod_status(
 ) -> Json:
     """Return the whole status for a merge patch (``None`` removes what went away).
 
-    A kubelet learns the pod's address with the first container that it has dealt with.
+    A kubelet reports the pod's address once it has dealt with a container.
     """
     current = phase(pod, containers, init)
     addresses = sandbox.addresses if any(map(_dealt_with, (*init, *containers))) else ()
@@ -121,7 +121,7 @@ def pod_status(
 
 
 def creating_view(container: Json, reason: str) -> ContainerView:
-    """Return the state of a container that nothing was done about yet."""
+    """Return the state of a container that is still to be created."""
     return ContainerView(
         name=container["name"],
         image=container["image"],

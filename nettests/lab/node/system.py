@@ -61,9 +61,9 @@ _KUBE_PROXY_DEFAULTS = {
 class SystemPrograms:
     """The programs of one node's system pods.
 
-    ``clients`` makes a client of the API for a component's name; ``programmed`` is told of each table
-    that the service proxy has put in force; ``dns_troubles`` is what is wrong with the cluster's DNS; ``shared`` is
-    what the service proxies of all nodes have in common.
+    ``clients`` makes a client of the API for a component's name; ``programmed`` gets each table that the service
+    proxy has programmed; ``dns_troubles`` are the faults of the cluster's DNS; ``shared`` is what the service
+    proxies of all nodes have in common.
     """
 
     profile: Profile
@@ -99,14 +99,14 @@ class SystemPrograms:
             return await _beside(process, proxy.run())
 
     async def kube_proxy_service(self) -> None:
-        """Run kube-proxy as a service of its host, which is no Pod and logs nowhere that the API reads."""
+        """Run kube-proxy as a service of its host: not a Pod, and without a log in the API."""
         line = kube_proxy_line(self.network.spec, self.profile, self.network.source_vip)
         async with self._proxying(self.network.host, line) as proxy:
             await proxy.run()
 
     @asynccontextmanager
     async def _proxying(self, namespace: Namespace, line: str) -> AsyncIterator[ServiceProxy]:
-        """Let kube-proxy be there, with all that it answers, while the context lasts."""
+        """Run kube-proxy with its HTTP servers while the context lasts."""
         async with self._running("kube-proxy", line), self.clients("kube-proxy") as client:
             checks = self._health_checks(namespace)
             proxy = self._proxy(client, checks)
@@ -126,7 +126,7 @@ class SystemPrograms:
                     await self._end_forwarding()
 
     def _metrics_handlers(self, line: str) -> Mapping[str, Answer]:
-        """Return what kube-proxy tells of itself on its node alone."""
+        """Return what kube-proxy's metrics port answers, on its node only."""
         settings = configuration(self.network.spec.os, self._mode(), line)
         version = f'kubernetes_build_info{{git_version="{self.profile.kubernetes_version}"}} 1\n'
         return {
@@ -163,7 +163,7 @@ class SystemPrograms:
         )
 
     async def _end_forwarding(self) -> None:
-        """What kube-proxy carries itself ends with its process; rules that it made in a kernel stay."""
+        """Connections that kube-proxy forwards itself end with its process; rules in the kernel stay."""
         user_mode = self.profile.kube_proxy.mode is ProxyMode.USERSPACE
         if user_mode and self.network.spec.os is OS.WINDOWS:
             await self.network.program_services(())
@@ -208,7 +208,7 @@ class SystemPrograms:
 
     @asynccontextmanager
     async def _running(self, name: str, line: str = "") -> AsyncIterator[None]:
-        """Count a process among those of the node while it runs, with its command line."""
+        """List a process on the node while it runs, with its command line."""
         disk = self.network.disk
         disk.processes.append(name)
         disk.command_lines[name] = line
@@ -218,7 +218,7 @@ class SystemPrograms:
             disk.processes.remove(name)
 
     def _install(self) -> None:
-        """Leave the plugin's files on a Windows node, as its daemon does before all else."""
+        """Install the plugin's files on a Windows node, as its daemon does first."""
         if self.network.spec.os is OS.WINDOWS:
             left = installed(self.network.spec, self.profile)
             self.network.disk.files |= left.files

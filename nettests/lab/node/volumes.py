@@ -1,7 +1,7 @@
 """The volumes of a pod, and what each of its containers sees of them.
 
-Known are emptyDir, the downward API's and ConfigMaps, which the kubelet fetches as the pod starts; what else a pod
-mounts (tokens of accounts, paths of the host) is an empty folder.
+Known are emptyDir, the downward API's and ConfigMaps, which the kubelet fetches as the pod starts; other volumes
+(service account tokens, host paths) are empty folders.
 """
 
 from collections.abc import Mapping

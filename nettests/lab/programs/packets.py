@@ -1,7 +1,7 @@
-"""Frames of a namespace, taken as they pass: what the lab's ``tcpdump`` and ``pktmon`` are made of.
+"""Captured frames of a namespace, for the lab's ``tcpdump`` and ``pktmon``.
 
-A packet socket of the namespace sees what enters an interface before any rule, and what leaves it after all of them.
-Only as much of a packet is read here as filters and head lines need.
+A packet socket of the namespace sees what enters an interface before any rule, and what leaves it after all of
+them. Only as much of a packet is read here as filters and head lines need.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ _FLAGS = ((0x02, "S"), (0x01, "F"), (0x04, "R"), (0x08, "P"), (0x10, "."))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A frame at an interface: its bytes, with the Ethernet header if that was wished, and when it passed."""
+    """A frame at an interface: its bytes, with the Ethernet header if wanted, and the time."""
 
     time: float
     interface: str
     out: bool
     data: bytes
     other_host: bool = False
-    """Whether it came to the interface, but for another machine's address."""
+    """Whether it arrived at the interface with another machine's address."""
 
 
 class Sniffer:

@@ -1,4 +1,4 @@
-"""Whether the harness noticed a fault, blamed nothing else, and named the cause. Pure.
+"""Whether the harness detected a fault, nothing unrelated turned red, and the cause was named. Pure.
 
 Compared are what was declared of the fault, the healthy run of the same profile, and the run under the fault.
 """
@@ -11,7 +11,7 @@ from nettests.lab.selftest.runs import Check, Run
 
 
 class Problem(StrEnum):
-    """What is wrong with a harness that met a fault."""
+    """What the harness did wrong under a fault."""
 
     UNDETECTED = "undetected"
     UNRELATED = "unrelated red"
@@ -36,7 +36,7 @@ class Judged:
     problems: tuple[Problem, ...] = ()
     blind: str = ""
     recovered: str = ""
-    """What an event of the run has to say, where it gets over the fault."""
+    """Words that an event of the run must have, where it recovers from the fault."""
     turned: tuple[tuple[str, int, int], ...] = ()
     """Flows with the number of their red checks, and of their checks."""
     missed: tuple[str, ...] = ()
@@ -49,18 +49,18 @@ class Judged:
     detail: str = ""
     selected: bool = False
     rejudged: bool | None = False
-    """Whether the run's journal was judged again; ``None`` where nobody wrote it down."""
+    """Whether the run's journal was judged again; ``None`` where that is not recorded."""
     beside: float = 0
     """Seconds of the healthy run beside which it was judged."""
 
     @property
     def detected(self) -> bool:
-        """Whether all turned that had to."""
+        """Whether all declared checks turned red."""
         return self.ran and not self.missed and not {*_MUTE} & {*self.problems}
 
     @property
     def word(self) -> str:
-        """What became of it, in a word or two."""
+        """The outcome, in a word or two."""
         if not self.ran:
             return "not run"
         if self.blind:
@@ -79,7 +79,7 @@ _MUTE = (Problem.UNDETECTED, Problem.BROKEN, Problem.MISDECLARED)
 
 
 def not_run(fault: NamedFault, profile: str, why: str = "") -> Judged:
-    """Return what is said of a fault that was not reached."""
+    """Return the row of a fault that was not run."""
     return Judged(
         fault=fault.name,
         profile=profile,
@@ -137,7 +137,7 @@ def judge(
 
 
 def _recovery_reported(fault: NamedFault, run: Run) -> bool:
-    """Whether an event says that the run got over the fault, where that is declared."""
+    """Whether an event reports that the run recovered, where that is declared."""
     return not fault.recovered or any(fault.recovered in text for text in run.events)
 
 
@@ -158,7 +158,7 @@ def _broken(fault: NamedFault, profile: str, run: Run, left: tuple[str, ...]) ->
 
 
 def _may_be(wanted: Checks, check: Check) -> bool:
-    """Whether a check is one of these, or has members that may be: of those that are in order nothing is kept."""
+    """Whether a check matches, or may have members that do: results do not list passing members."""
     return check in wanted or (not (check.source or check.target) and check in wanted.anywhere)
 
 

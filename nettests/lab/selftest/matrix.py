@@ -13,7 +13,7 @@ API_VERSION = "nettests.dev/v1alpha1"
 BUDGET = 2.0
 """How many times as long as without a fault a run may take: a broken cluster is reported as quickly as a whole one."""
 _COMPUTED = frozenset({"verdict", "summary", "ratio"})
-"""What a document says of a fault beside what was judged."""
+"""Keys of a fault in the document that are computed from its row."""
 
 
 class Exit(IntEnum):
@@ -42,10 +42,10 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """What was found. ``flows`` are those that ran on any of the profiles; ``summaries`` says what faults are.
+    """The rows of all faults. ``flows`` are those that ran on any of the profiles; ``summaries`` says what faults are.
 
-    ``open`` are flows whose outcome documents leave open on every profile, with the limitations that say so: any
-    outcome is as good as another there, so that no fault can turn them.
+    ``open`` are flows whose outcome documents leave open on every profile, with the limitations that say so: no
+    fault can turn them.
     """
 
     profiles: tuple[Profile, ...]
@@ -56,17 +56,17 @@ class Matrix:
 
     @property
     def ran(self) -> tuple[Judged, ...]:
-        """What was reached."""
+        """Faults that were run."""
         return tuple(row for row in self.judged if row.ran)
 
     @property
     def wrong(self) -> tuple[Judged, ...]:
-        """What the harness, or a declaration, has to answer for."""
+        """Faults with problems of the harness, or of their declaration."""
         return tuple(row for row in self.ran if row.problems)
 
     @property
     def missing(self) -> tuple[Judged, ...]:
-        """What was not reached."""
+        """Faults that were not run."""
         return tuple(row for row in self.judged if not row.ran)
 
     @property
@@ -85,7 +85,7 @@ class Matrix:
     def in_time(self) -> tuple[int, int]:
         """How many faults' runs took no longer than ``BUDGET`` allows, of how many that can be compared.
 
-        A run that left no results does not, however soon it ended.
+        A run without results does not count, however soon it ended.
         """
         compared = [row for row in self.ran if self.ratio(row) is not None]
         return len(compared) - sum(map(self.too_long, compared)), len(compared)
@@ -138,7 +138,7 @@ def document(matrix: Matrix) -> dict[str, Any]:
 
 
 def _computed(matrix: Matrix, row: Judged) -> dict[str, Any]:
-    """Return the values of ``_COMPUTED``, which ``from_document`` works out again."""
+    """Return the values of ``_COMPUTED``, which ``from_document`` drops."""
     return {
         "verdict": row.word,
         "summary": matrix.summaries.get(row.fault, ""),
@@ -180,7 +180,7 @@ def _judged(row: Mapping[str, Any], healthy: float) -> Judged:
 
 
 def counts(judged: Iterable[Judged]) -> dict[str, int]:
-    """Return how often each word was said, the most frequent first."""
+    """Return how often each verdict was given, the most frequent first."""
     totals: dict[str, int] = {}
     for row in judged:
         totals[row.word] = totals.get(row.word, 0) + 1

@@ -12,7 +12,7 @@ _OLD_LABEL = '{"metadata": {"labels": {"beta.kubernetes.io/os": null}}}'
 
 
 def _switched(name: str, summary: str, switch: str, flow: str, says: str = "") -> NamedFault:
-    """Return a fault that a switch makes, and that one costly flow has to show."""
+    """Return a fault made by a mechanism switch, which one costly flow has to show."""
     return NamedFault(
         name=name,
         summary=summary,
@@ -25,7 +25,7 @@ def _switched(name: str, summary: str, switch: str, flow: str, says: str = "") -
 
 
 def _stopped(name: str, controller: str, objects: str, flow: str, says: str) -> NamedFault:
-    """Return a fault of a controller that does nothing, which one costly flow has to show."""
+    """Return a fault of a stopped controller, which one costly flow has to show."""
     return NamedFault(
         name=name,
         summary=f"the controller of {objects} does nothing any more",

@@ -1,4 +1,4 @@
-"""The matrix as the reference page ``docs/reference/selftest.md``: made of ``selftest.json`` alone. Pure."""
+"""The matrix as the reference page ``docs/reference/selftest.md``: made from ``selftest.json`` only. Pure."""
 
 from collections.abc import Iterator
 

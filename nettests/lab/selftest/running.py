@@ -1,4 +1,4 @@
-"""Labs brought up, broken and mended, and runs of the harness on them: all that the selftest does to the world.
+"""Starts labs, injects and clears faults, and runs the harness: all side effects of the selftest.
 
 The harness is another process, met by its command line and ``results.json``. Nothing here judges.
 """
@@ -41,7 +41,7 @@ def lab(profile: str, switched: Sequence[str] = ()) -> Iterator[LabFolder]:
 
 @contextmanager
 def broken(folder: LabFolder, injections: Sequence[Injection]) -> Iterator[None]:
-    """Put faults in force for the time of the block, but for those that come in the middle of a run."""
+    """Inject faults for the time of the block, but for those that come in the middle of a run."""
     try:
         for injection in injections:
             if not injection.after:
@@ -65,9 +65,9 @@ def run(
     enable: Sequence[str] = (),
     later: Sequence[Injection] = (),
 ) -> Run:
-    """Make one run of the harness; ``later`` faults are put in force while it runs.
+    """Run the harness once; ``later`` faults are injected while it runs.
 
-    A run that has not ended after ``limit`` seconds is interrupted, and says what it can.
+    A run that has not ended after ``limit`` seconds is interrupted, and reports what it has.
     """
     reports.mkdir(parents=True, exist_ok=True)
     before = set(reports.iterdir())
@@ -101,7 +101,7 @@ def run(
 
 
 def judged_again(reports: Path, kept: Run) -> Run:
-    """Return what a run says whose journal the harness of today has judged again; as it was if there is no journal."""
+    """Return a run whose journal the current harness judged again; unchanged if there is no journal."""
     journal = reports / "latest"
     if kept.problem or not (journal / "journal.jsonl").exists():
         return kept
@@ -133,7 +133,7 @@ def _attend(
     limit: float,
     pending: list[tuple[float, Callable[[], None]]],
 ) -> bool:
-    """Wait for a run, doing meanwhile what is planned; return whether it had to be interrupted."""
+    """Wait for a run and do what is planned meanwhile; return whether it was interrupted."""
     try:
         for after, act in pending:
             if _ends(process, began + after - time.monotonic()):

@@ -23,13 +23,13 @@ class Check:
     placement: str = ""
     service: str = ""
     left_open_by: str = ""
-    """The limitation that lets any outcome do, because documents leave it open; empty where one is expected."""
+    """The limitation that leaves the outcome open; empty where one is expected."""
     members: tuple["Check", ...] = ()
     """Of a check of many nodes, or pairs of nodes: those that are red, each with its own ends."""
 
     @property
     def red(self) -> bool:
-        """Whether somebody has to look at it."""
+        """Whether a person has to look at it."""
         return self.verdict in RED
 
 
@@ -52,7 +52,7 @@ class Incident:
 class Run:
     """One run. ``problem`` says why it left no results; ``selected``: not all flows were run.
 
-    ``rejudged``: its journal was judged again, by a harness of a later day; ``None`` where nobody wrote it down.
+    ``rejudged``: its journal was judged again, by a later harness; ``None`` where that is not recorded.
     """
 
     exit_code: int | None
@@ -60,14 +60,14 @@ class Run:
     checks: tuple[Check, ...] = ()
     incidents: tuple[Incident, ...] = ()
     events: tuple[str, ...] = ()
-    """What the run says that happened to it."""
+    """The texts of the run's events."""
     problem: str = ""
     selected: bool = False
     rejudged: bool | None = False
 
     @property
     def red(self) -> tuple[Check, ...]:
-        """The checks that somebody has to look at, in their order."""
+        """The red checks, in their order."""
         return tuple(check for check in self.checks if check.red)
 
 
@@ -120,9 +120,9 @@ def _members(whole: Check, members: Mapping[str, Any]) -> Iterator[Check]:
 
 
 def open_flows(healthy: Iterable[Run]) -> dict[str, tuple[str, ...]]:
-    """Return the flows in which documents leave every check open, whatever is broken, and the limitations that say so.
+    """Return the flows whose checks the documents all leave open, with the limitations that say so.
 
-    A flow of which one profile expects something is none.
+    A flow with an expectation on one profile is not open.
     """
     checks = [check for run in healthy for check in run.checks]
     expecting = {check.flow for check in checks if not check.left_open_by}

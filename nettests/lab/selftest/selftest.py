@@ -1,7 +1,6 @@
 """The selftest: profile after profile a healthy run, then fault after fault, as far as the budget reaches.
 
-It decides what is next and tells of it; ``running`` acts, ``store`` remembers, and ``judging`` judges when all
-is done.
+It decides what is next and reports progress; ``running`` acts, ``store`` saves, and ``judging`` judges at the end.
 """
 
 import time
@@ -23,7 +22,7 @@ Tell = Callable[[str], None]
 ALWAYS = ("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-external-dns")
 """Flows that a quick run tests beside those that must turn."""
 _VERIFIED = 4
-"""How many flows are retried after a fault was taken out."""
+"""How many flows are retried after a fault was cleared."""
 _HEALTHY = "healthy"
 
 
@@ -31,7 +30,7 @@ _HEALTHY = "healthy"
 class Plan:
     """What to do: faults by profile, within ``budget`` seconds; each run within ``limit`` seconds.
 
-    ``quick`` runs only flows that must turn and a few others: nothing is said of unrelated ones then.
+    ``quick`` runs only flows that must turn and a few others: unrelated red checks are not looked for then.
     """
 
     profiles: tuple[str, ...]
@@ -59,7 +58,7 @@ class Selftest:
         self._longest = 0.0
 
     def carry_out(self) -> None:
-        """Make the runs that are not there yet, until all are made or the budget is spent."""
+        """Make the missing runs, until all are made or the budget is spent."""
         self._store.make()
         for profile in self._plan.profiles:
             if not self._carry_out(profile):
@@ -71,7 +70,7 @@ class Selftest:
         pending = [fault for fault in faults if self._store.fault(profile, fault) is None]
         healthy = self._store.healthy(profile)
         if healthy is not None and (healthy.red or healthy.problem):
-            healthy = None  # it may have been a bad moment
+            healthy = None  # the machine may have been busy
         if healthy is not None and not pending:
             return True
         with ExitStack() as stack:
@@ -132,7 +131,7 @@ class Selftest:
         return replace(finished, selected=bool(flows))
 
     def _verify(self, lab: LabFolder, reports: Path, fault: NamedFault) -> tuple[str, ...]:
-        """Return the checks that are red although the fault is gone, of a few flows that it struck."""
+        """Return the checks of a few affected flows that are still red after the fault was cleared."""
         flows = _quick_flows(fault)[:_VERIFIED]
         again = running.run(
             lab, reports / "mended", limit=self._plan.limit, flows=flows, enable=fault.enable
@@ -147,7 +146,7 @@ class Selftest:
 
 
 class _Shared:
-    """The lab that faults of a profile share; made when it is first needed, and anew after one stayed broken."""
+    """The lab that faults of a profile share; started when first needed, and replaced after a fault left it broken."""
 
     def __init__(self, profile: str, stack: ExitStack) -> None:
         self._profile = profile
@@ -173,7 +172,7 @@ def _quick_flows(fault: NamedFault) -> tuple[str, ...]:
 
 
 def judge_again(plan: Plan, store: Store, tell: Tell) -> None:
-    """Let the harness judge the journals of all runs anew that the store has: it may judge otherwise by now."""
+    """Let the harness judge the journals of all stored runs again: its rules may have changed."""
     for profile in plan.profiles:
         healthy = store.healthy(profile)
         if healthy is not None:
@@ -188,7 +187,7 @@ def judge_again(plan: Plan, store: Store, tell: Tell) -> None:
 
 
 def judged(plan: Plan, store: Store) -> Matrix:
-    """Judge all that the store has, by what is declared now."""
+    """Judge all stored runs by the current declarations."""
     profiles: list[Profile] = []
     flows: dict[str, None] = {}
     rows: list[Judged] = []

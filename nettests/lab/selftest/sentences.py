@@ -1,4 +1,4 @@
-"""What terminal, page and reference say of a matrix in the same words. Pure."""
+"""Sentences about a matrix, shared by terminal, page and reference. Pure."""
 
 from nettests.lab.selftest.judging import Judged, Problem
 from nettests.lab.selftest.matrix import BUDGET, Exit, Matrix
@@ -12,7 +12,7 @@ _HEADLINES = {
 
 
 def headline(matrix: Matrix) -> str:
-    """Return the whole in a sentence without its end."""
+    """Return the result in one sentence, without a full stop."""
     return _HEADLINES[matrix.exit]
 
 
@@ -35,18 +35,18 @@ def counted(matrix: Matrix) -> str:
 
 
 def times(matrix: Matrix, row: Judged) -> str:
-    """Return how many times as long as the healthy run a fault's run took; nothing if that cannot be said."""
+    """Return how many times as long as the healthy run a fault's run took; nothing if there is no ratio."""
     ratio = matrix.ratio(row)
     return "" if ratio is None else f"{ratio:.2f} ×"
 
 
 def word(row: Judged) -> str:
-    """Return what became of a fault, and whether that was judged later than its run was made."""
+    """Return a fault's verdict, and whether it was judged again after the run."""
     return f"{row.word} (judged again)" if row.rejudged else row.word
 
 
 def judged_again(matrix: Matrix) -> str:
-    """Return how many runs were judged again, and of how many nobody knows; nothing if all is known to be fresh."""
+    """Return how many runs were judged again, and how many are not recorded; nothing if none was."""
     again = sum(bool(row.rejudged) for row in matrix.ran)
     untold = sum(row.rejudged is None for row in matrix.ran)
     parts = [
@@ -63,7 +63,7 @@ def left_open(matrix: Matrix) -> list[str]:
 
 
 def reasons(row: Judged, most: int) -> list[str]:
-    """Return what is wrong with what became of a fault, each list cut after ``most``."""
+    """Return the problems of a fault's row, each list cut after ``most``."""
     lines = [f"nothing turned of {what}" for what in row.missed if not row.blind]
     if row.unrelated and not row.blind:
         lines.append(f"red and unrelated: {some(row.unrelated, most)}")

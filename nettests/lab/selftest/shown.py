@@ -1,4 +1,4 @@
-"""The matrix on a terminal: faults with what became of them, then what remains to be said."""
+"""The matrix on a terminal: faults with their verdicts, then totals and problems."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,7 +40,7 @@ def faults(named_faults: Sequence[NamedFault]) -> None:
 
 
 def matrix(results: Matrix, folder: Path) -> None:
-    """Print what was found."""
+    """Print the matrix."""
     console = _console()
     console.print(Text(headline(results), style="bold"))
     for profile in results.profiles:

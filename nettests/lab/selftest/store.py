@@ -1,7 +1,7 @@
-"""What a selftest found so far, on disk: one folder, one file for each healthy run and each fault.
+"""The runs of a selftest so far, on disk: one folder, one file for each healthy run and each fault.
 
-Each is written at once when it is known, so that a selftest that was ended goes on where it was. What is kept
-is what runs said, never a judgement: declarations may change, and are judged anew.
+Each file is written as soon as its run ends, so that an interrupted selftest can be resumed. Runs are stored,
+never judgements: declarations may change.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Mechanisms of the emulation that a user may switch against what builds and settings say.
 
-``nettests lab up --mechanism NAME=VALUE``. A switched mechanism is not told by the API: nodes keep
-their builds and kube-proxy its arguments, so that whoever compares behaviour with documents sees a
-deviation. Each switch changes how packets, names or pods are treated; none names an outcome. Pure.
+``nettests lab up --mechanism NAME=VALUE``. The API does not show a switched mechanism: nodes keep their builds and
+kube-proxy its arguments, so that behaviour deviates from the documents. Each switch changes how packets, names or
+pods are treated; none names an outcome. Pure.
 """
 
 import difflib

@@ -58,7 +58,7 @@ def load(name: str, *, folder: Path | None = None, changes: Iterable[str] = ()) 
 
 
 def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
-    """Return a profile of which a lab can be made; ``ProfileError`` for one that is there for its facts alone."""
+    """Return a profile that a lab can run; ``ProfileError`` for one that exists only for its facts."""
     profile = load(name, changes=changes)
     if profile.node_network.version == 6:
         raise ProfileError(
@@ -69,7 +69,7 @@ def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
 
 
 def written(name: str, changes: Iterable[str] = ()) -> str:
-    """Return the file of the profile that ``load`` returns; one that was changed is without the comments of before."""
+    """Return the text of the profile that ``load`` returns; a changed one has no comments."""
     path = _path(name, None)
     given, text = tuple(changes), _text(path)
     document = _document(text, str(path), given)
@@ -83,7 +83,7 @@ def written(name: str, changes: Iterable[str] = ()) -> str:
 
 
 def _document(text: str, file: str, changes: Iterable[str]) -> MutableMapping[str, Any]:
-    """Return the document in a text, changed and found to be in order."""
+    """Return the document in a text, changed and validated."""
     document = _parse(text, file)
     given = tuple(changes)
     if given:
@@ -141,7 +141,7 @@ def _text(path: Path) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a document without what is kept of its file: comments, quotes, and where lines were broken."""
+    """Return a document without its file's comments, quotes and line breaks."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list) else value
@@ -179,7 +179,7 @@ def _validate(document: Mapping[str, Any], file: str) -> None:
 
 
 def _check_meaning(document: Mapping[str, Any], file: str) -> None:
-    """Refuse what a schema cannot say: twins, no control plane, a driver without its backend."""
+    """Refuse what a schema cannot express: duplicate names, no control plane, a driver without its backend."""
     nodes = document["nodes"]
     names = [node["name"] for node in nodes]
     twins = sorted({name for name in names if names.count(name) > 1})
@@ -263,7 +263,7 @@ def _build(document: Mapping[str, Any]) -> Profile:
 
 
 def _of_ipv6_alone(profile: Profile) -> Profile:
-    """Return the profile with the second family in the place of the first."""
+    """Return the profile with its second IP family only."""
     nodes = [(node, _second(index, IPV6_NETWORKS)) for index, node in enumerate(profile.nodes, 1)]
     return replace(
         profile,

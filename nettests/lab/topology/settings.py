@@ -33,7 +33,7 @@ class Setting:
 
 
 def change(document: Document, texts: Iterable[str], drivers: Drivers) -> None:
-    """Change a profile's document as ``KEY=VALUE`` texts say, and its name and summary, which would be untrue."""
+    """Change a profile's document as ``KEY=VALUE`` texts say, and its name and summary, which would be wrong."""
     given = tuple(texts)
     if not given:
         return

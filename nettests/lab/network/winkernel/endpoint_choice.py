@@ -21,7 +21,7 @@ class Choice:
 
     backends: tuple[Reference, ...]
     local: tuple[Reference, ...]
-    """Those of which HNS has an endpoint on this node, whatever node their endpoint names."""
+    """Backends with an HNS endpoint on this node, whatever node their EndpointSlice names."""
     internal_port: int
     """The port at which all are dialled."""
     outside: bool
@@ -29,9 +29,9 @@ class Choice:
     remote: frozenset[Address]
     """Addresses among them for which HNS gets remote endpoints."""
     borrowed: tuple[Backend, ...] = ()
-    """Those that name this node, where HNS knows their address from elsewhere alone."""
+    """Backends that name this node, while HNS has only a remote endpoint for their address."""
     available: bool
-    """Load balancers for clients from outside may be made; those that are there stay either way."""
+    """Load balancers for clients from outside may be created; existing ones stay in any case."""
 
 
 def choose(
@@ -43,8 +43,8 @@ def choose(
 ) -> Choice:
     """Choose among the endpoints; ``remote`` are addresses that HNS has remote endpoints for.
 
-    ``internal_port`` is the one that was found before, 0 if none was: up to 1.33 it stays, and is the
-    Service's own target port where that is a number; from then on the last endpoint's counts.
+    ``internal_port`` is the earlier choice, 0 without one: up to 1.33 it stays, and is the Service's own target
+    port where that is a number; from then on the last endpoint's counts.
     """
     kept, available = _serving(service, host, features)
     backends: list[Reference] = []
@@ -56,7 +56,7 @@ def choose(
         endpoint_id, here = host.endpoint_at(endpoint.address), is_here(endpoint, host)
         if endpoint.address.version == 6 and not features.required_families:
             endpoint_id = (
-                None  # of a local endpoint kube-proxy read the first address alone (before #115503)
+                None  # kube-proxy read only the first address of a local endpoint (before #115503)
             )
         if (
             endpoint_id is None
@@ -96,7 +96,7 @@ def is_here(endpoint: Backend, host: Host) -> bool:
 def _serving(
     service: ServicePort, host: Host, features: SwitchFeatures
 ) -> tuple[tuple[Backend, ...], bool]:
-    """Return the endpoints that are used, and whether they are good for clients from outside."""
+    """Return the endpoints that are used, and whether clients from outside may use them."""
     outer = service.external_traffic_local and features.external_traffic_local
     inner = service.internal_traffic_local and features.internal_traffic_local
     if features.terminating_everywhere:

@@ -1,8 +1,8 @@
 """kube-proxy in kernelspace mode on one node, in one family: Service table in, HNS load balancers out.
 
-Pure, and not without memory: what HNS holds from before decides with the new table. Mirrors
-``syncProxyRules`` and ``manageLoadbalancer`` of ``pkg/proxy/winkernel`` (1.36; what older versions do
-otherwise is a feature). ``endpoint_choice`` says who is a backend, ``load_balancer`` what comes out.
+Stateful, without side effects: the result depends on what HNS holds and on the new table. Mirrors
+``syncProxyRules`` and ``manageLoadbalancer`` of ``pkg/proxy/winkernel`` (1.36; differences of older versions are
+``SwitchFeatures``). ``endpoint_choice`` chooses the backends, ``load_balancer`` has the results.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ class _ServiceInfo:
 class Winkernel:
     """One family's proxier; two of a node share ``hns``.
 
-    Service ports that are the very same values as the last time are passed over: a large cluster's change one by one.
+    Service ports that are the same objects as the last time are skipped: in a large cluster few change at a time.
     """
 
     def __init__(self, features: SwitchFeatures, hns: Hns | None = None) -> None:
@@ -86,7 +86,7 @@ class Winkernel:
         self._waiting: set[Name] = set()
         """Services whose load balancers HNS refused, or that had no backends among their endpoints."""
         self._borrowed: set[Address] = set()
-        """Remote endpoints that served for endpoints of this node: their count never falls to nothing again."""
+        """Remote endpoints that served for endpoints of this node: their reference count never drops to 0 again."""
         self._listed = Listed()
         self._keys = PerObject(self._key)
 
@@ -95,7 +95,7 @@ class Winkernel:
     ) -> tuple[LoadBalancer, ...]:
         """Bring HNS to ``table``; return all that it holds, of both families.
 
-        kube-proxy keeps the slices of a Service that was deleted: only with the slices does it delete what they named.
+        kube-proxy keeps the slices of a Service that was deleted: it deletes their endpoints only with the slices.
         Without ``orphaned`` they go with their Service.
         """
         if self._features.topology_hints:
@@ -152,7 +152,7 @@ class Winkernel:
         return unused
 
     def _apply_all(self, table: ServiceTable, host: Host, names: set[Name]) -> None:
-        """Have HNS make what is not there yet of the Services of these names, in the order of the table."""
+        """Create missing load balancers of the Services with these names, in the order of the table."""
         if not names:
             return
         existing = dict(zip(self._keys(self._hns.balancers), self._hns.numbers, strict=True))
@@ -168,7 +168,7 @@ class Winkernel:
                 self._waiting.add(name)
 
     def _choose(self, info: _ServiceInfo, host: Host, existing: dict[Key, int]) -> None:
-        """Choose among the endpoints of a Service port, and bring its load balancers to that."""
+        """Choose among the endpoints of a Service port, and update its load balancers."""
         old, remote = info.internal_port, self._hns.remote
         chosen = choose(info.service, host, remote, self._features, old)
         info.internal_port, info.remote = chosen.internal_port, chosen.remote
@@ -205,10 +205,10 @@ class Winkernel:
     def _apply(
         self, info: _ServiceInfo, chosen: Choice, host: Host, existing: dict[Key, int]
     ) -> bool:
-        """Make, change or delete each load balancer of a Service port; say whether that is done with.
+        """Create, change or delete each load balancer of a Service port; return whether all are done.
 
-        Where HNS refuses the ClusterIP's or the NodePort's, the rest waits for the next time; of those at
-        addresses for clients from outside, each stands for itself and none is tried again.
+        Where HNS refuses the ClusterIP's or the NodePort's, the rest waits for the next time; load balancers at
+        addresses for clients from outside are independent of each other, and none is retried.
         """
         if not chosen.backends:
             self._delete_all(info)  # "not applying any policy": nothing answers, nothing refuses
@@ -258,7 +258,7 @@ class Winkernel:
 
 
 class _Planner:
-    """The load balancers that one Service port would have, whether there are endpoints for each or not."""
+    """The load balancers that one Service port should have, with or without endpoints."""
 
     def __init__(
         self, service: ServicePort, chosen: Choice, host: Host, features: SwitchFeatures

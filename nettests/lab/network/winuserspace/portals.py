@@ -44,7 +44,7 @@ class _Portal:
     listener: socket.socket
     work: asyncio.Task[None] | None = None
     clients: dict[tuple[str, int], socket.socket] = field(default_factory=dict)
-    """Of UDP: each client's own socket towards its backend."""
+    """For UDP: each client's own socket towards its backend."""
 
 
 class Portals:
@@ -86,7 +86,7 @@ class Portals:
             listener.bind((str(place.address), place.port))
             if kind is socket.SOCK_STREAM:
                 listener.listen(_BACKLOG)
-        except OSError:  # somebody on the node has the port: kube-proxy logs it and goes on
+        except OSError:  # the port is taken on the node: kube-proxy logs it and goes on
             listener.close()
             return
         portal = self._open[place] = _Portal(service, listener)
@@ -112,7 +112,7 @@ class Portals:
                 self._start(self._carry(client, peer[0], portal.service))
 
     async def _carry(self, client: socket.socket, address: str, service: str) -> None:
-        """Carry one connection; without a backend that answers it is closed again."""
+        """Forward one connection; without a backend that answers it is closed."""
         with client, contextlib.suppress(OSError):
             async with self._dialled(address, service) as backend:
                 if backend is not None:
@@ -161,7 +161,7 @@ class Portals:
 
 
 async def _answer(portal: _Portal, peer: tuple[str, int], sock: socket.socket) -> None:
-    """Hand a client what its backend answers, until the backend was quiet for a time."""
+    """Forward a backend's answers to its client, until the backend is quiet for a while."""
     loop = asyncio.get_running_loop()
     with sock:
         try:
@@ -170,7 +170,7 @@ async def _answer(portal: _Portal, peer: tuple[str, int], sock: socket.socket) -
                     data = await loop.sock_recv(sock, _CHUNK)
                 await loop.sock_sendto(portal.listener, data, peer)
         except OSError:
-            pass  # quiet for long, or refused, or the portal went
+            pass  # quiet for long, or refused, or the portal closed
         finally:
             portal.clients.pop(peer, None)
 

@@ -43,7 +43,7 @@ async def delete_files(process: Process, words: Sequence[str]) -> int:
 
 
 async def print_about(process: Process, path: str, words: Sequence[str]) -> int:
-    """Call a CNI plugin with nothing: it prints what it is, to standard error unless that is led over."""
+    """Call a CNI plugin without input: it prints its version, to standard error unless that is redirected."""
     by_path = {name.lower(): text for name, text in _disk(process).programs.items()}
     write = out if list(words) == ["2>&1"] else err
     text = by_path.get(path.replace("/", "\\").lower())

@@ -1,8 +1,8 @@
-"""``pktmon``: filters, a capture that goes on after the command, its log as text. In its own manner, of what really travels.
+"""``pktmon``: filters, a capture that goes on after the command, its log as text. An emulation, with real packets.
 
-What it sees are the ports of the node's virtual switch, and what a rule of the switch drops, which the node's network tells.
-Its log is ``pktmon_log``'s. Words and forms: Microsoft, ``pktmon`` in "Windows Commands"; where no document shows an output,
-it is made up.
+What it sees are the ports of the node's virtual switch, and what a rule of the switch drops, which the node's
+network reports. Its log is ``pktmon_log``'s. Words and forms: Microsoft, ``pktmon`` in "Windows Commands"; where
+no document shows an output, it is made up.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,9 +31,9 @@ _USUAL_SIZE = 128
 _MOST_BYTES = 512 * 1024 * 1024
 _MIB = 1024 * 1024
 _HEAD = 160
-"""Bytes that a log has beside each packet."""
+"""Bytes that a log adds to each packet."""
 MONITOR = "pktmon"
-"""Where a disk keeps what goes on after a command."""
+"""The key of the monitor among what outlives a command on a node's disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class Monitor:
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Run one of pktmon's commands; 1 for those that the lab has not."""
+    """Run one of pktmon's commands; 1 for those that the lab does not have."""
     node = process.machine.node
     if node is None or node.switch is None:
         await err(
@@ -135,7 +135,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
 
 
 def _translated(words: Sequence[str]) -> Sequence[str]:
-    """Return what the options of the first releases are called today; what they have not stays unknown to them."""
+    """Return today's names for the options of the first releases; options that they lack stay unknown."""
     match list(words):
         case ["start", "--etw", *rest]:
             return ["start", "--capture", *(_TODAY.get(option, option) for option in rest)]

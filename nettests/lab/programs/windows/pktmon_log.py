@@ -1,11 +1,13 @@
-"""The text of a log of ``pktmon``: each frame at its component, what was dropped and why, and what the components are. Pure but for the hour.
+"""The text of a log of ``pktmon``: each frame at its component, what was dropped and why, and what the components
+are. Pure but for the time.
 
-A component is a port of the node's virtual switch; what the switch dropped is logged at its extension (VFP), with the reason
-and location of Packet Monitor's lists that the cause comes nearest to: which ones VFP takes, no document says. Of what was
-dropped the headers alone are known. What was lost otherwise came in and did not leave, and no line says so.
+A component is a port of the node's virtual switch; what the switch dropped is logged at its extension (VFP), with
+the reason and location of Packet Monitor's lists that the cause comes nearest to: which ones VFP takes, no
+document says. Of what was dropped the headers alone are known. What was lost otherwise came in and did not leave,
+and no line says so.
 
-Sources: Microsoft, "PacketMonitorCreateRealtimeStream" (PKTMON_DROP_REASON, PKTMON_DROP_LOCATION), "TCP/IP packet loss" (a
-line with ``Drop:``); where no document shows an output, it is made up.
+Sources: Microsoft, "PacketMonitorCreateRealtimeStream" (PKTMON_DROP_REASON, PKTMON_DROP_LOCATION), "TCP/IP packet
+loss" (a line with ``Drop:``); where no document shows an output, it is made up.
 """
 
 import time
@@ -77,7 +79,7 @@ def _length(frame: Logged) -> int:
 
 
 def _cards(hns: Hns | None) -> Callable[[str], tuple[str, str, str]]:
-    """Return what says of a port of the switch: type, driver, and the address of the card behind it."""
+    """Return a function that gives type, driver and MAC address of a port of the switch."""
     endpoints = hns.endpoints() if hns is not None else []
     by_port = {
         f"pod-{'-'.join(str(endpoint['IPAddress']).split('.')[2:])}": str(
