@@ -169,8 +169,7 @@ class NodeNetwork(Protocol):
     async def witness_drops(
         self, take: Callable[[Dropped], None], ports: Collection[int]
     ) -> Callable[[], Awaitable[None]]:
-        """Call ``take`` with each packet with these ports, and each ICMP packet, that the switch's rules drop;
-        return the undo."""
+        """Call ``take`` with each packet that the switch drops, of these ports or ICMP; return the undo."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -174,8 +174,7 @@ def _revision(pod: Json) -> str:
 
 
 def _replaced(old: Sequence[Json], *, lacking: int) -> list[Json]:
-    """Return which Pods of an older template are deleted now: those that are not Ready, otherwise one, if all are
-    Ready."""
+    """Return which old Pods are deleted now: those that are not Ready, otherwise one, if all are Ready."""
     idle = [pod for pod in old if not is_ready(pod)]
     return idle or ([] if lacking else list(old[:1]))
 

@@ -58,7 +58,7 @@ def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
 SERVED_BUILDS = frozenset({17763, 20348, 25398, 26100})
 """Builds of Windows that today's probe image is for."""
 OWN_IMAGE = "mirror.lab.test/historic/probe:1"
-"""The image that the owner of an older cluster would build; it does not exist: such a lab can be planned for, not run."""
+"""The image that the owner of an older cluster would build. It does not exist: such a lab is planned for, not run."""
 
 SILENCE_SECONDS = 1.5 * IDLE_SECONDS
 """Idle time of a connection: longer than the switch remembers flows, which is scaled down too."""

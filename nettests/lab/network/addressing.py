@@ -55,8 +55,7 @@ def pod_gateway(node: NodeSpec, cni: Cni) -> Address:
 
 
 def points_to_node(cni: Cni) -> bool:
-    """Whether a cloud's plugin connects pods: the gateway of its Linux pods is their node, and on Windows the
-    bridge has no endpoint."""
+    """Whether a cloud's plugin connects pods: their gateway is the node, and on Windows the bridge has no endpoint."""
     return cni.plugin in {Plugin.AZURE, Plugin.VPC}
 
 

@@ -53,7 +53,7 @@ def enter_network(fd: int) -> None:
 
 
 def bound_capabilities(kept: Sequence[int]) -> None:
-    """Limit the calling thread and its programs to these capabilities for good, and keep them over a change of user id."""
+    """Limit the calling thread and its programs to these capabilities, and keep them over a change of user id."""
     for capability in range(_CAPABILITIES):
         if capability not in kept and _libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) == 1:
             _checked(_libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0))

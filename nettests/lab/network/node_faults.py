@@ -184,7 +184,7 @@ class NodeFaults:
         return await self._load(self._at(node), chains)
 
     async def forget_idle(self, node: str, seconds: int) -> Undo:
-        """Forget TCP connections of the node's pods to Services after so long idle; later packets of them are dropped."""
+        """Forget idle TCP connections of the node's pods to Services; later packets of them are dropped."""
         return await self._forget(node, f"ip daddr {self._profile.service_cidr}", seconds)
 
     async def forget_idle_outwards(self, node: str, seconds: int) -> Undo:

@@ -85,7 +85,7 @@ class Matrix:
     def in_time(self) -> tuple[int, int]:
         """How many faults' runs took no longer than ``BUDGET`` allows, of how many that can be compared.
 
-        A run without results does not count, however soon it ended.
+        A run without results is not in time, however soon it ended.
         """
         compared = [row for row in self.ran if self.ratio(row) is not None]
         return len(compared) - sum(map(self.too_long, compared)), len(compared)
