@@ -118,9 +118,9 @@ def _runs(pod: Json, container: str) -> bool:
 
 
 async def _run(call: Call, where: Json, channels: Channels) -> None:
-    given = _Input()
-    program = asyncio.ensure_future(_probe_kubelet(call, where, channels, given))
-    reader = asyncio.ensure_future(_read(channels, given))
+    client_input = _Input()
+    program = asyncio.ensure_future(_probe_kubelet(call, where, channels, client_input))
+    reader = asyncio.ensure_future(_read(channels, client_input))
     await asyncio.wait({program, reader}, return_when=asyncio.FIRST_COMPLETED)
     try:
         if not program.done():
@@ -142,16 +142,16 @@ async def _run(call: Call, where: Json, channels: Channels) -> None:
                 await task
 
 
-async def _read(channels: Channels, given: _Input) -> None:
+async def _read(channels: Channels, client_input: _Input) -> None:
     async for channel, data in channels.receive():
         if channel == _STDIN:
-            given.put(data)
+            client_input.put(data)
         elif channel == CLOSE_CHANNEL and data[:1] == bytes([_STDIN]):
-            given.end()
-    given.end()
+            client_input.end()
+    client_input.end()
 
 
-async def _probe_kubelet(call: Call, where: Json, channels: Channels, given: _Input) -> Json:
+async def _probe_kubelet(call: Call, where: Json, channels: Channels, client_input: _Input) -> Json:
     query = call.http.query
 
     def output(channel: int, name: str) -> Callable[[bytes], Awaitable[None]]:
@@ -171,7 +171,7 @@ async def _probe_kubelet(call: Call, where: Json, channels: Channels, given: _In
             pod=call.name,
             container=where["container"],
             argv=argv,
-            stdin=given.read if flag(query, "stdin") else None,
+            stdin=client_input.read if flag(query, "stdin") else None,
             stdout=output(_STDOUT, "stdout"),
             stderr=output(_STDERR, "stderr"),
             tty=flag(query, "tty"),

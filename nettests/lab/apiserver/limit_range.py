@@ -20,9 +20,9 @@ def fill(pod: Json, ranges: Iterable[Json]) -> None:
         requests = {**default, **(limit.get("defaultRequest") or {})}
         for container in (*(spec.get("initContainers") or ()), *spec["containers"]):
             resources = container.setdefault("resources", {})
-            for kind, given in (("limits", default), ("requests", requests)):
-                if given:
-                    resources[kind] = {**given, **(resources.get(kind) or {})}
+            for kind, defaults in (("limits", default), ("requests", requests)):
+                if defaults:
+                    resources[kind] = {**defaults, **(resources.get(kind) or {})}
 
 
 def refusal(pod: Json, ranges: Iterable[Json]) -> str:

@@ -50,22 +50,22 @@ def bindings(
     there = [pod for pod in pods if _addresses(pod)]
     bound_by_node: dict[str, dict[Address, list[Address]]] = {}
     for pod in there:
-        pod_policies = [policy for policy in binding if _binds(policy, pod)]
+        pod_policies = [policy for policy in binding if _selects(policy, pod)]
         if not pod_policies:
             continue
-        peers = [peer for peer in there if any(_lets_to(policy, peer) for policy in pod_policies)]
+        peers = [peer for peer in there if any(_allows(policy, peer) for policy in pod_policies)]
         places = sorted({address for peer in peers for address in _addresses(peer)}, key=str)
         node = bound_by_node.setdefault(str(pod["spec"]["nodeName"]), {})
         node |= dict.fromkeys(_addresses(pod), places)
     return bound_by_node
 
 
-def _binds(policy: Json, pod: Json) -> bool:
+def _selects(policy: Json, pod: Json) -> bool:
     same = policy["metadata"]["namespace"] == pod["metadata"]["namespace"]
     return same and selected(policy["spec"].get("podSelector") or {}, pod)
 
 
-def _lets_to(policy: Json, peer: Json) -> bool:
+def _allows(policy: Json, peer: Json) -> bool:
     """Whether an egress rule of the policy selects ``peer``; a rule without peers selects all pods."""
     for rule in policy["spec"].get("egress") or ():
         if not rule.get("to"):

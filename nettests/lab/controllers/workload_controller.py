@@ -78,7 +78,7 @@ class WorkloadController:
     async def run(self) -> None:
         """Follow the API until cancelled."""
         for kind, informer in self._sets.items():
-            informer.subscribe(self._noting(kind))
+            informer.subscribe(self._queueing(kind))
         self._pods.subscribe(self._owned_changed)
         for owned in ("replicasets", "jobs"):
             self._sets[owned].subscribe(self._owned_changed)
@@ -88,7 +88,7 @@ class WorkloadController:
             group.create_task(self._recorder.run())
             await work_beside(informers, self._work)
 
-    def _noting(self, kind: str) -> Handler:
+    def _queueing(self, kind: str) -> Handler:
         def note(key: str, _old: Json | None, _new: Json | None) -> None:
             self._queue.add(f"{kind} {key}")
 

@@ -107,7 +107,7 @@ def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
     active_pods = [pod for pod in owned_by(replica_set, pods) if _counts(pod)]
     wanted = int(replica_set["spec"].get("replicas", 1))
     missing = max(wanted - len(active_pods), 0)
-    surplus = sorted(active_pods, key=_worth)[: max(len(active_pods) - wanted, 0)]
+    surplus = sorted(active_pods, key=_keeping_order)[: max(len(active_pods) - wanted, 0)]
     name = replica_set["metadata"]["name"]
     pod = pod_of(replica_set, "ReplicaSet", f"{name}-")
     ready = sum(1 for item in active_pods if is_ready(item))
@@ -124,7 +124,7 @@ def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
     )
 
 
-def _worth(pod: Json) -> tuple[bool, int]:
+def _keeping_order(pod: Json) -> tuple[bool, int]:
     """Return the order in which a controller keeps pods: readiness, then what users say (``PodDeletionCost``)."""
     annotations = pod["metadata"].get("annotations") or {}
     return is_ready(pod), int(annotations.get("controller.kubernetes.io/pod-deletion-cost", 0))

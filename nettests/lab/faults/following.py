@@ -31,9 +31,9 @@ class Pods:
         following = _Following(name, strike)
         ready = asyncio.Event()
         task = asyncio.create_task(self._watch(following, ready))
-        begun = asyncio.create_task(ready.wait())
-        await asyncio.wait({task, begun}, return_when=asyncio.FIRST_COMPLETED)
-        begun.cancel()
+        synced = asyncio.create_task(ready.wait())
+        await asyncio.wait({task, synced}, return_when=asyncio.FIRST_COMPLETED)
+        synced.cancel()
         if task.done():
             await task  # it has failed, and says why
 

@@ -73,8 +73,8 @@ def main(arguments: list[str]) -> int:
         level=logging.INFO, format="%(asctime)s %(levelname).1s %(name)s: %(message)s"
     )
     try:
-        given = json.loads(options)
-        _run(LabFolder(Path(folder)), chosen(name, given), report, given)
+        parsed = json.loads(options)
+        _run(LabFolder(Path(folder)), chosen(name, parsed), report, parsed)
     except Exception as error:  # noqa: BLE001  # the last thing this process does is to say why
         _LOG.exception("the lab failed")
         report.send(_explained(_innermost(error)))
@@ -125,7 +125,7 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
     report.send({"phase": "namespaces"})
     os.chdir("/")
     with contextlib.suppress(asyncio.CancelledError):
-        lab = Lab(folder, profile, sockets, _telling(report), report.file)
+        lab = Lab(folder, profile, sockets, _phase_reporter(report), report.file)
         asyncio.run(_supervise(lab, report, guard))
 
 
@@ -181,7 +181,7 @@ async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:
     await task
 
 
-def _telling(report: Report) -> Callable[[str], None]:
+def _phase_reporter(report: Report) -> Callable[[str], None]:
     return lambda phase: report.send({"phase": phase})
 
 

@@ -52,23 +52,26 @@ def enter_network(fd: int) -> None:
     _checked(_libc.setns(fd, CLONE_NEWNET))
 
 
-def bound_capabilities(kept: Sequence[int]) -> None:
+def bound_capabilities(capabilities: Sequence[int]) -> None:
     """Limit the calling thread and its programs to these capabilities, and keep them over a change of user id."""
     for capability in range(_CAPABILITIES):
-        if capability not in kept and _libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) == 1:
+        if (
+            capability not in capabilities
+            and _libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) == 1
+        ):
             _checked(_libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0))
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     _checked(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0))
 
 
-def set_capabilities(kept: Sequence[int]) -> None:
+def set_capabilities(capabilities: Sequence[int]) -> None:
     """Leave the calling thread, and the programs that it starts, these capabilities of those that it has."""
-    mask = sum(1 << capability for capability in kept)
+    mask = sum(1 << capability for capability in capabilities)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     # Effective, permitted, inheritable: capabilities 0 to 31, then 32 to 63 (capget(2)).
     data = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)
     _checked(_libc.capset(header, data))
-    for capability in kept:
+    for capability in capabilities:
         _checked(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, capability, 0, 0))
 
 

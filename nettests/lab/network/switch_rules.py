@@ -200,7 +200,7 @@ def policy_rules(policy: LoadBalancer) -> PolicyRules:
     """Return the rules of one policy that translates."""
     return PolicyRules(
         chains=dict(_chains(policy)),
-        sets=dict(_memories(policy)),
+        sets=dict(_client_sets(policy)),
         frontend=_frontend(policy),
         ports=policy.ports,
         verdict=f"goto {_chain_name(policy)}",
@@ -298,32 +298,32 @@ def _chains(policy: LoadBalancer) -> Iterable[tuple[str, Chain]]:
     if policy.forgets is None:
         yield name, Chain(rules=(*guard, _translation(policy)))
         return
-    each = [(address, _learnt(policy, address)) for address in policy.backends]
-    again = (f"{ip} saddr @{_memory(policy, address)} goto {chain}" for address, chain in each)
+    each = [(address, _backend_chain(policy, address)) for address in policy.backends]
+    again = (f"{ip} saddr @{_client_set(policy, address)} goto {chain}" for address, chain in each)
     choices = ", ".join(f"{number} : goto {chain}" for number, (_, chain) in enumerate(each))
     anew = f"numgen random mod {len(each)} vmap {{ {choices} }}"
     yield name, Chain(rules=(*guard, *again, anew))
     for address, chain in each:
         # "add" does not renew the timeout of a known client: what Open vSwitch learns has a hard timeout.
-        learn = f"add @{_memory(policy, address)} {{ {ip} saddr }}"
+        learn = f"add @{_client_set(policy, address)} {{ {ip} saddr }}"
         yield chain, Chain(rules=(learn, f"{_marked(policy)}dnat to {_place(policy, address)}"))
 
 
-def _memories(policy: LoadBalancer) -> Iterable[tuple[str, str]]:
+def _client_sets(policy: LoadBalancer) -> Iterable[tuple[str, str]]:
     """Yield the sets of clients that a policy remembers, one for each backend."""
     if policy.forgets is not None:
         kind = _ADDRESS_TYPES[word(policy.vip)]
         for address in policy.backends:
             definition = f"type {kind}; flags dynamic,timeout; timeout {policy.forgets}s;"
-            yield _memory(policy, address), definition
+            yield _client_set(policy, address), definition
 
 
-def _learnt(policy: LoadBalancer, backend: Address) -> str:
+def _backend_chain(policy: LoadBalancer, backend: Address) -> str:
     return f"{_chain_name(policy)}/{backend}".replace(":", ".")
 
 
-def _memory(policy: LoadBalancer, backend: Address) -> str:
-    return f"affinity-{policy.forgets}/{_learnt(policy, backend)}"
+def _client_set(policy: LoadBalancer, backend: Address) -> str:
+    return f"affinity-{policy.forgets}/{_backend_chain(policy, backend)}"
 
 
 def _place(policy: LoadBalancer, backend: Address) -> str:

@@ -124,14 +124,14 @@ class WindowsServices:
                 rules=self._of_policies,
             )
         )
-        self._lead_preserved(switched)
+        self._route_preserved(switched)
         added = conntrack.added_frontends(
             *conntrack.changed(self._services, services), self._node.address
         )
         self._services = services
         conntrack.forget_untranslated(self._switch.fd, added)
 
-    def _lead_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
+    def _route_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
         """Route preserved destinations to their first backend."""
         here = self._pods.ports()
         wanted = {

@@ -83,7 +83,7 @@ class WireFaults:
                 hint="It needs /dev/net/tun, readable and writable.",
             ) from error
         detour.start()
-        chains = dict(self._hand_over(path, packets, name))
+        chains = dict(self._detour_chains(path, packets, name))
         end = await put(
             self._worker, self._faults, self._underlay.wire, family="netdev", chains=chains
         )
@@ -94,7 +94,7 @@ class WireFaults:
 
         return undo
 
-    def _hand_over(self, path: Path, packets: Packets, tap: str) -> Iterator[tuple[str, Chain]]:
+    def _detour_chains(self, path: Path, packets: Packets, tap: str) -> Iterator[tuple[str, Chain]]:
         """Yield a chain for each port where packets of the path come in."""
         for number, (source, target) in enumerate(self._ways(path)):
             # The output port is not known here; the receiver's MAC is.

@@ -46,8 +46,8 @@ def files(spec: NodeSpec, profile: Profile, source_vip: Address | None = None) -
     }
     if source_vip is not None:
         address = source_vip + (_FOREIGN << 8 if profile.mechanism("rejoined-subnet", 0) else 0)
-        kept = {"cniVersion": "0.2.0", "ip4": {"ip": f"{address}/{spec.pod_cidr.prefixlen}"}}
-        by_path[SOURCE_VIP_FILE] = json.dumps(kept) + "\n"
+        lease = {"cniVersion": "0.2.0", "ip4": {"ip": f"{address}/{spec.pod_cidr.prefixlen}"}}
+        by_path[SOURCE_VIP_FILE] = json.dumps(lease) + "\n"
     return by_path
 
 
@@ -87,8 +87,8 @@ def registry(
     if profile.mechanism("half-proxied", 0):
         keys[_MACHINE] += (("HTTP_PROXY", "REG_SZ", "http://proxy.lab.test:3128"),)
     proxy = profile.kube_proxy
-    given = OS.WINDOWS in proxy.service_on and not proxy.is_replaced(spec.os)
-    if given or profile.mechanism("proxy-left-behind", 0):
+    as_service = OS.WINDOWS in proxy.service_on and not proxy.is_replaced(spec.os)
+    if as_service or profile.mechanism("proxy-left-behind", 0):
         line = kube_proxy_line(spec, profile, source_vip)
         network = network_name(profile.cni, addressing.mac(spec.os, spec.address))
         keys |= _by_nssm("kube-proxy", line, f"KUBE_NETWORK={network}", restarts)

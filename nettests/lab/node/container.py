@@ -219,14 +219,14 @@ class Container:
             if not main.done():
                 self._tell("Normal", "Started", f"Started container {self.name}")
                 self._state.tell()
-                await self._attend(self._run)
+                await self._run_health(self._run)
         finally:
             main.cancel()
             self._run = None
             self._guests.end()
         return self._ended(main)
 
-    async def _attend(self, run: _Run) -> None:
+    async def _run_health(self, run: _Run) -> None:
         """Run probes and hooks while the program runs."""
         care = asyncio.create_task(run.health.run())
         try:

@@ -87,8 +87,8 @@ def _logins_of(secret: Json) -> list[tuple[str, tuple[str, str]]]:
     text = (secret.get("data") or {}).get(".dockerconfigjson", "")
     logins = []
     try:
-        given = json.loads(base64.b64decode(text)).get("auths", {})
-        for address, entry in given.items():
+        auths = json.loads(base64.b64decode(text)).get("auths", {})
+        for address, entry in auths.items():
             host = address.removeprefix("https://").partition("/")[0]
             packed = base64.b64decode(entry.get("auth", "")).decode().partition(":")
             user, password = entry.get("username") or packed[0], entry.get("password") or packed[2]

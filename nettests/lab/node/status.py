@@ -99,7 +99,7 @@ def pod_status(
     A kubelet reports the pod's address once it has dealt with a container.
     """
     current = phase(pod, containers, init)
-    addresses = sandbox.addresses if any(map(_dealt_with, (*init, *containers))) else ()
+    addresses = sandbox.addresses if any(map(_created, (*init, *containers))) else ()
     status: Json = {
         "phase": current,
         "conditions": _conditions(pod, sandbox, containers, init, current=current, now=now),
@@ -145,7 +145,7 @@ def rejected_status(rejection: Rejection, now: str) -> Json:
     }
 
 
-def _dealt_with(view: ContainerView) -> bool:
+def _created(view: ContainerView) -> bool:
     return view.state.get("waiting", {}).get("reason") not in _CREATING
 
 

@@ -220,9 +220,9 @@ class SystemPrograms:
     def _install(self) -> None:
         """Install the plugin's files on a Windows node, as its daemon does first."""
         if self.network.spec.os is OS.WINDOWS:
-            left = installed(self.network.spec, self.profile)
-            self.network.disk.files |= left.files
-            self.network.disk.programs |= left.programs
+            plugin_files = installed(self.network.spec, self.profile)
+            self.network.disk.files |= plugin_files.files
+            self.network.disk.programs |= plugin_files.programs
 
     async def _azure_cns(self, process: Process) -> int:
         self._install()
@@ -287,11 +287,11 @@ async def _until_terminated(process: Process) -> int:
 
 async def _log_flags(process: Process, arguments: Sequence[str]) -> None:
     """Write the FLAG lines with which Kubernetes components begin their log."""
-    given = {}
+    flags = {}
     for word in arguments:
         name, _, value = word.removeprefix("--").partition("=")
-        given[name] = value
-    for name, value in sorted({**_KUBE_PROXY_DEFAULTS, **given}.items()):
+        flags[name] = value
+    for name, value in sorted({**_KUBE_PROXY_DEFAULTS, **flags}.items()):
         await _log(process, "flags.go:64", f'FLAG: --{name}="{value}"')
 
 
@@ -301,15 +301,15 @@ def _refused_mode(arguments: Sequence[str], profile: Profile, os: OS) -> str:
     After ``validateProxyModeWindows`` of ``k8s.io/kubernetes/pkg/proxy/apis/config/validation``. Linux nodes read
     their mode from the ConfigMap.
     """
-    given = [word.partition("=")[2] for word in arguments if word.startswith("--proxy-mode=")]
+    modes_given = [word.partition("=")[2] for word in arguments if word.startswith("--proxy-mode=")]
     modes = [
         "kernelspace",
         *(["userspace"] if minor(profile.kubernetes_version) < _KERNELSPACE_ONLY else []),
     ]
-    if os is OS.LINUX or not given or given[-1] in {"", *modes}:
+    if os is OS.LINUX or not modes_given or modes_given[-1] in {"", *modes}:
         return ""
     blank = "or blank (blank means the most-available proxy [currently 'kernelspace'])"
-    return f'Error: KubeProxyConfiguration.ProxyMode: Invalid value: "{given[-1]}": must be {",".join(modes)} {blank}'
+    return f'Error: KubeProxyConfiguration.ProxyMode: Invalid value: "{modes_given[-1]}": must be {",".join(modes)} {blank}'
 
 
 async def _log(process: Process, where: str, text: str) -> None:

@@ -99,8 +99,8 @@ class OutsideProxy:
             upstream.writer.close()
 
     def _authorize(self, request: h11.Request) -> None:
-        given = dict(request.headers).get(b"proxy-authorization", b"")
-        if not hmac.compare_digest(given, self._expected):
+        credentials = dict(request.headers).get(b"proxy-authorization", b"")
+        if not hmac.compare_digest(credentials, self._expected):
             raise _RefusedError(
                 407, "ERR_CACHE_ACCESS_DENIED 0", "Proxy authentication is required."
             )

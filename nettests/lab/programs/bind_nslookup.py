@@ -117,7 +117,7 @@ async def _query_server(
             )
         except NoAnswerError as error:
             if question.over_tcp and error.silence is not Silence.TIMED_OUT:
-                await out(process, _turned_away(question, name, error.silence))
+                await out(process, _connection_failed(question, name, error.silence))
     return None
 
 
@@ -165,7 +165,7 @@ def _nothing(question: _Question, failure: Failure) -> str:
     return f"** server can't find {question.name}: {_RCODES[failure]}\n\n"
 
 
-def _turned_away(question: _Question, name: str, silence: Silence) -> str:
+def _connection_failed(question: _Question, name: str, silence: Silence) -> str:
     """BIND's line for a TCP connection that did not come about."""
     why = "connection refused" if silence is Silence.REFUSED else "host unreachable"
     server = question.server

@@ -11,7 +11,7 @@ _COSTLY = ("costly",)
 _OLD_LABEL = '{"metadata": {"labels": {"beta.kubernetes.io/os": null}}}'
 
 
-def _switched(name: str, summary: str, switch: str, flow: str, says: str = "") -> NamedFault:
+def _switched(name: str, summary: str, switch: str, flow: str, words: str = "") -> NamedFault:
     """Return a fault made by a mechanism switch, which one costly flow has to show."""
     return NamedFault(
         name=name,
@@ -20,11 +20,11 @@ def _switched(name: str, summary: str, switch: str, flow: str, says: str = "") -
         mechanisms=(switch,),
         enable=_COSTLY,
         must=(Checks(flow=flow),),
-        names=(says or flow,),
+        names=(words or flow,),
     )
 
 
-def _stopped(name: str, controller: str, objects: str, flow: str, says: str) -> NamedFault:
+def _stopped(name: str, controller: str, objects: str, flow: str, words: str) -> NamedFault:
     """Return a fault of a stopped controller, which one costly flow has to show."""
     return NamedFault(
         name=name,
@@ -33,7 +33,7 @@ def _stopped(name: str, controller: str, objects: str, flow: str, says: str) -> 
         injections=inject("controller-stopped", controller=controller),
         enable=_COSTLY,
         must=(Checks(flow=flow),),
-        names=(says,),
+        names=(words,),
     )
 
 

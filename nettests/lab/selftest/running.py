@@ -86,7 +86,7 @@ def run(
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-        interrupted = _attend(process, began, limit, _due(folder, later))
+        interrupted = _wait_for_run(process, began, limit, _due(folder, later))
     seconds = round(time.monotonic() - began, 1)
     new_folders = [path for path in reports.iterdir() if path not in before and path.is_dir()]
     finished = _results(new_folders, seconds, process.returncode)
@@ -100,11 +100,11 @@ def run(
     )
 
 
-def judged_again(reports: Path, kept: Run) -> Run:
+def judged_again(reports: Path, stored: Run) -> Run:
     """Return a run whose journal the current harness judged again; unchanged if there is no journal."""
     journal = reports / "latest"
-    if kept.problem or not (journal / "journal.jsonl").exists():
-        return kept
+    if stored.problem or not (journal / "journal.jsonl").exists():
+        return stored
     again = reports / "rejudged"
     done = subprocess.run(
         [*_HARNESS, "rejudge", str(journal), f"--report-dir={again}"],
@@ -113,13 +113,13 @@ def judged_again(reports: Path, kept: Run) -> Run:
         text=True,
         check=False,
     )
-    rejudged = _results([again], kept.seconds, done.returncode)
+    rejudged = _results([again], stored.seconds, done.returncode)
     if rejudged.problem and not rejudged.checks:
         raise LabError(
             f"{journal} was not judged again: {done.stderr.strip() or rejudged.problem}",
             hint="Remove it: that fault is then tried again.",
         )
-    return replace(rejudged, selected=kept.selected, rejudged=True)
+    return replace(rejudged, selected=stored.selected, rejudged=True)
 
 
 def _due(folder: LabFolder, later: Sequence[Injection]) -> list[tuple[float, Callable[[], None]]]:
@@ -127,7 +127,7 @@ def _due(folder: LabFolder, later: Sequence[Injection]) -> list[tuple[float, Cal
     return [(fault.after, lambda fault=fault: _inject(folder, fault)) for fault in ordered]  # type: ignore[misc]
 
 
-def _attend(
+def _wait_for_run(
     process: "subprocess.Popen[bytes]",
     began: float,
     limit: float,

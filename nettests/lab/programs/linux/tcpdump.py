@@ -57,19 +57,19 @@ async def run(process: Process, words: Sequence[str]) -> int:
     with sniffer:
         await process.stderr(TERMINATE.format(length=length).encode())
         while left is None or left > 0:
-            taken = await waiting.get()
-            headers = heads(taken.data)
+            frame = await waiting.get()
+            headers = heads(frame.data)
             if headers is not None and matches(headers):
                 left = None if left is None else left - 1
-                await process.stdout(_printed(taken, headers, length).encode())
+                await process.stdout(_printed(frame, headers, length).encode())
     return 0
 
 
-def _printed(taken: Taken, headers: Heads, length: int) -> str:
-    way = "Out" if taken.out else "P  " if taken.other_host else "In "
+def _printed(frame: Taken, headers: Heads, length: int) -> str:
+    way = "Out" if frame.out else "P  " if frame.other_host else "In "
     family = "IP6" if ":" in headers.source else "IP"
-    head = f"{taken.time:.6f} {taken.interface:<5} {way} {family} {described(headers)}"
-    return "\n".join([head, *hexadecimal(taken.data[:length])]) + "\n"
+    head = f"{frame.time:.6f} {frame.interface:<5} {way} {family} {described(headers)}"
+    return "\n".join([head, *hexadecimal(frame.data[:length])]) + "\n"
 
 
 async def timeout(

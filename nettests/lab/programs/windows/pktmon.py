@@ -46,12 +46,12 @@ class _Filter:
     tunnel: int | None = None
 
     def matches(self, packet: Heads) -> bool:
-        if self._holds(packet):
+        if self._matches_heads(packet):
             return True
         inner = heads(packet.inner) if self.tunnel in packet.ports else None
-        return inner is not None and self._holds(inner)
+        return inner is not None and self._matches_heads(inner)
 
-    def _holds(self, packet: Heads) -> bool:
+    def _matches_heads(self, packet: Heads) -> bool:
         if self.protocol is not None and packet.protocol != self.protocol:
             return False
         ends = {packet.source, packet.destination}
@@ -209,18 +209,18 @@ async def _start(process: Process, monitor: Monitor, words: Sequence[str]) -> in
     if monitor.sniffer is not None:
         await err(process, "Packet Monitor is already started.\n")
         return 1
-    given = dict(zip(words[::2], words[1::2], strict=False))
+    arguments = dict(zip(words[::2], words[1::2], strict=False))
     node = process.machine.node
     if (
         node is None
         or node.switch is None
-        or given.keys() - {"--pkt-size", "--file-name", "--file-size"}
+        or arguments.keys() - {"--pkt-size", "--file-name", "--file-size"}
     ):
         await err(process, "Unexpected parameter. See pktmon start help.\n")
         return 1
-    monitor.size = int(given.get("--pkt-size", _USUAL_SIZE))
-    monitor.file = given.get("--file-name", "PktMon.etl").lower()
-    monitor.most = int(given.get("--file-size", "512")) * _MIB
+    monitor.size = int(arguments.get("--pkt-size", _USUAL_SIZE))
+    monitor.file = arguments.get("--file-name", "PktMon.etl").lower()
+    monitor.most = int(arguments.get("--file-size", "512")) * _MIB
     monitor.logged, monitor.taken = 0, []
     monitor.sniffer = Sniffer(node.switch, monitor.take, ethernet=True)
     monitor.sniffer.__enter__()
