@@ -14,7 +14,7 @@ from nettests.cli.output_options import json_option
 from nettests.model.exit_code import ExitCode
 from nettests.plan import load
 from nettests.report.trace_json import document
-from nettests.report.trace_words import told
+from nettests.report.trace_words import terminal_lines
 from nettests.session.trace_captures import Given, trace_captures
 from nettests.session.trace_now import trace_now
 from nettests.tracing.finding import Finding
@@ -98,7 +98,7 @@ def _tell(title: str, found: Trace, page: Path, *, as_json: bool) -> None:
         terminal.document(document(found, title=title, page=str(page)))
     else:
         terminal.line(title)
-        for line in told(found):
+        for line in terminal_lines(found):
             terminal.line(f"  {line}")
         terminal.line(f"page: {page}")
     if found.finding is Finding.UNSURE:
