@@ -55,9 +55,8 @@ def choose(
             internal_port = endpoint.port
         endpoint_id, here = host.endpoint_at(endpoint.address), is_here(endpoint, host)
         if endpoint.address.version == 6 and not features.required_families:
-            endpoint_id = (
-                None  # kube-proxy read only the first address of a local endpoint (before #115503)
-            )
+            # kube-proxy read only the first address of a local endpoint (before #115503)
+            endpoint_id = None
         if (
             endpoint_id is None
             and endpoint.node_address
