@@ -30,7 +30,7 @@ from nettests.plan.ipv6_alone import why_not_on_windows
 from nettests.plan.permits import why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
 from nettests.plan.questions import Candidate
-from nettests.rules.subjects import is_told_later, subject_of, why_not_about
+from nettests.rules.subjects import is_reported_later, subject_of, why_not_about
 
 HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
@@ -280,7 +280,7 @@ def _not_about_this(action: Action, facts: ClusterFacts) -> str:
         return ""
     node = facts.node(action.source.node) if action.source.node else None
     subjects = [
-        one for one in map(subject_of, action.case.when) if not is_told_later(one, facts, node)
+        one for one in map(subject_of, action.case.when) if not is_reported_later(one, facts, node)
     ]
     return next(filter(None, (why_not_about(subject, facts, node) for subject in subjects)), "")
 

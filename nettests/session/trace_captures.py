@@ -9,7 +9,7 @@ from nettests.model.facts import Address
 from nettests.session.captures import require_scapy
 from nettests.session.report_dir import require_writable
 from nettests.session.trace_files import write_trace
-from nettests.tracing.given import Said, protocol_of, scene_of_captures, spanning
+from nettests.tracing.given import StatedFlow, protocol_of, scene_of_captures, spanning
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
 from nettests.tracing.result import Trace
@@ -37,7 +37,7 @@ def trace_captures(given: Given, directory: Path) -> tuple[Trace, Path]:
         )
     require_scapy()
     require_writable(directory)
-    flow = Said(
+    flow = StatedFlow(
         mark=Mark(
             protocol=protocol_of(token=given.token),
             port=given.port,
