@@ -63,9 +63,7 @@ def observe(
     attempts = _attempts(check, answers, overloaded, alone)
     seen = _sources(check, answers, attempts)
     informative = without_busy_nodes(telling(answers, attempts))
-    counted = tuple(
-        attempt for attempt in informative if not (attempt.overloaded or attempt.number == alone)
-    )
+    counted = _counted(informative, alone)
     distrust = (
         _lost_origin(check, raws)
         or _unusable(informative)
@@ -123,6 +121,13 @@ def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation
     if distrust is None:
         return seen
     return replace(seen, trusted=False, distrust=distrust)
+
+
+def _counted(attempts: Sequence[Attempt], alone: int | None) -> tuple[Attempt, ...]:
+    """Return the attempts whose outcome says something of the network."""
+    return tuple(
+        attempt for attempt in attempts if not (attempt.overloaded or attempt.number == alone)
+    )
 
 
 def _attempts(

@@ -46,12 +46,12 @@ def nodes_with_policies(profile: Profile) -> tuple[str, ...]:
 
 def namespaces(profile: Profile) -> tuple[str, ...]:
     """Return the namespaces that the plugin brings along."""
-    found = {
+    by_plugin = {
         Plugin.FLANNEL: ("kube-flannel",),
         Plugin.CALICO: ("calico-system",),
         Plugin.OVN_KUBERNETES: (ovn.NAMESPACE,),
     }
-    return found.get(profile.cni.plugin, ())
+    return by_plugin.get(profile.cni.plugin, ())
 
 
 def settings(profile: Profile) -> Iterator[Settings]:

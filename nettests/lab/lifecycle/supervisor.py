@@ -1,9 +1,8 @@
 """Joins the parts of one lab and keeps them running: network, API server, nodes, controllers, outside.
 
-Runs in the lab's own namespaces, in one event loop. The sockets that the machine can reach were made
-before those namespaces were entered and are handed in. Components get clients of the API on the lab's
-inner loopback; what they share beside it is made of what each was told by it. When one of them fails, the
-whole lab ends.
+Runs in the lab's own namespaces, in one event loop. The sockets that the machine can reach were made before those
+namespaces were entered and are handed in. Components get clients of the API on the lab's inner loopback; what they
+share beyond it is computed from what the API told each of them. When one of them fails, the whole lab ends.
 """
 
 import asyncio
