@@ -147,7 +147,7 @@ def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -
     """Skip a check if a fact of the node, unknown when it was planned, shows that its rule does not apply."""
     on_host = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
     for subject in RULES[name].about if name in RULES and on_host else ():
-        reason = why_not_about(subject, facts, node) if subject.told_by_node else ""
+        reason = why_not_about(subject, facts, node) if subject.reported_by_node else ""
         if reason:
             raise NotOfferedError(reason)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from nettests.model.channel import ChannelError, Conversation
 from nettests.model.words import Protocol as Carrier
-from nettests.parse.during import FLOW, backend_of, said_of
+from nettests.parse.during import FLOW, backend_of, datagram_answers
 from nettests.parse.idle import opened
 from nettests.probes.flow_client import flow_words
 from nettests.probes.idle_connection import CLIENT
@@ -86,11 +86,11 @@ class KeptFlow(InUse):
         talk.say(f"{word}\n")
 
         def answered(text: str) -> bool:
-            return any(reply.word == word for reply in said_of(text))
+            return any(reply.word == word for reply in datagram_answers(text))
 
         if not talk.hear(answered, seconds=self._patience):
             raise ChannelError(f"the client of a flow tells nothing: {talk.stderr[-200:]}")
-        return next(reply.backend for reply in said_of(talk.stdout) if reply.word == word)
+        return next(reply.backend for reply in datagram_answers(talk.stdout) if reply.word == word)
 
     def _new_flow(self) -> str | None:
         """Return the backend that answers a flow from another source port."""

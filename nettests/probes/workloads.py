@@ -220,7 +220,7 @@ class Working:
         """Return the object once its status counts its Pods, or as it is in the end."""
         for left in reversed(range(TOLD_TRIES if wait else 1)):
             current = self._read(workload)
-            if not left or not workloads.told(kind, current):
+            if not left or not workloads.status_lacks(kind, current):
                 break
             time.sleep(TOLD_PAUSE_SECONDS)
         return current
