@@ -22,7 +22,7 @@ from nettests.cluster.follow import delete_pod, follow_pod, follow_pods, log_of,
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.port_forward import PortForward
 from nettests.cluster.standing_pods import standing_pods
-from nettests.cluster.undo import Made
+from nettests.cluster.undo import CreatedObjects
 from nettests.cluster.wait import events_of, wait_for_addresses, wait_for_pods
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, Conversation, ExecChannel, HttpChannel
@@ -47,7 +47,7 @@ class Access:
     connection: Connection
     ownership: Ownership | None = None
     """The owner of created objects; without it nothing can be created."""
-    made: Made = field(default_factory=Made)
+    created: CreatedObjects = field(default_factory=CreatedObjects)
     """The created objects, to remove at the end of the run."""
     _slots: dict[str, Slots] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -56,9 +56,9 @@ class Access:
         """Create an object with the run's marks and return it as stored."""
         if self.ownership is None:
             raise ValueError("objects are created by a run, which marks them")
-        self.made.call(item)
+        self.created.call(item)
         stored = create(self.connection, self.ownership.marked(item))
-        self.made.take(stored, item)
+        self.created.take(stored, item)
         return stored
 
     def dry_run(self, item: Object) -> tuple[int, str]:

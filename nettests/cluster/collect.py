@@ -34,14 +34,14 @@ def remove(
     problems = {}
     for place, lease in zip(places, leases, strict=True):
         try:
-            if not place.own:
+            if not place.own_namespace:
                 _remove_objects(connection, place, lease, wait)
             elif place.state is not State.TERMINATING and place.namespace in versions:
                 _delete_namespace(connection, place, versions[place.namespace])
         except ClusterError as error:
             problems[place.namespace] = error.message
     for place in places:
-        if place.own and place.namespace not in problems:
+        if place.own_namespace and place.namespace not in problems:
             try:
                 itself = {
                     "kind": "Namespace",
@@ -61,14 +61,16 @@ def _unchanged(
         if not place.removable:
             raise ClusterError(place.obstacle or place.spared)
     run = places[0].ownership.run
-    by_uid = {place.uid: place for place in places if place.own}
+    by_uid = {place.uid: place for place in places if place.own_namespace}
     current = owned_namespaces(connection, run)
     for item in current:
         seen = by_uid.get(item["metadata"]["uid"])
         if seen is None or Ownership.of(item) != seen.ownership:
             name = item["metadata"]["name"]
             raise ClusterError(f"namespace {name} of run {run} is not the one that was looked at")
-    for place in look_at(connection, [place for place in places if place.own], ignore=ignore):
+    for place in look_at(
+        connection, [place for place in places if place.own_namespace], ignore=ignore
+    ):
         if place.obstacle:
             raise ClusterError(f"namespace {place.namespace} has changed: {place.obstacle}")
     return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in current}
@@ -78,7 +80,7 @@ def _mark_collected(connection: Connection, leftover: Leftover) -> Object | None
     """Mark the run's Lease as collected; ``ClusterError`` if the run is alive again."""
     # Nothing can be created in a terminating namespace, but an existing Lease may still be renewed.
     leaving = leftover.state is State.TERMINATING
-    first = leftover.own and leftover.namespace == namespace_of(leftover.ownership.run)
+    first = leftover.own_namespace and leftover.namespace == namespace_of(leftover.ownership.run)
     if not leftover.lease and (leaving or not first):
         return None
     try:

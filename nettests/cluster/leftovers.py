@@ -37,11 +37,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leftover:
-    """What a run has in one namespace; ``own`` is true if the namespace itself is the run's."""
+    """What a run has in one namespace; ``own_namespace`` is true if the namespace itself is the run's."""
 
     ownership: Ownership
     namespace: str
-    own: bool
+    own_namespace: bool
     state: State
     objects: tuple[str, ...] = ()
     """``kind/name``; in the run's own namespace as far as its kinds can be listed."""
@@ -72,7 +72,7 @@ class Leftover:
             return "its run lives"
         if self.state is State.KEPT and not self.named:
             return "its run was told to keep it"
-        if self.own and not self._called_after_its_run:
+        if self.own_namespace and not self._called_after_its_run:
             return f"it carries the marks of run {self.ownership.run}, and not its name"
         if self.state is State.TERMINATING:  # it is terminating, and nothing would stop that
             return ""
@@ -140,12 +140,12 @@ def look_at(
     connection: Connection, leftovers: Sequence[Leftover], *, ignore: Collection[str] = ()
 ) -> list[Leftover]:
     """Return the same leftovers with the current objects in the runs' own namespaces."""
-    if not any(leftover.own for leftover in leftovers):
+    if not any(leftover.own_namespace for leftover in leftovers):
         return list(leftovers)
     kinds = namespaced_kinds(connection)
     looked = []
     for leftover in leftovers:
-        if not leftover.own:
+        if not leftover.own_namespace:
             looked.append(leftover)
             continue
         inside = look_inside(connection, kinds, leftover.namespace, leftover.ownership)
@@ -184,8 +184,8 @@ def _disagreement(places: Sequence[Leftover]) -> str:
     run = places[0].ownership.run
     if len({place.ownership for place in places}) > 1:
         return f"not all that says it is run {run}'s carries the same marks"
-    if len({place.own for place in places}) > 1:
-        strange = next(place.namespace for place in places if not place.own)
+    if len({place.own_namespace for place in places}) > 1:
+        strange = next(place.namespace for place in places if not place.own_namespace)
         return f"run {run} has namespaces of its own, and its marks are in namespace {strange} too"
     return ""
 
@@ -197,7 +197,7 @@ def _own_namespace(item: Object) -> Leftover:
     return Leftover(
         ownership=ownership,
         namespace=item["metadata"]["name"],
-        own=True,
+        own_namespace=True,
         state=State.TERMINATING if leaving else State.ALIVE,
         uid=item["metadata"]["uid"],
     )
@@ -214,7 +214,7 @@ def _foreign(connection: Connection, namespaces: Iterable[str]) -> list[Leftover
         Leftover(
             ownership=marks,
             namespace=namespace,
-            own=False,
+            own_namespace=False,
             state=State.ALIVE,
             objects=tuple(f"{item['kind'].lower()}/{item['metadata']['name']}" for item in mine),
             items=tuple(mine),
@@ -242,7 +242,7 @@ def _judged(connection: Connection, leftover: Leftover, seconds: float) -> Lefto
     if leftover.state is State.TERMINATING and (lease is None or not seconds):
         return leftover
     if lease is not None and holder_of(lease) != leftover.ownership.run:
-        if leftover.own:  # another run uses it as its existing namespace
+        if leftover.own_namespace:  # another run uses it as its existing namespace
             guest = f"{_GUEST}{holder_of(lease)}"
             return replace(leftover, state=State.DEAD, strangers=(guest,))
         return replace(leftover, state=State.DEAD)

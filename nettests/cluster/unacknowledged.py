@@ -9,13 +9,13 @@ from contextlib import suppress
 from nettests.cluster.apply import owned_objects, path_of
 from nettests.cluster.connection import Connection
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.undo import Made
+from nettests.cluster.undo import CreatedObjects
 from nettests.cluster.wait import is_unacknowledged
 from nettests.errors import ClusterError
 
 
 def delete_unacknowledged(
-    connection: Connection, marks: Ownership, created: Made, namespace: str
+    connection: Connection, marks: Ownership, created: CreatedObjects, namespace: str
 ) -> None:
     """Delete these Pods without a grace period, each only in the version read: one that a kubelet has accepted meanwhile stays."""
     with suppress(ClusterError):  # the removal of the rest finds and names what stays

@@ -29,7 +29,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class Made:
+class CreatedObjects:
     """What a run created: the UID by kind, namespace and name, as soon as it is known.
 
     The object may exist although the answer was lost: then the name and the marks have to identify it.
@@ -69,7 +69,7 @@ def _key(item: Object) -> Key:
 def delete_run(
     connection: Connection,
     marks: Ownership,
-    created: Made,
+    created: CreatedObjects,
     *,
     wait: float,
     namespace: str | None = None,
@@ -111,13 +111,13 @@ def delete_run(
         raise ClusterError(f"namespace {others}, and stays with what that one put into it")
 
 
-def _namespaces(connection: Connection, marks: Ownership, created: Made) -> list[Object]:
+def _namespaces(connection: Connection, marks: Ownership, created: CreatedObjects) -> list[Object]:
     namespaces = ({"kind": "Namespace", **item} for item in owned_namespaces(connection, marks.run))
     return [item for item in namespaces if Ownership.of(item) == marks and created.holds(item)]
 
 
 def _delete_objects(
-    connection: Connection, marks: Ownership, created: Made, namespace: str, wait: float
+    connection: Connection, marks: Ownership, created: CreatedObjects, namespace: str, wait: float
 ) -> None:
     for kind in COLLECTIONS:
         if kind in OPTIONAL and not created.any_of(kind):
@@ -138,7 +138,7 @@ def _deleted(connection: Connection, left: Callable[[], list[Object]]) -> list[O
 
 
 def _objects(
-    connection: Connection, marks: Ownership, created: Made, kind: str, namespace: str
+    connection: Connection, marks: Ownership, created: CreatedObjects, kind: str, namespace: str
 ) -> list[Object]:
     return [
         item
