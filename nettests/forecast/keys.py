@@ -117,12 +117,12 @@ def _newest(version: KubernetesVersion, text: str) -> KubernetesVersion:
 
 def settling(dependency: Dependency, os: OS | None) -> str | None:
     """Return the key of a fact, the one for nodes of this OS alone before a wider one; ``None`` where none changes it."""
-    found = [
+    names = [
         key.name
         for key in KEYS.values()
         if dependency.name in key.facts and (not key.systems or os in key.systems)
     ]
-    return found[-1] if found else None
+    return names[-1] if names else None
 
 
 def _version(text: str) -> KubernetesVersion:
@@ -193,10 +193,10 @@ def _word(*path: str) -> Callable[[str], str]:
 @cache
 def _listed(path: tuple[str, ...]) -> tuple[str, ...]:
     file = manifests_path() / "schema" / "cluster-profile.schema.json"
-    found = json.loads(file.read_text(encoding="utf-8"))["properties"]["facts"]
+    schema = json.loads(file.read_text(encoding="utf-8"))["properties"]["facts"]
     for part in path:
-        found = found["properties"][part]
-    return tuple(found["enum"])
+        schema = schema["properties"][part]
+    return tuple(schema["enum"])
 
 
 def _of_proxy(os: OS) -> tuple[Key, ...]:

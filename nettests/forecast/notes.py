@@ -42,7 +42,7 @@ def other_manifests(
     then: Iterable[ManifestFile], now: Iterable[ManifestFile], *, of: str, by: str
 ) -> Iterator[str]:
     """Yield what to know where limitation manifests differ: ``of`` what read the first ones, ``by`` what the others."""
-    old, new = ({one.file: one.sha256 for one in files} for files in (then, now))
+    old, new = ({manifest.file: manifest.sha256 for manifest in files} for files in (then, now))
     if not old or not new:
         return
     others = sorted(file for file in {*old, *new} if old.get(file) != new.get(file))
@@ -102,7 +102,7 @@ def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[
     """Yield names of plugins and backends that nothing speaks of: slips of the pen among them."""
     conditions = [entry.condition for manifest in manifests for entry in manifest.limitations]
     backends = {name for drivers in network_drivers.BACKEND_DRIVERS.values() for name in drivers}
-    known = {
+    known_names = {
         "cni.plugin": {
             *network_drivers.PLUGIN_DRIVERS,
             *network_drivers.BACKEND_DRIVERS,
@@ -114,7 +114,7 @@ def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[
         },
     }
     for change in changes:
-        names = known.get(change.key.name)
+        names = known_names.get(change.key.name)
         if names and change.value not in names:
             hint = nearest(change.value, sorted(names), what="known are")
             yield f"no limitation manifest and no rule names {change}; {hint}"
@@ -123,8 +123,8 @@ def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[
 def _skewed(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
     """Yield what the version skew policy does not allow then, and is not so today."""
     today, then = (
-        {text for node in one.nodes for _, text in skews(node, one.server_version)}
-        for one in (facts, after)
+        {text for node in cluster.nodes for _, text in skews(node, cluster.server_version)}
+        for cluster in (facts, after)
     )
     if then - today:
         yield f"outside the version skew policy of Kubernetes: {named(sorted(then - today), 'node')}"
