@@ -67,7 +67,7 @@ class Told:
     @property
     def known(self) -> tuple[str, ...]:
         """The ids of checks that deviate as it was accepted."""
-        return tuple(one.check for one in self.holding)
+        return tuple(entry.check for entry in self.holding)
 
     @property
     def red(self) -> bool:
@@ -83,7 +83,7 @@ class Told:
         if self.elsewhere:
             yield self.elsewhere
         for word, ids in (("new", self.new), ("otherwise than accepted", self.otherwise)):
-            yield from (f"{word}: {one}" for one in ids[:SHOWN])
+            yield from (f"{word}: {check}" for check in ids[:SHOWN])
             if len(ids) > SHOWN:
                 yield f"… and {len(ids) - SHOWN} more"
         for entry in self.expired[:SHOWN]:
@@ -102,22 +102,22 @@ def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting
 
 def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
     """Return what of a run the baseline covers."""
-    checks = {one.id: one for one in run.checks}
+    checks = {check.id: check for check in run.checks}
     fits = {fitting.entry.check: fitting for fitting in fittings(run, baseline, today)}
-    holding = {check: one.entry for check, one in fits.items() if one.fit is Fit.HOLDS}
-    deviating = [one.id for one in run.checks if one.standing in DEVIATING]
+    holding = {check: fitting.entry for check, fitting in fits.items() if fitting.fit is Fit.HOLDS}
+    deviating = [check.id for check in run.checks if check.standing in DEVIATING]
     return Told(
         file=baseline.file,
-        holding=tuple(holding[one] for one in deviating if one in holding),
-        new=tuple(one for one in deviating if one not in holding),
+        holding=tuple(holding[check] for check in deviating if check in holding),
+        new=tuple(check for check in deviating if check not in holding),
         otherwise=tuple(
             check
-            for check, one in fits.items()
-            if one.fit is Fit.OTHERWISE
-            and one.entry.verdict in _ALLOWED
-            and checks[check].standing is one.entry.verdict
+            for check, fitting in fits.items()
+            if fitting.fit is Fit.OTHERWISE
+            and fitting.entry.verdict in _ALLOWED
+            and checks[check].standing is fitting.entry.verdict
         ),
-        expired=tuple(one.entry for one in fits.values() if one.fit is Fit.EXPIRED),
+        expired=tuple(fitting.entry for fitting in fits.values() if fitting.fit is Fit.EXPIRED),
         elsewhere=elsewhere(run, baseline),
     )
 
@@ -141,16 +141,16 @@ def elsewhere(run: RecordedRun, baseline: Baseline) -> str:
 
 
 def counted(
-    told: Told, verdicts: Mapping[str, Verdict], members: Collection[Verdict]
+    result: Told, verdicts: Mapping[str, Verdict], members: Collection[Verdict]
 ) -> tuple[dict[str, Verdict], set[Verdict]]:
     """Return the verdicts by which ``--fail-on new`` ends a run: what is known counts as accepted, what is red as failed."""
-    known = set(told.known)
+    accepted = set(result.known)
     kept = {
-        check: Verdict.PASS if check in known and verdict in DEVIATING else verdict
+        check: Verdict.PASS if check in accepted and verdict in DEVIATING else verdict
         for check, verdict in verdicts.items()
     }
     rest = set(members) - DEVIATING
-    return kept, {*rest, Verdict.FAIL} if told.red else rest
+    return kept, {*rest, Verdict.FAIL} if result.red else rest
 
 
 def _fit(
