@@ -35,6 +35,6 @@ def whole(common: float) -> bool:
     return max(common, 1 / common) >= FACTOR
 
 
-def _apart(one: float, other: float, least: float) -> bool:
-    low, high = sorted((one, other))
+def _apart(first: float, other: float, least: float) -> bool:
+    low, high = sorted((first, other))
     return high - low >= least and high >= FACTOR * low

@@ -136,7 +136,7 @@ def _convergence(before: RecordedRun, after: RecordedRun, common: float) -> Iter
                 after=now.seconds if now.converged else None,
             )
     for probe, both in seconds.items():
-        first, then = median(one for one, _ in both), median(one for _, one in both)
+        first, then = median(earlier for earlier, _ in both), median(later for _, later in both)
         if len(both) >= noise.FEWEST and noise.beyond(
             first, then, noise.CONVERGENCE_SECONDS, common=common
         ):

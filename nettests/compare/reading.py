@@ -73,8 +73,8 @@ def _document(text: str | bytes, name: str, wanted: Readable) -> Mapping[str, An
     kind = data.get("kind") if isinstance(data, dict) else None
     version = data.get("apiVersion") if isinstance(data, dict) else None
     if not isinstance(data, dict) or kind != wanted.kind:
-        told = f": its kind is {kind!r}" if kind is not None else ""
-        raise PathError(f"{name} holds no {wanted.holds}{told}", hint=wanted.hint)
+        detail = f": its kind is {kind!r}" if kind is not None else ""
+        raise PathError(f"{name} holds no {wanted.holds}{detail}", hint=wanted.hint)
     if version != wanted.version:
         reads = f"this version reads {wanted.version}"
         hint = nearest(str(version), [wanted.version], otherwise=reads)
