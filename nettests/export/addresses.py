@@ -84,8 +84,8 @@ class AddressMap:
         return type(address)(value ^ flipped)
 
     def _bit(self, version: int, place: int, before: int) -> int:
-        told = f"{version}/{place}/{before:x}".encode()
-        return hmac.digest(self.key, told, "sha256")[0] & 1
+        position = f"{version}/{place}/{before:x}".encode()
+        return hmac.digest(self.key, position, "sha256")[0] & 1
 
     @cached_property
     def _paths(self) -> "_Paths":

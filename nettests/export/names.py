@@ -75,19 +75,21 @@ class Names:
         if _HASH.fullmatch(token):
             return self.pseudonyms.identifier(token)
         if versioned := _VERSION.fullmatch(token):
-            return versioned[1] + re.sub(r"[^\W_]+", lambda one: self.other(one[0]), versioned[2])
+            return versioned[1] + re.sub(
+                r"[^\W_]+", lambda match: self.other(match[0]), versioned[2]
+            )
         if dashed := _DASHED.fullmatch(token):
             return self._dashed(dashed)
         if "." in token:
             return self._dotted(token)
         if "_" in token:
-            return "_".join(self.other(one) if one else "" for one in token.split("_"))
+            return "_".join(self.other(part) if part else "" for part in token.split("_"))
         return self._name(token) if re.search(r"[\d-]", token) else self._word(token)
 
     def _number(self, token: str) -> str:
         """Return a number; a long one, which may be an account, as another one."""
         return re.sub(
-            rf"(?<!\.)\d{{{LONG_NUMBER},}}", lambda one: self.pseudonyms.number(one[0]), token
+            rf"(?<!\.)\d{{{LONG_NUMBER},}}", lambda match: self.pseudonyms.number(match[0]), token
         )
 
     def _word(self, token: str) -> str:
@@ -106,17 +108,17 @@ class Names:
                 return f"{beginning}-{self.other('-'.join(parts[end:]))}"
         return self.pseudonyms.name(token, Kind.NAME)
 
-    def _dashed(self, found: re.Match[str]) -> str:
+    def _dashed(self, match: re.Match[str]) -> str:
         """Return a name that is an address: a Pod's record, or a node of a cloud."""
         try:
-            address = IPv4Address(found["address"].replace("-", "."))
+            address = IPv4Address(match["address"].replace("-", "."))
         except ValueError:
-            return self.pseudonyms.name(found[0], Kind.NAME)
+            return self.pseudonyms.name(match[0], Kind.NAME)
         other = self.pseudonyms.addresses.address(address)
         self.pseudonyms.note(Kind.ADDRESS, str(address))
-        after = found["after"].lstrip("-")
+        after = match["after"].lstrip("-")
         rest = f"-{self.other(after)}" if after else ""
-        return f"{found['before']}{str(other).replace('.', '-')}{rest}"
+        return f"{match['before']}{str(other).replace('.', '-')}{rest}"
 
     def _dotted(self, token: str) -> str:
         """Return a name with dots: a field's, or a domain name, label by label."""

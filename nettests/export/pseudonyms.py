@@ -111,7 +111,7 @@ class Pseudonyms:
     def number(self, text: str) -> str:
         """Return another number of as many digits: long ones are accounts and subscriptions."""
         self.note(Kind.NUMBER, text)
-        drawn = "".join(_DIGITS[one % 10] for one in self._digest("number", text) * 4)
+        drawn = "".join(_DIGITS[byte % 10] for byte in self._digest("number", text) * 4)
         return f"1{drawn}"[: len(text)] if len(text) <= len(drawn) else "1" * len(text)
 
     def _digest(self, what: str, text: str) -> bytes:
@@ -125,6 +125,8 @@ def _as_loud(other: str, name: str) -> str:
 
 def _poured(digits: str, form: str) -> str:
     """Return digits in the form of a text: its separators, and its capitals."""
-    loud = any(one.isupper() for one in form)
+    loud = any(character.isupper() for character in form)
     drawn = iter(digits.upper() if loud else digits)
-    return "".join(next(drawn) if one in "0123456789abcdefABCDEF" else one for one in form)
+    return "".join(
+        next(drawn) if character in "0123456789abcdefABCDEF" else character for character in form
+    )

@@ -58,8 +58,8 @@ class Renaming:
 
     def data(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record's data as it may leave; its kind and fields are the project's own words."""
-        told: dict[str, Any] = self.texts.value(_BY_SHAPE.value(data, leave=("record",)))
-        return {**told, "record": data["record"]}
+        anonymous: dict[str, Any] = self.texts.value(_BY_SHAPE.value(data, leave=("record",)))
+        return {**anonymous, "record": data["record"]}
 
 
 def _register(names: Names, facts: ClusterFacts) -> None:
@@ -86,7 +86,7 @@ def _own(data: Any) -> Iterator[str]:
         for key, inner in data.items():
             if key in _OWN_FIELDS:
                 given = [inner] if isinstance(inner, str) else inner or ()
-                yield from (one.lower() for one in given if isinstance(one, str))
+                yield from (name.lower() for name in given if isinstance(name, str))
             elif key == "id" and isinstance(inner, str):
                 yield from inner.lower().split("/")
             else:

@@ -39,12 +39,12 @@ class Vocabulary:
         for text in (
             *texts,
             *map(os.strerror, errno.errorcode),
-            *(one.phrase for one in HTTPStatus),
+            *(status.phrase for status in HTTPStatus),
         ):
             for token in set(TOKEN.findall(text)):
                 small = token.lower()
                 names.update((small, *small.split("_")))
-                words.update(one for one in _LETTERS.findall(small) if len(one) >= SHORTEST)
+                words.update(word for word in _LETTERS.findall(small) if len(word) >= SHORTEST)
         return cls(frozenset(words), frozenset(names))
 
     def knows(self, token: str) -> bool:
