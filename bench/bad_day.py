@@ -28,7 +28,7 @@ PROFILE = "win2019-l2bridge"
 BUDGET = 2.0
 RED = ("fail", "lifted", "flaky")
 FOREVER = "600"
-"""Seconds: what is so slow never comes, for a run."""
+"""Seconds: longer than any time-out of a run."""
 LOSS = 30
 """Of a hundred packets that a node receives, so many are lost."""
 ENDING = 60
@@ -58,7 +58,7 @@ class Node:
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """What a healthy run has found of the lab: whom to break."""
+    """What a healthy run reports of the lab: which nodes to break."""
 
     nodes: tuple[Node, ...]
     services: tuple[str, ...]

@@ -44,7 +44,7 @@ PEAK = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What a fleet of one size cost; what was not run or not said is ``None``."""
+    """What a fleet of one size cost; what was not run or not reported is ``None``."""
 
     nodes: int
     ready_seconds: float

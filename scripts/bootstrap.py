@@ -59,7 +59,7 @@ def stop(problem: str, step: str) -> NoReturn:
 
 
 def is_root() -> bool:
-    """Whether packages can be installed without probing."""
+    """Whether packages can be installed without asking."""
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 
@@ -134,7 +134,7 @@ def install_project(*, development: bool) -> None:
     purpose = "development" if development else "run"
     install_locked("installer", by_uv=False)
     install_locked(purpose, by_uv=True)
-    # What builds it came with the installer, by hash; what it needs stands already.
+    # The build tools came with the installer, by hash; the dependencies are installed already.
     arguments = ("--no-deps", "--no-build-isolation", "--editable", ".")
     if not (uv_installs(*arguments) or pip_installs(*arguments)):
         stop("pip could not install the project", "read what it says above")
@@ -275,7 +275,7 @@ def library_path(home: Path) -> str:
 
 
 def missing_packages(home: Path) -> list[str]:
-    """Probe the loader which libraries ``nft`` still misses, and name their packages."""
+    """Ask the loader which libraries ``nft`` still misses, and name their packages."""
     done = subprocess.run(
         ["ldd", str(home / "usr/sbin/nft")],
         capture_output=True,

@@ -71,7 +71,7 @@ LIMIT = 300
 
 
 def main() -> int:
-    """Bring a lab up, kill as often as probed, and return whether all was as it should be."""
+    """Bring a lab up, kill as often as asked, and return the exit code."""
     wanted = options()
     name = f"killing-{wanted.seed}"
     up = subprocess.run(
@@ -111,7 +111,7 @@ def options() -> argparse.Namespace:
 
 
 class Killing:
-    """One lab, one short run, many deaths of it."""
+    """One lab, and one short run on it that is killed many times."""
 
     def __init__(self, up: dict[str, Any], folder: Path, wanted: argparse.Namespace) -> None:
         self.kubeconfig = Path(up["kubeconfig"])
@@ -168,7 +168,7 @@ class Killing:
 
     @contextmanager
     def neighbour(self) -> Iterator["subprocess.Popen[str]"]:
-        """Let a second run live; it is killed only when something here fails."""
+        """Keep a second run going; it is killed only if something here fails."""
         process = subprocess.Popen(
             [sys.executable, "-c", NEIGHBOUR, str(self.kubeconfig), str(LEASE_SECONDS)],
             stdin=subprocess.PIPE,
@@ -190,7 +190,7 @@ class Killing:
         return [f"the living run: {line}" for line in output.splitlines() if line]
 
     def differences(self, before: Counter[str], after: Counter[str], where: str) -> list[str]:
-        """Return what is there now and was not, and the other way round."""
+        """Return the objects that appeared and those that disappeared."""
         added, missing = after - before, before - after
         return [f"{where}: {name} was left" for name in added] + [
             f"{where}: {name} is gone" for name in missing

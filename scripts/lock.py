@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def command(path: Path, words: list[str], options: list[str]) -> list[str]:
-    """Return how uv is told to resolve one file."""
+    """Return the command line by which uv resolves one file."""
     pinning = ["--universal", "--python-version", OLDEST_PYTHON, "--generate-hashes"]
     bare = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
     target = ["--quiet", "--output-file", str(path.relative_to(ROOT))]

@@ -49,7 +49,7 @@ TIMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryTurn:
-    """A turn that the history tells of, with nights from 1; ``swings`` are the nights on which its checks were red."""
+    """A turn of the history, with nights from 1; ``reds`` are the nights on which its checks were red."""
 
     state: str
     first_bad: int
@@ -88,11 +88,11 @@ CLAIMS: Mapping[tuple[str, int], Claims] = {
         ("it was red on its nights", lambda turn: turn.reds == SWINGS),
     ),
 }
-"""What the history has to tell, by the state and the first bad night of a turn, and what holds of each."""
+"""What the history has to report, by the state and the first bad night of a turn, and what holds of each."""
 
 
 def main() -> int:
-    """Run the nights, read their history, and return whether it tells what was done."""
+    """Run the nights, read their history, and return whether it names what was done."""
     wanted = _options()
     runs = wanted.dir / "runs"
     runs.mkdir(parents=True, exist_ok=True)
@@ -145,7 +145,7 @@ def read_turns(text: str) -> Iterator[HistoryTurn]:
 
 
 def missing(turns: Sequence[HistoryTurn]) -> Iterator[str]:
-    """Yield what of the two changes and the flaky path a history does not tell, and what it tells besides."""
+    """Yield which of the two changes and the flaky path a history lacks, and what else it reports."""
     reported = {(turn.state, turn.first_bad) for turn in turns}
     yield from (
         f"not told: {state} since night {night}" for state, night in CLAIMS.keys() - reported

@@ -145,7 +145,7 @@ def ended(limit: float, *options: str) -> int | None:
 
 
 def commit() -> str:
-    """Return the commit that runs, so that a state file tells of which code it speaks."""
+    """Return the commit that runs, so that a state file says which code it is about."""
     probed = subprocess.run(
         ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
         capture_output=True,

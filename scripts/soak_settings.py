@@ -232,7 +232,7 @@ def output(words: list[str]) -> str:
 
 
 def wrong(setting: Setting, before: list[Record], run: Record) -> list[str]:
-    """Return what a run said that is not so, and what it left behind; the reference is compared with itself."""
+    """Return a run's false verdicts, and what it left behind; the reference is compared with itself."""
     reference = next((record for record in before if record["setting"] == REFERENCE.name), run)
     wrong_verdicts = false_verdicts(setting, as_run(reference), as_run(run))
     return [*wrong_verdicts, *(f"left behind: {name}" for name in run["left"])]

@@ -26,7 +26,7 @@ from scripts.standing_lab import StandingLab, say, spoken, standing_lab
 PROFILE = "win2019-l2bridge"
 FAULT = "route-missing --node win-1 --peer win-2"
 SHOWN = 4
-"""Of what is told of a comparison; its documents have all."""
+"""Lines of each kind that are printed of a comparison; its documents have all."""
 FORECAST, DIFFERENCE, PAGE = "forecast.json", "difference.json", "difference.html"
 
 
@@ -64,7 +64,7 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One comparison, as its document tells it."""
+    """One comparison, as its document states it."""
 
     name: str
     counts: Counter[str]
@@ -72,7 +72,7 @@ class Compared:
     worse: tuple[str, ...]
     unexplained: tuple[str, ...]
     facts: tuple[str, ...]
-    """Facts that changed otherwise than it was stated."""
+    """Facts that changed otherwise than stated."""
     warnings: tuple[str, ...]
     incidents: tuple[str, ...]
     """Causes that the later run has and the earlier one had not."""
@@ -84,7 +84,7 @@ class Compared:
         return bool(self.counts) and not any(odd)
 
     def lines(self) -> Iterator[str]:
-        """Yield what is to be told: a line of figures, and each change that was neither forecast nor explained."""
+        """Yield a line of figures, and each change that was neither forecast nor explained."""
         figures = ", ".join(f"{number} {word}" for word, number in sorted(self.counts.items()))
         yield f"{self.name}: {figures or 'no change'}, {len(self.worse)} worse"
         for what in ("incidents", "warnings", "facts", "missed", "unexplained", "worse"):
@@ -95,7 +95,7 @@ class Compared:
 
 
 def main() -> int:
-    """Act the upgrade out, tell of each comparison, and return whether all of it came as forecast."""
+    """Act the upgrade out, print each comparison, and return whether all of it came as forecast."""
     wanted = _options()
     wanted.dir.mkdir(parents=True, exist_ok=True)
     steps = [step for step in STEPS if not wanted.step or step.name in wanted.step]

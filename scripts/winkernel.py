@@ -33,7 +33,7 @@ def main() -> int:
 
 
 def play(file: Path) -> int:
-    """Tell the first differences and the count; return the exit code."""
+    """Print the first differences and the count; return the exit code."""
     cases = differing = 0
     for case in read(file):
         cases += 1

@@ -25,7 +25,7 @@ _BLIND = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """An entry, and the runs that it was made of, by id: those that show the deviation, and those that do not.
+    """An entry, and the ids of the runs behind it: those that show the deviation, and those that do not.
 
     ``alike`` are those of the latter that no recorded fact tells apart.
     """
@@ -95,7 +95,7 @@ def _accepted(
 
 
 def _alike(check: RecordedCheck, other: RecordedCheck) -> bool:
-    """Whether both show the same, as an entry holds a check to it."""
+    """Whether both show the same, in what an entry compares."""
     return check.standing is other.standing and held(check) == held(other)
 
 
@@ -117,7 +117,7 @@ def accepted_on(run: RecordedRun) -> AcceptedOn:
 
 
 def held(check: RecordedCheck) -> Seen:
-    """Return what an entry holds a check to, as two runs are compared by it: nothing where attempts disagreed."""
+    """Return what an entry compares of a check; nothing if its attempts disagreed."""
     return Seen() if check.standing is Verdict.FLAKY else seen(check)
 
 

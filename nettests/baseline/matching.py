@@ -38,7 +38,7 @@ class Fit(StrEnum):
 
 
 STALE = frozenset({Fit.EXPIRED, Fit.GONE, Fit.OTHER_FACTS, Fit.OTHERWISE})
-"""What somebody has to take out of the file, or to accept again."""
+"""Entries to remove from the file, or to accept again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class Told:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The ids of checks that deviate as it was accepted."""
+        """The ids of checks that deviate as accepted."""
         return tuple(entry.check for entry in self.holding)
 
     @property
@@ -75,7 +75,7 @@ class Told:
         return bool(self.new or self.otherwise or self.expired)
 
     def lines(self) -> Iterator[str]:
-        """Yield what is said of it, the sum first."""
+        """Yield the lines of the summary, the counts first."""
         yield (
             f"baseline {self.file}: {plural(len(self.known), 'known failure')}, {len(self.new)} new,"
             f" {len(self.otherwise)} otherwise than accepted, {len(self.expired)} expired"
@@ -101,7 +101,7 @@ def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting
 
 
 def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
-    """Return what of a run the baseline covers."""
+    """Return a run compared with a baseline."""
     checks = {check.id: check for check in run.checks}
     fits = {fitting.entry.check: fitting for fitting in fittings(run, baseline, today)}
     holding = {check: fitting.entry for check, fitting in fits.items() if fitting.fit is Fit.HOLDS}
@@ -123,9 +123,9 @@ def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
 
 
 def elsewhere(run: RecordedRun, baseline: Baseline) -> str:
-    """Return that a run is of another cluster than those a baseline was accepted for; empty where it names that one, or none.
+    """Return a sentence if the baseline was accepted for other clusters than the run's; else an empty text.
 
-    Facts of one cluster change with each update, so its name is what counts; the digest tells a twin from a stranger.
+    Facts of one cluster change with each update, so the name decides; the digest only shows whether the facts are the same.
     """
     here = accepted_on(run)
     if not baseline.clusters or here.name in {cluster.name for cluster in baseline.clusters}:
@@ -175,7 +175,7 @@ def _fit(
 
 
 def _difference(entry: Entry, check: RecordedCheck) -> str | None:
-    """Return what became of a check instead of what was accepted; fewer deviating members are covered."""
+    """Return how a check differs from what was accepted; fewer deviating members are no difference."""
     if check.standing is not entry.verdict:
         return f"{entry.verdict.value} → {check.standing.value}"
     for key in SEEN:

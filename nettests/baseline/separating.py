@@ -27,9 +27,9 @@ ALWAYS = (
 """The facts that an entry depends on, beside those that the check's expectation depends on."""
 NOTHING = frozenset({"none", "no node"})
 _MOST = 3
-"""Facts of which every choice is tried; of more, the one that separates most is taken each time."""
+"""Every combination of up to so many facts is tried; beyond that, the best next fact is taken each time."""
 _PLACES = frozenset({"node pool", "zone", "takes part", "what the identity may not do"})
-"""What is told of a node or a run and decides nothing of a network."""
+"""Facts that say nothing about the network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def _values(fact: Dependency, of: Sequence[CheckInRun]) -> tuple[str, ...]:
 def _telling(
     showing: Sequence[CheckInRun], without: Sequence[CheckInRun]
 ) -> Iterator[tuple[Dependency, frozenset[int]]]:
-    """Yield each fact with the places of the runs that it tells from those that show something, the likeliest first."""
+    """Yield each fact with the places of the runs without the deviation that it separates, the likeliest first."""
     for candidate in _candidates(showing):
         values = {*_values(candidate, showing)}
         if not values or values & {UNKNOWN, *NOTHING}:
@@ -106,7 +106,7 @@ def _candidates(showing: Iterable[CheckInRun]) -> Iterator[Dependency]:
 
 
 def _smallest(telling: Mapping[Dependency, frozenset[int]], number: int) -> tuple[Dependency, ...]:
-    """Return the fewest facts that together tell all runs apart; of as many, those that come first."""
+    """Return the fewest facts that together separate all runs; of equally many, those that come first."""
     for size in range(1, _MOST + 1):
         for chosen in combinations(telling, size):
             if len(frozenset[int]().union(*(telling[fact] for fact in chosen))) == number:

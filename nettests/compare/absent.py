@@ -1,4 +1,4 @@
-"""Checks that only one of two runs has, and why if it can be told. Pure."""
+"""Checks that only one of two runs has, and why, if the other run says so. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

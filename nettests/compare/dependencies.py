@@ -105,7 +105,7 @@ def of_limitation(limitation: AppliedLimitation | None) -> tuple[Dependency, ...
 
 
 def named_in(sentence: str) -> Iterator[Dependency]:
-    """Yield the facts by which the part of a condition was decided; of what no cluster changes, none."""
+    """Yield the facts by which the part of a condition was decided; none for parts that no cluster changes."""
     if sentence.startswith(_EXCEPTED):
         yield Dependency(NAT_EXCEPTIONS)
         yield Dependency(EXTERNAL_TARGET)

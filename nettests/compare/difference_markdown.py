@@ -8,7 +8,7 @@ from nettests.model.markdown import inert
 
 
 def render_markdown(difference: Difference, more: More = NO_MORE) -> str:
-    """Return the text, with what somebody else says of the difference before its own; it ends with a line feed."""
+    """Return the text, with ``more`` before the difference itself; it ends with a line feed."""
     lines = [f"## {inert(headline(difference))}", ""]
     lines += [f"- {inert(run_line(run))}" for run in (difference.before, difference.after)]
     lines += [f"- {inert(line)}" for line in more.lines]

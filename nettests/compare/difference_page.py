@@ -23,7 +23,7 @@ SHOWN = 8
 
 
 def render_page(difference: Difference, more: More = NO_MORE) -> str:
-    """Return the page, with what somebody else says of the difference before its own; it lists every item."""
+    """Return the page, with ``more`` before the difference itself; it lists every item."""
     style = harmless.style_of_pages()
     page = _environment().get_template("difference.html.j2")
     text = page.render(
@@ -41,7 +41,7 @@ def render_page(difference: Difference, more: More = NO_MORE) -> str:
 def render_since(difference: Difference, names: tuple[str, str], address: str = "") -> Markup:
     """Return what a run's page says of its difference from the run before: the folders' ``names``, and that one's page.
 
-    Some items of each section are shown, because a page of a run is about that run; where causes are told, the checks that
+    Some items of each section are shown, because a page of a run is about that run; if incidents explain them, the checks that
     they explain stay folded.
     """
     shown = sections(difference)

@@ -10,7 +10,7 @@ from nettests.compare.recorded import RecordedCheck, RecordedRun
 
 
 class Explained(StrEnum):
-    """Whether a change is accounted for."""
+    """Whether a change is explained."""
 
     EXPLAINED = "explained"
     UNEXPLAINED = "unexplained"
@@ -28,12 +28,12 @@ class Why:
 
 
 def explained(text: str, causes: tuple[Cause, ...]) -> Why:
-    """Return that facts account for a change."""
+    """Return that facts explain a change."""
     return Why(explained=Explained.EXPLAINED, text=text, causes=causes)
 
 
 def unexplained(text: str) -> Why:
-    """Return that nothing accounts for it."""
+    """Return that nothing explains it."""
     return Why(explained=Explained.UNEXPLAINED, text=text)
 
 

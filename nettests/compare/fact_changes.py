@@ -123,7 +123,7 @@ def options_of(argv: Sequence[str]) -> list[str]:
 
 
 def choice_of(argv: Sequence[str], suites: Iterable[str]) -> Hashable:
-    """Return what decides which checks a run plans, beside the cluster: two runs with one choice can be told apart by it."""
+    """Return what decides, beside the cluster, which checks a run plans."""
     return frozenset(options_of(argv)), frozenset(map(_name, suites))
 
 

@@ -40,7 +40,7 @@ def incident_changes(before: RecordedRun, after: RecordedRun) -> tuple[IncidentC
 
 
 def key_of(incident: Incident) -> Hashable:
-    """Return what makes an incident the same one; what nothing explains is that of its checks, in whatever words."""
+    """Return the key by which incidents are joined; one that nothing explains is known by its checks."""
     if not incident.explained:
         return tuple(sorted(incident.checks))
     return incident.cause, tuple(sorted(incident.traits.items()))

@@ -45,7 +45,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class More:
-    """What is said of a difference besides what it says itself: a forecast that is held against it."""
+    """What is shown before a difference itself, such as a forecast compared with it."""
 
     lines: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ NO_MORE = More()
 
 
 def alike(items: Iterable[Item]) -> tuple[Item, ...]:
-    """Return items with those that differ in nothing but their names as one, where the first of them stood."""
+    """Return items, with those merged that differ only in their names, at the place of the first."""
     names_by_item: dict[Item, list[str]] = {}
     for item in items:
         names_by_item.setdefault(replace(item, names=()), []).extend(item.names)

@@ -79,7 +79,7 @@ def text_of(value: Any) -> str:
 
 
 def _of_vendor(version: KubernetesVersion, git_version: str) -> str | None:
-    """Return the version with what a vendor adds to it (``v1.29.4+rke2r1``); ``None`` where that is nothing."""
+    """Return the version with what a vendor adds to it (``v1.29.4+rke2r1``); ``None`` if nothing is added."""
     return None if git_version.removeprefix("v") == str(version) else git_version
 
 

@@ -17,7 +17,7 @@ class Moved(StrEnum):
     CAME = "came"
     WENT = "went"
     MOVED = "moved"
-    """It decides others of the checks that both runs have."""
+    """It decides other checks than before, among those that both runs have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ Runs = tuple[RecordedRun, RecordedRun]
 def why_of_members(
     runs: Runs, checks: tuple[RecordedCheck, RecordedCheck], changes: Sequence[MemberChange]
 ) -> Why:
-    """Return why a check with members is not what it was."""
+    """Return why a check with members changed."""
     deviating = [
         change for change in changes if change.before is None and change.after in DEVIATING
     ]
@@ -50,7 +50,7 @@ def why_of_members(
 def _of_member(
     runs: Runs, checks: tuple[RecordedCheck, RecordedCheck], change: MemberChange
 ) -> tuple[Cause, ...]:
-    """Return the facts by which the expectation of a member changed, none where it did not, or is not met."""
+    """Return the facts by which the expectation of a member changed; none if it did not change, or is not met."""
     names = (change.limitation_before, change.limitation_after)
     if names[0] == names[1] or change.after not in ACCEPTED:
         return ()

@@ -46,7 +46,7 @@ def headline(difference: Difference) -> str:
 
 
 def run_line(which: Compared) -> str:
-    """Return one of the two runs in a line."""
+    """Return a line about one of the two runs."""
     run = which.run
     counts = [f"{which.counts[v]} {v.value}" for v in SUMMARY_ORDER if which.counts.get(v)]
     parts = [run.run_id or "no id", moment(run.started), run.context, ", ".join(counts)]
@@ -181,7 +181,7 @@ def _limitation(change: LimitationChange) -> Item:
 
 
 def _paces(changes: Iterable[PaceChange]) -> Iterator[Item]:
-    """Yield the figures; Services that never converge are told together for each probe."""
+    """Yield the figures; Services that never converge are one item for each probe."""
     never: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
     for change in changes:
         colour = Verdict.FLAKY if change.worse else Verdict.PASS

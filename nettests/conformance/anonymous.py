@@ -16,7 +16,7 @@ from nettests.redaction import Redactor
 
 _BY_SHAPE = Redactor()
 LENGTH = 240
-"""Of a reason no more is published."""
+"""Longer reasons are cut."""
 ADDRESS = "⟨address⟩"
 
 # samples: "https://api.prod.example:6443/version"
@@ -30,7 +30,7 @@ _HARDWARE = re.compile(r"(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}")
 
 @dataclass(frozen=True, slots=True)
 class Anonymous:
-    """Replaces what is of one site; ``names`` are replaced by their values, the longest first."""
+    """Replaces what identifies a site; ``names`` are replaced by their values, the longest first."""
 
     names: Mapping[str, str]
 

@@ -93,19 +93,19 @@ def added(counted: Iterable[Statistics]) -> Statistics:
 
 
 def deviation(result: CheckResult) -> Verdict | None:
-    """Return the worst that a check, or a member of it, was observed to deviate in."""
+    """Return the worst deviating verdict of a check and its members; ``None`` if nothing deviates."""
     shown = {result.verdict, *(member.verdict for member in result.members)} & DEVIATING
     return next((verdict for verdict in MERGE_ORDER if verdict in shown), None)
 
 
 def _absent(flow: str, checks: Sequence[CheckResult], evidence: Evidence) -> Missing | None:
-    """Return what belongs to the flow on this cluster and the run left out without a word."""
+    """Return what belongs to the flow on this cluster and is missing from the run without a skip."""
     belongs = evidence.belonging.get(flow, ())
     if not belongs and not checks:
         return Missing(
             gap=Gap.NOT_PLANNED, flow=flow, reason="there is no check of it on this cluster"
         )
-    # Where others of the fleet can be run, those that cannot have an id beside it.
+    # If some members of a fleet check cannot run, they are a skip with an id of its own.
     held = {check.id.removesuffix(f"/{LEFT_OUT}") for check in checks}
     absent = [check for check in belongs if check.removesuffix(f"/{LEFT_OUT}") not in held]
     if not absent:
@@ -184,7 +184,7 @@ def _gaps(result: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
 
 
 def _of_members(result: CheckResult, applied: set[str]) -> Iterator[tuple[Gap, str]]:
-    """Yield what a check with members leaves open although it was judged itself: a pass hides a member's skip."""
+    """Yield what members leave open although their check was judged: a pass hides a member's skip."""
     seen = [member.verdict for member in result.members]
     total = len(seen)
     for verdict, gap in ((Verdict.SKIPPED, Gap.SKIPPED), (Verdict.UNKNOWN, Gap.UNKNOWN)):
@@ -237,7 +237,7 @@ _WHO = re.compile(r" \([^()]*\)")
 
 
 def _failed(result: CheckResult, names: Anonymous) -> Failed:
-    """Return a check that deviates, without whom a server saw and who answered."""
+    """Return a check that deviates, without the addresses and names that were observed."""
     return Failed(
         check=result.id,
         verdict=deviation(result) or result.verdict,

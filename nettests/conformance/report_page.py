@@ -91,7 +91,7 @@ def succeeded(level: LevelReport) -> int:
 
 
 def lines(feature: FeatureReport) -> tuple[str, ...]:
-    """Return what stands against a feature."""
+    """Return what a feature lacks."""
     return tuple(sentences.feature_lines(feature))
 
 

@@ -20,7 +20,7 @@ def scope_rows(profile: VendorProfile, facts: ClusterFacts) -> tuple[ScopeRow, .
 
 
 def not_covered(profile: VendorProfile, facts: ClusterFacts) -> tuple[str, ...]:
-    """Return what the profile supports besides, and this cluster does not have: the report says nothing of it."""
+    """Return what the profile supports and this cluster does not have: the report says nothing about it."""
     windows = _windows(facts)
     untested = [
         f"Windows build {build.text}"

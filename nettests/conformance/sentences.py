@@ -89,7 +89,7 @@ def counted(statistics: Statistics) -> str:
 
 
 def feature_lines(feature: FeatureReport) -> Iterator[str]:
-    """Yield what stands against a feature: each check that deviates, then each gap; what has one reason is one line."""
+    """Yield what a feature lacks: each check that deviates, then each gap; gaps of one reason share a line."""
     for failed in feature.failed:
         yield f"{failed.verdict.value}: {failed.check}: expected {failed.expected}, observed {failed.observed}"
     alike: dict[tuple[Gap, str], list[Missing]] = {}
@@ -103,7 +103,7 @@ def feature_lines(feature: FeatureReport) -> Iterator[str]:
 
 
 def scope_lines(report: ConformanceReport) -> Iterator[str]:
-    """Yield where the cluster is not known to be one that the profile supports."""
+    """Yield the parts of the scope in which the cluster may not be one that the profile supports."""
     for row in report.scope:
         match row.holds:
             case Truth.NO:

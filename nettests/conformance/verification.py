@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 NAMES = ("name", "check", "file", "subject")
-"""Keys by which items of a list are told apart; others by their place."""
+"""Keys that identify the items of a list; other items go by their place."""
 ABSENT = "absent"
 
 

@@ -24,7 +24,7 @@ MEMBERS = (README, INDEX, JOURNAL, VERDICTS, UNREAD)
 API_VERSION = document_version("v1")
 KIND = "Bundle"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time of every member: when somebody exported a run is nothing that the bundle tells."""
+"""The time of every member: a bundle does not reveal when it was exported."""
 _HINT = "have it exported and sent again: nettests export RUN"
 
 

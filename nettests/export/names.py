@@ -46,16 +46,16 @@ LONG_NUMBER = 9
 
 @dataclass(slots=True)
 class Names:
-    """Gives tokens their other names; ``own`` are those that a run gave to its objects."""
+    """Gives tokens their pseudonyms; ``own`` are the names that a run gave to its objects."""
 
     vocabulary: Vocabulary
     pseudonyms: Pseudonyms
     own: set[str] = field(default_factory=set)
     domains: set[str] = field(default_factory=set)
-    """The cluster's own domain, where it is not everybody's."""
+    """The cluster's domain, if it is not the default one."""
 
     def knows(self, token: str) -> bool:
-        """Whether a token stays as it is, whatever it is."""
+        """Whether a token is kept."""
         small = token.lower()
         if self.vocabulary.knows(token) or _RUN.fullmatch(token):
             return True
@@ -65,7 +65,7 @@ class Names:
         return False
 
     def other(self, token: str) -> str:
-        """Return a token as it may leave."""
+        """Return a token, replaced if it has to be."""
         if self.knows(token) or _MEASURE.fullmatch(token) or _FILLING.fullmatch(token):
             return token
         if self.pseudonyms.given(token) is not None:
@@ -98,7 +98,7 @@ class Names:
         )
 
     def _name(self, token: str) -> str:
-        """Return a name of several parts: what is ours of its beginning stays (``kube-proxy-name-1``)."""
+        """Return a name of several parts; the parts at its beginning that are known stay (``kube-proxy-name-1``)."""
         parts = token.split("-")
         for end in range(len(parts) - 1, 0, -1):
             beginning = "-".join(parts[:end])

@@ -79,7 +79,7 @@ def unread_text(texts: Iterable[Unread]) -> str:
 
 
 def texts_of(records: Iterable[Record]) -> Iterator[str]:
-    """Yield the free texts that leave, each wording once: what differs in numbers and names alone is left out."""
+    """Yield the free texts of the bundle, each wording once: texts that differ only in numbers and names are left out."""
     seen: set[str] = set()
     for record in records:
         for text in _free(record):

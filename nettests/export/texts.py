@@ -18,7 +18,7 @@ from nettests.export.pseudonyms import Kind, Pseudonyms
 
 _DEEPEST = 80
 _LONG_NUMBER = 10**10
-"""A number above it counts nothing of a network."""
+"""A larger number is not taken for a count."""
 _HEX = "0-9A-Fa-f"
 _TOKENS = re.compile(
     # samples: %5Bfd00%3A%3A1%5D, a%20b
@@ -50,21 +50,21 @@ _NOBODY = frozenset({"public", "default", "containeradministrator", "containerus
 
 @dataclass(slots=True)
 class Texts:
-    """Takes texts apart; one for a whole run."""
+    """Anonymises texts; one for a whole run."""
 
     names: Names
     pseudonyms: Pseudonyms
     _read: dict[str, str] = field(default_factory=dict)
 
     def text(self, text: str) -> str:
-        """Return a text under other names."""
+        """Return a text, anonymised."""
         anonymous = self._read.get(text)
         if anonymous is None:
             anonymous = self._read[text] = self._as_json(text)
         return anonymous
 
     def value(self, value: Any, depth: int = _DEEPEST) -> Any:
-        """Return plain data, such as a record or an API object, under other names."""
+        """Return plain data, such as a record or an API object, anonymised."""
         if isinstance(value, str):
             return self.text(value)
         if depth <= 0 or value is None or isinstance(value, bool | float):

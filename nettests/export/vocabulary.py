@@ -48,12 +48,12 @@ class Vocabulary:
         return cls(frozenset(words), frozenset(names))
 
     def knows(self, token: str) -> bool:
-        """Whether a token is one of ours: as a whole, or as a word that is only written together with others."""
+        """Whether a token is known: as a whole, or made of known words written together."""
         small = token.lower()
         return small in self.names or self.is_word(token)
 
     def is_word(self, token: str) -> bool:
-        """Whether a token without a joint is made of known words: ``Timeout``, ``lastTransitionTime``, ``cbr0``."""
+        """Whether a token without separators is made of known words: ``Timeout``, ``lastTransitionTime``, ``cbr0``."""
         if _LETTERS.fullmatch(token):
             if token.lower() in self.words:
                 return True

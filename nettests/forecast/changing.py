@@ -56,7 +56,7 @@ def changed(
 
 
 def _at_patch(change: Change, patch: int | None) -> Any:
-    """Return the value of a change, of a minor without its patch release that of the one that is looked at."""
+    """Return the value of a change; a minor named without a patch release gets this one."""
     return (
         change.value
         if patch is None or not change.names_no_patch
@@ -97,7 +97,7 @@ def _upgraded(
                 kube_proxy=replace(proxy, version=fact) if proxy.version.known else proxy,
             )
         )
-    # What a vendor adds to its version is not known of the next one, and told by no condition.
+    # What a vendor adds to its version is unknown for the next version, and no condition reads it.
     plain = facts.server_git_version.removeprefix("v") == str(facts.server_version)
     text = f"v{version}" if plain else facts.server_git_version
     return replace(facts, server_version=version, server_git_version=text, nodes=tuple(nodes))
@@ -115,7 +115,7 @@ def _network(cni: CniFacts) -> tuple[str | None, str | None]:
 
 
 def _other_network(before: ClusterFacts, after: ClusterFacts, stated: set[str]) -> ClusterFacts:
-    """Return the facts without what was read of the configuration of a plugin or backend that goes."""
+    """Return the facts without what was read from the configuration of a plugin or backend that is replaced."""
     cni = after.cni
     if cni.plugin.value != before.cni.plugin.value and "cni.backend" not in stated:
         cni = replace(cni, backend=unknown(_unread("cni.backend")))
@@ -137,7 +137,7 @@ def _unread(key: str) -> str:
 def _followed(
     old: NodeFacts, new: NodeFacts, cni: CniFacts, cni_before: CniFacts, stated: set[str]
 ) -> NodeFacts:
-    """Return a node with what follows from its changed facts, where nobody stated that."""
+    """Return a node with what follows from its changed facts, unless it was stated."""
     if new.os is not OS.WINDOWS:
         return new
     node = new
@@ -154,7 +154,7 @@ def _followed(
 
 
 def _refuse_without_proxy(nodes: Sequence[NodeFacts], changes: Iterable[Change]) -> None:
-    """Raise for a fact of kube-proxies where none runs then: it would be dropped, and its user hears nothing of it."""
+    """Raise if a stated fact is about kube-proxy and none will run there: it would be dropped silently."""
     for change in changes:
         affected = [node for node in nodes if node.os in change.key.systems]
         if change.key.place[:1] != ("kube_proxy",) or change.key.place == ("kube_proxy", "mode"):

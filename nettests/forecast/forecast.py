@@ -34,22 +34,22 @@ UNCHANGED = "each of these facts is what it was"
 
 
 class Coming(StrEnum):
-    """What becomes of the expectation of a check."""
+    """How the expectation of a check changes."""
 
     LIFTS = "lifts"
-    """A limitation decided it, and none does."""
+    """A limitation decided it, and none will."""
     APPEARS = "appears"
-    """None decided it, and a limitation does."""
+    """No limitation decided it, and one will."""
     OPENS = "opens"
     """The documents leave the outcome open from then on."""
     SETTLES = "settles"
     """They left it open, and expect one from then on."""
     DECIDED = "decided"
-    """It could not be told of the facts of before, and can then."""
+    """Today's facts left it undecided, and the changed facts decide it."""
     CHANGES = "changes"
     """Another outcome, or the same by another limitation."""
     MEMBERS = "members"
-    """That of some of its members alone."""
+    """Only the expectation of some members changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class Forecast:
     entries: tuple[Entry, ...] = ()
     manifests: tuple[ManifestFile, ...] = ()
     same: int = 0
-    """Checks of both plans of which the same is expected, of all of their members."""
+    """How many checks of both plans keep their expectation, with all of their members."""
 
 
 def forecast(
@@ -200,7 +200,7 @@ def _applying(planned: Planned) -> Applying:
 
 
 def _minors(facts: Iterable[Valued], changes: Iterable[Change]) -> Iterator[Valued]:
-    """Yield facts or causes without the patch release that stands for all of a minor of which none was named."""
+    """Yield facts or causes without the patch release that stands for a whole minor."""
     minors = {
         str(change.value): str(change.value).rpartition(".")[0]
         for change in changes
@@ -211,7 +211,7 @@ def _minors(facts: Iterable[Valued], changes: Iterable[Change]) -> Iterator[Valu
 
 
 def _only(run: RecordedRun, other: Planned) -> Iterator[OnlyCheck]:
-    """Yield the checks that one plan alone has, with the reason for which the other leaves them out."""
+    """Yield the checks that only one plan has, and why the other leaves them out."""
     planned_ids = {check.id for check in other.plan.checks}
     for check in run.checks:
         if check.id not in planned_ids:

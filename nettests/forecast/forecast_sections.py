@@ -60,7 +60,7 @@ def headline(forecast: Forecast) -> str:
 
 
 def title_line(forecast: Forecast) -> str:
-    """Return of which cluster it is, and what changes there."""
+    """Return the cluster's name and what changes there."""
     return f"{forecast.of or 'cluster'}: {', '.join(forecast.to)}"
 
 
@@ -89,7 +89,7 @@ def _all(forecast: Forecast) -> Iterator[Section]:
 
 
 def words_of(change: ExpectedChange) -> str:
-    """Return what was expected and what is then, or by what where the outcome stays."""
+    """Return the old and the new expectation; if the outcome stays, the limitations that decide it."""
     was, now = change.before.expected, change.after.expected
     if was != now:
         return f"{was} → {now}"
@@ -148,7 +148,7 @@ def _undecided(undecided: Undecided, entries: Mapping[str, Entry], to: Iterable[
 
 
 def _keys(names: Iterable[str], to: Iterable[str] = ()) -> str:
-    """Return what to write: a value that was stated lacks its patch, or it would have settled this."""
+    """Return the options to write; a value that was already stated lacks its patch release."""
     stated = {
         key: value.removesuffix(".x") for key, _, value in (word.partition("=") for word in to)
     }

@@ -45,7 +45,7 @@ class Attribution(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributedChange:
-    """A check that is not what it was, or that one run alone has."""
+    """A check that changed, or that only one run has."""
 
     id: str
     attribution: Attribution
@@ -63,7 +63,7 @@ class Missed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fulfilment:
-    """What became of a forecast; ``facts`` are those that changed otherwise than it was told."""
+    """What became of a forecast; ``facts`` are those that changed otherwise than forecast."""
 
     of: str
     to: tuple[str, ...]
@@ -74,12 +74,12 @@ class Fulfilment:
     facts: tuple[FactChange, ...] = ()
 
     def ids(self, which: Attribution) -> tuple[str, ...]:
-        """Return the ids of the changes that are accounted for so."""
+        """Return the ids of the changes with this attribution."""
         return tuple(change.id for change in self.changes if change.attribution is which)
 
 
 def fulfilment(forecast: Forecast, difference: Difference, after: RecordedRun) -> Fulfilment:
-    """Return what the run ``after`` shows of a forecast; ``found`` is its difference from the run before."""
+    """Return what the run ``after`` shows of a forecast; ``difference`` is that from the run before."""
     checks = {check.id: check for check in after.checks}
     missed = tuple(_missed(forecast, checks))
     named = {change.id for change in forecast.changes}
@@ -153,7 +153,7 @@ def _why_missed(seen: RecordedCheck | None, change: ExpectedChange) -> str:
 def _otherwise(
     seen: Mapping[str, tuple[Verdict, str | None]], members: Iterable[MemberChange]
 ) -> Iterator[str]:
-    """Yield the members that another limitation decides than was forecast; those that are gone are left out."""
+    """Yield the members that another limitation decides than forecast; members that are gone are left out."""
     for member in members:
         if member.label in seen and seen[member.label][1] != member.limitation_after:
             yield member.label
@@ -228,10 +228,10 @@ def _by_place(facts: Iterable[FactChange]) -> Mapping[Place, list[FactChange]]:
 
 
 def _nodes(facts: Iterable[FactChange]) -> float:
-    """Return how many nodes of a pool facts speak of; no name stands for all of them."""
+    """Return how many nodes of a pool these facts are about; a fact without node names is about all."""
     return sum(len(fact.nodes) or inf for fact in facts)
 
 
 def _same(forecast: str, seen: str) -> bool:
-    """Whether a fact is what was forecast; one without its patch is any patch of it, and ``unknown`` is anything."""
+    """Whether a fact is as forecast; a version without a patch matches any patch, and ``unknown`` matches anything."""
     return seen == forecast or seen.startswith(f"{forecast}.") or forecast == UNKNOWN

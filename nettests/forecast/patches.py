@@ -65,13 +65,13 @@ def at_any_patch(
 
 
 def _outcome(expectation: Expectation) -> tuple[object, ...]:
-    """Return what an expectation comes to, without the sentences that name a version."""
+    """Return what an expectation decides, without the sentences that name a version."""
     limitation = expectation.limitation.id if expectation.limitation else None
     return expectation.expected, limitation, expectation.undecided is None, expectation.known_bugs
 
 
 def _open(every: Sequence[Expectation], lacking: Iterable[str]) -> Expectation:
-    """Return the expectation of which the entries that do not apply at each release decide."""
+    """Return an undecided expectation; it depends on the entries that apply at some releases only."""
     named = {name for expectation in every for name in expectation.entries}
     ids = sorted(
         name for name in named if not all(name in expectation.entries for expectation in every)

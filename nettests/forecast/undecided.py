@@ -14,9 +14,9 @@ _Alike = tuple[tuple[str, ...], tuple[str, ...], tuple[Dependency, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undecided:
-    """Checks of which nothing can be told, and the keys of the facts that would settle it.
+    """Checks that cannot be forecast, and the keys of the facts that would settle them.
 
-    ``already`` is whether nothing could be told of the facts of before either.
+    ``already`` is whether today's facts do not decide them either.
     """
 
     entries: tuple[str, ...]

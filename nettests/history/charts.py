@@ -110,7 +110,7 @@ def ticks(runs: Sequence[ReadRun], columns: Columns) -> Iterator[Tick]:
 
 
 def nice_top(largest: float, *, whole: bool = False) -> float:
-    """Return the end of an axis: a round number of which the half is round too, no smaller than what it shows."""
+    """Return the end of an axis: a round number, at least ``largest``, whose half is round too."""
     if largest < _NOTHING:
         return 2.0 if whole else 1.0
     power = 10.0 ** (ceil(log10(largest)) - 1)
@@ -133,7 +133,7 @@ def _usable(seconds: float | None) -> float | None:
 
 
 def _streaks(seconds: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
-    """Yield the durations of runs that follow each other."""
+    """Yield each streak of runs with usable durations, as places and seconds."""
     streak: list[tuple[int, float]] = []
     for at, duration in enumerate(seconds):
         if duration is not None:

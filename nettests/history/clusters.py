@@ -66,7 +66,7 @@ def clusters(
 
 
 def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
-    """Yield what has no place in the order of any cluster, or one already."""
+    """Yield the runs that belong to no cluster, have no start, or are listed already."""
     seen: dict[str, str] = {}
     for read_run in runs:
         run = read_run.run.run

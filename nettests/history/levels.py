@@ -80,7 +80,7 @@ class _Level:
 
 
 def course(colours: Sequence[Colour], wavering: frozenset[int] = frozenset()) -> Course:
-    """Return how a thing went; ``wavering`` are the runs that were in two minds themselves (``flaky``)."""
+    """Return how a thing went; ``wavering`` are the runs whose own verdict was ``flaky``."""
     judged = [place for place, colour in enumerate(colours) if colour is not Colour.BLIND]
     if not judged:
         return Course(state=State.NOT_JUDGED)
@@ -117,7 +117,7 @@ def _last_red_time(
         return streaks[0][0], streaks[-1][-1], State.FLAKY
     if streaks:
         return streaks[0][0], streaks[0][-1], State.REPAIRED
-    # A good run may stand at either end of a red level: it is no bad one for that.
+    # A red level may begin or end with a good run, which does not count as a bad one.
     reds = [place for place in levels[-2].places if colours[place] is Colour.RED]
     return reds[0], reds[-1], State.REPAIRED
 
@@ -148,7 +148,7 @@ def _levels(colours: Sequence[Colour], judged: Sequence[int]) -> list[_Level]:
 
 
 def _without_ends(level: _Level, ends: Set[int], colours: Sequence[Colour]) -> Iterator[_Level]:
-    """Yield a level, its first and last run apart where they alone contradict it: a change at an end is one run long.
+    """Yield a level; split off its first and last run if only they contradict it: one run is a change at an end.
 
     Red at both ends is no change: it was red before, and swings.
     """

@@ -22,7 +22,7 @@ TITLES = {
     State.GONE: "No longer planned",
     State.REPAIRED: "Repaired",
 }
-"""What of a history is told, the most urgent first."""
+"""Titles of the sections, the most urgent first."""
 _COLOUR = {
     State.RED: Verdict.FAIL,
     State.FLAKY: Verdict.FLAKY,
@@ -34,7 +34,7 @@ _COLOUR = {
 def headline(history: ClusterHistory) -> str:
     """Return what is red now, what is flaky and what was repaired, in one sentence.
 
-    A flaky check that is red in the latest run is said to be: "nothing is red" would contradict that run.
+    A flaky check that is red in the latest run is mentioned: "nothing is red" would contradict that run.
     """
     red, flaky, gone, repaired = (len(history.of(state)) for state in TITLES)
     latest = len(history.runs) - 1
@@ -118,7 +118,7 @@ def turn_lines(turn: Turn, runs: Sequence[ReadRun]) -> Iterator[str]:
 
 
 def reasons(turn: Turn) -> Iterator[str]:
-    """Yield whether facts explain the change, for how many checks where not for all."""
+    """Yield whether facts explain the change; if they do for some checks only, for how many."""
     counted = Counter(_because(check.change) for check in turn.checks if check.change)
     for text, number in counted.items():
         if text:
@@ -141,7 +141,7 @@ def percent(share: float) -> str:
 
 
 def _latest(went: Course, runs: Sequence[ReadRun]) -> Iterator[str]:
-    """Yield what the newest runs say, where that is not what the state says."""
+    """Yield what the newest runs say if it differs from the state."""
     if (
         went.gone_since is None
         and went.last_judged is not None

@@ -72,13 +72,13 @@ class ClusterHistory:
     facts: tuple[tuple[FactChange, ...], ...]
 
     def of(self, *states: State) -> tuple[CheckTrend, ...]:
-        """Return the checks that are something now."""
+        """Return the checks that are in one of these states now."""
         return tuple(check for check in self.checks if check.course.state in states)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """The histories of all clusters that runs in a folder are of, and what of the folder is in none."""
+    """The history of each cluster in a folder of runs, and the runs that belong to none."""
 
     clusters: tuple[ClusterHistory, ...]
     left_out: tuple[LeftOutRun, ...]
@@ -99,7 +99,7 @@ def history_of(
 
 
 def cluster_history(cluster: RunsOfCluster) -> ClusterHistory:
-    """Return the history of a cluster's runs, which are in their order."""
+    """Return the history of a cluster's runs, which are sorted by start."""
     pairs = _Pairs(cluster.runs)
     checks = tuple(_check_trends(pairs))
     incidents = tuple(_incident_trends(cluster.runs, checks))
@@ -233,7 +233,7 @@ def _turns(
 def _causes_of(
     together: Iterable[CheckTrend], causes: Iterable[IncidentTrend], first_bad: int
 ) -> list[IncidentTrend]:
-    """Return the causes that a turn's first bad run has of its checks: those that came with it, else those there before."""
+    """Return the causes of a turn's checks in its first bad run: those that are new in it, else those from before."""
     ids = {check.id for check in together}
     there = [
         cause
@@ -244,7 +244,7 @@ def _causes_of(
 
 
 def _way(check: CheckTrend) -> Hashable:
-    """Return which way a check went; flaky ones go together where they are red in the same runs."""
+    """Return the key by which checks are one turn; flaky ones must be red in the same runs."""
     went = check.course
     reds: tuple[int, ...] = ()
     if went.state is State.FLAKY:
