@@ -48,11 +48,12 @@ def test_no_variable_has_a_vague_name() -> None:
     """A variable, a parameter and what a loop or comprehension binds are named for what they are."""
     paths = modules("nettests", "scripts", "bench")
     assert len(paths) > 500
-    assert [
+    places = [
         f"{relative(path)}:{line}: {name}"
         for path in paths
         for line, name in vague(path.read_text("utf-8"))
-    ] == []
+    ]
+    assert not places, "\n".join(places)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,6 @@ def test_no_variable_has_a_vague_name() -> None:
 )
 def test_a_vague_name_is_noticed_wherever_it_is_bound(text: str) -> None:
     """Every statement that can bind a name is searched."""
-    assert {name for _, name in vague(text)} <= VAGUE
     assert vague(text)
 
 
