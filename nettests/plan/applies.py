@@ -30,7 +30,7 @@ from nettests.plan.ipv6_alone import why_not_on_windows
 from nettests.plan.permits import why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
 from nettests.plan.questions import Candidate
-from nettests.rules.subjects import is_told_later, subject_of, why_not_about
+from nettests.rules.subjects import is_reported_later, subject_of, why_not_about
 
 HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
@@ -77,6 +77,7 @@ def why_not(action: Action, facts: ClusterFacts) -> str:
         or _not_about_this(action, facts)
         or _no_name_server(action, facts)
         or _no_mtu(action, facts)
+        or _no_mark_beyond_proxy(action, facts)
     )
 
 
@@ -280,7 +281,7 @@ def _not_about_this(action: Action, facts: ClusterFacts) -> str:
         return ""
     node = facts.node(action.source.node) if action.source.node else None
     subjects = [
-        one for one in map(subject_of, action.case.when) if not is_told_later(one, facts, node)
+        one for one in map(subject_of, action.case.when) if not is_reported_later(one, facts, node)
     ]
     return next(filter(None, (why_not_about(subject, facts, node) for subject in subjects)), "")
 
@@ -300,3 +301,16 @@ def _no_mtu(action: Action, facts: ClusterFacts) -> str:
     if action.question is not Question.PING or action.size is None or facts.cni.mtu.known:
         return ""
     return f"the pods' MTU is not known: {facts.cni.mtu.origin}"
+
+
+def _no_mark_beyond_proxy(action: Action, facts: ClusterFacts) -> str:
+    """A captured connection is known by its source port, which one that kube-proxy itself opens does not have."""
+    if action.question is not Question.WITNESS or action.target.service is None:
+        return ""
+    node = facts.node(action.source.node or "")
+    if node.kube_proxy.mode.value != "userspace":
+        return ""
+    return (
+        f"kube-proxy of {node.name} runs in userspace mode: it opens a connection of its own to the backend, "
+        "and no capture can tell whose that is"
+    )

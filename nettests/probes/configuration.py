@@ -145,7 +145,7 @@ def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -
     """Say that a check is skipped where what was unknown of the node when it was planned speaks against its rule."""
     told = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
     for subject in RULES[name].about if name in RULES and told else ():
-        reason = why_not_about(subject, facts, node) if subject.told_by_node else ""
+        reason = why_not_about(subject, facts, node) if subject.reported_by_node else ""
         if reason:
             raise NotOfferedError(reason)
 

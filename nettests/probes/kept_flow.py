@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from nettests.model.channel import ChannelError, Conversation
 from nettests.model.words import Protocol as Carrier
-from nettests.parse.during import FLOW, backend_of, said_of
+from nettests.parse.during import FLOW, backend_of, datagram_answers
 from nettests.parse.idle import opened
 from nettests.probes.flow_client import flow_words
 from nettests.probes.idle_connection import CLIENT
@@ -86,11 +86,11 @@ class KeptFlow(InUse):
         talk.say(f"{word}\n")
 
         def told(text: str) -> bool:
-            return any(one.word == word for one in said_of(text))
+            return any(one.word == word for one in datagram_answers(text))
 
         if not talk.hear(told, seconds=self._patience):
             raise ChannelError(f"the client of a flow tells nothing: {talk.stderr[-200:]}")
-        return next(one.backend for one in said_of(talk.stdout) if one.word == word)
+        return next(one.backend for one in datagram_answers(talk.stdout) if one.word == word)
 
     def _new_flow(self) -> str | None:
         """Return who answers a flow from another source port."""

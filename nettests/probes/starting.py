@@ -180,7 +180,7 @@ class Starting:
         found = self.pods.follow_pod(
             namespace,
             name,
-            settled=lambda now: start.come(now, case, _first(item)),
+            settled=lambda now: start.conclusive(now, case, _first(item)),
             seconds=self.timing.ready,
             stuck=self.timing.stuck,
         )

@@ -217,7 +217,7 @@ class Working:
         """Return the object once its status tells of its Pods, or as it is in the end."""
         for left in reversed(range(TOLD_TRIES if wait else 1)):
             own = self._read(made)
-            if not left or not workloads.told(kind, own):
+            if not left or not workloads.status_lacks(kind, own):
                 break
             time.sleep(TOLD_PAUSE_SECONDS)
         return own
