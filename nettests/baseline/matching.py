@@ -51,7 +51,7 @@ class Fitting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class BaselineComparison:
     """A run beside a baseline: entries of deviations that are known, checks that are new or are no longer as accepted.
 
     ``elsewhere`` says that the entries were accepted for another cluster.
@@ -100,13 +100,13 @@ def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting
     )
 
 
-def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
+def compared(run: RecordedRun, baseline: Baseline, today: date) -> BaselineComparison:
     """Return a run compared with a baseline."""
     checks = {check.id: check for check in run.checks}
     fits = {fitting.entry.check: fitting for fitting in fittings(run, baseline, today)}
     holding = {check: fitting.entry for check, fitting in fits.items() if fitting.fit is Fit.HOLDS}
     deviating = [check.id for check in run.checks if check.standing in DEVIATING]
-    return Told(
+    return BaselineComparison(
         file=baseline.file,
         holding=tuple(holding[check] for check in deviating if check in holding),
         new=tuple(check for check in deviating if check not in holding),
@@ -141,16 +141,16 @@ def elsewhere(run: RecordedRun, baseline: Baseline) -> str:
 
 
 def counted(
-    result: Told, verdicts: Mapping[str, Verdict], members: Collection[Verdict]
+    comparison: BaselineComparison, verdicts: Mapping[str, Verdict], members: Collection[Verdict]
 ) -> tuple[dict[str, Verdict], set[Verdict]]:
     """Return the verdicts by which ``--fail-on new`` ends a run: what is known counts as accepted, what is red as failed."""
-    accepted = set(result.known)
+    accepted = set(comparison.known)
     kept = {
         check: Verdict.PASS if check in accepted and verdict in DEVIATING else verdict
         for check, verdict in verdicts.items()
     }
     rest = set(members) - DEVIATING
-    return kept, {*rest, Verdict.FAIL} if result.red else rest
+    return kept, {*rest, Verdict.FAIL} if comparison.red else rest
 
 
 def _fit(
