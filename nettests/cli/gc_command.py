@@ -141,7 +141,7 @@ def _why_it_goes(leftover: Leftover) -> str:
         why = "nobody renews the Lease of its run"
     whose = (
         "everything in it is the run's"
-        if leftover.own
+        if leftover.own_namespace
         else "only what carries the run's marks goes"
     )
     return f"{why}; {whose}"
@@ -152,7 +152,7 @@ def _next_step(leftover: Leftover) -> str:
     if leftover.state is State.KEPT and not leftover.named:
         return f"; remove it with: nettests gc --run {leftover.ownership.run} --yes"
     look = f"look at it, then: kubectl delete namespace {leftover.namespace}"
-    if leftover.state is State.ALIVE or not leftover.own or not leftover.obstacle:
+    if leftover.state is State.ALIVE or not leftover.own_namespace or not leftover.obstacle:
         return ""
     if leftover.unseen and not leftover.strangers:
         return f"; run gc with the role of manifests/rbac/gc.yaml, or {look}"
@@ -167,7 +167,9 @@ def _runs(leftovers: list[Leftover]) -> str:
 
 def _line(leftover: Leftover) -> str:
     where = (
-        f"namespace {leftover.namespace}" if leftover.own else f"in namespace {leftover.namespace}"
+        f"namespace {leftover.namespace}"
+        if leftover.own_namespace
+        else f"in namespace {leftover.namespace}"
     )
     now, marks = datetime.now(UTC), leftover.ownership
     return (
@@ -205,7 +207,7 @@ def _data(
                 "created": leftover.ownership.created.isoformat(),
                 "expires": leftover.ownership.expires.isoformat(),
                 "namespace": leftover.namespace,
-                "own_namespace": leftover.own,
+                "own_namespace": leftover.own_namespace,
                 "state": leftover.state.value,
                 "objects": list(leftover.objects),
                 "strangers": list(leftover.strangers),

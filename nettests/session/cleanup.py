@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from nettests.cluster import Connection
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.undo import Made, delete_run
+from nettests.cluster.undo import CreatedObjects, delete_run
 from nettests.errors import ClusterError
 
 EXPIRES_AFTER = timedelta(hours=6)
@@ -26,7 +26,7 @@ def ownership(run_id: str) -> Ownership:
 def clean_up(
     connection: Connection,
     marks: Ownership,
-    created: Made,
+    created: CreatedObjects,
     *,
     wait: float,
     namespace: str | None = None,

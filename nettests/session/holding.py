@@ -87,7 +87,7 @@ class Holding:
     def _remove(self) -> None:
         assert self._access is not None, "nothing is touched before there is an access"
         assert self._access.ownership is not None, "and what it creates is marked"
-        marks, created = self._access.ownership, self._access.made
+        marks, created = self._access.ownership, self._access.created
         delete_unacknowledged(self.connection, marks, created, self.namespace)
         began = time.monotonic()
         left = clean_up(
