@@ -109,13 +109,19 @@ class Observer:
             ThreadPoolExecutor(self._bounds.waiting_checks, "observe") as senders,
             ThreadPoolExecutor(self._bounds.waiting_services, "converge") as pollers,
         ):
-            gates = {
-                pair: pollers.submit(converge, pair, senders=senders) for pair in first.in_order()
-            }
-            for check in free:
-                self._queue(self._pool(check, senders), partial(self._observe, check))
-            late = time.monotonic() + self.late
-            self._settle([gates[pair] for pair in gates if not descriptor(pair.kind).by_name], late)
+            try:
+                gates = {
+                    pair: pollers.submit(converge, pair, senders=senders)
+                    for pair in first.in_order()
+                }
+                for check in free:
+                    self._queue(self._pool(check, senders), partial(self._observe, check))
+                late = time.monotonic() + self.late
+                self._settle(
+                    [gates[pair] for pair in gates if not descriptor(pair.kind).by_name], late
+                )
+            finally:
+                self._settled.set()  # whatever went wrong: the pool is left when no member waits
             if disruptive:
                 wait(gates.values(), timeout=max(0.0, late - time.monotonic()))
                 wait([gates[pair] for pair in before])
@@ -133,7 +139,6 @@ class Observer:
             converged, waiting = wait(waiting, min(left, STALLED_SECONDS), FIRST_COMPLETED)
             if not converged:
                 break
-        self._settled.set()
 
     @property
     def _bounds(self) -> Bounds:
@@ -235,7 +240,11 @@ class Observer:
     def _queue(self, senders: Executor, action: Callable[[], None]) -> Future[None]:
         """Have a calm check run; one at a time is announced, so that none is waited for that is in no queue."""
         self._phases.announce()
-        return senders.submit(self._in_turn, action)
+        try:
+            return senders.submit(self._in_turn, action)
+        except RuntimeError:  # no further thread: whoever disturbs must not wait for it
+            self._phases.withdraw()
+            raise
 
     def _in_turn(self, action: Callable[[], None]) -> None:
         with self._phases.calm():

@@ -77,6 +77,7 @@ class Run:
         self.stages = prepared.stages
         self._broken_off = threading.Event()
         """The run is not only to stop, but to end at once: without diagnostics."""
+        self.journal.on_broken = self._unrecorded
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._nodes: NodeWatch | None = None
@@ -143,7 +144,10 @@ class Run:
             self._end_holding(exit_code)
 
     def finish(self, *, exit_code: int, counts: dict[str, int]) -> None:
-        """Start no further check, let failures be diagnosed unless the run is interrupted, and close the journal."""
+        """Start no further check, let failures be diagnosed unless the run is interrupted, and close journal and connection.
+
+        Who is too impatient for the clean-up leaves it to ``close``, and the connection open for it.
+        """
         try:
             if exit_code != ExitCode.INTERRUPTED:
                 self._let_end(STOP_SECONDS + self.prepared.profile.diagnostics.seconds)
@@ -160,8 +164,15 @@ class Run:
                 stages=self.stages.seconds(),
             )
             self.journal.close()
-            self.prepared.connection.close()
             self._tell("done")
+        self.prepared.connection.close()
+
+    def close(self) -> None:
+        """Stop, if ``finish`` did not come to its end, and send nothing any more; may be called twice, from anywhere."""
+        try:
+            self.stop()
+        finally:
+            self.prepared.connection.close()
 
     def _let_end(self, seconds: float) -> None:
         """Start no further check, and wait for what is under way."""
@@ -173,7 +184,7 @@ class Run:
         """Deploy, observe, diagnose and clean up; whatever happens, every check gets its ``done`` record."""
         reason = f"{STOPPED} before this check was run"
         try:
-            if plan.checks:
+            if plan.checks and not self._stopped.is_set():
                 self._observe(plan)
         except NettestsError as error:
             reason = error.message
@@ -338,6 +349,11 @@ class Run:
     def _lost(self, why: str) -> None:
         """Start no further check: the namespace is another run's now."""
         self.journal.event(f"the run was stopped: {why}")
+        self._stopped.set()
+
+    def _unrecorded(self) -> None:
+        """Start no further check and diagnose nothing: nothing of it could be written."""
+        self._broken_off.set()
         self._stopped.set()
 
     def _end_holding(self, exit_code: int | None) -> None:
