@@ -296,7 +296,9 @@ class Follower:
             with self.path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except FileNotFoundError:
-            return not self._offset  # not begun yet: the deadline decides; one that was removed is written for nobody
+            return (
+                not self._offset
+            )  # not begun yet: the deadline decides; one that was removed is written for nobody
         except BlockingIOError:
             return True
         return False

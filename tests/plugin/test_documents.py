@@ -35,7 +35,7 @@ def test_a_report_without_room_is_no_good_end(journal: Journal) -> None:
     with room(8_000):  # enough for all documents but the page
         ended = end_documents(journal)
     assert ended.results is not None
-    assert "nobody there" in ended.results.run.error
+    assert "nobody there" in (ended.results.run.error or "")
     assert f"no report could be written to {folder}: File too large" in ended.problem
     assert (folder / RESULTS).exists()
     assert not (folder / HTML).exists()
