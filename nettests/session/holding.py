@@ -61,7 +61,7 @@ class Holding:
         self._lease.take()
 
     def end(self, exit_code: int | None) -> None:
-        """Remove the objects, or keep them; ``exit_code`` is ``None`` before the run's is known."""
+        """Remove the objects, or keep them, and create no other; ``exit_code`` is ``None`` before the run's is known."""
         if not self.touched or self.gone or self.kept:
             return
         if self.keep is Keep.ALWAYS or (self.keep is Keep.ON_FAILURE and exit_code in FAILED):
@@ -87,6 +87,7 @@ class Holding:
     def _remove(self) -> None:
         assert self._access is not None, "nothing is touched before the door is there"
         assert self._access.ownership is not None, "and what it creates is marked"
+        self._access.ended.set()
         marks, made = self._access.ownership, self._access.made
         delete_unacknowledged(self.connection, marks, made, self.namespace)
         began = time.monotonic()

@@ -1,0 +1,76 @@
+"""A connection that is closed holds no thread: answers and streams under way are cut, over TLS too."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import pytest
+import trustme
+
+from nettests.cluster import Connection
+from nettests.cluster.kubeconfig import choose
+from nettests.cluster.threads import threads
+from nettests.errors import ClusterError
+from nettests.model.channel import ChannelError
+from tests.cluster.api import Reply, Request, serving, write_kubeconfig
+from tests.cluster.opening import run, tls
+
+SOON = 10.0
+"""Far more than cutting takes, and far less than what is waited for."""
+LONG = 60.0
+
+
+class Silent:
+    """An API server that answers nothing until it is let go, and says when a request came."""
+
+    def __init__(self) -> None:
+        self.came, self.over = Event(), Event()
+
+    def __call__(self, request: Request) -> Reply:
+        self.came.set()
+        if request.path.partition("?")[0].endswith("/exec"):
+            return Reply(frames=(), held=self.over)
+        self.over.wait(LONG)
+        return Reply(body={})
+
+
+@pytest.fixture(params=["http", "https"])
+def silent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Connection, Silent]]:
+    """A connection to one."""
+    server, authority = Silent(), trustme.CA()
+    secured = request.param == "https"
+    with serving(server, tls(authority) if secured else None) as api:
+        ca = authority.cert_pem.bytes() if secured else None
+        yield Connection(choose(write_kubeconfig(tmp_path / "k", api.url, ca=ca), None)), server
+        server.over.set()
+
+
+@pytest.mark.parametrize("waited", ["answer", "stream"])
+def test_who_waits_is_told_at_once(silent: tuple[Connection, Silent], waited: str) -> None:
+    """What would be waited for half a minute and longer ends as soon as the connection is closed."""
+    connection, server = silent
+    with ThreadPoolExecutor(1) as pool:
+        if waited == "answer":
+            waiting = pool.submit(lambda: connection.get("/api/v1/nodes"))
+        else:
+            waiting = pool.submit(lambda: {"said": run(connection, LONG)})
+        assert server.came.wait(LONG)
+        began = time.monotonic()
+        connection.close()
+        with pytest.raises((ClusterError, ChannelError)):
+            waiting.result(SOON)
+        assert time.monotonic() - began < SOON
+
+
+def test_an_interrupt_waits_for_no_thread(silent: tuple[Connection, Silent]) -> None:
+    """Ctrl-C while a cluster is read: neither the threads that read nor those that are still to read hold it up."""
+    connection, server = silent
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), threads(connection, "reading") as pool:
+        for _ in range(100):
+            pool.submit(connection.get, "/api/v1/nodes")
+        assert server.came.wait(LONG)
+        raise KeyboardInterrupt
+    assert time.monotonic() - began < SOON
