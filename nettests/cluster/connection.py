@@ -235,7 +235,7 @@ class Connection:
 
     def tries(self, until: float = math.inf) -> Tries:
         """Return the tries that a request, or a handshake, has; none begins after ``until``."""
-        return Tries(self.timing, self._credentials, self._random, self.under_way.over, until)
+        return Tries(self.timing, self._credentials, self._random, self.under_way, until)
 
     def send(
         self,

@@ -19,6 +19,8 @@ LOOK_SECONDS = 5.0
 """Length of one watch: states that do not change are handed out again so often."""
 PAUSE_SECONDS = 0.5
 """Before the next request where the last one told nothing: it failed, or ended at once."""
+GONE_SECONDS = 120.0
+"""An API server of which nothing good is heard for so long is waited for no longer: one that restarts is back by then."""
 FINAL = frozenset({401, 403, 404})
 """Answers that do not heal by waiting."""
 EXPIRED = 410
@@ -39,19 +41,21 @@ def states(
     a request less for who follows one object that was just made.
 
     Ends after ``seconds``, whatever the API does in between; ``ApiError`` for an answer in ``FINAL``, ``ClosedError``
-    once the connection is closed.
+    once the connection is closed, ``ClusterError`` where the API server is gone for ``GONE_SECONDS``.
     A watch that ended in order is resumed where it was. After one that was cut, was refused or has
     expired (410) the collection is listed again: behind a gateway that lets no watch live the lists still tell.
     """
-    deadline = time.monotonic() + seconds
+    heard = time.monotonic()
+    deadline = heard + seconds
     held: dict[str, Object] = {}
     version = ""
     while (left := deadline - time.monotonic()) > 0:
         begun = time.monotonic()
         told = False
         try:
-            if not version:
-                held, version = _listed(connection, path, query) if listed else ({}, "")
+            if not version and listed:
+                held, version = _listed(connection, path, query)
+                heard = time.monotonic()
             if listed:
                 yield held
             listed = True  # from now on it is known what was there
@@ -64,17 +68,25 @@ def states(
                     version = _taken(held, event) or version
                     told = True
                     yield held
+            heard = time.monotonic()
         except ApiError as error:
             if error.status in FINAL:
                 raise
-            version = ""
             told = error.status == EXPIRED
+            version = _lost(error, heard)
         except ClosedError:
             raise
-        except ClusterError:
-            version = ""
+        except ClusterError as error:
+            version = _lost(error, heard)
         if not told and time.monotonic() - begun < PAUSE_SECONDS:
             time.sleep(max(0.0, min(PAUSE_SECONDS, deadline - time.monotonic())))
+
+
+def _lost(error: ClusterError, heard: float) -> str:
+    """Return no version: the collection is to be listed again; raise where it has long been so."""
+    if time.monotonic() - heard >= GONE_SECONDS:
+        raise error
+    return ""
 
 
 def _listed(

@@ -1,10 +1,12 @@
-"""What is under way over one connection, so that closing the connection ends it.
+"""What is under way over one connection, so that closing the connection ends it; and when anything was answered last.
 
-Used by ``connection`` and ``handshake``. An answer that is waited for, or a stream that is read, would hold its thread,
+Used by ``connection``, ``tries`` and ``handshake``. An answer that is waited for, or a stream that is read, would hold its thread,
 and with it the process, until its time is over; cut, it is an error of who reads it.
 """
 
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -15,8 +17,19 @@ class UnderWay:
     def __init__(self) -> None:
         self.over = threading.Event()
         """Nothing is begun any more."""
+        self.until = math.inf
+        """No further try of anything begins after that (``time.monotonic``)."""
+        self._heard = time.monotonic()
         self._cuts: dict[object, Callable[[], None]] = {}
         self._lock = threading.Lock()
+
+    def heard(self) -> None:
+        """Take note that the API server has answered something, however it did."""
+        self._heard = time.monotonic()
+
+    def silence(self) -> float:
+        """Return for how many seconds it has answered nothing."""
+        return time.monotonic() - self._heard
 
     @contextmanager
     def cutting(self, cut: Callable[[], None]) -> Iterator[None]:

@@ -89,8 +89,10 @@ class Holding:
         assert self._access.ownership is not None, "and what it creates is marked"
         self._access.ended.set()
         marks, made = self._access.ownership, self._access.made
-        delete_unacknowledged(self.connection, marks, made, self.namespace)
         began = time.monotonic()
+        # An API server that is gone is tried for so long, whichever request it is: five times half a minute each is no end.
+        self.connection.under_way.until = began + self.timing.clean_up
+        delete_unacknowledged(self.connection, marks, made, self.namespace)
         left = clean_up(
             self.connection,
             marks,

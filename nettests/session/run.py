@@ -124,7 +124,7 @@ class Run:
             self.journal.event(swept(blueprint.facts))
         depends = Dependence(plan=plan, facts=blueprint.facts)
         tell = partial(self.journal.event, notable=True)
-        self._nodes = depends.watch(self.prepared.connection, tell, self._began)
+        self._nodes = depends.watch(self.prepared.connection, tell, self._began, self._gone)
         self.watch.nodes_of, self.watch.nodes = depends.of, self._nodes
         self._thread = threading.Thread(
             target=self._work, args=(plan,), name="nettests-run", daemon=True
@@ -349,6 +349,11 @@ class Run:
     def _lost(self, why: str) -> None:
         """Start no further check: the namespace is another run's now."""
         self.journal.event(f"the run was stopped: {why}")
+        self._stopped.set()
+
+    def _gone(self, why: str) -> None:
+        """Start no further check: each would wait for an API server that nobody hears of."""
+        self.journal.event(f"the run was stopped: {why}", notable=True)
         self._stopped.set()
 
     def _unrecorded(self) -> None:

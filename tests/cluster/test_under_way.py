@@ -15,7 +15,7 @@ from nettests.cluster.threads import threads
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from tests.cluster.api import Reply, Request, serving, write_kubeconfig
-from tests.cluster.opening import run, tls
+from tests.cluster.opening import Connected, run, tls
 
 SOON = 10.0
 """Far more than cutting takes, and far less than what is waited for."""
@@ -67,10 +67,41 @@ def test_who_waits_is_told_at_once(silent: tuple[Connection, Silent], waited: st
 def test_an_interrupt_waits_for_no_thread(silent: tuple[Connection, Silent]) -> None:
     """Ctrl-C while a cluster is read: neither the threads that read nor those that are still to read hold it up."""
     connection, server = silent
+
+    def read() -> None:
+        with threads(connection, "reading") as pool:
+            for _ in range(100):
+                pool.submit(connection.get, "/api/v1/nodes")
+            assert server.came.wait(LONG)
+            raise KeyboardInterrupt
+
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), threads(connection, "reading") as pool:
-        for _ in range(100):
-            pool.submit(connection.get, "/api/v1/nodes")
-        assert server.came.wait(LONG)
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        read()
     assert time.monotonic() - began < SOON
+
+
+@pytest.mark.parametrize(
+    ("code", "heard"), [(200, True), (404, True), (429, True), (500, False), (503, False)]
+)
+def test_what_a_gateway_says_is_no_word_of_the_api_server(
+    connected: Connected, tmp_path: Path, code: int, *, heard: bool
+) -> None:
+    """Any answer shows that it is there, but for server errors: whoever stands before it says them too."""
+    with serving(lambda _: Reply(status=code, body={})) as api:
+        connection = connected(write_kubeconfig(tmp_path / "k", api.url))
+        time.sleep(0.05)
+        before = connection.under_way.silence()
+        connection.answer("GET", "/api/v1/nodes")
+        assert (connection.under_way.silence() < before) is heard
+
+
+def test_no_try_begins_after_the_time_of_all(connected: Connected, tmp_path: Path) -> None:
+    """What cleans up has so long for all of its requests, and not for the tries of each."""
+    with serving(lambda _: Reply(status=503, body={})) as api:
+        connection = connected(write_kubeconfig(tmp_path / "k", api.url))
+        connection.answer("GET", "/api/v1/nodes")
+        before = len(api.requests)
+        connection.under_way.until = time.monotonic()
+        connection.answer("GET", "/api/v1/nodes")
+        assert (before, len(api.requests) - before) == (2, 1)

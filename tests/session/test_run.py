@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from nettests.plan import load
 from nettests.plan.selection import select
 from nettests.redaction import Redactor
 from nettests.resources import suites_path
+from nettests.session import node_watch
 from nettests.session.blueprint import read_manifests
 from nettests.session.head import new_run_id, record_failed_start
 from nettests.session.journal import Follower
@@ -226,6 +228,35 @@ def test_a_full_disk_ends_a_run_and_its_objects_go(cluster: Cluster, options: Ru
     assert finished.distrust == "the run ended before this check was observed"
     assert "File too large" in run.journal.broken
     assert cluster.began
+    assert cluster.namespaces == []
+
+
+def test_an_api_server_that_is_gone_ends_a_run(
+    cluster: Cluster, options: RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing more is begun; who reads the report sees why where they look first."""
+    monkeypatch.setattr(node_watch, "GONE_SECONDS", 0.0)
+    monkeypatch.setattr(node_watch, "LOOK_SECONDS", 0.01)
+    prepared = prepare(options, FLOWS)
+    run = Run(prepared)
+
+    def wait(_: Request) -> Reply:
+        deadline = time.monotonic() + 30
+        while "answered nothing" not in run.journal.path.read_text() and (
+            time.monotonic() < deadline
+        ):
+            time.sleep(0.01)
+        return status(403, "Forbidden", "quota")
+
+    cluster.create_pods = wait
+    check = next(c for c in prepared.blueprint.plan.checks if c.flow == "pod-to-pod-ip")
+    run.start([check.id])
+    told = Follower(run.journal.path).wait(check.id, timeout=60).distrust
+    run.finish(exit_code=6, counts={})
+    stopped = "the run was stopped: the API server has answered nothing for 0 s"
+    (event,) = [one for one in records(run.directory, "event") if one["text"] == stopped]
+    assert event["notable"]
+    assert told is not None
     assert cluster.namespaces == []
 
 
