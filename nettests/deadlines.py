@@ -37,6 +37,10 @@ class Patience:
         if self._over:
             self.give_up()
 
+    def renew(self) -> None:
+        """Let answers be read again, whatever was given up before."""
+        self._over = False
+
     def give_up(self) -> None:
         """End what is read now, and what would be: whoever reads it, in another thread, is told that it was cut."""
         self._over = True

@@ -108,6 +108,7 @@ class Connection:
         with self._lock:
             idle = self._idle.pop() if self._idle else None
         lent = idle or Client(self._configuration)
+        lent.patience.renew()
         try:
             with self.under_way.cutting(lent.patience.give_up):
                 yield lent

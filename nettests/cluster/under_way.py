@@ -45,9 +45,17 @@ class UnderWay:
             with self._lock:
                 del self._cuts[key]
 
+    def hasten(self) -> None:
+        """Cut all that is under way and try nothing again: nobody answers. What is begun from now on has one try."""
+        self.until = time.monotonic()
+        self._cut()
+
     def end(self) -> None:
-        """Cut all that is under way."""
+        """Cut all that is under way, and begin nothing any more."""
         self.over.set()
+        self._cut()
+
+    def _cut(self) -> None:
         with self._lock:
             cuts = list(self._cuts.values())
         for cut in cuts:

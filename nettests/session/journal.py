@@ -252,8 +252,13 @@ class Follower:
     """The waiting side: follows a journal while another thread or process writes it."""
 
     path: Path
+    _begun: bool = field(init=False)
+    """Whether the journal was seen."""
     _offset: int = 0
     _done: dict[str, Done] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._begun = self.path.exists()
 
     def wait(self, check: str, *, timeout: float) -> Done:
         """Return what the journal says of ``check`` once it is done, with the verdict of who observed it.
@@ -294,11 +299,12 @@ class Follower:
         """Whether somebody holds the writer's lock: looked at before reading, so nothing is missed."""
         try:
             with self.path.open("rb") as file:
+                self._begun = True
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except FileNotFoundError:
             return (
-                not self._offset
-            )  # not begun yet: the deadline decides; one that was removed is written for nobody
+                not self._begun
+            )  # the deadline decides; one that was removed is written for nobody
         except BlockingIOError:
             return True
         return False

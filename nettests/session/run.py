@@ -46,6 +46,8 @@ from nettests.session.watch import Watch
 
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for questions under way; what comes later is dropped."""
+INTERRUPTED_SECONDS = 6.0
+"""The same where the run is interrupted: a dial's own time-out and a moment. Who ends a Pod kills it 30 s later."""
 
 
 class Run:
@@ -136,10 +138,11 @@ class Run:
 
         May be called twice, from anywhere; ``exit_code`` decides what ``--keep-on-failure`` means.
         """
+        interrupted = exit_code == ExitCode.INTERRUPTED
         self._broken_off.set()
-        self._let_end(STOP_SECONDS)
+        self._let_end(INTERRUPTED_SECONDS if interrupted else STOP_SECONDS)
         if self._nodes is not None:
-            self._nodes.stop(last=exit_code != ExitCode.INTERRUPTED)
+            self._nodes.stop(last=not interrupted)
         with self._lock:
             self._end_holding(exit_code)
 
@@ -355,6 +358,7 @@ class Run:
         """Start no further check: each would wait for an API server that nobody hears of."""
         self.journal.event(f"the run was stopped: {why}", notable=True)
         self._stopped.set()
+        self.prepared.connection.under_way.hasten()
 
     def _unrecorded(self) -> None:
         """Start no further check and diagnose nothing: nothing of it could be written."""

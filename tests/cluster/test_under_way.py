@@ -10,6 +10,7 @@ import pytest
 import trustme
 
 from nettests.cluster import Connection
+from nettests.cluster.failures import ClosedError
 from nettests.cluster.kubeconfig import choose
 from nettests.cluster.threads import threads
 from nettests.errors import ClusterError
@@ -47,9 +48,16 @@ def silent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Con
         server.over.set()
 
 
-@pytest.mark.parametrize("waited", ["answer", "stream"])
-def test_who_waits_is_told_at_once(silent: tuple[Connection, Silent], waited: str) -> None:
-    """What would be waited for half a minute and longer ends as soon as the connection is closed."""
+@pytest.mark.parametrize(
+    ("waited", "closed"), [("answer", True), ("stream", True), ("answer", False)]
+)
+def test_who_waits_is_told_at_once(
+    silent: tuple[Connection, Silent], waited: str, *, closed: bool
+) -> None:
+    """What would be waited for half a minute and longer ends as soon as the connection is closed, or nobody is there.
+
+    One that is not closed has a try for each request that comes later, such as those of a clean-up.
+    """
     connection, server = silent
     with ThreadPoolExecutor(1) as pool:
         if waited == "answer":
@@ -58,10 +66,16 @@ def test_who_waits_is_told_at_once(silent: tuple[Connection, Silent], waited: st
             waiting = pool.submit(lambda: {"said": run(connection, LONG)})
         assert server.came.wait(LONG)
         began = time.monotonic()
-        connection.close()
+        (connection.close if closed else connection.under_way.hasten)()
         with pytest.raises((ClusterError, ChannelError)):
             waiting.result(SOON)
         assert time.monotonic() - began < SOON
+    server.over.set()
+    if closed:
+        with pytest.raises(ClosedError):
+            connection.get("/version")
+    else:
+        assert connection.get("/version") == {}
 
 
 def test_an_interrupt_waits_for_no_thread(silent: tuple[Connection, Silent]) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from nettests.cluster.sent import Sent
+from nettests.cluster.under_way import UnderWay
 from nettests.errors import ClusterError
 from nettests.model.check import Action, Check, Plan
 from nettests.model.cluster_profile import ClusterProfile
@@ -59,6 +60,7 @@ class StatedConnection:
     context = "stated"
     server = "https://127.0.0.1"
     sent = Sent()
+    under_way = UnderWay()
 
     def secrets(self) -> tuple[str, ...]:
         """Return credentials of no shape."""

@@ -271,10 +271,15 @@ def test_a_full_disk_is_an_error_of_who_only_writes(path: Path) -> None:
 
 def test_a_journal_that_somebody_removes_is_not_waited_for(path: Path) -> None:
     """The writer lives and writes on, into a file that has no name any more."""
-    follower = Follower(path)
     with Journal(path) as journal:
         journal.done("first")
-        assert follower.wait("first", timeout=60).distrust is None
+        path.unlink()
+        journal.done("second")
+        follower = Follower(path)
+        early = follower.wait("second", timeout=0.05).distrust
+    assert early == "no observation within 0 s"
+    with Journal(path) as journal:
+        follower = Follower(path)
         path.unlink()
         journal.done("second")
         told = follower.wait("second", timeout=60).distrust
