@@ -79,7 +79,7 @@ class Run:
         self.stages = prepared.stages
         self._broken_off = threading.Event()
         """The run is not only to stop, but to end at once: without diagnostics."""
-        self.journal.on_broken = self._unrecorded
+        self.journal.on_broken = self._break_off
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._nodes: NodeWatch | None = None
@@ -355,13 +355,13 @@ class Run:
         self._stopped.set()
 
     def _gone(self, why: str) -> None:
-        """Start no further check: each would wait for an API server that nobody hears of."""
+        """Start no further check and diagnose nothing: each request would wait for an API server that is gone."""
         self.journal.event(f"the run was stopped: {why}", notable=True)
-        self._stopped.set()
+        self._break_off()
         self.prepared.connection.under_way.hasten()
 
-    def _unrecorded(self) -> None:
-        """Start no further check and diagnose nothing: nothing of it could be written."""
+    def _break_off(self) -> None:
+        """Start no further check and diagnose nothing: it could not be read, or not be written."""
         self._broken_off.set()
         self._stopped.set()
 
