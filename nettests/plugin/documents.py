@@ -60,7 +60,17 @@ class Ended:
 def end_documents(
     journal: Journal, observations: Mapping[str, Observation] = _NONE, *, beside: bool = False
 ) -> Ended:
-    """Write the documents of a run that has just ended, whose disk may be full by now, or whose folder gone."""
+    """Write the documents of a run that has just ended, whose disk may be full by now, or whose folder gone.
+
+    Who interrupts it has a run that is over already: they are written all the same, unless it is interrupted again.
+    """
+    try:
+        return _ended(journal, observations, beside=beside)
+    except KeyboardInterrupt:
+        return _ended(journal, observations, beside=beside)
+
+
+def _ended(journal: Journal, observations: Mapping[str, Observation], *, beside: bool) -> Ended:
     results: Results | None = None
     problems = [f"{journal.broken}\n  → make room there, and run again"] if journal.broken else []
     try:

@@ -7,8 +7,10 @@ import pytest
 from nettests.errors import ClusterError
 from nettests.model.exit_code import ExitCode
 from nettests.model.run_folder import HTML, JOURNAL, RESULTS
+from nettests.plugin import documents
 from nettests.plugin.documents import end_documents, write_documents
 from nettests.redaction import Redactor
+from nettests.report import Results, render_junit
 from nettests.session.head import record_failed_start
 from nettests.session.journal import Journal
 from nettests.session.run_options import RunOptions
@@ -61,3 +63,23 @@ def test_what_can_be_written_is_what_it_was(journal: Journal) -> None:
     ended = end_documents(journal)
     assert (ended.problem, ended.exit_code(ExitCode.OK)) == ("", ExitCode.OK)
     assert (journal.path.parent / HTML).exists()
+
+
+def test_a_late_interrupt_costs_no_document(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGTERM while they are written: the run is over, and its result stands; a second one is heeded."""
+    interrupts = [1]
+
+    def interrupted(results: Results) -> str:
+        if interrupts:
+            interrupts.pop()
+            raise KeyboardInterrupt
+        return render_junit(results)
+
+    monkeypatch.setattr(documents, "render_junit", interrupted)
+    assert end_documents(journal).problem == ""
+    assert (journal.path.parent / HTML).exists()
+    interrupts += [1, 1]
+    with pytest.raises(KeyboardInterrupt):
+        end_documents(journal)
