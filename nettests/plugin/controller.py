@@ -305,7 +305,7 @@ class Controller:
         """Remove what is still there: a run that was broken off before its end, the lab."""
         with self._closing:
             if self.run is not None:
-                told = self.run.holding.left_behind
+                before = self.run.holding.left_behind
                 self.run.close()
-                if (left := self.run.holding.left_behind) != told:
+                if (left := self.run.holding.left_behind) != before:
                     self.reporter.paragraph(f"left behind: {left}", style="bold red")

@@ -69,6 +69,11 @@ class Holding:
         elif self.keep is Keep.NEVER or exit_code is not None:
             self._remove()
 
+    @property
+    def ending(self) -> bool:
+        """Whether objects are being removed, or are gone: that they no longer stand is no event."""
+        return self._access is not None and self._access.ended.is_set()
+
     def _hold(self) -> None:
         try:
             if self._lease is not None:

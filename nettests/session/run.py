@@ -217,7 +217,7 @@ class Run:
         return PodWatch(
             deployed=standing.deployment,
             read=lambda: probes.still_standing(standing.access, standing.deployment, labels),
-            tell=partial(self.journal.event, notable=True),
+            tell=self._pod_gone,
             began=self._began,
         )
 
@@ -359,6 +359,11 @@ class Run:
         self.journal.event(f"the run was stopped: {why}", notable=True)
         self._break_off()
         self.prepared.connection.under_way.hasten()
+
+    def _pod_gone(self, event: str) -> None:
+        """Note that a Pod no longer stands, unless the run itself removes it while its last checks end."""
+        if not self.holding.ending:
+            self.journal.event(event, notable=True)
 
     def _break_off(self) -> None:
         """Start no further check and diagnose nothing: it could not be read, or not be written."""

@@ -52,8 +52,8 @@ def uncaptured() -> tuple[TextIO, bool]:
         descriptor = os.dup(sys.stdout.fileno())
     except (io.UnsupportedOperation, AttributeError, ValueError):
         return sys.stdout, False
-    told = io.BufferedWriter(_Untroubled(descriptor, "w"))
-    return io.TextIOWrapper(told, encoding=sys.stdout.encoding or "utf-8"), True
+    buffered = io.BufferedWriter(_Untroubled(descriptor, "w"))
+    return io.TextIOWrapper(buffered, encoding=sys.stdout.encoding or "utf-8"), True
 
 
 class _Untroubled(io.FileIO):

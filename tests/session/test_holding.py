@@ -116,8 +116,10 @@ def test_objects_go_when_it_is_known_that_they_may(
     """Before the exit code is known nothing goes that a failure would keep; from then on a late check creates nothing."""
     held = holding(connection, keep)
     access, _ = held.begin(touches=True)
+    assert not held.ending
     held.end(exit_code)
     assert bool(held.left_behind) is removed
+    assert held.ending is removed
     assert (held.gone, held.kept) == (False, "")
     with pytest.raises(ClusterError) as refused:
         access.create({"kind": "Pod", "metadata": {"name": "late", "namespace": "theirs"}})
