@@ -63,7 +63,7 @@ def observe(
     attempts = _attempts(check, own, overloaded, alone)
     seen = _sources(check, own, attempts)
     said = without_busy_nodes(telling(own, attempts))
-    told = tuple(one for one in said if not (one.overloaded or one.number == alone))
+    told = tuple(one for one in said if not (one.overloaded or _excused(one, alone)))
     distrust = (
         _lost_origin(check, raws)
         or _unusable(said)
@@ -138,6 +138,11 @@ def _marked(attempt: Attempt, *, overloaded: bool, alone: bool) -> Attempt:
     if alone:
         attempt = replace(attempt, detail=one_line(f"{ALONE}: {attempt.detail}"))
     return replace(attempt, overloaded=overloaded)
+
+
+def _excused(attempt: Attempt, alone: int | None) -> bool:
+    """Whether an attempt is left out, because its silence is the only one of the run; one that was answered later counts."""
+    return attempt.number == alone and not attempt.outcome.positive
 
 
 def changed_in_place(check: Check) -> bool:

@@ -20,7 +20,7 @@ from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Done
 from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, Judgement
-from nettests.model.words import Verdict
+from nettests.model.words import Question, Verdict
 from nettests.parse import observation_of
 from nettests.parse.lost_datagram import loses, lost_alone
 from nettests.parse.overload import Carried, carried, overloaded, overloaded_before, too_busy
@@ -228,13 +228,15 @@ class Watch:
         done = self._without_overload(done, min(raw.started for raw in own))
         of = self._checks[done.check]
         busy = overloaded(own, others, chain.from_iterable(everybody))
+        alone = self._alone(of, [raw for raw in own if raw.attempt not in busy])
+        excused = alone is not None and of.action.question is Question.DURING
         return replace(
             done,
             distrust=done.distrust or too_busy(of, own, others, chain.from_iterable(everybody)),
-            resent=resent(of, raws, others),
+            resent=None if excused else resent(of, raws, others),
             slow=slow(of, raws, others),
             overloaded=busy,
-            alone=self._alone(of, [raw for raw in own if raw.attempt not in busy]),
+            alone=alone,
         )
 
     def _alone(self, check: Check, own: Sequence[Raw]) -> int | None:
