@@ -131,6 +131,7 @@ def judged(watch: Watch, of: Check, *records: Record) -> tuple[Verdict, str, int
     )
     Attempts().carry_out(sender, of)
     watch.done(of.id)
+    assert isinstance(watch.journal, Journal)
     lines = [one for one in read_journal(watch.journal.path) if isinstance(one, Done)]
     (done,) = [one for one in lines if one.check == of.id]
     assert done.judgement is not None
