@@ -21,7 +21,14 @@ from nettests.rules.evidence import (
     finding,
 )
 from nettests.rules.kept import KEEP, Kept
-from nettests.rules.readings import CMD, ApiObjects, Request, ToolOutput, printed_if_there
+from nettests.rules.readings import (
+    CMD,
+    ApiObjects,
+    Request,
+    ToolOutput,
+    newest_last,
+    printed_if_there,
+)
 from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, KERNELSPACE, OVERLAY, VXLAN, WINDOWS
 
@@ -82,7 +89,7 @@ DONE = r"Wrote subnet file to|Running backend|Found HNSNetwork|Created HNSNetwor
 MILESTONE = re.compile(f"{WAITING}|{DONE}")
 FLANNEL_LOG = ToolOutput(
     name="flannel-log",
-    words=printed_if_there(r"C:\var\log\pods\*flannel*\*\*.log", "-Tail 200"),
+    words=newest_last(r"C:\var\log\pods\*flannel*\*\*.log", 200),
     keep=kept.lines(MILESTONE.pattern),
 )
 """Where the kubelet of a Windows node keeps the log of a flanneld that is a Pod."""
