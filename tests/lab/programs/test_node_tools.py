@@ -6,6 +6,7 @@ import pytest
 
 from nettests.lab.interfaces import Disk
 from nettests.rules.flannel import FLANNEL_LOG
+from nettests.rules.kubelet import RESOLV_CONF_FILES
 from tests.lab.programs.test_host_tools import SHELL, Node, finish
 
 KEY = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kubelet"
@@ -120,6 +121,13 @@ def test_the_kubelet_is_shown_with_the_file_that_it_names() -> None:
     assert finish(spaced, [*SHELL, KUBELET])[1] == f"{line}\r\nx: 2\r\n"
     alone = node(command_lines={"kubelet": "kubelet.exe --v=4"})
     assert finish(alone, [*SHELL, KUBELET])[1] == "kubelet.exe --v=4\r\n"
+
+
+def test_whether_files_are_there_is_said_of_each() -> None:
+    """In the order of the paths; letters may be of either case."""
+    there = node(files={r"c:\etc\resolv.conf": ""})
+    assert finish(there, RESOLV_CONF_FILES.words) == (0, "True\r\nFalse\r\n", "")
+    assert finish(node(), RESOLV_CONF_FILES.words) == (0, "False\r\nFalse\r\n", "")
 
 
 def test_of_flanneld_the_newest_log_is_read_last() -> None:

@@ -36,6 +36,10 @@ _LOGS = re.compile(
     r"\{ Get-ChildItem -Path '(?P=path)' \| Sort-Object -Property CreationTime \| Get-Content -Tail (?P<lines>\d+) \}",
     re.IGNORECASE,
 )
+# Sample: Test-Path -PathType Leaf -LiteralPath 'C:\\etc\\resolv.conf','C:\\k\\config'
+_ARE_FILES = re.compile(
+    r"Test-Path -PathType Leaf -LiteralPath (?P<paths>'[^']+'(?:,'[^']+')*)", re.IGNORECASE
+)
 _FIREWALL = (
     "get-netfirewallprofile -policystore activestore | select-object name,enabled | convertto-json"
 )
@@ -59,6 +63,11 @@ async def run(process: Process, text: str) -> int | None:
         return 0
     if match := _LOGS.fullmatch(text):
         return await _print_ends(process, node.disk, match["path"], int(match["lines"]))
+    if match := _ARE_FILES.fullmatch(text):
+        there = {name.lower() for name in node.disk.files}
+        paths = match["paths"].strip("'").split("','")
+        await out(process, "".join(f"{path.lower() in there}\n" for path in paths))
+        return 0
     match = _PROCESSES.fullmatch(text)
     if match is None:
         return None
