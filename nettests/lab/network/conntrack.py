@@ -1,16 +1,17 @@
 """Flows that connection tracking remembers and a change of the Service table must end.
 
-Two kinds. UDP flows to a backend that is gone, which kube-proxy on Linux forgets after programming
+Three kinds. UDP flows to a backend that is gone, which kube-proxy on Linux forgets after programming
 (``pkg/proxy/conntrack``; kube-proxy on Windows has nothing of the kind). And flows that began before
 their Service had rules: they are remembered as untranslated, and a client that draws the same source
 port from its 28 232 within two minutes would follow that memory past the new rules. kube-proxy forgets
 the latter for UDP on Linux; here it is done for TCP and on Windows too, since no document promises
-the accident, and checks would be ``flaky`` by it about once in 20 000 dials.
+the accident, and checks would be ``flaky`` by it about once in 20 000 dials. And connections whose SYN no backend
+answered, because it went: who draws their source port within two minutes would be sent to it again.
 """
 
 import errno
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -73,6 +74,24 @@ def added_frontends(
     return frozenset(_frontends(new, node_address)) - frozenset(_frontends(old, node_address))
 
 
+def present_backends(
+    old: ServiceTable, new: ServiceTable, node_address: Address
+) -> dict[Frontend, frozenset[Address]]:
+    """Return the backends of what TCP clients dial, where it has lost one of ``old``, or is new: the Service may have been recreated."""
+    before = _backends(old, node_address)
+    now = _backends(new, node_address)
+    return {one: here for one, here in now.items() if one not in before or before[one] - here}
+
+
+def _backends(table: ServiceTable, node_address: Address) -> dict[Frontend, frozenset[Address]]:
+    return {
+        frontend: frozenset(backend.address for backend in service.backends)
+        for service in table
+        for frontend in _frontends((service,), node_address)
+        if service.protocol == "TCP"
+    }
+
+
 def _frontends(table: ServiceTable, node_address: Address) -> Iterator[Frontend]:
     for service in table:
         if not service.backends:
@@ -107,20 +126,28 @@ def forget_removed(fd: int, flows: frozenset[UdpFlow]) -> None:
     _forget(fd, {one.address.version for one in flows}, ended)
 
 
-def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
-    """Delete the entries that went to one of ``frontends`` itself. On the worker thread only."""
+def forget_misled(
+    fd: int, frontends: frozenset[Frontend], present: Mapping[Frontend, frozenset[Address]]
+) -> None:
+    """Delete the entries that went to one of ``frontends`` itself, and those of a SYN to a backend that is not ``present``.
+
+    On the worker thread only.
+    """
+    led = {
+        (_NUMBERS[one.protocol], one.address.packed, one.port): {here.packed for here in backends}
+        for one, backends in present.items()
+    }
     tracked_ones = [frontend for frontend in frontends if frontend.protocol in _NUMBERS]
     keys = {(_NUMBERS[one.protocol], one.address.packed, one.port) for one in tracked_ones}
 
-    def begun_early(flow: Flow) -> bool:
+    def misled(flow: Flow) -> bool:
         requested = flow.original
-        untranslated = flow.reply.source == requested.destination
-        return (
-            untranslated
-            and (requested.protocol, requested.destination, requested.destination_port) in keys
-        )
+        key = (requested.protocol, requested.destination, requested.destination_port)
+        if flow.reply.source == requested.destination and key in keys:
+            return True
+        return flow.opening and key in led and flow.reply.source not in led[key]
 
-    _forget(fd, {one.address.version for one in tracked_ones}, begun_early)
+    _forget(fd, {one.address.version for one in (*tracked_ones, *present)}, misled)
 
 
 def _forget(fd: int, versions: Iterable[int], chosen: Callable[[Flow], bool]) -> None:

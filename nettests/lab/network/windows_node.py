@@ -125,11 +125,11 @@ class WindowsServices:
             )
         )
         self._lead_preserved(switched)
-        added = conntrack.added_frontends(
-            *conntrack.changed(self._services, services), self._node.address
-        )
+        old, new = conntrack.changed(self._services, services)
+        added = conntrack.added_frontends(old, new, self._node.address)
+        present = conntrack.present_backends(old, new, self._node.address)
         self._services = services
-        conntrack.forget_untranslated(self._switch.fd, added)
+        conntrack.forget_misled(self._switch.fd, added, present)
 
     def _lead_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
         """Route destinations that are kept to the first of their backends."""
