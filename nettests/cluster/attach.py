@@ -19,7 +19,7 @@ from nettests.model.json_text import read_json
 
 
 def attach(connection: Connection, namespace: str, pod: str, container: str, *, until: str) -> str:
-    """Return what the container writes from now on, until that holds ``until``, it ends, or its time is over.
+    """Return what the container writes from now on, until it contains ``until``, ends, or its time is over.
 
     Its time is that of a process, and begins when the stream is open: what opening took is not silence. ``ChannelError``
     where the stream cannot be opened, is lost again and again, or ends with a failure that the kubelet tells.
@@ -32,7 +32,7 @@ def attach(connection: Connection, namespace: str, pod: str, container: str, *, 
             return _heard(stream, pod, until, time.monotonic() + connection.timing.execute)
         except RefusedError as error:
             raise ChannelError(f"attach to {pod} was given up: {error}") from error
-        except LostError as error:  # listening does no harm twice
+        except LostError as error:  # attaching twice does no harm
             if not left:
                 raise ChannelError(f"attach to {pod} was cut: {error}") from error
     raise AssertionError("unreachable: the last try returns or raises")

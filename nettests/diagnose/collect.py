@@ -46,11 +46,11 @@ class Collected:
     @property
     def missing(self) -> dict[str, tuple[str, ...]]:
         """The titles of what could not be read, by the reason."""
-        found: dict[str, tuple[str, ...]] = {}
+        titles: dict[str, tuple[str, ...]] = {}
         for item in self.items:
             if not item.file:
-                found[item.problem] = (*found.get(item.problem, ()), item.title)
-        return found
+                titles[item.problem] = (*titles.get(item.problem, ()), item.title)
+        return titles
 
 
 @dataclass(slots=True)
@@ -82,8 +82,8 @@ class Collector:
     def run(self, wanted: Sequence[Wanted]) -> tuple[Collected, ...]:
         """Collect the subjects; returns when everything is read or the time is over."""
         self._left = self.limits.total_bytes
-        steps = {one.subject: list(self.reader.steps(one.subject)) for one in wanted}
-        done: _Done = {one.subject: {} for one in wanted}
+        steps = {request.subject: list(self.reader.steps(request.subject)) for request in wanted}
+        done: _Done = {request.subject: {} for request in wanted}
         waiting: queue.SimpleQueue[tuple[Subject, int, Step]] = queue.SimpleQueue()
         # In turns, so that no subject has nothing when the time is over.
         for number in range(max(map(len, steps.values()), default=0)):
@@ -98,15 +98,15 @@ class Collector:
             self._closed = True
         return tuple(
             Collected(
-                subject=one.subject,
-                checks=one.checks,
+                subject=request.subject,
+                checks=request.checks,
                 items=tuple(
                     item
-                    for number, (title, _) in enumerate(steps[one.subject])
-                    for item in self._brought(title, done[one.subject].get(number))
+                    for number, (title, _) in enumerate(steps[request.subject])
+                    for item in self._brought(title, done[request.subject].get(number))
                 ),
             )
-            for one in wanted
+            for request in wanted
         )
 
     def _wait(self, done: _Done, total: int) -> None:
@@ -173,7 +173,7 @@ class Collector:
             data = _cut(data, room, at_end=not item.log) if cut else data
             self._left -= len(data)
             name = before.file if before and before.file else ""
-            name = name or self._free(subject, safe_name(item.file))
+            name = name or self._free_name(subject, safe_name(item.file))
             try:
                 write_below(self.directory, [*subject.folder.split("/"), name], data)
             except OSError as error:
@@ -185,7 +185,7 @@ class Collector:
             file=name, title=item.title, command_line=item.command_line, bytes=len(data), cut=cut
         )
 
-    def _free(self, subject: Subject, wanted: str) -> str:
+    def _free_name(self, subject: Subject, wanted: str) -> str:
         """Return a name that no other item of the subject has."""
         path, number = PurePath(wanted), 2
         name = wanted
@@ -201,7 +201,7 @@ def _read(step: Step) -> Iterator[Item]:
         yield from step()
     except NettestsError as error:
         yield Item(file="", title="", problem=error.message)
-    except Exception as error:  # noqa: BLE001 - an object that nobody expected must not take the rest with it
+    except Exception as error:  # noqa: BLE001 - an unexpected object must not cost the other items
         yield Item(file="", title="", problem=f"nettests failed: {type(error).__name__}: {error}")
 
 

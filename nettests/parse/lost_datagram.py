@@ -21,12 +21,12 @@ ALONE = "the only datagram that this run lost until then"
 
 
 def wants_more(check: Check, attempts: Sequence[Attempt]) -> bool:
-    """Whether one datagram was lost, and too few were answered beside it to say that it is the only one."""
+    """Whether one datagram was lost, with too few answered ones to say that it is the only one."""
     return _lost(check, attempts) is not None and len(attempts) <= ANSWERED
 
 
 def lost_alone(check: Check, attempts: Sequence[Attempt]) -> int | None:
-    """Return the number of the one attempt that was silent where enough others were answered, or nothing."""
+    """Return the number of the only silent attempt, if enough others were answered; of a flow, see ``_first_of_flow``."""
     if check.action.question is Question.DURING:
         return _first_of_flow(attempts)
     lost = _lost(check, attempts)
@@ -42,7 +42,7 @@ def _first_of_flow(attempts: Sequence[Attempt]) -> int | None:
 
 
 def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
-    """Whether datagrams of a check were lost where others were answered, trains of them included."""
+    """Whether a check lost some datagrams while others were answered; trains count too."""
     if check.action.protocol is not Protocol.UDP:
         return False
     answered = any(attempt.outcome.positive for attempt in attempts)
@@ -52,7 +52,7 @@ def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
 
 
 def _lost(check: Check, attempts: Sequence[Attempt]) -> Attempt | None:
-    """Return the one attempt over UDP that was silent, if all others were answered."""
+    """Return the only silent attempt over UDP, if all others were answered."""
     if check.action.protocol is not Protocol.UDP or not _by_datagrams(check.action.question):
         return None
     silent = [attempt for attempt in attempts if not attempt.outcome.positive]
@@ -62,7 +62,7 @@ def _lost(check: Check, attempts: Sequence[Attempt]) -> Attempt | None:
 
 
 def _by_datagrams(question: Question) -> bool:
-    """Whether each attempt over UDP is one datagram and its answer, which nobody repeats or counts."""
+    """Whether each attempt over UDP is one datagram and its answer, without retries or counting by the tool."""
     match question:
         case Question.REACH | Question.DISTRIBUTE:
             return True

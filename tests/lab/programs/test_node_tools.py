@@ -126,8 +126,8 @@ def test_the_kubelet_is_shown_with_the_file_that_it_names() -> None:
 def test_whether_files_are_there_is_said_of_each() -> None:
     """In the order of the paths; letters may be of either case."""
     there = node(files={r"c:\etc\resolv.conf": ""})
-    assert finish(there, RESOLV_CONF_FILES.words) == (0, "True\r\nFalse\r\n", "")
-    assert finish(node(), RESOLV_CONF_FILES.words) == (0, "False\r\nFalse\r\n", "")
+    assert finish(there, [*RESOLV_CONF_FILES.words]) == (0, "True\r\nFalse\r\n", "")
+    assert finish(node(), [*RESOLV_CONF_FILES.words]) == (0, "False\r\nFalse\r\n", "")
 
 
 def test_of_flanneld_the_newest_log_is_read_last() -> None:
@@ -141,11 +141,11 @@ def test_of_flanneld_the_newest_log_is_read_last() -> None:
             r"C:\var\log\pods\others\x\11.log": "Running backend.\n",
         }
     )
-    code, out, _ = finish(there, FLANNEL_LOG.words)
+    code, out, _ = finish(there, [*FLANNEL_LOG.words])
     assert code == 0
     assert len(out.splitlines()) == 201
     assert out.splitlines()[-1] == "Waiting to get ManagementIP from HNSNetwork cbr0"
-    assert finish(node(), FLANNEL_LOG.words) == (0, "", "")
+    assert finish(node(), [*FLANNEL_LOG.words]) == (0, "", "")
 
 
 @pytest.mark.parametrize(
