@@ -50,9 +50,9 @@ def _opened(connection: Connection, path: str, container: str, deadline: float) 
 
 def _heard(stream: Stream, pod: str, until: str, deadline: float) -> str:
     """Return what was said; ``ChannelError`` where it is not all that was to come, because the kubelet says that it failed."""
-    said = status = b""
+    output = status = b""
     with closing(stream), suppress(TimeoutError):
-        while until.encode() not in said:
+        while until.encode() not in output:
             try:
                 message = stream.receive(deadline - time.monotonic())
             except LostError:
@@ -62,11 +62,11 @@ def _heard(stream: Stream, pod: str, until: str, deadline: float) -> str:
             if message is None:
                 break
             channel, data = message
-            said += data if channel in {STDOUT, STDERR} else b""
+            output += data if channel in {STDOUT, STDERR} else b""
             status += data if channel == STATUS else b""
-    if status and until.encode() not in said:
+    if status and until.encode() not in output:
         _require_success(pod, status)
-    return said.decode(errors="replace")
+    return output.decode(errors="replace")
 
 
 def _require_success(pod: str, status: bytes) -> None:

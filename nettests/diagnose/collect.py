@@ -113,7 +113,7 @@ class Collector:
         deadline = time.monotonic() + self.limits.seconds
         while time.monotonic() < deadline and not self.ended():
             with self._lock:
-                count = sum(one.over for steps in done.values() for one in steps.values())
+                count = sum(reading.over for steps in done.values() for reading in steps.values())
             self.on_progress(count, total)
             if count == total:
                 return

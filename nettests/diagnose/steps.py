@@ -133,19 +133,22 @@ class Reader:
 
     def _of_ports(self, node: str, of: OfPorts) -> Iterator[Item]:
         """Yield one file again and again, longer by each command: what has come when the time is over is kept."""
-        told, whys = [], []
+        sections, problems = [], []
         for number, words in enumerate(of.words, 1):
             item = self._run(node, Command(file="", title=" ".join(words), words=words))
             if item.problem:
-                whys.append(item.problem)
+                problems.append(item.problem)
                 continue
-            told.append(f"# {item.title}\n{item.text}")
+            sections.append(f"# {item.title}\n{item.text}")
             if number < len(of.words):
                 note = cut_note(f"{number} of {len(of.words)} commands were run by then")
-                yield Item(file=of.file, title=of.title, text="\n".join([*told, note]))
-        whys.append("no port was listed")
+                yield Item(file=of.file, title=of.title, text="\n".join([*sections, note]))
+        problems.append("no port was listed")
         yield Item(
-            file=of.file, title=of.title, text="\n".join(told), problem="" if told else whys[0]
+            file=of.file,
+            title=of.title,
+            text="\n".join(sections),
+            problem="" if sections else problems[0],
         )
 
     def _service(self, namespace: str, name: str, prefix: str = "") -> Iterator[Item]:

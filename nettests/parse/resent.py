@@ -69,8 +69,8 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
 
 def _said_again(check: Check, raws: Sequence[Raw]) -> str | None:
     """Return whether a flow of datagrams was answered at first only when another one had been sent."""
-    own = [read_raw(raw) for raw in raws if raw.purpose == "check" and raw.error is None]
-    lost = sum(one.lost for one in own)
+    attempts = [read_raw(raw) for raw in raws if raw.purpose == "check" and raw.error is None]
+    lost = sum(attempt.lost for attempt in attempts)
     if check.action.protocol is not Protocol.UDP or not lost:
         return None
     return f"{lost} of the flow's first datagrams had no answer, the next one had"

@@ -94,7 +94,7 @@ RESOLV_CONF_FILES = ToolOutput(
     name="resolv-conf-files",
     words=(
         *POWERSHELL,
-        "Test-Path -PathType Leaf -LiteralPath " + ",".join(f"'{one}'" for one in FILES_OF_LINUX),
+        "Test-Path -PathType Leaf -LiteralPath " + ",".join(f"'{path}'" for path in FILES_OF_LINUX),
     ),
     keep=kept.lines(r"(?m)^(?:True|False)\b"),
 )
@@ -161,13 +161,13 @@ def _is_file(given: str, evidence: Evidence) -> bool:
     """Whether a path is a file of the node; one without a drive is of the kubelet's own."""
     path = given.replace("/", "\\")
     path = f"C:{path}" if path.startswith("\\") else path
-    told = evidence.text(RESOLV_CONF_FILES).split()
-    if len(told) != len(FILES_OF_LINUX):
+    answers = evidence.text(RESOLV_CONF_FILES).split()
+    if len(answers) != len(FILES_OF_LINUX):
         raise UnreadableError(f"Test-Path does not say whether {given} is a file of the node")
-    known = dict(zip(map(str.lower, FILES_OF_LINUX), told, strict=True))
-    if path.lower() not in known:
+    is_there = dict(zip(map(str.lower, FILES_OF_LINUX), answers, strict=True))
+    if path.lower() not in is_there:
         raise NothingThereError(f"whether {given} is a file of the node is not read")
-    return known[path.lower()] == "True"
+    return is_there[path.lower()] == "True"
 
 
 @rule(

@@ -207,8 +207,8 @@ class Captures:
 def _doubt(printed: Printed, node: str) -> str:
     """Return why what is absent from a capture proves nothing, if so; what it shows is there all the same."""
     if printed.lost:
-        said = "1 packet" if printed.lost == 1 else f"{printed.lost} packets"
-        return f"tcpdump on {node} lost {said} of those that it was to capture"
+        amount = "1 packet" if printed.lost == 1 else f"{printed.lost} packets"
+        return f"tcpdump on {node} lost {amount} of those that it was to capture"
     return f"only the first frames of {node} were read" if printed.cut else ""
 
 

@@ -141,7 +141,7 @@ def _route(node: str, address: str, read: Read) -> Iterator[str]:
         nearest = max(routes, key=lambda route: route.prefixlen)
         yield f"{node} has a route to {address}, {nearest} ({ROUTES})"
     else:
-        default = any(not one.prefixlen for one in _routes(text)) or _DEFAULT.search(text)
+        default = any(not route.prefixlen for route in _routes(text)) or _DEFAULT.search(text)
         but = "but a default" if default else "and no default"
         yield f"{node} has no route to {address} {but} ({ROUTES})"
 

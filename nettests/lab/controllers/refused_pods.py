@@ -26,11 +26,11 @@ def of_replica_set(replica_set: Json, status: Json, *, lacking: int, why: str, n
         "reason": REASON,
         "message": why,
     }
-    made = status["replicas"] - lacking
+    replicas = status["replicas"] - lacking
     return {
         **status,
-        "replicas": made,
-        "fullyLabeledReplicas": made,
+        "replicas": replicas,
+        "fullyLabeledReplicas": replicas,
         "conditions": [old or new] if why else [],
     }
 
@@ -38,11 +38,11 @@ def of_replica_set(replica_set: Json, status: Json, *, lacking: int, why: str, n
 def of_deployment(status: Json, current: str, replica_sets: Sequence[Json]) -> Json:
     """Return the status with the failure of a ReplicaSet: of the present template's first, by its name ``current``."""
     sets = sorted(replica_sets, key=lambda item: bool(item["metadata"]["name"] != current))
-    found = next((one for one in map(_failure, sets) if one is not None), None)
-    if found is None:
+    failure = next((condition for condition in map(_failure, sets) if condition is not None), None)
+    if failure is None:
         return status
-    told = {**found, "lastUpdateTime": found["lastTransitionTime"]}
-    return {**status, "conditions": [*status["conditions"], told]}
+    copied = {**failure, "lastUpdateTime": failure["lastTransitionTime"]}
+    return {**status, "conditions": [*status["conditions"], copied]}
 
 
 def of_daemon_set(status: Json, *, lacking: int) -> Json:
@@ -52,4 +52,4 @@ def of_daemon_set(status: Json, *, lacking: int) -> Json:
 
 def _failure(replica_set: Json) -> Json | None:
     conditions = (replica_set.get("status") or {}).get("conditions") or ()
-    return next((one for one in conditions if one["type"] == FAILURE), None)
+    return next((condition for condition in conditions if condition["type"] == FAILURE), None)

@@ -198,8 +198,8 @@ class WorkloadController:
             name = item["metadata"]["name"]
             if item["spec"].get("replicas") != replicas[name]:
                 await self._client.patch(f"{path}/{name}", {"spec": {"replicas": replicas[name]}})
-        told = of_deployment(deployment_status(deployment, owned_sets), current, owned_sets)
-        await self._report("deployments", deployment, told)
+        status = of_deployment(deployment_status(deployment, owned_sets), current, owned_sets)
+        await self._report("deployments", deployment, status)
 
     def _scales(self, deployment: Json, owned_sets: list[Json]) -> dict[str, int]:
         current = replica_set_of(deployment)["metadata"]["name"]
@@ -249,25 +249,25 @@ class WorkloadController:
 
     def _tell_refusal(self, kind: str, item: Json, pod: Json, error: ApiError) -> None:
         """Record the event of a Pod that was refused, in its controller's words."""
-        name = next(one for one, plural in _KINDS.items() if plural == kind)
+        name = next(owner_kind for owner_kind, plural in _KINDS.items() if plural == kind)
         about = {
             "apiVersion": _GROUPS.get(kind, _APPS).removeprefix("/apis/"),
             "kind": name,
             **item,
         }
-        said = f"Error creating: {error.message}"
+        message = f"Error creating: {error.message}"
         if kind == "statefulsets":
             both = f"Pod {pod['metadata']['name']} in StatefulSet {item['metadata']['name']}"
-            said = f"create {both} failed error: {error.message}"
-        self._recorders[kind].kubelet(about, "Warning", REASON, said)
+            message = f"create {both} failed error: {error.message}"
+        self._recorders[kind].kubelet(about, "Warning", REASON, message)
 
     async def _report_refusal(
         self, kind: str, item: Json, status: Json, lacking: int, why: str
     ) -> None:
         """Report the status of a ReplicaSet or a DaemonSet without the Pods that were not made; others wait with theirs."""
         if kind == "replicasets":
-            told = of_replica_set(item, status, lacking=lacking, why=why, now=timestamp())
-            await self._report(kind, item, told)
+            reported = of_replica_set(item, status, lacking=lacking, why=why, now=timestamp())
+            await self._report(kind, item, reported)
         elif kind == "daemonsets":
             await self._report(kind, item, of_daemon_set(status, lacking=lacking))
 

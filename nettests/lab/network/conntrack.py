@@ -80,7 +80,11 @@ def present_backends(
     """Return the backends of what TCP clients dial, where it has lost one of ``old``, or is new: the Service may have been recreated."""
     before = _backends(old, node_address)
     now = _backends(new, node_address)
-    return {one: here for one, here in now.items() if one not in before or before[one] - here}
+    return {
+        frontend: here
+        for frontend, here in now.items()
+        if frontend not in before or before[frontend] - here
+    }
 
 
 def _backends(table: ServiceTable, node_address: Address) -> dict[Frontend, frozenset[Address]]:

@@ -94,18 +94,18 @@ def uncompleted(ran: Sequence[CheckResult]) -> Iterator[Evidence]:
 
     Denied, they were not completed, and the cluster's DNS has answered: no packet was lost. Found, they were.
     """
-    for one in ran:
-        check = one.check
+    for result in ran:
+        check = result.check
         if check is None or not _is_completed_by_tool(check):
             continue
-        red = one.verdict is Verdict.FAIL and _denied_alone(one)
-        if red or one.verdict is Verdict.PASS:
+        red = result.verdict is Verdict.FAIL and _denied_alone(result)
+        if red or result.verdict is Verdict.PASS:
             tool = check.action.resolver.value if check.action.resolver else ""
             traits = {
                 Trait(Kind.UNCOMPLETED, tool),
                 Trait(Kind.SOURCE_NODE, check.source.node or ""),
             }
-            name = one.id if red else f"{one.id} (its suffixes)"
+            name = result.id if red else f"{result.id} (its suffixes)"
             yield Evidence(check=name, traits=frozenset(traits), red=red, green=not red)
 
 

@@ -36,14 +36,15 @@ async def pkill(process: Process, words: Sequence[str]) -> int:
     if len(words) != 3 or list(words[:2]) != ["-INT", "-f"]:
         await process.stderr(b"pkill: usage: pkill -INT -f PATTERN\n")
         return 2
-    found = [
+    events = [
         event
-        for one, event in _interruptible
-        if one.machine is process.machine and re.search(words[2], " ".join(one.argv))
+        for running_process, event in _interruptible
+        if running_process.machine is process.machine
+        and re.search(words[2], " ".join(running_process.argv))
     ]
-    for event in found:
+    for event in events:
         event.set()
-    return 0 if found else 1
+    return 0 if events else 1
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
