@@ -129,7 +129,7 @@ class WindowsServices:
         added = conntrack.added_frontends(old, new, self._node.address)
         present = conntrack.present_backends(old, new, self._node.address)
         self._services = services
-        conntrack.forget_misled(self._switch.fd, added, present)
+        conntrack.forget(self._switch.fd, removed=frozenset(), added=added, present=present)
 
     def _route_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
         """Route preserved destinations to their first backend."""
