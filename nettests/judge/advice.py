@@ -39,6 +39,8 @@ _BY_OUTCOME = {
     Outcome.LOST: "something on the way keeps a record of flows and forgot this one: compare its time-out "
     "({memory}) with the silence; "
     "applications that send keep-alives more often are not affected",
+    Outcome.CUT_SHORT: "see how long the container runtime leaves processes that it stops, whatever the kubelet told it, and "
+    "whether anything else ended the container: its log, and the kubelet's",
     Outcome.REJECTED: "read the API server's message in the evidence",
     Outcome.FAILS_TO_START: "read the Pod's reason and events in the evidence, then the kubelet's and "
     "the runtime's logs on its node",

@@ -126,9 +126,16 @@ class Cluster:
         """Return one warning."""
         return [{"type": "Warning", "reason": "FailedMount", "message": "no volume", "count": 3}]
 
-    def log_of(self, _namespace: str, _pod: str, _container: str) -> str:
+    def log_of(self, _namespace: str, _pod: str, _container: str, *, timed: bool = False) -> str:
         """Return the answer as a log."""
-        return self.answer
+        return f"2026-11-21T01:08:15Z {self.answer}" if timed else self.answer
+
+    def follow_end(
+        self, _namespace: str, name: str, *, seconds: float
+    ) -> tuple[Object | None, bool]:
+        """Be gone at once, if it was deleted."""
+        assert seconds
+        return {"status": self.status}, name in self.deleted
 
     def delete_pod(self, _namespace: str, name: str) -> None:
         """Note what was deleted."""
@@ -387,6 +394,15 @@ def test_an_end_is_written_down_with_its_time() -> None:
     then = json.loads(done.stdout)["then"]
     assert (then["gone"], then["grace"]) == (True, 1.0)
     assert 0 <= then["seconds"] < then["grace"]
+
+
+def test_an_end_of_a_server_is_written_down_with_its_containers() -> None:
+    """What its status says last stands beside how long the Pod took."""
+    end = {"terminated": {"exitCode": 0, "finishedAt": "2026-11-21T01:08:25Z"}}
+    gone = {**READY, "containerStatuses": [{"name": "first", "state": end}]}
+    done = examine(Cluster(status=gone), pods.terminates("grace", pods.pod(), seconds="3"))
+    then = json.loads(done.stdout)["then"]
+    assert (then["gone"], then["finished"], then["told"]) == (True, "2026-11-21T01:08:25Z", "")
 
 
 def test_nothing_is_done_with_a_pod_that_did_not_start() -> None:
