@@ -50,6 +50,8 @@ class Matrix(StrEnum):
     """Every Windows node pool to it: for what is up to the plugin on Linux."""
     NEAREST = "nearest"
     """Every node pool to a target on its own node: for questions that do not depend on the target's."""
+    EMPTY_NODES = "empty-nodes"
+    """Every node pool to the addresses of Windows nodes that hold no Pod of their network, by backends elsewhere."""
     NODES = "nodes"
     """From outside to every node pool's node address, by backends on that node and elsewhere."""
     FROM_OUTSIDE = "from-outside"

@@ -14,6 +14,7 @@ DUE = {
     *("daemon-set-pod", "deployment-rollout", "job-completion", "cron-job-schedule"),
     *("pod-anti-affinity", "pod-attach"),
     "service-during-changes",
+    "nodeport-at-empty-node",
     "udp-flow-after-change",
     "service-beside-sctp",
     "pod-to-cloud-metadata",

@@ -94,6 +94,8 @@ class SwitchFeatures:
     """ClusterIP rules sit on the host's port too (``LB_HOST_*`` in the VFP's ``LB`` layer)."""
     local_routed_vip: bool
     """The node reaches NodePorts of its own."""
+    empty_node_ports: bool
+    """NodePorts are forwarded where the node's network has no endpoint, too."""
     port_mappings: bool
     """The network plugin maps host ports to pods."""
     port_mappings_ipv6: bool
@@ -173,6 +175,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
         local_routed_vip=not user_mode
         and has("local-routed-vip", switched or release >= HOST_RULES),
+        empty_node_ports=has("empty-node-ports", switched),
         port_mappings=has("port-mappings", profile.cni.plugin is not Plugin.ANTREA),
         port_mappings_ipv6=has("port-mappings-ipv6", usual=True),
         local_port_mappings=has("local-port-mappings", _maps_for_itself(node, profile)),

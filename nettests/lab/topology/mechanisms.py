@@ -36,6 +36,7 @@ MECHANISMS = (
     Mechanism("loopback-dsr", "a pod's flow to itself through a DSR load balancer is rewritten"),
     Mechanism("host-rules", "ClusterIP rules sit on the host's own switch port"),
     Mechanism("local-routed-vip", "the node's packets to its own NodePorts visit the switch"),
+    Mechanism("empty-node-ports", "a node without pods of its network forwards NodePorts too"),
     Mechanism("port-mappings", "the network plugin maps host ports to Windows pods"),
     Mechanism("port-mappings-ipv6", "host ports of pods with both families answer on IPv6 too"),
     Mechanism("local-port-mappings", "the node's packets to its own host ports visit the switch"),
