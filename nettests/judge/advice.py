@@ -272,6 +272,10 @@ AFTER_CONTRADICTION = (
     "rules of the nodes' firewalls), and compare the plugin's configuration with what nodes have made of it "
     "(Get-HnsNetwork, ip -d link); nettests trace on this check shows every hop"
 )
+AFTER_LOST_TUNNEL = (
+    "see what takes the tunnel's UDP port between the two nodes: a virtualisation below that uses 4789 itself (vSphere with "
+    "NSX; give it another port), security groups, and firewalls of both nodes"
+)
 AFTER_WORKLOAD = (
     "read what the object's events and its Pods say (`kubectl describe` on one like it), then the logs of "
     "kube-controller-manager and kube-scheduler from that moment on"

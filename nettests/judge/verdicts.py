@@ -31,6 +31,7 @@ from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation, unusable
 from nettests.model.path_size import SizeFinding
 from nettests.model.verdict import Judgement
+from nettests.model.witnessed import Subject
 from nettests.model.words import Distribution, Outcome, Verdict
 
 
@@ -175,7 +176,9 @@ def _contradicted(observation: Observation) -> _Ruling | None:
     differing = [str(one) for one in observation.witnessed if not one.agree]
     if not differing:
         return None
-    return _Ruling(Verdict.FAIL, "; ".join(differing), advice.AFTER_CONTRADICTION)
+    lost = any(one.subject is Subject.TUNNEL for one in observation.witnessed)
+    step = advice.AFTER_LOST_TUNNEL if lost else advice.AFTER_CONTRADICTION
+    return _Ruling(Verdict.FAIL, "; ".join(differing), step)
 
 
 def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:

@@ -214,10 +214,10 @@ class Flow(Declaration):
 
     @property
     def classes(self) -> tuple[CheckClass, ...]:
-        """All classes that have to be enabled: what disturbs others may be reached by outsiders, too."""
+        """All classes that have to be enabled: what disturbs others, or is captured, may be reached by outsiders, too."""
         balanced = self.service is not None and self.service.type == LOAD_BALANCER
-        if balanced and self.check_class is CheckClass.DISRUPTIVE:
-            return (CheckClass.DISRUPTIVE, CheckClass.EXPOSED)
+        if balanced and self.check_class in {CheckClass.DISRUPTIVE, CheckClass.PACKETS}:
+            return (self.check_class, CheckClass.EXPOSED)
         return (self.check_class,)
 
     @property

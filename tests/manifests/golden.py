@@ -128,7 +128,7 @@ TABLE: dict[str, dict[str, str]] = {
         **WITHOUT_DSR,
         **INTERNAL_LOST,
         **OWN_HOST_PORTS,
-        r"nodeport-at-empty-node/[a-z]+-1/windows-1/": "nodeport-needs-local-pod: timed_out or refused or unreachable",
+        r"nodeport-at-empty-node/[a-z]+-1/windows-1/": "nodeport-needs-local-pod: refused or timed_out or unreachable",
     },
     "ovn-hybrid-overlay": {**OVERLAY_WITH_DSR, **INTERNAL_LOST, **NO_LOOPBACK},
     "calico-overlay-dsr": {

@@ -127,6 +127,7 @@ DUE = {
     "loadbalancer-from-external",
     "loadbalancer-local-policy",
     "loadbalancer-preserve-destination",
+    "witnessed-preserve-destination",
     "loadbalancer-source-address",
     "loadbalancer-source-ranges",
     "loadbalancer-terminating-backends",

@@ -122,6 +122,8 @@ class SwitchFeatures:
     """``loadBalancerSourceRanges`` are enforced."""
     preserve_destination: bool
     """The annotation ``preserve-destination`` is followed."""
+    preserved_sources: bool
+    """Packets whose destination is kept keep their source too."""
     terminating_fallback: bool
     """Terminating endpoints serve Services with a load balancer's address, where no other is left."""
     skips_unserving: bool
@@ -190,6 +192,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         external_ips=has("external-ips", usual=True),
         source_ranges=has("source-ranges", switched),
         preserve_destination=has("preserve-destination", _preserves(release, switched=switched)),
+        preserved_sources=has("preserved-sources", usual=True),
         terminating_fallback=has("terminating-fallback", switched or since(FALLBACK)),
         skips_unserving=not switched and not has("unserving-backends", not since(FALLBACK)),
         keeps_balancers=not switched and minor >= KEEPS_BALANCERS,
