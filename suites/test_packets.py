@@ -28,6 +28,11 @@ PRESERVED = Source(
     section="Supported Functionality and Limitations",
     address="https://github.com/kubernetes/website/blob/release-1.21/content/en/docs/setup/production-environment/windows/intro-windows-in-kubernetes.md",
 )
+VSPHERE = Source(
+    document="Microsoft, Troubleshooting Kubernetes: common problems",
+    section="Pod-to-pod connectivity between hosts is broken on my Kubernetes cluster running on vSphere",
+    address="https://learn.microsoft.com/virtualization/windowscontainers/kubernetes/common-problems",
+)
 DRIVERS = Source(
     document="Microsoft, Windows container network drivers",
     section="L2bridge network driver",
@@ -45,8 +50,13 @@ DRIVERS = Source(
     source_seen=SourceSeen.CLIENT_POD,
     check_class=CheckClass.PACKETS,
     alike="pod-to-pod-ip",
-    facts=("flow-pod-pod-ip-cross-node", "cni-l2bridge-model", "cni-overlay-model"),
-    sources=(NETWORK_MODEL, MODES, DRIVERS),
+    facts=(
+        "flow-pod-pod-ip-cross-node",
+        "cni-l2bridge-model",
+        "cni-overlay-model",
+        "flow-vsphere-4789",
+    ),
+    sources=(NETWORK_MODEL, MODES, DRIVERS, VSPHERE),
 )
 def test_witnessed_pod_to_pod() -> None:
     """Between pods of two nodes, the wire shows the source that the server saw, and the encapsulation that is configured."""

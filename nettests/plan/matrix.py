@@ -185,8 +185,8 @@ def _empty_nodes(node_pools: NodePools) -> Iterator[Cell | Gap]:
     if not node_pools.empty:
         words = "no Windows node is known to be cordoned and without Pods of its network"
         yield Gap(path=OS.WINDOWS.value, reason=words)
-    behind = node_pools.many_backends if node_pools.pools else None
-    for source in node_pools.pools if behind else ():
+    for source in node_pools.pools:
+        behind = node_pools.many_backends
         backend = _elsewhere(behind, source.first) or behind.first
         for owner in node_pools.empty:
             yield Cell(
