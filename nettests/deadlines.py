@@ -22,17 +22,17 @@ class SlowAnswerError(TimeoutError):
 
 @dataclass(slots=True)
 class Patience:
-    """When the answers of one client have to have ended; for one thread at a time."""
+    """The deadline for the answers of one client; for one thread at a time."""
 
     until: float = math.inf
     """By ``time.monotonic``."""
 
     def begin(self, seconds: float) -> None:
-        """Give the next answer so long, from now to its last byte."""
+        """Give the next answer ``seconds``, from now to its last byte."""
         self.until = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Return how many seconds are left; ``TimeoutError`` where none are."""
+        """Return how many seconds are left; ``TimeoutError`` if none are."""
         left = self.until - time.monotonic()
         if left <= 0:
             raise TimeoutError("it did not end by its deadline")
@@ -40,7 +40,7 @@ class Patience:
 
 
 def timely(manager: urllib3.PoolManager, patience: Patience) -> None:
-    """Let the answers that come over a manager's connections, those to be made, end by ``patience``."""
+    """End the answers over a manager's new connections by ``patience``."""
     pools: dict[str, Any] = dict(manager.pool_classes_by_scheme)
     manager.pool_classes_by_scheme = {
         scheme: type(
@@ -65,16 +65,16 @@ def timely_connection(connection: Any, patience: Patience) -> Any:
 
 def came_too_slowly(error: BaseException) -> bool:
     """Whether a deadline ended the reading of a response, also where the client library wrapped the error."""
-    told: BaseException | None = error
-    while told is not None:
-        if isinstance(told, SlowAnswerError):
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, SlowAnswerError):
             return True
-        told = told.__cause__ or told.__context__
+        cause = cause.__cause__ or cause.__context__
     return False
 
 
 class _Timely(io.RawIOBase):
-    """What a socket brings; each read waits no longer than the socket's own time-out, nor than is left of all."""
+    """The data of a socket; each read waits no longer than the socket's own time-out, nor than the time left."""
 
     def __init__(self, raw: io.RawIOBase, sock: socket.socket, patience: Patience) -> None:
         self._raw = raw
@@ -84,7 +84,7 @@ class _Timely(io.RawIOBase):
         self._began = False
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read what has come, at least a byte; ``TimeoutError`` where none comes in time."""
+        """Read what has arrived, at least one byte; ``TimeoutError`` if none arrives in time."""
         left = self._patience.until - time.monotonic()
         if left <= 0:
             raise self._late()
@@ -106,15 +106,15 @@ class _Timely(io.RawIOBase):
         return TimeoutError("timed out")
 
     def readable(self) -> bool:
-        """It is for reading."""
+        """Return true: the file is for reading."""
         return True
 
     def fileno(self) -> int:
-        """Return the socket's own."""
+        """Return the socket's own file descriptor."""
         return self._raw.fileno()
 
     def close(self) -> None:
-        """Let go of the socket, as the file that was there before would."""
+        """Release the socket, as the replaced file would."""
         if not self.closed:
             self._raw.close()
         super().close()

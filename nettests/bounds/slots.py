@@ -18,14 +18,14 @@ from types import TracebackType
 from nettests.bounds.amounts import Bounds
 
 REMEMBERED = 9
-"""So many answers tell how long they take at present."""
+"""The number of recent answers that show how long answers take at present."""
 TIMES = 3.0
-"""Who has waited so many times as long as answers take hardly gets one."""
+"""A request that has waited this many times as long as answers take will hardly get one."""
 
 
 @dataclass(slots=True)
 class _Stay:
-    """Since when one thread is inside, and whether what it waits for has begun."""
+    """Since when one thread is inside, and whether its stream is open."""
 
     since: float
     opened: bool
@@ -33,14 +33,14 @@ class _Stay:
 
 @dataclass(slots=True)
 class Slots:
-    """Lets so many in ``at_once``, in the order in which they came; safe for threads.
+    """Lets ``at_once`` threads in, in the order of their arrival; safe for threads.
 
-    A context manager, not re-entrant: a thread holds one slot at most. Who entered longer ago than ``patience``
-    seconds counts no more, as long as there are no more than ``ceiling`` inside, and room in ``room``, which
-    several may share. Where ``handshakes`` is set, something has to be opened first: who entered longer ago than
-    ``opening`` seconds counts no more until it says ``opened``, as long as those and who counts are no more than that.
-    Where ``forbearance`` is set, answers that come late (``took``) make patience longer, up to so many seconds: what has
-    no time to answer is not silent, and the more is begun, the later everything is answered.
+    A context manager, not re-entrant: a thread holds at most one slot. A thread that entered longer ago than
+    ``patience`` seconds no longer counts, as long as at most ``ceiling`` are inside, and there is room in ``room``, which
+    several may share. With ``handshakes`` something has to be opened first: a thread that entered longer ago than
+    ``opening`` seconds does not count until it calls ``opened``, as long as it and the counting ones are no more than
+    ``handshakes``. With ``forbearance`` late answers (``took``) make patience longer, up to this many seconds: an
+    overloaded end is not silent, and the more is begun, the later everything is answered.
     """
 
     at_once: int
@@ -53,12 +53,12 @@ class Slots:
     clock: Callable[[], float] = time.monotonic
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: dict[int, threading.Condition] = field(default_factory=dict)
-    """By thread: each is woken for itself, as of hundreds that wait only the first may enter."""
+    """By thread: each is woken separately, as only the first of hundreds of waiting threads may enter."""
     _inside: dict[int, _Stay] = field(default_factory=dict)
     """By thread."""
     _queue: deque[int] = field(default_factory=deque)
     first: deque[int] = field(default_factory=deque)
-    """Who is let in before the queue."""
+    """Threads that are let in before the queue."""
     _took: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     def __enter__(self) -> None:
@@ -73,9 +73,9 @@ class Slots:
             turn = self._waiting[me] = threading.Condition(self._lock)
             try:
                 while self._next() != me or (seconds := self._full_for()) is not None:
-                    # Who is not the first is woken when it is: the first has entered, or given up.
+                    # Others are woken when they become the first: once the first has entered, or given up.
                     turn.wait(seconds if self._next() == me else None)
-                self._inside[me] = self._begun()
+                self._inside[me] = self._new_stay()
             finally:
                 queue.remove(me)
                 del self._waiting[me]
@@ -83,22 +83,22 @@ class Slots:
         if self.room is not None:
             self.room.acquire()
             with self._lock:
-                self._inside[me] = self._begun()
+                self._inside[me] = self._new_stay()
 
     def _wake_next(self) -> None:
-        """Have the first of those who wait look whether it may enter."""
+        """Wake the first waiting thread to check whether it may enter."""
         if self.first or self._queue:
             self._waiting[self._next()].notify()
 
     def opened(self) -> None:
-        """Say that what this thread waited for is open: what it bounds begins now."""
+        """Note that the stream of this thread is open: what the slots limit begins now."""
         with self._lock:
             if self.handshakes and (stay := self._inside.get(threading.get_ident())):
                 stay.since, stay.opened = self.clock(), True
                 self._wake_next()
 
     def took(self, seconds: float) -> None:
-        """Say how long a question took that was answered: silence says nothing of how busy anybody is."""
+        """Note how long an answered request took: a time-out does not show how busy the other end is."""
         with self._lock:
             self._took.append(seconds)
 
@@ -108,7 +108,7 @@ class Slots:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Make room for the next one."""
+        """Make room for the next thread."""
         if self.room is not None:
             self.room.release()
         with self._lock:
@@ -118,11 +118,11 @@ class Slots:
     def _next(self) -> int:
         return (self.first or self._queue)[0]
 
-    def _begun(self) -> _Stay:
+    def _new_stay(self) -> _Stay:
         return _Stay(since=self.clock(), opened=not self.handshakes)
 
     def _full_for(self) -> float | None:
-        """Return for how many seconds nobody may enter if nobody leaves, ``None`` if somebody may now."""
+        """Return for how many seconds no thread may enter if none leaves; ``None`` if one may enter now."""
         if len(self._inside) >= self.ceiling:
             return threading.TIMEOUT_MAX
         now, stays, patience = self.clock(), self._inside.values(), self._patience()
@@ -136,7 +136,7 @@ class Slots:
         return None
 
     def _patience(self) -> float:
-        """Return after how many seconds somebody inside only waits: several times as long as answers take."""
+        """Return after how many seconds a thread inside only waits: several times as long as answers take."""
         usual = median(self._took) if len(self._took) == REMEMBERED else 0.0
         return max(self.patience, min(self.forbearance, TIMES * usual))
 
@@ -161,21 +161,21 @@ class _Ahead(AbstractContextManager[None]):
 
 
 def ahead(slots: AbstractContextManager[object]) -> AbstractContextManager[object]:
-    """Return the same bound, entered before all who wait in its ordinary queue, if it has one.
+    """Return the same limit, entered before all threads in its ordinary queue, if it has one.
 
-    For what takes longest where nobody answers: begun last, it would be all that a run still waits for.
+    For what takes longest without an answer: begun last, it would delay the end of a run.
     """
     return _Ahead(slots, slots.first) if isinstance(slots, Slots) else slots
 
 
 def took(slots: AbstractContextManager[object], seconds: float) -> None:
-    """Say how long an answered question took that was bounded by ``slots``."""
+    """Note how long an answered request took that ``slots`` limit."""
     if isinstance(slots, Slots):
         slots.took(seconds)
 
 
 def opened(slots: AbstractContextManager[object]) -> None:
-    """Say that what this thread waits for inside of ``slots`` is open, where they bound what begins then."""
+    """Note that the stream of this thread inside ``slots`` is open, if they limit what begins then."""
     if isinstance(slots, Slots):
         slots.opened()
 

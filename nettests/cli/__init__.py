@@ -36,7 +36,7 @@ HOMES = {
     "gc": "nettests.cli.gc_command",
     "lab": "nettests.cli.lab_command",
 }
-"""The module of each command, which has the command's name there; in the order of ``--help``."""
+"""The module of each command, in the order of ``--help``; the command has its own name there."""
 
 
 @click.group(cls=Commands, homes=HOMES, context_settings={"help_option_names": ["-h", "--help"]})

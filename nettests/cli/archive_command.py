@@ -43,8 +43,8 @@ def write_archive(folder: Path, to: Path) -> None:
     """Write, or print, the archive of a run's folder."""
     files = read_folder(folder)
     if str(to) == PRINTED:
-        made = pack(folder.name, files, most=packable())
-        terminal.block(spelled_archive(made))
+        packed = pack(folder.name, files, most=packable())
+        terminal.block(spelled_archive(packed))
         return
     try:
         write_bytes(to, pack(folder.name, files).data)

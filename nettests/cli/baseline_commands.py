@@ -105,8 +105,10 @@ def accept(
     if expires.date() < datetime.now(UTC).date():
         raise click.BadParameter(f"{expires:%Y-%m-%d} is over", param_hint="--expires")
     read = [_run(run, report_dir) for run in runs]
-    found = accepted(read, patterns, reason=reason.strip(), expires=expires.date(), limited=limited)
-    if not found:
+    acceptances = accepted(
+        read, patterns, reason=reason.strip(), expires=expires.date(), limited=limited
+    )
+    if not acceptances:
         which = f"no check that matches {' or '.join(patterns)}" if patterns else "no check"
         kept = "was recorded or limited there" if limited else "was recorded there"
         raise PathError(
@@ -114,20 +116,20 @@ def accept(
             hint="nettests diff and report.html name the checks of a run",
         )
     old = read_baseline_file(file) if file.exists() else Baseline(file=str(file))
-    here = [said for said in dict.fromkeys(elsewhere(one, old) for one in read) if said]
-    text = render_baseline(merged(old, [one.entry for one in found], read))
-    # A document of somebody else's, or of a newer version, may hold words that no baseline has.
+    notes = [note for note in dict.fromkeys(elsewhere(run, old) for run in read) if note]
+    text = render_baseline(merged(old, [acceptance.entry for acceptance in acceptances], read))
+    # A file of another origin or of a newer version may hold keys that no baseline has.
     read_baseline(text, str(file))
     _write(file, text)
     before = {entry.check: entry for entry in old.entries}
-    for one in found:
-        for line in accepted_lines(one):
+    for acceptance in acceptances:
+        for line in accepted_lines(acceptance):
             terminal.line(line)
-        if was := before.get(one.entry.check):
+        if was := before.get(acceptance.entry.check):
             terminal.line(f"  replaces what was accepted until {was.expires}: {was.reason}")
-    for said in here:
-        terminal.line(f"note: the file was {said}; it is for both from now on")
-    terminal.line(f"{plural(len(found), 'check')} written to {file}")
+    for note in notes:
+        terminal.line(f"note: the file was {note}; it is for both from now on")
+    terminal.line(f"{plural(len(acceptances), 'check')} written to {file}")
 
 
 @baseline.command(cls=Command, example="nettests baseline stale latest --baseline baseline.yaml")
@@ -152,49 +154,51 @@ def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:
     """
     held = read_baseline_file(file)
     of = _run(run, report_dir)
-    found = fittings(of, held, datetime.now(UTC).date())
+    fitted = fittings(of, held, datetime.now(UTC).date())
     other = elsewhere(of, held)
-    old = [one for one in found if one.fit in STALE]
+    old = [fitting for fitting in fitted if fitting.fit in STALE]
     if as_json:
-        terminal.document({"elsewhere": other, "entries": [_as_data(one) for one in found]})
+        terminal.document(
+            {"elsewhere": other, "entries": [_as_data(fitting) for fitting in fitted]}
+        )
     else:
         if other:
             terminal.line(f"note: {other}")
-        for one in old:
-            terminal.line(f"{one.fit.value}: {one.entry.check}: {one.why}")
-        blind = sum(one.fit is Fit.NOT_JUDGED for one in found)
+        for fitting in old:
+            terminal.line(f"{fitting.fit.value}: {fitting.entry.check}: {fitting.why}")
+        blind = sum(fitting.fit is Fit.NOT_JUDGED for fitting in fitted)
         rest = f", {blind} not judged" if blind else ""
-        terminal.line(f"{len(old)} of {len(found)} entries no longer match{rest}")
+        terminal.line(f"{len(old)} of {len(fitted)} entries no longer match{rest}")
     sys.exit(ExitCode.TESTS_FAILED if old else ExitCode.OK)
 
 
-def accepted_lines(one: Accepted) -> Iterator[str]:
-    """Yield what was accepted, and of several runs on which facts and why."""
-    entry = one.entry
+def accepted_lines(acceptance: Accepted) -> Iterator[str]:
+    """Yield what was accepted; for several runs, also on which facts and why."""
+    entry = acceptance.entry
     outcome = f" {entry.seen.outcome}" if entry.seen.outcome else ""
     yield f"accepted until {entry.expires}: {entry.check} {entry.verdict}{outcome}"
-    if not one.without:
+    if not acceptance.without:
         return
     facts = ", ".join(
         f"{name_of(fact)}: {' or '.join(values)}" for fact, values in entry.facts.items()
     )
-    counts = f"{plural(len(one.showing), 'run')} with it, {len(one.without)} without"
-    if one.alike:
+    counts = f"{plural(len(acceptance.showing), 'run')} with it, {len(acceptance.without)} without"
+    if acceptance.alike:
         yield (
-            f"  no recorded fact separates the runs ({counts}): {named(one.alike, 'run')} without it"
-            f" on facts like those of {one.showing[-1]}"
+            f"  no recorded fact separates the runs ({counts}): {named(acceptance.alike, 'run')} without it"
+            f" on facts like those of {acceptance.showing[-1]}"
         )
     yield f"  holds on {facts or 'any facts'} ({counts})"
 
 
-def _as_data(one: Fitting) -> dict[str, object]:
+def _as_data(fitting: Fitting) -> dict[str, object]:
     return {
-        "check": one.entry.check,
-        "fit": one.fit.value,
-        "stale": one.fit in STALE,
-        "why": one.why,
-        "reason": one.entry.reason,
-        "expires": one.entry.expires.isoformat(),
+        "check": fitting.entry.check,
+        "fit": fitting.fit.value,
+        "stale": fitting.fit in STALE,
+        "why": fitting.why,
+        "reason": fitting.entry.reason,
+        "expires": fitting.entry.expires.isoformat(),
     }
 
 

@@ -55,27 +55,27 @@ def catalogue(
 
     Each fact is listed with its flows and limitation entries, or with the reason why it has none.
     """
-    made = survey(suites, limitations)
-    if made.mistakes:
-        raise ManifestError("\n".join(made.mistakes))
+    surveyed = survey(suites, limitations)
+    if surveyed.mistakes:
+        raise ManifestError("\n".join(surveyed.mistakes))
     if write is not None:
-        _write(write, render_catalogue(made.catalogue, made.coverages, made.flows))
+        _write(write, render_catalogue(surveyed.catalogue, surveyed.coverages, surveyed.flows))
     if write_open is not None:
-        _write(write_open, render_open_questions(made.entries))
+        _write(write_open, render_open_questions(surveyed.entries))
     if write_seeds is not None:
-        _write(write_seeds, render_seeds(made.seeds, made.by_fact))
+        _write(write_seeds, render_seeds(surveyed.seeds, surveyed.by_fact))
     if any(page is not None for page in (write, write_open, write_seeds)):
         return
     if as_json:
-        terminal.document([_as_data(coverage) for coverage in made.coverages])
+        terminal.document([_as_data(coverage) for coverage in surveyed.coverages])
     else:
-        for line in _listed(made):
+        for line in _listed(surveyed):
             terminal.line(line)
 
 
 _PROFILES = "vendor profiles"
 _ALONE = {_PROFILES: "vendor profile"}
-"""What of the things that are read is there once in an ordinary call."""
+"""The singular of a word that may be counted as one."""
 
 
 @click.command(cls=Command, example="nettests lint site.yaml")
@@ -92,41 +92,41 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) ->
     is read with the suites and limitations that it brings.
     Exit code: 0 nothing to repair; 1 findings; 4 a file that cannot be read.
     """
-    made = survey(suites, paths)
+    surveyed = survey(suites, paths)
     read = {
-        "manifests": len(made.manifests),
-        "entries": sum(not entry.part for entry in made.entries),
-        "flows": len(made.flows),
-        "facts": len(made.coverages),
-        **({_PROFILES: made.profiles} if made.profiles else {}),
+        "manifests": len(surveyed.manifests),
+        "entries": sum(not entry.part for entry in surveyed.entries),
+        "flows": len(surveyed.flows),
+        "facts": len(surveyed.coverages),
+        **({_PROFILES: surveyed.profiles} if surveyed.profiles else {}),
     }
     if as_json:
-        terminal.document({"findings": list(made.findings), "read": read})
+        terminal.document({"findings": list(surveyed.findings), "read": read})
     else:
-        for finding in made.findings:
+        for finding in surveyed.findings:
             terminal.paragraph(finding)
         counted = ", ".join(
             f"{number} {_ALONE.get(name, name) if number == 1 else name}"
             for name, number in read.items()
         )
-        terminal.line(f"{counted}: {len(made.findings) or 'nothing'} to repair")
-    sys.exit(ExitCode.TESTS_FAILED if made.findings else ExitCode.OK)
+        terminal.line(f"{counted}: {len(surveyed.findings) or 'nothing'} to repair")
+    sys.exit(ExitCode.TESTS_FAILED if surveyed.findings else ExitCode.OK)
 
 
-def _listed(made: Survey) -> Iterator[str]:
-    found = {coverage.fact.id: coverage for coverage in made.coverages}
-    for section in made.catalogue.sections:
+def _listed(surveyed: Survey) -> Iterator[str]:
+    coverages = {coverage.fact.id: coverage for coverage in surveyed.coverages}
+    for section in surveyed.catalogue.sections:
         yield f"{section.letter}. {section.title}"
         for fact in section.facts:
             yield f"  {fact.id}: {fact.statement}"
-            yield f"      {why(found[fact.id])}"
+            yield f"      {why(coverages[fact.id])}"
         yield ""
-    yield totals(made.coverages)
+    yield totals(surveyed.coverages)
 
 
-def _as_data(one: Coverage) -> dict[str, object]:
-    fact = to_data(one.fact)
-    return {**fact, "flows": list(one.flows), "limitations": list(one.entries)}
+def _as_data(coverage: Coverage) -> dict[str, object]:
+    fact = to_data(coverage.fact)
+    return {**fact, "flows": list(coverage.flows), "limitations": list(coverage.entries)}
 
 
 def _write(file: Path, text: str) -> None:

@@ -25,7 +25,7 @@ class Commands(click.Group):
         self._homes = dict(homes or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click requires it
-        """Return the names in the order in which people meet them."""
+        """Return the names in the order of ``--help``."""
         return list(self._homes)
 
     def get_command(
@@ -36,23 +36,23 @@ class Commands(click.Group):
         """Load the command of that name."""
         if cmd_name not in self._homes:
             return None
-        found: click.Command = getattr(import_module(self._homes[cmd_name]), cmd_name)
-        return found
+        command: click.Command = getattr(import_module(self._homes[cmd_name]), cmd_name)
+        return command
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
-        """Run as a program; what Python itself would print is harmless to a terminal too."""
+        """Run as a program; text that Python itself prints is made harmless to a terminal too."""
         terminal.guard()
         return super().__call__(*arguments, **more)
 
     def make_context(self, *arguments: Any, **more: Any) -> click.Context:
-        """Read the command line; what click says of it is harmless to a terminal."""
+        """Read the command line; click's errors are made harmless to a terminal."""
         try:
             return super().make_context(*arguments, **more)
         except click.ClickException as error:
             raise _harmless(error)  # noqa: B904 - the same error
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error for people ends it with its exit code, Ctrl-C with pytest's."""
+        """Run the command; an expected error ends it with its exit code, Ctrl-C with pytest's."""
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
@@ -66,8 +66,6 @@ class Commands(click.Group):
 
 
 def _harmless(error: click.ClickException) -> click.ClickException:
-    """Return the error with a text that click, which prints it, may print."""
-    vars(error)["message"] = as_paragraph(
-        error.message
-    )  # declared final; click shows what stands there
+    """Return the error with a message that is safe to print."""
+    vars(error)["message"] = as_paragraph(error.message)  # declared final; click prints it
     return error

@@ -91,7 +91,7 @@ def conformance(
     if as_json:
         terminal.document(document(report))
     else:
-        for line in _told(report):
+        for line in _report_lines(report):
             terminal.line(line)
         terminal.line(f"report: {folder / PAGE}")
     sys.exit(_exit_code(report))
@@ -126,13 +126,13 @@ def verify(
     Exit code: 0 no difference; 1 differences; 4 wrong input.
     """
     recomputed = _recomputed(folder_of(run, report_dir), _files(report, vendor_profile))
-    found = compared(report, recomputed)
+    mismatches = compared(report, recomputed)
     if as_json:
-        terminal.document(_as_data(found))
+        terminal.document(_as_data(mismatches))
     else:
-        for line in _differences(found, recomputed):
+        for line in _differences(mismatches, recomputed):
             terminal.line(line)
-    sys.exit(ExitCode.TESTS_FAILED if found else ExitCode.OK)
+    sys.exit(ExitCode.TESTS_FAILED if mismatches else ExitCode.OK)
 
 
 def _files(report: Path, vendor_profile: Path | None) -> VendorFiles:
@@ -152,7 +152,7 @@ def _report(directory: Path, files: VendorFiles) -> ConformanceReport:
 
 
 def _recomputed(directory: Path, files: VendorFiles) -> ConformanceReport:
-    """Return the report of a run; a journal that nothing can be judged by is wrong input here, and no result."""
+    """Return the report of a run; a journal that cannot be judged is wrong input here."""
     try:
         return _report(directory, files)
     except (ManifestError, PathError, PlanError):
@@ -177,7 +177,7 @@ def _exit_code(report: ConformanceReport) -> ExitCode:
             assert_never(report.result)
 
 
-def _told(report: ConformanceReport) -> Iterator[str]:
+def _report_lines(report: ConformanceReport) -> Iterator[str]:
     yield implementation_line(report)
     yield cluster_line(report)
     for warning in scope_lines(report):
@@ -200,16 +200,19 @@ def _bounded(lines: Sequence[str]) -> Iterator[str]:
         yield f"… and {len(lines) - SHOWN} more; the report has all"
 
 
-def _differences(found: Sequence[Mismatch], recomputed: ConformanceReport) -> Iterator[str]:
-    for one in found[:DIFFERENCES]:
-        yield f"differs: {one}"
-    if len(found) > DIFFERENCES:
-        yield f"… and {len(found) - DIFFERENCES} more; --json has all"
-    if found:
-        yield f"{plural(len(found), 'difference')}: this report is not what the journal, the profile and nettests {recomputed.nettests} give"
+def _differences(mismatches: Sequence[Mismatch], recomputed: ConformanceReport) -> Iterator[str]:
+    for mismatch in mismatches[:DIFFERENCES]:
+        yield f"differs: {mismatch}"
+    if len(mismatches) > DIFFERENCES:
+        yield f"… and {len(mismatches) - DIFFERENCES} more; --json has all"
+    if mismatches:
+        yield f"{plural(len(mismatches), 'difference')}: this report is not what the journal, the profile and nettests {recomputed.nettests} give"
     else:
         yield f"verified: {headline(recomputed)}"
 
 
-def _as_data(found: Sequence[Mismatch]) -> dict[str, object]:
-    return {"verified": not found, "differences": [asdict(one) for one in found]}
+def _as_data(mismatches: Sequence[Mismatch]) -> dict[str, object]:
+    return {
+        "verified": not mismatches,
+        "differences": [asdict(mismatch) for mismatch in mismatches],
+    }

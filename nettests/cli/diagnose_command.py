@@ -70,8 +70,8 @@ def diagnose(
     flows = load(common.suites).select(common.flows).flows
     with common.cluster() as options:
         answered = collect_now(options, flows, demand, directory)
-    for one in answered.collected:
-        for line in _told(one):
+    for collected in answered.collected:
+        for line in _collected_lines(collected):
             terminal.line(line)
     for subject in answered.left_out:
         terminal.line(f"{subject}: left out (diagnostics.subjects of the cluster profile)")
@@ -80,10 +80,10 @@ def diagnose(
     terminal.line(f"diagnostics: {directory / DIAGNOSTICS_INDEX}")
 
 
-def _told(one: Collected) -> Iterator[str]:
-    files = [item.file for item in one.items if item.file]
-    yield f"{one.subject}: {plural(len(files), 'file')} in {one.subject.folder}/"
+def _collected_lines(collected: Collected) -> Iterator[str]:
+    files = [item.file for item in collected.items if item.file]
+    yield f"{collected.subject}: {plural(len(files), 'file')} in {collected.subject.folder}/"
     if files:
         yield f"  {', '.join(files)}"
-    for problem, titles in one.missing.items():
+    for problem, titles in collected.missing.items():
         yield f"  not available: {', '.join(titles)}: {one_line(problem, limit=160)}"

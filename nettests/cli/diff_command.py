@@ -74,43 +74,43 @@ def diff(
     """
     paths = [results_of(word, report_dir) for word in (before, after)]
     old, new = (read_results(read_document(path), str(path)) for path in paths)
-    found = difference(old, new, (before, after))
-    came = None
+    changes = difference(old, new, (before, after))
+    fulfilled = None
     if forecast is not None:
         expected = read_forecast(read_document(forecast), str(forecast))
-        came = fulfilment(expected, found, new)
-    more = more_of(came) if came else NO_MORE
+        fulfilled = fulfilment(expected, changes, new)
+    more = more_of(fulfilled) if fulfilled else NO_MORE
     if page is not None:
-        _write(page, render_page(found, more))
+        _write(page, render_page(changes, more))
     if output == "json":
-        extra = {"forecast": forecast_data(came)} if came else {}
-        terminal.document({**document(found), **extra})
+        extra = {"forecast": forecast_data(fulfilled)} if fulfilled else {}
+        terminal.document({**document(changes), **extra})
     elif output == "markdown":
-        terminal.block(render_markdown(found, more))
+        terminal.block(render_markdown(changes, more))
     else:
-        _tell(found, more, quiet=quiet)
+        _tell(changes, more, quiet=quiet)
     if page is not None and output == "text":
         terminal.line(f"page: {page}")
-    sys.exit(found.exit_code)
+    sys.exit(changes.exit_code)
 
 
-def _tell(found: Difference, more: More, *, quiet: bool) -> None:
+def _tell(changes: Difference, more: More, *, quiet: bool) -> None:
     drawn = console(soft_wrap=True)
     if not quiet:
-        for line in _lines(found, more):
+        for line in _lines(changes, more):
             drawn.print(line)
-    for said in more.lines:
-        drawn.print(Text(as_line(said)))
-    drawn.print(Text(as_line(headline(found)), style="bold"))
+    for sentence in more.lines:
+        drawn.print(Text(as_line(sentence)))
+    drawn.print(Text(as_line(headline(changes)), style="bold"))
 
 
-def _lines(found: Difference, more: More) -> Iterator[Text]:
-    for one in (found.before, found.after):
-        yield Text(as_line(run_line(one)))
-    for warning in (*found.warnings, *more.warnings):
+def _lines(changes: Difference, more: More) -> Iterator[Text]:
+    for run in (changes.before, changes.after):
+        yield Text(as_line(run_line(run)))
+    for warning in (*changes.warnings, *more.warnings):
         yield Text(as_line(f"warning: {warning}"), style="yellow")
     yield from section_lines(
-        (*more.sections, *sections(found)), "--output json and --html have all"
+        (*more.sections, *sections(changes)), "--output json and --html have all"
     )
 
 

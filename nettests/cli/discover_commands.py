@@ -49,11 +49,11 @@ def plan(*, common: CommonOptions, as_json: bool) -> None:
 
     Each check is listed with the limitation entry that decides it. Reads the cluster; creates nothing.
     """
-    made = read_blueprint(common)
+    blueprint = read_blueprint(common)
     if as_json:
-        terminal.document(_as_data(made))
+        terminal.document(_as_data(blueprint))
         return
-    for line in planned_lines(made):
+    for line in planned_lines(blueprint):
         terminal.line(line)
 
 
@@ -66,9 +66,9 @@ def read_facts(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
 def planned_on(
     common: CommonOptions, also: Callable[[RunOptions, ClusterProfile], None] | None = None
 ) -> tuple[ClusterProfile, Blueprint]:
-    """Plan as a run would, and return the cluster profile beside it; ``also`` reads more while there is a cluster."""
+    """Plan as a run would; return the plan with the cluster profile. ``also`` reads more while the cluster is open."""
     flows = load(common.suites).select(common.flows).flows
-    # What is broken is said before any cluster is contacted, or a lab brought up.
+    # Broken manifests are reported before a cluster is contacted or a lab started.
     read = read_manifests(common.options.manifests)
     with common.cluster() as options:
         profile = profile_of(options)
@@ -83,25 +83,25 @@ def read_blueprint(common: CommonOptions) -> Blueprint:
     return planned_on(common)[1]
 
 
-def planned_lines(made: Blueprint) -> Iterator[str]:
+def planned_lines(blueprint: Blueprint) -> Iterator[str]:
     """Yield the lines of a plan: each check with its expectation, each skip with its reason, and the totals."""
-    for check in made.plan.checks:
+    for check in blueprint.plan.checks:
         swept = f", {len(check.members)} members" if check.members else ""
-        yield f"{check.id}  {_expected(made.expectations[check.id])}{swept}"
-    for skip in made.plan.skips:
+        yield f"{check.id}  {_expected(blueprint.expectations[check.id])}{swept}"
+    for skip in blueprint.plan.skips:
         yield f"{skip.id}  skipped: {skip.reason}"
-    yield _totals(made.plan)
+    yield _totals(blueprint.plan)
 
 
-def _as_data(made: Blueprint) -> dict[str, object]:
+def _as_data(blueprint: Blueprint) -> dict[str, object]:
     return {
         "checks": [
-            {**to_data(check), "expectation": to_data(made.expectations[check.id])}
-            for check in made.plan.checks
+            {**to_data(check), "expectation": to_data(blueprint.expectations[check.id])}
+            for check in blueprint.plan.checks
         ],
-        "skips": to_data(made.plan.skips),
-        "pods": to_data(made.plan.pods),
-        "services": to_data(made.plan.services),
+        "skips": to_data(blueprint.plan.skips),
+        "pods": to_data(blueprint.plan.pods),
+        "services": to_data(blueprint.plan.services),
     }
 
 
@@ -112,11 +112,11 @@ def _expected(expectation: Expectation) -> str:
     return f"{words} ({expectation.limitation.id})" if expectation.limitation else words
 
 
-def _totals(made: Plan) -> str:
-    flows = Counter(check.flow for check in made.checks)
+def _totals(plan: Plan) -> str:
+    flows = Counter(check.flow for check in plan.checks)
     return (
-        f"{len(made.checks)} checks of {len(flows)} flows, {len(made.skips)} skipped; "
-        f"{len(made.pods)} pods, {len(made.services)} Services"
+        f"{len(plan.checks)} checks of {len(flows)} flows, {len(plan.skips)} skipped; "
+        f"{len(plan.pods)} pods, {len(plan.services)} Services"
     )
 
 

@@ -11,7 +11,7 @@ _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([smh])")
 
 def duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> float:
     """Parse a number and a unit into seconds; anything else is a usage error."""
-    found = _DURATION.fullmatch(text)
-    if found is None or not float(found[1]):
+    match = _DURATION.fullmatch(text)
+    if match is None or not float(match[1]):
         raise click.BadParameter(f"{text!r} is no duration: write 90s, 1m or 12h")
-    return float(found[1]) * _UNITS[found[2]]
+    return float(match[1]) * _UNITS[match[2]]

@@ -36,79 +36,81 @@ def explain(*, check: str, common: CommonOptions, as_json: bool) -> None:
 
     Shows the limitation entries considered, their conditions, the facts that decided them, and the sources.
     """
-    made = read_blueprint(common)
-    found = _found(check, made)
-    if isinstance(found, Skip):
+    blueprint = read_blueprint(common)
+    planned = _planned(check, blueprint)
+    if isinstance(planned, Skip):
         if as_json:
-            terminal.document({"skip": to_data(found)})
+            terminal.document({"skip": to_data(planned)})
         else:
-            terminal.line(found.id)
-            terminal.line(f"  skipped: {found.reason}")
+            terminal.line(planned.id)
+            terminal.line(f"  skipped: {planned.reason}")
         return
-    told = expect.explain(found, made.facts, made.manifests)
-    facts = _documented(found, told, common)
+    explanation = expect.explain(planned, blueprint.facts, blueprint.manifests)
+    facts = _documented(planned, explanation, common)
     if as_json:
-        terminal.document(_as_data(told, facts))
+        terminal.document(_as_data(explanation, facts))
         return
-    for line in _told(told, facts):
+    for line in _explanation_lines(explanation, facts):
         terminal.line(line)
 
 
-def _found(check_id: str, made: Blueprint) -> Check | Skip:
+def _planned(check_id: str, blueprint: Blueprint) -> Check | Skip:
     """Return the check or the skip of that id; ``PlanError`` names those that resemble it."""
-    for skip in made.plan.skips:
+    for skip in blueprint.plan.skips:
         if skip.id == check_id:
             return skip
-    # Members have the same claim and entries, and facts of their own nodes: the first stands for its check.
-    found = {check.id: check.each[0] for check in made.plan.checks}
-    found |= {one.id: one for check in made.plan.checks for one in check.each}
-    check = found.get(check_id)
+    # Members share claim and entries, but have facts of their own nodes: the first stands for its check.
+    checks = {check.id: check.each[0] for check in blueprint.plan.checks}
+    checks |= {member.id: member for check in blueprint.plan.checks for member in check.each}
+    check = checks.get(check_id)
     if check is None:
-        ids = [check.id for check in made.plan.checks] + [skip.id for skip in made.plan.skips]
+        ids = [check.id for check in blueprint.plan.checks] + [
+            skip.id for skip in blueprint.plan.skips
+        ]
         hint = nearest(check_id, ids, otherwise="list them with: nettests plan", most=3)
         raise PlanError(f"this cluster has no check {check_id!r}", hint=hint)
     return check
 
 
 def _as_data(explanation: Explanation, facts: Sequence[Fact]) -> dict[str, object]:
-    """Return check, expectation, documented facts and every entry considered, with what was found of its condition."""
+    """Return check, expectation, documented facts, and every entry considered with the findings on its condition."""
     return {
         "check": to_data(explanation.check),
         "expectation": to_data(explanation.expectation),
         "facts": to_data(facts),
         "considered": [
             {
-                "id": one.limitation.id,
-                "layer": one.limitation.layer.name.lower(),
-                "file": one.limitation.file,
-                "line": one.limitation.line,
-                "condition": one.truth.value,
+                "id": candidate.limitation.id,
+                "layer": candidate.limitation.layer.name.lower(),
+                "file": candidate.limitation.file,
+                "line": candidate.limitation.line,
+                "condition": candidate.truth.value,
                 "findings": [
                     {"condition": truth.value, "sentence": sentence}
-                    for truth, sentence in one.findings
+                    for truth, sentence in candidate.findings
                 ],
-                "settled_by": one.limitation.settled_by,
+                "settled_by": candidate.limitation.settled_by,
             }
-            for one in explanation.considered
+            for candidate in explanation.considered
         ],
     }
 
 
-def _documented(check: Check, told: Explanation, common: CommonOptions) -> tuple[Fact, ...]:
+def _documented(check: Check, explanation: Explanation, common: CommonOptions) -> tuple[Fact, ...]:
     """Return the documented facts that the check exercises: its flow's, and the deciding entry's."""
     facts = read_catalogue().facts
     named = next(flow for flow in load(common.suites).flows if flow.name == check.flow).facts
-    applied = told.expectation.limitation
+    applied = explanation.expectation.limitation
     served = [
         fact
-        for one in told.considered
-        if applied is not None and one.limitation.id == applied.id
-        for fact in (one.limitation.id, *one.limitation.facts)
+        for candidate in explanation.considered
+        if applied is not None and candidate.limitation.id == applied.id
+        for fact in (candidate.limitation.id, *candidate.limitation.facts)
     ]
     return tuple(facts[fact] for fact in dict.fromkeys((*named, *served)) if fact in facts)
 
 
-def _told(explanation: Explanation, facts: Sequence[Fact]) -> Iterator[str]:
+def _explanation_lines(explanation: Explanation, facts: Sequence[Fact]) -> Iterator[str]:
     check, expectation = explanation.check, explanation.expectation
     yield check.id
     yield f"  {check.title}"
@@ -134,11 +136,13 @@ def _told(explanation: Explanation, facts: Sequence[Fact]) -> Iterator[str]:
 
 
 def _open(explanation: Explanation) -> Iterator[str]:
-    """Yield what would settle an outcome that is left open, and how the bugs among the reasons show."""
+    """Yield what would settle an open outcome, and how known bugs show."""
     expectation = explanation.expectation
     if expectation.expected is not None or expectation.undecided:
         return
-    holding = (one.limitation for one in explanation.considered if one.truth is Truth.YES)
+    holding = (
+        candidate.limitation for candidate in explanation.considered if candidate.truth is Truth.YES
+    )
     yield from dict.fromkeys(
         f"  settled   {entry.id}: {entry.settled_by}" for entry in holding if entry.is_open
     )
@@ -149,7 +153,7 @@ def _open(explanation: Explanation) -> Iterator[str]:
 def _considered(explanation: Explanation) -> Iterator[str]:
     if not explanation.considered:
         yield "  no limitation entry speaks of this flow and protocol"
-    for one in explanation.considered:
-        yield f"  {MARKS[one.truth]} {one.limitation.id}"
-        for truth, sentence in one.findings:
+    for candidate in explanation.considered:
+        yield f"  {MARKS[candidate.truth]} {candidate.limitation.id}"
+        for truth, sentence in candidate.findings:
             yield f"      {MARKS[truth]} {sentence}"

@@ -1,4 +1,4 @@
-"""``nettests export RUN``: an anonymised bundle of a run, for whoever teaches the project to read its answers."""
+"""``nettests export RUN``: an anonymised bundle of a run, from which the project learns to read new answers."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from nettests.session.exporting import Exported, exported
 from nettests.session.recorded_runs import folder_of
 
 _SHOWN = 5
-"""How many differing checks are told; the bundle's index has all."""
+"""How many differing checks are printed; the bundle's index has all."""
 
 
 @click.command(cls=Command, example="nettests export latest -o bundle.zip")
@@ -56,43 +56,43 @@ def export(
     pseudonym everywhere. The bundle is judged before it is written: its verdicts have to be those of the run.
     """
     folder = folder_of(run, report_dir)
-    made = exported(folder, today=datetime.now(UTC).date(), keep=keep)
+    exported_run = exported(folder, today=datetime.now(UTC).date(), keep=keep)
     if show:
         if as_json:
-            terminal.document(_as_data(made, None))
+            terminal.document(_as_data(exported_run, None))
         else:
-            _show(made)
+            _show(exported_run)
         return
     target = output or Path(f"nettests-bundle-{folder.resolve().name}.zip")
-    data = made.bundle()
+    data = exported_run.bundle()
     make_folder(target.resolve().parent)
     write_bytes(target, data)
     if as_json:
-        terminal.document(_as_data(made, target))
+        terminal.document(_as_data(exported_run, target))
         return
-    for one in replaced(made.pseudonyms):
-        terminal.line(_counted(one))
-    _tell_verdicts(made)
-    if made.pseudonyms.counts[Kind.WORD]:
+    for replacement in replaced(exported_run.pseudonyms):
+        terminal.line(_counted(replacement))
+    _tell_verdicts(exported_run)
+    if exported_run.pseudonyms.counts[Kind.WORD]:
         terminal.line(f"words of free texts were replaced: nettests export {run} --show lists them")
     terminal.line(f"bundle: {target} ({len(data) / 1024:.0f} KiB)")
 
 
-def _as_data(made: Exported, target: Path | None) -> dict[str, object]:
+def _as_data(exported_run: Exported, target: Path | None) -> dict[str, object]:
     """Return the bundle's contents; with ``--show`` also the words that were replaced."""
     held = {
-        kind.value: list(made.pseudonyms.originals(kind))
+        kind.value: list(exported_run.pseudonyms.originals(kind))
         for kind in (Kind.WORD, Kind.NAME)
         if target is None
     }
     return {
         "bundle": None if target is None else str(target),
-        "verdicts": len(made.judgements),
-        "differing": [after.check for _, after in made.differing],
-        "unread": [one.text for one in made.unread],
+        "verdicts": len(exported_run.judgements),
+        "differing": [after.check for _, after in exported_run.differing],
+        "unread": [answer.text for answer in exported_run.unread],
         "replaced": {
-            one.kind.value: {"things": one.things, "places": one.places}
-            for one in replaced(made.pseudonyms)
+            replacement.kind.value: {"things": replacement.things, "places": replacement.places}
+            for replacement in replaced(exported_run.pseudonyms)
         },
         **({"held_back": held} if held else {}),
     }
@@ -103,32 +103,34 @@ def _lines(text: str) -> None:
         terminal.line(line)
 
 
-def _counted(one: Replaced) -> str:
-    return f"{one.things:6} in {one.places:7} places: {said(one.kind)}"
+def _counted(replacement: Replaced) -> str:
+    return f"{replacement.things:6} in {replacement.places:7} places: {said(replacement.kind)}"
 
 
-def _tell_verdicts(made: Exported) -> None:
-    same = len(made.judgements) - len(made.differing)
-    terminal.line(f"{same} of {plural(len(made.judgements), 'verdict')} are the same in the bundle")
-    for before, after in made.differing[:_SHOWN]:
+def _tell_verdicts(exported_run: Exported) -> None:
+    same = len(exported_run.judgements) - len(exported_run.differing)
+    terminal.line(
+        f"{same} of {plural(len(exported_run.judgements), 'verdict')} are the same in the bundle"
+    )
+    for before, after in exported_run.differing[:_SHOWN]:
         terminal.line(
             f"  {before.check}: {before.verdict} here, {after.verdict} in the bundle: {after.message}"
         )
-    if len(made.differing) > _SHOWN:
-        terminal.line(f"  … and {len(made.differing) - _SHOWN} more, in its index")
+    if len(exported_run.differing) > _SHOWN:
+        terminal.line(f"  … and {len(exported_run.differing) - _SHOWN} more, in its index")
 
 
-def _show(made: Exported) -> None:
+def _show(exported_run: Exported) -> None:
     """Print the texts of the bundle and the replaced words; the latter are for the cluster's owner only."""
-    counted = replaced(made.pseudonyms)
-    _lines(readme(counted, checks=len(made.judgements), version=__version__))
-    _tell_verdicts(made)
+    counted = replaced(exported_run.pseudonyms)
+    _lines(readme(counted, checks=len(exported_run.judgements), version=__version__))
+    _tell_verdicts(exported_run)
     for kind in (Kind.WORD, Kind.NAME):
-        if held := made.pseudonyms.originals(kind):
+        if held := exported_run.pseudonyms.originals(kind):
             _lines(f"\nHeld back, {said(kind)} (--keep WORD lets one leave):")
             terminal.line(f"  {' '.join(held)}")
-    if made.unread:
-        _lines(f"\nTexts that no parser knows, as they leave:\n{unread_text(made.unread)}")
+    if exported_run.unread:
+        _lines(f"\nTexts that no parser knows, as they leave:\n{unread_text(exported_run.unread)}")
     _lines("\nAll texts that leave, each wording once:")
-    for text in texts_of(made.records):
+    for text in texts_of(exported_run.records):
         terminal.line(f"  {text}")

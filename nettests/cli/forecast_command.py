@@ -75,19 +75,19 @@ def forecast(
     notes: list[str] = []
     changes = _changes(to, to_profile, notes)
     read = read_manifests(common.options.manifests)
-    known = _known(run, common, report_dir, read)
-    found = _forecast(known, changes, read, notes)
+    cluster = _current_cluster(run, common, report_dir, read)
+    predicted = _forecast(cluster, changes, read, notes)
     if output == "json":
-        terminal.document(forecasts.document(found))
+        terminal.document(forecasts.document(predicted))
     elif output == "markdown":
-        terminal.block(forecasts.render_markdown(found))
+        terminal.block(forecasts.render_markdown(predicted))
     else:
-        _tell(found, quiet=quiet)
+        _tell(predicted, quiet=quiet)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """A cluster as it is: its facts, what it is called, and what a run on it tests."""
+class CurrentCluster:
+    """A cluster before the upgrade: its name, its facts, and the flows that a run on it tests."""
 
     name: str
     facts: ClusterFacts
@@ -97,42 +97,44 @@ class Known:
 
     def planned(self, facts: ClusterFacts, read: Read) -> Planned:
         """Return what a run on these facts would test, and what is expected of it."""
-        made: Blueprint = blueprint(facts, self.flows, read, self.enabled)
-        return Planned(facts=facts, plan=made.plan, expectations=made.expectations)
+        planned: Blueprint = blueprint(facts, self.flows, read, self.enabled)
+        return Planned(facts=facts, plan=planned.plan, expectations=planned.expectations)
 
 
 def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple[Change, ...]:
-    """Read what changes; what the command line says goes before the profile."""
+    """Read the changes; the command line takes precedence over the profile."""
     written = [forecasts.read_change(word) for word in to]
-    found = {one.key.subject: one for one in written}
-    if len(found) < len(written):
-        subjects = Counter(one.key.subject for one in written)
-        twice = [str(one) for one in written if subjects[one.key.subject] > 1]
+    by_subject = {change.key.subject: change for change in written}
+    if len(by_subject) < len(written):
+        subjects = Counter(change.key.subject for change in written)
+        twice = [str(change) for change in written if subjects[change.key.subject] > 1]
         raise click.UsageError(f"--to states one fact more than once: {', '.join(twice)}")
     if profile is not None:
         stated = read_profile(profile, option="--to-profile").facts
-        found = {
+        by_subject = {
             stated_change.key.subject: stated_change
             for stated_change in forecasts.stated_changes(stated)
-        } | found
+        } | by_subject
         if left := forecasts.left_alone(stated):
             notes.append(
                 f"not read of {profile}, as no limitation depends on it: {', '.join(left)}"
             )
-    if not found:
+    if not by_subject:
         raise click.UsageError("say what changes: --to KEY=VALUE, or --to-profile FILE")
-    return tuple(found.values())
+    return tuple(by_subject.values())
 
 
-def _known(run: str | None, common: CommonOptions, reports: Path, read: Read) -> Known:
+def _current_cluster(
+    run: str | None, common: CommonOptions, reports: Path, read: Read
+) -> CurrentCluster:
     flows = load(common.suites).select(common.flows).flows
     options = common.options
     if run is None:
         with common.cluster() as contacted:
             facts = read_facts(contacted, profile_of(contacted))
-        return Known(name=facts.context, facts=facts, flows=flows, enabled=options.enabled)
+        return CurrentCluster(name=facts.context, facts=facts, flows=flows, enabled=options.enabled)
     of_cluster = (options.kubeconfig, options.context, options.cluster_profile, common.lab)
-    if any(one is not None for one in (*of_cluster, options.namespace, options.nodes)):
+    if any(option is not None for option in (*of_cluster, options.namespace, options.nodes)):
         raise click.UsageError("a run has facts of its own: leave RUN out to read a cluster")
     path = results_of(run, reports)
     recorded = read_results(read_document(path), str(path))
@@ -142,7 +144,7 @@ def _known(run: str | None, common: CommonOptions, reports: Path, read: Read) ->
     notes = forecasts.other_manifests(
         recorded.run.manifests, read[1], of=f"run {recorded.run.run_id}", by="this forecast"
     )
-    return Known(
+    return CurrentCluster(
         name=recorded.run.run_id,
         facts=recorded.facts,
         flows=[flow for flow in flows if common.flows or flow.name in tested],
@@ -152,7 +154,7 @@ def _known(run: str | None, common: CommonOptions, reports: Path, read: Read) ->
 
 
 def _unread_flows(tested: Collection[str], flows: Sequence[Flow]) -> Iterator[str]:
-    """Yield what a run tests and the suites here do not declare: a vendor's flows, or those of another version."""
+    """Yield flows of the run that no suite here declares: a vendor's, or those of another version."""
     unread = sorted({*tested} - {flow.name for flow in flows})
     if unread:
         yield f"flows of the run that no suite here declares are left out (--suites): {', '.join(unread)}"
@@ -160,36 +162,36 @@ def _unread_flows(tested: Collection[str], flows: Sequence[Flow]) -> Iterator[st
 
 def _enabled(argv: Sequence[str]) -> frozenset[CheckClass]:
     """Return the classes that a run enabled on its command line."""
-    given = (one.partition("=") for one in options_of(argv))
+    given = (option.partition("=") for option in options_of(argv))
     return read_classes(value for name, _, value in given if name == OPTION)
 
 
 def _forecast(
-    known: Known, changes: Sequence[Change], read: Read, notes: Sequence[str]
+    cluster: CurrentCluster, changes: Sequence[Change], read: Read, notes: Sequence[str]
 ) -> Forecast:
-    facts = forecasts.changed(known.facts, changes)
-    after = known.planned(facts, read)
+    facts = forecasts.changed(cluster.facts, changes)
+    after = cluster.planned(facts, read)
     patches = forecasts.deciding_patches(read[0], changes)
-    at_each = [forecasts.changed(known.facts, changes, patch=patch) for patch in patches]
-    others = [known.planned(one, read).expectations for one in at_each]
+    at_each = [forecasts.changed(cluster.facts, changes, patch=patch) for patch in patches]
+    others = [cluster.planned(patched, read).expectations for patched in at_each]
     after = forecasts.at_any_patch(after, others, changes)
     return forecasts.forecast(
-        known.planned(known.facts, read),
+        cluster.planned(cluster.facts, read),
         after,
         changes,
         read[0],
-        of=known.name,
-        notes=(*notes, *known.notes, *forecasts.notes(known.facts, facts, changes, read[0])),
+        of=cluster.name,
+        notes=(*notes, *cluster.notes, *forecasts.notes(cluster.facts, facts, changes, read[0])),
         digests=read[1],
     )
 
 
-def _tell(found: Forecast, *, quiet: bool) -> None:
+def _tell(predicted: Forecast, *, quiet: bool) -> None:
     drawn = console(soft_wrap=True)
     if not quiet:
-        drawn.print(Text(as_line(forecasts.title_line(found))))
-        for note in found.notes:
+        drawn.print(Text(as_line(forecasts.title_line(predicted))))
+        for note in predicted.notes:
             drawn.print(Text(as_line(f"note: {note}"), style="yellow"))
-        for line in section_lines(forecasts.sections(found), "--output json has all"):
+        for line in section_lines(forecasts.sections(predicted), "--output json has all"):
             drawn.print(line)
-    drawn.print(Text(as_line(forecasts.headline(found)), style="bold"))
+    drawn.print(Text(as_line(forecasts.headline(predicted)), style="bold"))

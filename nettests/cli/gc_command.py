@@ -72,98 +72,108 @@ def gc(
     timing = read_profile(cluster_profile).timing
     connection = connect(kubeconfig, context, timing)
     try:
-        found = [
-            one
-            for one in find(
+        leftovers = [
+            leftover
+            for leftover in find(
                 connection,
                 namespaces=namespaces,
                 seconds=timing.lease,
                 named=run_id,
                 ignore=ignored,
             )
-            if run_id in {None, one.ownership.run}
+            if run_id in {None, leftover.ownership.run}
         ]
-        chosen = [one for one in found if one.removable]
+        chosen = [leftover for leftover in leftovers if leftover.removable]
         problems = _removed(connection, chosen, timing.clean_up, ignored) if yes else {}
     finally:
         connection.close()
     if as_json:
-        terminal.document(_data(found, chosen if yes else [], problems))
+        terminal.document(_data(leftovers, chosen if yes else [], problems))
     else:
-        _tell(found, chosen, problems, yes=yes)
-    stays = [one for one in found if one.state in _GONE_BY and not one.removable]
+        _tell(leftovers, chosen, problems, yes=yes)
+    stays = [
+        leftover for leftover in leftovers if leftover.state in _GONE_BY and not leftover.removable
+    ]
     sys.exit(ExitCode.TESTS_FAILED if problems or (yes and stays) else ExitCode.OK)
 
 
 _GONE_BY = frozenset({State.DEAD, State.EXPIRED})
-"""What ought to go."""
+"""The states of what should be removed."""
 
 
 def _removed(
     connection: Connection, chosen: list[Leftover], wait: float, ignored: tuple[str, ...]
 ) -> dict[str, str]:
-    """Remove the chosen runs, one after the other; return what stays, with the reason."""
+    """Remove the chosen runs one by one; return what stays, with the reason."""
     problems: dict[str, str] = {}
-    for run in dict.fromkeys(one.ownership.run for one in chosen):
-        places = [one for one in chosen if one.ownership.run == run]
+    for run in dict.fromkeys(leftover.ownership.run for leftover in chosen):
+        places = [leftover for leftover in chosen if leftover.ownership.run == run]
         problems |= remove(connection, places, wait=wait, ignore=ignored)
     return problems
 
 
 def _tell(
-    found: list[Leftover], chosen: list[Leftover], problems: dict[str, str], *, yes: bool
+    leftovers: list[Leftover], chosen: list[Leftover], problems: dict[str, str], *, yes: bool
 ) -> None:
-    if not found:
+    if not leftovers:
         terminal.line("No run has left anything.")
-    for one in found:
-        terminal.line(_line(one))
-        if one.removable:
-            terminal.line(f"  may go: {_why_it_goes(one)}")
+    for leftover in leftovers:
+        terminal.line(_line(leftover))
+        if leftover.removable:
+            terminal.line(f"  may go: {_why_it_goes(leftover)}")
         else:
-            terminal.line(f"  stays: {one.obstacle or one.spared}{_next_step(one)}")
+            terminal.line(f"  stays: {leftover.obstacle or leftover.spared}{_next_step(leftover)}")
     for namespace, problem in problems.items():
         terminal.paragraph(f"{namespace}: {problem}", err=True)
-    gone = [one for one in chosen if one.namespace not in problems]
+    gone = [leftover for leftover in chosen if leftover.namespace not in problems]
     if gone and yes:
         terminal.line(f"Removed the leftovers of {_runs(gone)}.")
     elif chosen and not yes:
         terminal.line(f"Nothing was removed. Remove what {_runs(chosen)} left: nettests gc --yes")
 
 
-def _why_it_goes(one: Leftover) -> str:
-    if one.state is State.TERMINATING:
+def _why_it_goes(leftover: Leftover) -> str:
+    if leftover.state is State.TERMINATING:
         return "it is terminating, and nobody renews a Lease of its run"
-    if one.state in {State.KEPT, State.EXPIRED}:
-        why = "its run was named" if one.named else "it was kept, and has expired"
+    if leftover.state in {State.KEPT, State.EXPIRED}:
+        why = "its run was named" if leftover.named else "it was kept, and has expired"
     else:
         why = "nobody renews the Lease of its run"
-    whose = "everything in it is the run's" if one.own else "only what carries the run's marks goes"
+    whose = (
+        "everything in it is the run's"
+        if leftover.own_namespace
+        else "only what carries the run's marks goes"
+    )
     return f"{why}; {whose}"
 
 
-def _next_step(one: Leftover) -> str:
-    """Return the next step towards removal; nothing if waiting is all that is left to do."""
-    if one.state is State.KEPT and not one.named:
-        return f"; remove it with: nettests gc --run {one.ownership.run} --yes"
-    look = f"look at it, then: kubectl delete namespace {one.namespace}"
-    if one.state is State.ALIVE or not one.own or not one.obstacle:
+def _next_step(leftover: Leftover) -> str:
+    """Return the next step towards removal; empty if only waiting helps."""
+    if leftover.state is State.KEPT and not leftover.named:
+        return f"; remove it with: nettests gc --run {leftover.ownership.run} --yes"
+    look = f"look at it, then: kubectl delete namespace {leftover.namespace}"
+    if leftover.state is State.ALIVE or not leftover.own_namespace or not leftover.obstacle:
         return ""
-    if one.unseen and not one.strangers:
+    if leftover.unseen and not leftover.strangers:
         return f"; run gc with the role of manifests/rbac/gc.yaml, or {look}"
     return f"; {look}"
 
 
 def _runs(leftovers: list[Leftover]) -> str:
     """Count runs, each of which may have left more than one namespace."""
-    count = len({one.ownership.run for one in leftovers})
+    count = len({leftover.ownership.run for leftover in leftovers})
     return f"{count} dead run" if count == 1 else f"{count} dead runs"
 
 
-def _line(one: Leftover) -> str:
-    where = f"namespace {one.namespace}" if one.own else f"in namespace {one.namespace}"
-    now, marks = datetime.now(UTC), one.ownership
+def _line(leftover: Leftover) -> str:
+    where = (
+        f"namespace {leftover.namespace}"
+        if leftover.own_namespace
+        else f"in namespace {leftover.namespace}"
+    )
+    now, marks = datetime.now(UTC), leftover.ownership
     return (
-        f"{marks.run}  {one.state.value:<11} {where}  {len(one.objects)} objects  {marks.owner}  "
+        f"{marks.run}  {leftover.state.value:<11} {where}  {len(leftover.objects)} objects  {marks.owner}  "
         f"created {_span(now - marks.created)} ago, {_until(marks.expires - now)}"
     )
 
@@ -182,27 +192,31 @@ def _span(length: timedelta) -> str:
 
 
 def _data(
-    found: list[Leftover], removed: list[Leftover], problems: dict[str, str]
+    leftovers: list[Leftover], removed: list[Leftover], problems: dict[str, str]
 ) -> dict[str, object]:
-    gone = {(one.ownership.run, one.namespace) for one in removed if one.namespace not in problems}
+    gone = {
+        (leftover.ownership.run, leftover.namespace)
+        for leftover in removed
+        if leftover.namespace not in problems
+    }
     return {
         "leftovers": [
             {
-                "run": one.ownership.run,
-                "owner": one.ownership.owner,
-                "created": one.ownership.created.isoformat(),
-                "expires": one.ownership.expires.isoformat(),
-                "namespace": one.namespace,
-                "own_namespace": one.own,
-                "state": one.state.value,
-                "objects": list(one.objects),
-                "strangers": list(one.strangers),
-                "unseen": list(one.unseen),
-                "removable": one.removable,
-                "reason": one.obstacle or one.spared or None,
-                "removed": (one.ownership.run, one.namespace) in gone,
-                "problem": problems.get(one.namespace),
+                "run": leftover.ownership.run,
+                "owner": leftover.ownership.owner,
+                "created": leftover.ownership.created.isoformat(),
+                "expires": leftover.ownership.expires.isoformat(),
+                "namespace": leftover.namespace,
+                "own_namespace": leftover.own_namespace,
+                "state": leftover.state.value,
+                "objects": list(leftover.objects),
+                "strangers": list(leftover.strangers),
+                "unseen": list(leftover.unseen),
+                "removable": leftover.removable,
+                "reason": leftover.obstacle or leftover.spared or None,
+                "removed": (leftover.ownership.run, leftover.namespace) in gone,
+                "problem": problems.get(leftover.namespace),
             }
-            for one in found
+            for leftover in leftovers
         ]
     }

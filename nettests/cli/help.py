@@ -11,7 +11,7 @@ OWN = "Options"
 
 
 class SharedOption(click.Option):
-    """An option that several commands have; ``heading`` is what it stands under in their help."""
+    """An option that several commands have; ``heading`` is its heading in their help."""
 
     def __init__(self, *arguments: Any, heading: str, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -27,13 +27,13 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own options, then the shared ones by heading in the order of their declaration."""
-        found: dict[str, list[tuple[str, str]]] = {OWN: []}
+        by_heading: dict[str, list[tuple[str, str]]] = {OWN: []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, click.Option):
                 heading = parameter.heading if isinstance(parameter, SharedOption) else OWN
-                found.setdefault(heading, []).append(record)
-        for heading, records in found.items():
+                by_heading.setdefault(heading, []).append(record)
+        for heading, records in by_heading.items():
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)

@@ -89,18 +89,18 @@ def history(
             hint="name the folder that holds the folders of runs, such as reports",
         )
     begins = since.replace(tzinfo=UTC) if since else None
-    found = history_of(read, unread, since=begins, one_cluster=one_cluster)
-    if not found.clusters and since:
+    trends = history_of(read, unread, since=begins, one_cluster=one_cluster)
+    if not trends.clusters and since:
         raise PathError(
             f"{folder} holds no run that started on {since:%Y-%m-%d} or later",
             hint="name an earlier day with --since, or leave it out",
         )
     if page is not None:
-        _write(page, render_page(found))
+        _write(page, render_page(trends))
     if as_json:
-        terminal.document(document(found))
+        terminal.document(document(trends))
         return
-    _tell(found)
+    _tell(trends)
     if page is not None:
         terminal.line(f"page: {page}")
 
@@ -108,14 +108,14 @@ def history(
 def _read(folder: Path, page: Path | None) -> tuple[list[ReadRun], list[LeftOutRun]]:
     """Return the runs below a folder, and what there could not be read."""
     read, unread = [], []
-    for one in folders_of_runs(folder):
+    for run_folder in folders_of_runs(folder):
         try:
-            path = results_of(str(one), folder)
+            path = results_of(str(run_folder), folder)
             run = read_results(read_document(path), path.name)
         except PathError as error:
-            unread.append(LeftOutRun(name=one.name, reason=error.message))
+            unread.append(LeftOutRun(name=run_folder.name, reason=error.message))
         else:
-            read.append(ReadRun(name=one.name, run=run, report=_report(one, page)))
+            read.append(ReadRun(name=run_folder.name, run=run, report=_report(run_folder, page)))
     return read, unread
 
 
@@ -127,27 +127,27 @@ def _report(folder: Path, page: Path | None) -> str:
     return quote(Path(os.path.relpath(report, page.parent)).as_posix())
 
 
-def _tell(found: History) -> None:
+def _tell(trends: History) -> None:
     drawn = console(soft_wrap=True)
-    for cluster in found.clusters:
+    for cluster in trends.clusters:
         for line in _lines(cluster):
             drawn.print(line)
-    if found.left_out:
-        drawn.print(Text(f"Left out ({len(found.left_out)})", style="bold"))
-        for told in left_out_lines(found.left_out):
-            drawn.print(Text(as_line(f"  {told}"), style="dim"))
+    if trends.left_out:
+        drawn.print(Text(f"Left out ({len(trends.left_out)})", style="bold"))
+        for sentence in left_out_lines(trends.left_out):
+            drawn.print(Text(as_line(f"  {sentence}"), style="dim"))
 
 
-def _lines(one: ClusterHistory) -> Iterator[Text]:
-    yield Text(as_line(span_line(one)), style="bold")
-    for warning in warnings(one):
+def _lines(cluster: ClusterHistory) -> Iterator[Text]:
+    yield Text(as_line(span_line(cluster)), style="bold")
+    for warning in warnings(cluster):
         yield Text(as_line(f"warning: {warning}"), style="yellow")
-    for section in sections(one):
+    for section in sections(cluster):
         yield Text("")
         yield Text(as_line(f"{section.title} ({section.size})"), style="bold")
         yield from _items(section)
     yield Text("")
-    yield Text(as_line(headline(one)), style="bold")
+    yield Text(as_line(headline(cluster)), style="bold")
     yield Text("")
 
 

@@ -44,24 +44,27 @@ def images(*, common: CommonOptions, digests: bool, as_json: bool) -> None:
         with closing(connection):
             nodes.extend(connection.items("/api/v1/nodes"))
 
-    profile, made = planned_on(common, read_nodes if digests else None)
-    needed = needed_images(made.plan, made.facts, profile.images)
-    known = digests_of(nodes, [one.image for one in needed]) if digests else {}
-    out = {node.name: unusable(node) for node in made.facts.nodes if unusable(node)}
+    profile, blueprint = planned_on(common, read_nodes if digests else None)
+    needed = needed_images(blueprint.plan, blueprint.facts, profile.images)
+    known_digests = digests_of(nodes, [image.image for image in needed]) if digests else {}
+    out = {node.name: unusable(node) for node in blueprint.facts.nodes if unusable(node)}
     if as_json:
         listed = [
-            {**asdict(one), **({"digests": known[one.image]} if digests else {})} for one in needed
+            {**asdict(image), **({"digests": known_digests[image.image]} if digests else {})}
+            for image in needed
         ]
         data = {"images": listed, "left_out": out}
         terminal.document(data)
         return
-    for one in needed:
-        terminal.line(one.image)
-        for line in _pinned(known[one.image]) if digests else ():
+    for image in needed:
+        terminal.line(image.image)
+        for line in _pinned(known_digests[image.image]) if digests else ():
             terminal.line(f"  {line}")
-        if one.image != one.origin:
-            terminal.line(f"  a copy of {one.origin}")
-        terminal.line(f"  for {one.purpose} on {', '.join(one.nodes)} ({'; '.join(one.platforms)})")
+        if image.image != image.origin:
+            terminal.line(f"  a copy of {image.origin}")
+        terminal.line(
+            f"  for {image.purpose} on {', '.join(image.nodes)} ({'; '.join(image.platforms)})"
+        )
     for name, reason in out.items():
         terminal.line(f"{name} is left out: {reason}")
 

@@ -88,9 +88,9 @@ def apply_job(
     with closing(connect(kubeconfig, context)) as connection:
         if not wanted.own_namespace:
             require_namespace(connection, wanted.namespace)
-        apply(connection, items[:-1], replace=False, say=_told)
+        apply(connection, items[:-1], replace=False, say=_print_applied)
         require_admitted(connection, wanted.namespace, template)
-        apply(connection, items[-1:], replace=replace, say=_told)
+        apply(connection, items[-1:], replace=replace, say=_print_applied)
     place = f"--namespace {wanted.namespace}"
     if wanted.schedule:
         terminal.line(f"It runs at {wanted.schedule}; at once: {_started_now(wanted)}")
@@ -115,16 +115,16 @@ def logs(
     not start.
     """
     with closing(connect(kubeconfig, context)) as connection:
-        found = find_job(connection, namespace, name)
+        found_job = find_job(connection, namespace, name)
         if following:
-            state = follow(connection, namespace, found, terminal.line, _said)
+            state = follow(connection, namespace, found_job, terminal.line, _print_reason)
         else:
-            state = look(connection, namespace, found)
+            state = look(connection, namespace, found_job)
             if state.phase in {Phase.RUNNING, Phase.ENDED}:
                 log = without_archive(log_of(connection, namespace, state.pod))
                 for line in log.splitlines():
                     terminal.line(line)
-    sys.exit(_ended(found.name, state))
+    sys.exit(_ended(found_job.name, state))
 
 
 @job.command(cls=Command, example="nettests job fetch nettests --to reports")
@@ -162,15 +162,15 @@ def fetch(
     From its log, or from its claim by a short-lived Pod that mounts it. NAME is a Job, or a CronJob for its newest Job.
     """
     with closing(connect(kubeconfig, context)) as connection:
-        found = find_job(connection, namespace, name)
-        claim = claim_of(found.job["spec"]["template"]["spec"], RESULTS_VOLUME)
+        found_job = find_job(connection, namespace, name)
+        claim = claim_of(found_job.job["spec"]["template"]["spec"], RESULTS_VOLUME)
         if claim:
             word = run if run.startswith(LATEST) else f"{RESULTS_FOLDER}/{run}"
-            log = log_from_claim(connection, namespace, found, word)
+            log = log_from_claim(connection, namespace, found_job, word)
         else:
-            state = look(connection, namespace, found)
+            state = look(connection, namespace, found_job)
             if state.phase is not Phase.ENDED:
-                raise ClusterError(_not_ended(found.name, state), hint=state.hint or _WAIT)
+                raise ClusterError(_not_ended(found_job.name, state), hint=state.hint or _WAIT)
             log = log_of(connection, namespace, state.pod)
     archive = read_archive(log)
     folder = write_folder(to, *unpack(archive))
@@ -182,11 +182,11 @@ def fetch(
 _WAIT = "follow it with `nettests job logs --follow`"
 
 
-def _told(applied: Applied) -> None:
+def _print_applied(applied: Applied) -> None:
     terminal.line(f"{applied.what}: {applied.done}")
 
 
-def _said(reason: str) -> None:
+def _print_reason(reason: str) -> None:
     terminal.line(f"… {reason}", err=True)
 
 

@@ -39,12 +39,12 @@ _OURS = {
 }
 """Options of a run that a Job sets itself, and what to do instead."""
 _NOT_MOUNTED = ("suites", "limitations")
-"""Options that name files, which the image has not."""
+"""Options that name files; the image does not have them."""
 _OPTIONS = (
     click.option("--image", required=True, metavar="REFERENCE", help="The nettests image."),
     click.option(
         "--role",
-        type=click.Choice([one.value for one in Role]),
+        type=click.Choice([role.value for role in Role]),
         default=Role.FULL.value,
         show_default=True,
         help="The run's permissions: a role in manifests/rbac.",
@@ -114,8 +114,8 @@ def job_options(command: CommandFunction) -> CommandFunction:
 
     @wraps(command)
     def with_job(**given: Any) -> Any:
-        own = {name: given.pop(name) for name in _NAMES}
-        return command(wanted=wanted_of(**own), **given)
+        job_arguments = {name: given.pop(name) for name in _NAMES}
+        return command(wanted=wanted_of(**job_arguments), **given)
 
     decorated: CommandFunction = with_job
     for option in reversed(_OPTIONS):
@@ -138,7 +138,7 @@ def wanted_of(
     run_args: tuple[str, ...],
     **names: str,
 ) -> Wanted:
-    """Return what the options say, checked; ``NettestsError`` for what could not run."""
+    """Return the checked options; ``NettestsError`` for a Job that could not run."""
     require_run_arguments(run_args)
     if cluster_profile is not None:
         read_profile(cluster_profile)
@@ -168,7 +168,7 @@ def published_roles() -> dict[Role, list[Object]]:
 
 
 def require_run_arguments(words: tuple[str, ...]) -> None:
-    """Raise for words that ``nettests run`` does not take, or that a Job says itself."""
+    """Raise for arguments that ``nettests run`` does not take, or that the Job sets itself."""
     with run.make_context("nettests run", list(words), resilient_parsing=False) as context:
         given = {
             name

@@ -29,20 +29,20 @@ def plugin() -> None:
 
 
 def complete() -> None:
-    """Print the candidates for the last word, and on the last line what else may be completed."""
+    """Print the candidates for the last word; the last line says what else may be completed."""
     terminal.guard()
     words = sys.argv[1:] or [""]
-    found = ShellComplete(main, {}, NAME, "").get_completions(words[:-1], words[-1])
-    for item in found:
+    completions = ShellComplete(main, {}, NAME, "").get_completions(words[:-1], words[-1])
+    for item in completions:
         if item.type == "plain":
-            told = f"\t{item.help}" if item.help else ""
-            terminal.block(f"{item.value}{told}")
-    terminal.line(f":{directive(found).value}")
+            description = f"\t{item.help}" if item.help else ""
+            terminal.block(f"{item.value}{description}")
+    terminal.line(f":{directive(completions).value}")
 
 
-def directive(found: list[CompletionItem]) -> Directive:
+def directive(completions: list[CompletionItem]) -> Directive:
     """Return whether kubectl adds files or folders to the completions."""
-    kinds = {item.type for item in found}
+    kinds = {item.type for item in completions}
     if "file" in kinds:
         return Directive.FILES
     return Directive.FOLDERS if "dir" in kinds else Directive.NO_FILES

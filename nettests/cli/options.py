@@ -32,7 +32,7 @@ class CommonOptions:
 
     @contextmanager
     def cluster(self) -> Iterator[RunOptions]:
-        """Give options that name a cluster, which is a lab for the time of the block if one is requested."""
+        """Yield options that name a cluster; with ``--lab``, a lab that runs for the duration of the block."""
         if self.lab is None:
             yield self.options
             return
@@ -46,7 +46,7 @@ _FILE = click.Path(path_type=Path)
 VENDOR_PROFILE = "--vendor-profile"
 
 CLUSTER, IMAGES, CHECKS = "Cluster", "Images", "Checks"
-"""What shared options are about: a command takes those that change what it does."""
+"""The groups of shared options; a command takes those that change what it does."""
 PULL = "pull"
 """One more of ``IMAGES``, for commands that create Pods or say what creating them takes."""
 

@@ -1,4 +1,4 @@
-"""``--json`` and ``--output``: in which form a command prints what it says. Both are there wherever one of them is."""
+"""``--json`` and ``--output``: the form of a command's output. A command that has one of them has both."""
 
 from collections.abc import Callable
 from typing import Any

@@ -27,7 +27,7 @@ from nettests.session.preflight_evidence import preflight as look
 from nettests.terminal.drawing import console
 
 PIPED = 120
-"""Columns where no terminal says how many there are."""
+"""Columns if the output is not a terminal."""
 _STYLES = {
     Level.OK: "green",
     Level.NOTE: "cyan",
@@ -50,23 +50,23 @@ def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
     """
     flows = load(common.suites).select(common.flows).flows
     with common.cluster() as options:
-        found = look(options, flows)
+        result = look(options, flows)
     if as_json:
-        terminal.document(_as_data(found, common))
+        terminal.document(_as_data(result, common))
     else:
-        _tell(found, common, quiet=quiet)
-    sys.exit(ExitCode.TESTS_FAILED if _blocked(found.findings) else ExitCode.OK)
+        _tell(result, common, quiet=quiet)
+    sys.exit(ExitCode.TESTS_FAILED if _blocked(result.findings) else ExitCode.OK)
 
 
 def _blocked(findings: Sequence[Finding]) -> bool:
     return any(finding.level is Level.BLOCKER for finding in findings)
 
 
-def _as_data(found: Preflight, common: CommonOptions) -> dict[str, object]:
+def _as_data(result: Preflight, common: CommonOptions) -> dict[str, object]:
     return {
         "apiVersion": document_version("v1alpha1"),
         "kind": "Preflight",
-        "blocked": _blocked(found.findings),
+        "blocked": _blocked(result.findings),
         "findings": [
             {
                 "topic": finding.topic,
@@ -75,38 +75,38 @@ def _as_data(found: Preflight, common: CommonOptions) -> dict[str, object]:
                 "details": list(finding.details),
                 "nextStep": finding.next_step,
             }
-            for finding in found.findings
+            for finding in result.findings
         ],
-        "missing": roles(_placed(found, common)),
+        "missing": roles(_placed(result, common)),
     }
 
 
-def _placed(found: Preflight, common: CommonOptions) -> list[Permission]:
-    """Return the missing permissions in their places: a run's own namespace is any namespace."""
-    return [one.within(common.options.namespace or "") for one in found.missing]
+def _placed(result: Preflight, common: CommonOptions) -> list[Permission]:
+    """Return the missing permissions with their namespaces; a run's own namespace may be any."""
+    return [permission.within(common.options.namespace or "") for permission in result.missing]
 
 
-def _tell(found: Preflight, common: CommonOptions, *, quiet: bool) -> None:
+def _tell(result: Preflight, common: CommonOptions, *, quiet: bool) -> None:
     drawn = console()
     if not drawn.is_terminal:
         drawn.width = PIPED
-    shown = [finding for finding in found.findings if not quiet or finding.level in _LOUD]
+    shown = [finding for finding in result.findings if not quiet or finding.level in _LOUD]
     table = Table.grid(padding=(0, 2))
-    for one in shown:
-        level = Text(one.level.value, style=_STYLES[one.level])
-        table.add_row(level, as_line(one.topic), as_line(one.summary))
-        for line in one.details:
+    for finding in shown:
+        level = Text(finding.level.value, style=_STYLES[finding.level])
+        table.add_row(level, as_line(finding.topic), as_line(finding.summary))
+        for line in finding.details:
             table.add_row("", "", Text(as_line(line), style="dim"))
-        if one.next_step and one.level is not Level.OK:
-            table.add_row("", "", as_line(f"→ {one.next_step}"))
+        if finding.next_step and finding.level is not Level.OK:
+            table.add_row("", "", as_line(f"→ {finding.next_step}"))
     if shown:
         drawn.print(table)
-    missing = roles(_placed(found, common))
+    missing = roles(_placed(result, common))
     if missing and not quiet:
         drawn.print("\nThe rules that are missing:\n")
         terminal.block(write_compact_yaml(missing))
     if not quiet:
-        drawn.print(_last_line(found.findings))
+        drawn.print(_last_line(result.findings))
 
 
 _LOUD = (Level.WARNING, Level.BLOCKER)
@@ -117,5 +117,5 @@ def _last_line(findings: Sequence[Finding]) -> Text:
     warnings = sum(finding.level is Level.WARNING for finding in findings)
     if blockers:
         return Text(f"A run is blocked by: {as_line(', '.join(blockers))}.", style="bold red")
-    told = f", with {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
-    return Text(f"Nothing blocks a run{told}.", style="green")
+    suffix = f", with {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
+    return Text(f"Nothing blocks a run{suffix}.", style="green")

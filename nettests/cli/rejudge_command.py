@@ -48,7 +48,7 @@ _BY_SHAPE = Redactor()
 )
 @click.option(
     "--fail-on",
-    type=click.Choice([one.value for one in FailOn]),
+    type=click.Choice([choice.value for choice in FailOn]),
     multiple=True,
     help="As of nettests run.",
 )
@@ -81,13 +81,13 @@ def rejudge(
     with run_of(run) as folder:
         require_writable(target)
         again = judge_again(folder, target, manifests, digests, today=today, held=held)
-    # By its journal alone: the other one may be of somebody else, secrets included.
+    # From the new journal only: the original may be somebody else's, with secrets.
     results = write_documents(target)
     if as_json:
         terminal.document(_as_data(again, target / HTML))
     else:
         _tell(again, target / HTML)
-    notifications.send(results, target, lambda told: terminal.line(told, err=as_json))
+    notifications.send(results, target, lambda sentence: terminal.line(sentence, err=as_json))
     sys.exit(again.exit_code)
 
 
@@ -96,11 +96,13 @@ def _target(run: Path) -> Path:
 
 
 def _tell(again: Rejudged, report: Path) -> None:
-    for told in again.changed:
-        before = again.before.get(told.check)
-        # A journal of somebody else's may hold anything.
-        message = _BY_SHAPE.text(told.message)
-        terminal.line(f"{before.value if before else 'not judged'} → {told.verdict}  {message}")
+    for judgement in again.changed:
+        before = again.before.get(judgement.check)
+        # Somebody else's journal may hold anything.
+        message = _BY_SHAPE.text(judgement.message)
+        terminal.line(
+            f"{before.value if before else 'not judged'} → {judgement.verdict}  {message}"
+        )
     terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
     for line in again.beside.lines() if again.beside else ():
         terminal.line(_BY_SHAPE.text(line))
@@ -108,17 +110,17 @@ def _tell(again: Rejudged, report: Path) -> None:
 
 
 def _as_data(again: Rejudged, report: Path) -> dict[str, object]:
-    """Return what changed; ``before`` is null of a check that was not judged."""
+    """Return what changed; ``before`` is null if the check was not judged."""
     return {
         "changed": [
             {
-                "check": told.check,
+                "check": judgement.check,
                 "before": before.value if before else None,
-                "after": told.verdict.value,
-                "message": _BY_SHAPE.text(told.message),
+                "after": judgement.verdict.value,
+                "message": _BY_SHAPE.text(judgement.message),
             }
-            for told in again.changed
-            for before in [again.before.get(told.check)]
+            for judgement in again.changed
+            for before in [again.before.get(judgement.check)]
         ],
         "judged": len(again.judgements),
         "baseline": [_BY_SHAPE.text(line) for line in again.beside.lines()] if again.beside else [],

@@ -30,12 +30,12 @@ def render(*, common: CommonOptions) -> None:
     The last ones are short-lived: Pods that pull images, and Pods of single checks. Services that disruptive
     checks recreate are printed as they are created first.
     """
-    profile, made = planned_on(common)
-    facts, run_id = made.facts, new_run_id()
+    profile, blueprint = planned_on(common)
+    facts, run_id = blueprint.facts, new_run_id()
     marks = ownership(run_id)
     namespace = facts.namespace or f"nettests-{run_id}"
     blank = blank_of(marks.labels, profile, facts, namespace)
-    items = [marks.marked(item) for item in probes.rendered(made.plan, facts, blank)]
+    items = [marks.marked(item) for item in probes.rendered(blueprint.plan, facts, blank)]
     if items:
         lease = lease_object(marks, namespace, profile.timing.lease)
         items.insert(0 if blank.existing else 1, lease)
@@ -50,12 +50,12 @@ def render(*, common: CommonOptions) -> None:
                 )
         if item["kind"] == "EndpointSlice":
             terminal.line(f"# {_WITHOUT_ADDRESSES}")
-        # What a terminal might obey is escaped, and stays what it is.
+        # Control characters are escaped; the YAML keeps its meaning.
         terminal.block(write_yaml(_without_secrets(item), ascii_only=True))
 
 
 def _without_secrets(item: probes.Object) -> probes.Object:
-    """Return an object as it may be shown: a Secret's content stays in the user's file."""
+    """Return an object without a Secret's content, which stays in the user's file."""
     if item["kind"] != "Secret":
         return item
     return {**item, "data": dict.fromkeys(item["data"], "")}

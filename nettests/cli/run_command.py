@@ -27,13 +27,13 @@ from nettests.session.captures import require_scapy
 from nettests.session.run_archive import newest
 
 _OWN_PYTEST = (
-    # The run must not depend on a configuration file that happens to lie around, nor leave a cache.
+    # The run must not depend on a stray configuration file, nor leave a cache.
     f"--config-file={os.devnull}",
     "--import-mode=importlib",
     "-pno:cacheprovider",
-    # Our reporter speaks instead of pytest's and of xdist's.
+    # Our reporter prints instead of those of pytest and xdist.
     "-qq",
-    # Shuffling the tests of a run changes nothing but the order in which they wait.
+    # Shuffling the tests of a run would only change the order in which they wait.
     "-pno:randomly",
 )
 
@@ -56,7 +56,7 @@ _OWN_PYTEST = (
 )
 @click.option(
     "--fail-on",
-    type=click.Choice([one.value for one in FailOn]),
+    type=click.Choice([choice.value for choice in FailOn]),
     multiple=True,
     help="known-bugs: exit with 1 instead of 8 if known bugs show. new: exit with 1 only for failures that --baseline does not accept.",
 )
@@ -137,7 +137,7 @@ def _passed_on(common: CommonOptions) -> list[str]:
         *(["--pre-pull"] if options.pre_pull else []),
         *(f"--limitations={path}" for path in options.manifests),
         *(f"--flow={name}" for name in common.flows),
-        *(f"--enable={one.value}" for one in sorted(options.enabled)),
+        *(f"--enable={check_class.value}" for check_class in sorted(options.enabled)),
     ]
 
 

@@ -17,7 +17,7 @@ NAMED = 4
 
 
 def section_lines(sections: Iterable[Section], elsewhere: str) -> Iterator[Text]:
-    """Yield the lines of sections; ``elsewhere`` is where all of what is left out can be read."""
+    """Yield the lines of sections; ``elsewhere`` says where the rest can be read."""
     for section in sections:
         yield Text("")
         yield Text(as_line(f"{section.title} ({section.size})"), style="bold")

@@ -57,7 +57,7 @@ def run_plugin(*, run_args: tuple[str, ...]) -> None:
     port = port_of(os.environ.get(PORT_VARIABLE, ""))
     reports = Path(tempfile.mkdtemp(prefix="nettests-"))
     code = deliver_run(
-        run_args, results, reports, port, lambda told: terminal.paragraph(told, err=True)
+        run_args, results, reports, port, lambda sentence: terminal.paragraph(sentence, err=True)
     )
     terminal.line(f"results: {results}")
     sys.exit(code)

@@ -14,7 +14,7 @@ from nettests.cli.output_options import json_option
 from nettests.model.exit_code import ExitCode
 from nettests.plan import load
 from nettests.report.trace_json import document
-from nettests.report.trace_words import told
+from nettests.report.trace_words import terminal_lines
 from nettests.session.trace_captures import Given, trace_captures
 from nettests.session.trace_now import trace_now
 from nettests.tracing.finding import Finding
@@ -82,8 +82,8 @@ def trace(
         given = Given(
             captures=captures, port=port, token=token, service=service, backends=backends, vni=vni
         )
-        found, page = trace_captures(given, directory)
-        _tell(", ".join(captures), found, page, as_json=as_json)
+        traced, page = trace_captures(given, directory)
+        _tell(", ".join(captures), traced, page, as_json=as_json)
         return
     flows = load(common.suites).select(common.flows).flows
     with common.cluster() as options:
@@ -93,15 +93,15 @@ def trace(
     _tell(done.check, done.trace, done.page, as_json=as_json)
 
 
-def _tell(title: str, found: Trace, page: Path, *, as_json: bool) -> None:
+def _tell(title: str, traced: Trace, page: Path, *, as_json: bool) -> None:
     if as_json:
-        terminal.document(document(found, title=title, page=str(page)))
+        terminal.document(document(traced, title=title, page=str(page)))
     else:
         terminal.line(title)
-        for line in told(found):
+        for line in terminal_lines(traced):
             terminal.line(f"  {line}")
         terminal.line(f"page: {page}")
-    if found.finding is Finding.UNSURE:
+    if traced.finding is Finding.UNSURE:
         raise SystemExit(ExitCode.UNKNOWN)
-    if found.finding is not Finding.NOTHING_WRONG:
+    if traced.finding is not Finding.NOTHING_WRONG:
         raise SystemExit(ExitCode.TESTS_FAILED)

@@ -45,7 +45,7 @@ from nettests.session.signals import ending_signals
 from nettests.session.webhook import without_address
 
 SLICE_SECONDS = 0.5
-"""Between two looks at whether somebody wants the watch to end."""
+"""Between two checks for an interrupt."""
 
 
 @click.command(
@@ -112,25 +112,27 @@ def _watched(
 ) -> int:
     """Prepare, and run rounds until the schedule ends."""
     flows = load(common.suites).select(common.flows).flows
-    known = Known()
-    known.learn(notifications.secrets)
-    with Reporter("quiet" if quiet else "own", known.redactor) as reporter:
-        prepared = prepare(options, flows, known)
+    secrets = Known()
+    secrets.learn(notifications.secrets)
+    with Reporter("quiet" if quiet else "own", secrets.redactor) as reporter:
+        prepared = prepare(options, flows, secrets)
         chosen = _chosen(prepared, named=bool(common.flows))
-        rounds = Rounds(prepared, schedule, reporter.progress, lambda one: _tell(reporter, one))
+        rounds = Rounds(
+            prepared, schedule, reporter.progress, lambda finished: _tell(reporter, finished)
+        )
         return _carry_out(rounds, chosen, reporter, notifications)
 
 
 def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
-    """Return the ids of what is run in each round: checks whose members are nodes, unless flows are named.
+    """Return the ids of the checks that each round runs: those whose members are nodes, unless flows are named.
 
-    What costs or changes much is not repeated unless it is named, whatever is enabled.
+    Costly or disruptive checks are not repeated unless they are named, even if enabled.
     """
     plan = prepared.blueprint.plan
     swept = (
         check for check in plan.checks if check.members and check.check_class is CheckClass.DEFAULT
     )
-    checks = [one.id for one in (plan.checks if named else swept)]
+    checks = [check.id for check in (plan.checks if named else swept)]
     if not checks:
         raise NettestsError(
             "there is nothing to watch: no check of these flows applies to this cluster",
@@ -139,22 +141,22 @@ def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
     return frozenset([*checks, *(skip.id for skip in plan.skips if named)])
 
 
-def _tell(reporter: Reporter, one: Round) -> None:
+def _tell(reporter: Reporter, finished: Round) -> None:
     """Print a line for a round that was red or lost, and for the first."""
-    if one.lost:
-        reporter.paragraph(f"round {one.number}: lost: {one.lost}", style="magenta")
-    elif one.red:
-        worst = next(name for name in one.red)
-        more = f", and {plural(len(one.red) - 1, 'more')}" if len(one.red) > 1 else ""
+    if finished.lost:
+        reporter.paragraph(f"round {finished.number}: lost: {finished.lost}", style="magenta")
+    elif finished.red:
+        worst = next(name for name in finished.red)
+        more = f", and {plural(len(finished.red) - 1, 'more')}" if len(finished.red) > 1 else ""
         reporter.paragraph(
-            f"round {one.number}: {one.red[worst].value} {worst}{more}", style="bold red"
+            f"round {finished.number}: {finished.red[worst].value} {worst}{more}", style="bold red"
         )
-    elif one.unknown:
-        more = plural(len(one.unknown), "check")
-        reporter.paragraph(f"round {one.number}: {more} unknown", style="magenta")
-    elif one.number == 1:
+    elif finished.unknown:
+        more = plural(len(finished.unknown), "check")
+        reporter.paragraph(f"round {finished.number}: {more} unknown", style="magenta")
+    elif finished.number == 1:
         reporter.paragraph(
-            f"round 1: {plural(one.ran, 'check')} as documented, {one.seconds:.1f} s"
+            f"round 1: {plural(finished.ran, 'check')} as documented, {finished.seconds:.1f} s"
         )
 
 
@@ -162,8 +164,8 @@ def _carry_out(
     rounds: Rounds, chosen: Collection[str], reporter: Reporter, notifications: Notifications
 ) -> int:
     """Run to the end or until interrupted; write the documents in any case."""
-    made = rounds.prepared.blueprint
-    rounds.journal.write(Limitations(unused=unused(made.manifests, made.expectations)))
+    blueprint = rounds.prepared.blueprint
+    rounds.journal.write(Limitations(unused=unused(blueprint.manifests, blueprint.expectations)))
     try:
         rounds.start(chosen)
         while not rounds.wait(SLICE_SECONDS):
@@ -179,7 +181,9 @@ def _carry_out(
     )
     counted = Counter(verdict.value for verdict in verdicts.values())
     try:
-        rounds.finish(exit_code=code, counts={one.value: counted[one.value] for one in Verdict})
+        rounds.finish(
+            exit_code=code, counts={verdict.value: counted[verdict.value] for verdict in Verdict}
+        )
     finally:
         results = write_documents(rounds.directory)
         show(reporter, results, rounds.directory)

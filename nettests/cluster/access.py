@@ -29,7 +29,7 @@ from nettests.cluster.follow import (
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.port_forward import PortForward
 from nettests.cluster.standing_pods import standing_pods
-from nettests.cluster.undo import Made
+from nettests.cluster.undo import CreatedObjects
 from nettests.cluster.wait import events_of, wait_for_addresses, wait_for_pods
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, Conversation, ExecChannel, HttpChannel
@@ -40,7 +40,7 @@ Object = dict[str, Any]
 
 @contextmanager
 def _as_channel() -> Iterator[None]:
-    """Where the API server is the means, its failure is the channel's."""
+    """Turn a failure of the API server into one of the channel that uses it."""
     try:
         yield
     except ClusterError as error:
@@ -49,13 +49,13 @@ def _as_channel() -> Iterator[None]:
 
 @dataclass(slots=True)
 class Access:
-    """One cluster as a run uses it; safe for threads."""
+    """The cluster of one run; safe for threads."""
 
     connection: Connection
     ownership: Ownership | None = None
-    """Whose what is created is; without it nothing can be created."""
-    made: Made = field(default_factory=Made)
-    """What was created, for the end of the run."""
+    """The owner of created objects; without it nothing can be created."""
+    created: CreatedObjects = field(default_factory=CreatedObjects)
+    """The created objects, to remove at the end of the run."""
     _slots: dict[str, Slots] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -63,13 +63,13 @@ class Access:
         """Create an object with the run's marks and return it as stored."""
         if self.ownership is None:
             raise ValueError("objects are created by a run, which marks them")
-        self.made.call(item)
+        self.created.call(item)
         stored = create(self.connection, self.ownership.marked(item))
-        self.made.take(stored, item)
+        self.created.take(stored, item)
         return stored
 
     def dry_run(self, item: Object) -> tuple[int, str]:
-        """Request an object to be created without being stored; return status and body as they come."""
+        """Request an object to be created without being stored; return status and body unchanged."""
         with _as_channel():
             answer = dry_run(self.connection, item)
         return answer.status, answer.text
@@ -100,7 +100,7 @@ class Access:
         stuck: float,
         on_change: Callable[[int, int], None],
     ) -> tuple[dict[str, Object], dict[str, str]]:
-        """Return Ready pods, and for the others why they are not."""
+        """Return Ready pods, and for the others the reason."""
         return wait_for_pods(
             self.connection, namespace, names, ready=ready, stuck=stuck, on_change=on_change
         )
@@ -114,7 +114,7 @@ class Access:
     def wait_for_endpoints(
         self, namespace: str, ready: Mapping[str, frozenset[str]], *, seconds: float
     ) -> dict[str, frozenset[str]]:
-        """Return by Service the pods that are no ready endpoints of it after ``seconds``."""
+        """Return by Service the pods that are not ready endpoints of it after ``seconds``."""
         return wait_for_endpoints(self.connection, namespace, ready, seconds=seconds)
 
     def wait_for_addresses(
@@ -139,7 +139,7 @@ class Access:
         seconds: float,
         stuck: float,
     ) -> Object:
-        """Return a pod as soon as it is ``settled``, or as it is when it is given up."""
+        """Return a pod as soon as it is ``settled``, or as it is when the wait ends."""
         with _as_channel():
             return follow_pod(
                 self.connection, namespace, name, settled=settled, seconds=seconds, stuck=stuck
@@ -155,17 +155,17 @@ class Access:
         seconds: float,
         stuck: float,
     ) -> list[Object]:
-        """Return the pods that carry labels as soon as they are ``settled``, or as they are when they are given up."""
+        """Return the pods of a selector as soon as they are ``settled``, or as they are when the wait ends."""
         times = {"appear": appear, "seconds": seconds, "stuck": stuck}
         with _as_channel():
             return follow_pods(self.connection, namespace, selector, settled=settled, **times)
 
     def attach(self, namespace: str, pod: str, container: str, *, until: str) -> str:
-        """Return what a container writes from now on, until that holds ``until`` or the time of a process is over."""
+        """Return what a container writes from now on, until it contains ``until`` or the time of a process is over."""
         return attach(self.connection, namespace, pod, container, until=until)
 
     def events_of(self, namespace: str, pod: str) -> list[Object]:
-        """Return the events of a pod, or of what makes it; none where they cannot be read."""
+        """Return the events of a pod, or of its controller; none if they cannot be read."""
         return events_of(self.connection, namespace, pod)
 
     def log_of(self, namespace: str, pod: str, container: str, *, timed: bool = False) -> str:
@@ -178,7 +178,7 @@ class Access:
         delete_pod(self.connection, namespace, name)
 
     def read_port(self, namespace: str, pod: str, port: int, *, timeout: float) -> str:
-        """Return what a pod's server says by itself over a port-forward."""
+        """Return what a pod's server sends by itself over a port-forward."""
         return PortForward(self.connection, namespace, pod, port).read(timeout=timeout)
 
     def wait_gone(self, namespace: str, name: str, *, seconds: float, uid: str = "") -> bool:
@@ -202,7 +202,7 @@ class Access:
         return PortForward(self.connection, namespace, pod, port)
 
     def open_exec(self, namespace: str, pod: str, container: str, *, node: str, os: OS) -> Exec:
-        """Return a channel that runs processes; those on the same ``node`` share its bound."""
+        """Return a channel that runs processes; those on the same ``node`` share its limit."""
         with self._lock:
             bounds = self.connection.bounds
             slots = self._slots.setdefault(node, for_processes(bounds.processes(os), bounds))
@@ -211,7 +211,7 @@ class Access:
     def converse(
         self, namespace: str, pod: str, container: str, argv: Sequence[str]
     ) -> Conversation:
-        """Start a process that can be spoken to; ``ChannelError`` when it cannot be started."""
+        """Start an interactive process; ``ChannelError`` if it cannot be started."""
         return converse(self.connection, namespace, pod, container, argv)
 
     def open_http(
@@ -219,7 +219,7 @@ class Access:
     ) -> tuple[tuple[HttpChannel, ...], tuple[str, ...]]:
         """Return the probe's channels, the first that passed its self-check in front."""
         candidates: list[HttpChannel] = [
-            # A forwarding that stays open carries any number of questions for one API request.
+            # A forwarding that stays open carries any number of requests for one API request.
             PortForward(self.connection, namespace, pod, port),
             PodProxy(self.connection, namespace, pod, port),
             ExecCurl(execute, port, pod),

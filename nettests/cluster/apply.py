@@ -26,24 +26,24 @@ COLLECTIONS: dict[str, tuple[str, str]] = {
     "NetworkPolicy": ("/apis/networking.k8s.io/v1", "networkpolicies"),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
 }
-"""The kinds that a run creates in its namespace; in a namespace of others they are removed one by one, in
-this order: what makes Pods before its Pods, which would be created again, the NetworkPolicy when its Pods
-are gone, and the Lease last, because it says that the run lives."""
+"""The kinds that a run creates in its namespace; in an existing namespace they are removed one by one, in
+this order: workloads before their Pods, which they would recreate, the NetworkPolicy once its Pods are
+gone, and the Lease last, because it says that the run is alive."""
 
 
 OPTIONAL = frozenset({*Workload, "NetworkPolicy"})
-"""Kinds that a run makes only where it may list and delete them too: who may not has none."""
+"""Kinds that a run creates only if it may also list and delete them: without that permission there are none."""
 _NONE_THERE = frozenset({403, 404})
-"""Answers to who lists such a kind: it may not, or the cluster is older than the kind."""
+"""Statuses for a list of such a kind: it is not allowed, or the cluster is older than the kind."""
 _OWNED = {"EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices")}
-"""The kinds that go with their owner, a Service of the run."""
+"""The kinds that are removed with their owner, a Service of the run."""
 
 
 def path_of(item: Object) -> str:
     """Return the collection that an object is created in."""
     if item["kind"] == "Namespace":
         return "/api/v1/namespaces"
-    if item["kind"] == "Secret":  # in a namespace of the run's own only, which it goes with
+    if item["kind"] == "Secret":  # only in the run's own namespace, with which it is removed
         return f"/api/v1/namespaces/{item['metadata']['namespace']}/secrets"
     return collection(item["kind"], item["metadata"]["namespace"])
 
@@ -55,7 +55,7 @@ def collection(kind: str, namespace: str | None = None) -> str:
 
 
 def create(connection: Connection, item: Object) -> Object:
-    """Create an object, or return it when an earlier try of the same run made it already."""
+    """Create an object, or return it if an earlier try of the same run created it."""
     try:
         return _create(connection, item)
     except ApiError as error:
@@ -68,7 +68,7 @@ def create(connection: Connection, item: Object) -> Object:
 
 
 def _create(connection: Connection, item: Object) -> Object:
-    """Create an object; a pod waits for the default ServiceAccount of a namespace just made."""
+    """Create an object; a pod waits for the default ServiceAccount of a new namespace."""
     deadline = time.monotonic() + ACCOUNT_SECONDS
     while True:
         try:
@@ -84,7 +84,7 @@ def _create(connection: Connection, item: Object) -> Object:
 def dry_run(connection: Connection, item: Object) -> Answer:
     """Request an object to be created without being stored, and return the answer whatever it is.
 
-    Like ``create`` it waits for the default ServiceAccount of a namespace just made.
+    Like ``create`` it waits for the default ServiceAccount of a new namespace.
     """
     deadline = time.monotonic() + ACCOUNT_SECONDS
     while True:
@@ -105,12 +105,12 @@ def owned_objects(
 ) -> list[Object]:
     """Return the objects of a kind that carry all marks of a run, in one namespace or in all."""
     try:
-        found = _owned(connection, collection(kind, namespace), run)
+        items = _owned(connection, collection(kind, namespace), run)
     except ApiError as error:
         if kind in OPTIONAL and error.status in _NONE_THERE:
             return []
         raise
-    return [{"kind": kind, **item} for item in found]
+    return [{"kind": kind, **item} for item in items]
 
 
 def _owned(connection: Connection, path: str, run: str | None) -> list[Object]:
@@ -123,10 +123,10 @@ def _owned(connection: Connection, path: str, run: str | None) -> list[Object]:
 
 
 def delete_object(connection: Connection, item: Object) -> None:
-    """Delete the very object that was looked at, by its uid; one that is gone already is no error.
+    """Delete exactly this object, by its uid; it is no error if it is already gone.
 
-    A Lease is deleted only as it was seen: another run may have taken it over, which keeps its uid. What makes Pods
-    stays until these are gone, whatever stands between: whoever waits for its end waits for theirs.
+    A Lease is deleted only in the version that was read: another run may have taken it over, which keeps its uid.
+    A workload stays until its Pods are gone: waiting for its end is waiting for theirs.
     """
     meta = item["metadata"]
     version = meta["resourceVersion"] if item["kind"] == "Lease" else None
@@ -136,12 +136,12 @@ def delete_object(connection: Connection, item: Object) -> None:
             f"{path_of(item)}/{meta['name']}", uid=meta["uid"], version=version, propagation=first
         )
     except ApiError as error:
-        if error.status != 409:  # another object of that name: not the one that was looked at
+        if error.status != 409:  # another object of that name
             raise
 
 
 def wait_gone(left: Callable[[], list[Object]], what: str, seconds: float) -> None:
-    """Wait until nothing is ``left``; ``ClusterError`` that names what is still there after ``seconds``."""
+    """Wait until nothing is ``left``; ``ClusterError`` names what is still there after ``seconds``."""
     deadline = time.monotonic() + seconds
     while items := left():
         if time.monotonic() > deadline:

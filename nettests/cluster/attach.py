@@ -18,9 +18,9 @@ from nettests.model.channel import ChannelError
 
 
 def attach(connection: Connection, namespace: str, pod: str, container: str, *, until: str) -> str:
-    """Return what the container writes from now on, until that holds ``until``, it ends, or its time is over.
+    """Return what the container writes from now on, until it contains ``until``, ends, or its time is over.
 
-    Its time is that of a process, and begins when the stream is open: what opening took is not silence. ``ChannelError``
+    Its time is that of a process, and begins when the stream is open. ``ChannelError``
     where the stream cannot be opened, or is lost again and again.
     """
     deadline = time.monotonic() + connection.timing.execute + HANDSHAKE_SECONDS
@@ -31,7 +31,7 @@ def attach(connection: Connection, namespace: str, pod: str, container: str, *, 
             return _heard(stream, until, time.monotonic() + connection.timing.execute)
         except RefusedError as error:
             raise ChannelError(f"attach to {pod} was given up: {error}") from error
-        except LostError as error:  # listening does no harm twice
+        except LostError as error:  # attaching twice does no harm
             if not left:
                 raise ChannelError(f"attach to {pod} was cut: {error}") from error
     raise AssertionError("unreachable: the last try returns or raises")
@@ -48,12 +48,12 @@ def _opened(connection: Connection, path: str, container: str, deadline: float) 
 
 
 def _heard(stream: Stream, until: str, deadline: float) -> str:
-    said = b""
+    output = b""
     with closing(stream), suppress(TimeoutError):
-        while until.encode() not in said:
+        while until.encode() not in output:
             message = stream.receive(deadline - time.monotonic())
             if message is None:
                 break
             channel, data = message
-            said += data if channel in {STDOUT, STDERR} else b""
-    return said.decode(errors="replace")
+            output += data if channel in {STDOUT, STDERR} else b""
+    return output.decode(errors="replace")

@@ -14,7 +14,7 @@ PIECE = 65536
 
 
 def whole(read: Callable[[int], bytes], most: int, what: str) -> bytes:
-    """Return all that ``read`` gives until it gives nothing; ``TooBigError`` above ``most`` bytes."""
+    """Return all that ``read`` returns until it returns nothing; ``TooBigError`` above ``most`` bytes."""
     pieces, size = [], 0
     while piece := read(PIECE):
         size += len(piece)
@@ -28,8 +28,8 @@ def lines(response: urllib3.BaseHTTPResponse, most: int, what: str) -> Iterator[
     """Yield the lines of a streamed answer; ``TooBigError`` for a line above ``most`` bytes."""
     pieces: list[bytes] = []
     size = 0
-    for came in response.stream(PIECE):
-        first, *others = came.split(b"\n")
+    for chunk in response.stream(PIECE):
+        first, *others = chunk.split(b"\n")
         for piece in others:
             yield b"".join([*pieces, first])
             pieces, size, first = [], 0, piece

@@ -21,11 +21,11 @@ from nettests.model.json_text import read_json
 SELF_CHECK_SECONDS = 5.0
 PAUSE_SECONDS = 0.3
 CLIMB_SECONDS = 10.0
-"""A probe that is not reached over the best channel has it checked again so often."""
+"""How often the better channels of a probe are checked again."""
 COMMAND_LINE = 32_000
 """Characters of an argument: Windows' command lines end at 32,767 (CreateProcessW)."""
 OWN_TROUBLE = frozenset({429, 500})
-"""What the API server says of itself; 502 to 504 it says of the pod behind it."""
+"""Statuses about the API server itself; 502 to 504 are about the pod behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class PodProxy:
     name: str = "pod-proxy"
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Query ``path``; one kept-alive connection a thread, re-opened once when it was stale."""
+        """Request ``path``; one kept-alive connection per thread, reopened once if it was stale."""
         url = f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}:{self.port}/proxy{path}"
         try:
             answer = self.connection.answer(
@@ -56,7 +56,7 @@ class PodProxy:
         return HttpAnswer(status=answer.status, body=answer.text)
 
     def close(self) -> None:
-        """Nothing is held open that is not the connection's own."""
+        """Do nothing: only the connection itself holds something open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class ExecCurl:
     name: str = "exec"
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Query ``path`` by a process in the pod."""
+        """Request ``path`` by a process in the pod."""
         if len(path) > COMMAND_LINE:
             raise ChannelError(f"a request of {len(path)} bytes fits no command line in {self.pod}")
         url = f"http://127.0.0.1:{self.port}{path}"
@@ -83,11 +83,11 @@ class ExecCurl:
         return curl_answer(answer.stdout)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is held open."""
 
 
 def curl_answer(text: str) -> HttpAnswer:
-    """Read what ``curl -i`` printed: the head, an empty line, the body as it came."""
+    """Parse the output of ``curl -i``: the head, an empty line, the body unchanged."""
     # sample, with \r\n at line ends: HTTP/1.1 400 Bad Request / Content-Length: 3 / / bad
     match = re.match(r"HTTP/[\d.]+ (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n", text)
     if match is None:
@@ -97,7 +97,7 @@ def curl_answer(text: str) -> HttpAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """The channels of one probe in the order of use, and what the self-check found."""
+    """The channels of one probe in the order of use, and the result of the self-check."""
 
     channels: tuple[HttpChannel, ...]
     notes: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ def open_channels(candidates: Sequence[HttpChannel], hostname: str, *, deadline:
     """Return the candidates, working ones first; ``ChannelError`` when none works by ``deadline``.
 
     The self-check requests ``/hostname``, so that it also proves which pod answers. A server that does not listen
-    yet refuses all: where one candidate works, those before it are checked again. Those behind are fallbacks.
+    yet fails all: if one candidate works, those before it are checked again. Those behind it are fallbacks.
     """
     while True:
         index, notes = _first_working(candidates, hostname)
@@ -126,7 +126,7 @@ def open_channels(candidates: Sequence[HttpChannel], hostname: str, *, deadline:
 def _first_working(
     candidates: Sequence[HttpChannel], hostname: str
 ) -> tuple[int | None, list[str]]:
-    """Return which candidate works first, and what those before it said."""
+    """Return the first candidate that works, and the failures of those before it."""
     notes: list[str] = []
     for index, candidate in enumerate(candidates):
         problem = _self_check(candidate, hostname)
@@ -138,7 +138,7 @@ def _first_working(
 
 @dataclass(slots=True)
 class Climbing:
-    """A channel that was not the first choice; the better ones are checked again now and then, and taken."""
+    """A channel that was not the first choice; better ones are checked again now and then, and used once they work."""
 
     channel: HttpChannel
     better: Sequence[HttpChannel]
@@ -156,7 +156,7 @@ class Climbing:
         return self.channel.name
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Query over the best channel that is known to work; one thread at a time looks for a better one."""
+        """Request ``path`` over the best working channel; one thread at a time looks for a better one."""
         if self.better and time.monotonic() > self._due and self._lock.acquire(blocking=False):
             try:
                 self._climb()
@@ -171,7 +171,7 @@ class Climbing:
         self._due = time.monotonic() + self.again
 
     def close(self) -> None:
-        """Close it; the better ones are fallbacks too, and closed as such."""
+        """Close the channel; the better ones are closed as fallbacks."""
         self.channel.close()
 
 

@@ -8,11 +8,11 @@ from kubernetes import client
 from nettests.deadlines import Patience, timely
 
 USER_AGENT = "nettests"
-"""Who sends requests, in the API server's audit log."""
+"""The sender's name in the API server's audit log."""
 
 
 class Client(client.ApiClient):  # type: ignore[misc]  # the library has no types
-    """One client; ``patience`` says when the answer that is read now has to have ended."""
+    """One client; ``patience`` is the deadline of the answer that is being read."""
 
     def __init__(self, configuration: client.Configuration) -> None:
         super().__init__(configuration=configuration)

@@ -31,13 +31,13 @@ DAEMON_SETS = {
     "azure-npm": "azure-cni",
     "azure-ip-masq-agent": "azure-cni",
 }
-"""Beginnings of DaemonSet names, and the plugin that they belong to."""
+"""Prefixes of DaemonSet names, and their plugin."""
 OTHERS = ("aws-node-termination-handler",)
-"""DaemonSets that are called like a plugin's and are none."""
+"""DaemonSets with a plugin's prefix that do not belong to it."""
 POWERED_BY_CILIUM = {"azure-cni", "cilium"}
-"""Azure CNI with Cilium's data plane: Azure's service gives the addresses, and what carries Pods has no agent for Windows."""
+"""Azure CNI with Cilium's data plane: Azure assigns the addresses, and the data plane has no agent for Windows."""
 AZURE_NETWORK = "kubernetes.azure.com/podnetwork-type"
-"""The label by which AKS tells its nodes' kind of Pod network: ``overlay``, ``vnet`` …"""
+"""The label of AKS nodes with their kind of Pod network: ``overlay``, ``vnet`` …"""
 
 BACKEND_ANNOTATION = "flannel.alpha.coreos.com/backend-type"
 HYBRID_OVERLAY = "k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac"
@@ -125,7 +125,7 @@ def _network_id(
 
 
 def _stated(value: T | None, key: str) -> Fact[T]:
-    """Return what stands in files of the nodes, which the API does not show."""
+    """Return the settings in files of the nodes, which the API does not show."""
     if value is None:
         return unknown(f"the API does not tell it; state {key} in the cluster profile")
     return known(value, STATED)
@@ -145,9 +145,9 @@ def driver_of(
         if annotated
         else (cni.backend.value, cni.backend.origin)
     )
-    told = network_drivers.by_backend(cni.plugin, Fact(backend, origin))
-    if told is not None:
-        return told
+    driver = network_drivers.by_backend(cni.plugin, Fact(backend, origin))
+    if driver is not None:
+        return driver
     if HYBRID_OVERLAY in annotations:
         return known("overlay", f"node annotation {HYBRID_OVERLAY}")
     return network_drivers.by_plugin(cni.plugin)
@@ -155,22 +155,22 @@ def driver_of(
 
 def plugin_of(daemon_sets: Sequence[Object]) -> Fact[str]:
     """Return the plugin that DaemonSets name; unknown when none or several do."""
-    found: dict[str, str] = {}
+    plugins: dict[str, str] = {}
     for item in daemon_sets:
         name = item["metadata"]["name"]
         if name.startswith(OTHERS):
             continue
         for beginning, plugin in DAEMON_SETS.items():
             if name.startswith(beginning):
-                found.setdefault(plugin, f"DaemonSet {item['metadata']['namespace']}/{name}")
-    if len(found) == 1:
-        ((plugin, origin),) = found.items()
+                plugins.setdefault(plugin, f"DaemonSet {item['metadata']['namespace']}/{name}")
+    if len(plugins) == 1:
+        ((plugin, origin),) = plugins.items()
         return known(plugin, origin)
-    if found.keys() == POWERED_BY_CILIUM:
-        both = " and ".join(sorted(found.values()))
+    if plugins.keys() == POWERED_BY_CILIUM:
+        both = " and ".join(sorted(plugins.values()))
         return known("cilium", f"{both}: Azure CNI powered by Cilium")
-    if found:
-        return unknown(f"several network plugins run: {', '.join(sorted(found.values()))}")
+    if plugins:
+        return unknown(f"several network plugins run: {', '.join(sorted(plugins.values()))}")
     return unknown("no DaemonSet of a known network plugin was found")
 
 

@@ -22,60 +22,65 @@ Object = dict[str, Any]
 def remove(
     connection: Connection, places: Sequence[Leftover], *, wait: float, ignore: Collection[str] = ()
 ) -> dict[str, str]:
-    """Remove all that one run left, and wait for its end; return by namespace what stays, and why.
+    """Remove everything that one run left, and wait until it is gone; return by namespace why something stays.
 
-    ``places`` are all that ``find`` returned of the run. If one of them has to stay, or has changed, all do.
+    ``places`` are all that ``find`` returned for the run. If one of them has to stay, or has changed, all stay.
     """
     try:
         versions = _unchanged(connection, places, ignore)
-        leases = [_forestall(connection, place) for place in places]
+        leases = [_mark_collected(connection, place) for place in places]
     except ClusterError as error:
         return {place.namespace: error.message for place in places}
     problems = {}
-    for one, lease in zip(places, leases, strict=True):
+    for place, lease in zip(places, leases, strict=True):
         try:
-            if not one.own:
-                _remove_objects(connection, one, lease, wait)
-            elif one.state is not State.TERMINATING and one.namespace in versions:
-                _delete_namespace(connection, one, versions[one.namespace])
+            if not place.own_namespace:
+                _remove_objects(connection, place, lease, wait)
+            elif place.state is not State.TERMINATING and place.namespace in versions:
+                _delete_namespace(connection, place, versions[place.namespace])
         except ClusterError as error:
-            problems[one.namespace] = error.message
-    for one in places:
-        if one.own and one.namespace not in problems:
+            problems[place.namespace] = error.message
+    for place in places:
+        if place.own_namespace and place.namespace not in problems:
             try:
-                itself = {"kind": "Namespace", "metadata": {"name": one.namespace, "uid": one.uid}}
+                itself = {
+                    "kind": "Namespace",
+                    "metadata": {"name": place.namespace, "uid": place.uid},
+                }
                 wait_gone(partial(_standing, connection, [itself]), "namespace", wait)
             except ClusterError as error:
-                problems[one.namespace] = error.message
+                problems[place.namespace] = error.message
     return problems
 
 
 def _unchanged(
     connection: Connection, places: Sequence[Leftover], ignore: Collection[str]
 ) -> dict[str, str]:
-    """Return the versions of the run's own namespaces; ``ClusterError`` if anything is not as it was."""
-    for one in places:
-        if not one.removable:
-            raise ClusterError(one.obstacle or one.spared)
+    """Return the versions of the run's own namespaces; ``ClusterError`` if anything has changed."""
+    for place in places:
+        if not place.removable:
+            raise ClusterError(place.obstacle or place.spared)
     run = places[0].ownership.run
-    known = {place.uid: place for place in places if place.own}
+    by_uid = {place.uid: place for place in places if place.own_namespace}
     current = owned_namespaces(connection, run)
     for item in current:
-        seen = known.get(item["metadata"]["uid"])
+        seen = by_uid.get(item["metadata"]["uid"])
         if seen is None or Ownership.of(item) != seen.ownership:
             name = item["metadata"]["name"]
             raise ClusterError(f"namespace {name} of run {run} is not the one that was looked at")
-    for one in look_at(connection, [place for place in places if place.own], ignore=ignore):
-        if one.obstacle:
-            raise ClusterError(f"namespace {one.namespace} has changed: {one.obstacle}")
+    for place in look_at(
+        connection, [place for place in places if place.own_namespace], ignore=ignore
+    ):
+        if place.obstacle:
+            raise ClusterError(f"namespace {place.namespace} has changed: {place.obstacle}")
     return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in current}
 
 
-def _forestall(connection: Connection, leftover: Leftover) -> Object | None:
-    """Write on the run's Lease that it is collected; ``ClusterError`` if the run came to life."""
-    # Nothing can be created in a terminating namespace, but a Lease that stands there may yet be renewed.
+def _mark_collected(connection: Connection, leftover: Leftover) -> Object | None:
+    """Mark the run's Lease as collected; ``ClusterError`` if the run is alive again."""
+    # Nothing can be created in a terminating namespace, but an existing Lease may still be renewed.
     leaving = leftover.state is State.TERMINATING
-    first = leftover.own and leftover.namespace == namespace_of(leftover.ownership.run)
+    first = leftover.own_namespace and leftover.namespace == namespace_of(leftover.ownership.run)
     if not leftover.lease and (leaving or not first):
         return None
     try:
@@ -86,7 +91,7 @@ def _forestall(connection: Connection, leftover: Leftover) -> Object | None:
                 f"the Lease in namespace {leftover.namespace} was renewed or taken: its run lives"
             ) from error
         if error.status == 404 and leaving:
-            return None  # it went with its namespace; its run ends when it finds none
+            return None  # it was removed with its namespace; its run ends when it finds none
         if error.status == 404:
             raise ClusterError(
                 f"the Lease in namespace {leftover.namespace} is gone: somebody else removes this run"
@@ -110,7 +115,7 @@ def _delete_namespace(connection: Connection, leftover: Leftover, version: str) 
 def _remove_objects(
     connection: Connection, leftover: Leftover, lease: Object | None, wait: float
 ) -> None:
-    """Remove the objects that were looked at from a namespace of others, the Lease last."""
+    """Remove the listed objects from an existing namespace, the Lease last."""
     current = {**lease, "kind": "Lease"} if lease else None
     for kind in COLLECTIONS:
         items = [current or item if kind == "Lease" else item for item in _of_kind(leftover, kind)]
@@ -124,7 +129,7 @@ def _of_kind(leftover: Leftover, kind: str) -> list[Object]:
 
 
 def _standing(connection: Connection, items: Sequence[Object]) -> list[Object]:
-    """Return those of the objects that were looked at that still stand."""
+    """Return the listed objects that still exist."""
     return [item for item in items if _stands(connection, item)]
 
 

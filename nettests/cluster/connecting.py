@@ -19,7 +19,7 @@ def connect(
     timing: Timing | None = None,
     learn: Callable[[Callable[[], tuple[str, ...]]], None] | None = None,
 ) -> Connection:
-    """Choose a context, connect and request the version, so that errors come before anything else.
+    """Choose a context, connect and request the version, so that errors show before anything else.
 
     ``learn`` is told who knows the credentials before anything is sent with them.
     """

@@ -56,16 +56,16 @@ __all__ = [
 
 JSON = "application/json"
 BACKGROUND, FOREGROUND = "Background", "Foreground"
-"""What becomes of what belongs to an object that is deleted: it goes after it, or before."""
+"""How dependents of a deleted object are removed: after it, or before."""
 WATCH_END_SECONDS = 10.0
-"""Seconds that a server may take to end a watch whose time is over."""
+"""Seconds that a server may take to end a watch after its time."""
 METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
 """Lists of metadata alone; whole objects from an aggregated API that has no other form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handshake:
-    """What opens a WebSocket, with the credentials of now."""
+    """What opens a WebSocket, with the current credentials."""
 
     configuration: client.Configuration
     url: str
@@ -75,7 +75,7 @@ class Handshake:
 class Connection:
     """One cluster, for any number of threads.
 
-    A client is never shared at the same time: a kept-alive connection is serial.
+    Threads never share a client at the same time: a kept-alive connection is serial.
     """
 
     def __init__(self, chosen: Chosen, timing: Timing | None = None) -> None:
@@ -96,7 +96,7 @@ class Connection:
         self._random = random.Random()  # noqa: S311 - jitter
 
     def secrets(self) -> tuple[str, ...]:
-        """Return the credentials in use, and those before, so that they can be kept out of what is written."""
+        """Return the current and former credentials, so that they can be redacted."""
         return self._credentials.secrets()
 
     @contextmanager
@@ -119,7 +119,7 @@ class Connection:
                 lent.close()
 
     def close(self) -> None:
-        """Close every connection, those under way when they end, and begin no other. May be called twice."""
+        """Close every connection, busy ones when they end, and open no new one. May be called twice."""
         with self._lock:
             self._closed.set()
             idle, self._idle = self._idle, []
@@ -135,18 +135,18 @@ class Connection:
         return self._items(path, query, JSON)
 
     def metadata(self, path: str) -> list[Object]:
-        """Read the metadata of all items of a list: what a Secret holds does not leave the server."""
+        """Read the metadata of all items of a list: contents of Secrets do not leave the server."""
         return self._items(path, {}, METADATA)
 
     def _items(self, path: str, query: Query, accept: str) -> list[Object]:
-        found: list[Object] = []
+        items: list[Object] = []
         page: dict[str, str | int | bool] = {"limit": 500, **query}
         for _ in range(limits.PAGES):
             listed = self._object(self.request("GET", path, query=page, accept=accept))
-            found += listed.get("items") or []
+            items += listed.get("items") or []
             token = (listed.get("metadata") or {}).get("continue")
             if not token:
-                return found
+                return items
             page["continue"] = token
         raise TooBigError(f"the list {path} does not end after {limits.PAGES} pages")
 
@@ -155,7 +155,7 @@ class Connection:
         return self.request("GET", path, query=query).text
 
     def create(self, path: str, body: Object) -> Object:
-        """Create an object; a repeat after a lost answer may raise 409 (the caller knows its own)."""
+        """Create an object; a retry after a lost answer may raise 409 (the caller recognises its own object)."""
         return self._object(self.request("POST", path, body=body))
 
     def delete(
@@ -168,8 +168,8 @@ class Connection:
     ) -> None:
         """Delete an object; one that is gone is no error.
 
-        With ``uid`` or ``version`` only that very object, or that state of it: 409 where it is another.
-        ``propagation`` says what becomes of what belongs to it: each kind has a default of its own.
+        With ``uid`` or ``version`` only exactly that object, or that version of it: 409 for any other.
+        ``propagation`` says how its dependents are removed: each kind has its own default.
         """
         conditions = {"uid": uid, "resourceVersion": version}
         stated = {key: value for key, value in conditions.items() if value}
@@ -190,7 +190,7 @@ class Connection:
         body: Object | None = None,
         accept: str = JSON,
     ) -> Answer:
-        """Send a request until it is answered; ``ApiError`` for a failure that stays."""
+        """Send a request until it is answered; ``ApiError`` for a permanent failure."""
         answer = self.answer(method, path, query=query, body=body, accept=accept)
         if answer.status >= 400:
             raise failure(method, path, answer, self.server, self.context)
@@ -208,10 +208,10 @@ class Connection:
         accept: str = JSON,
         most: int | None = None,
     ) -> Answer:
-        """Send a request until its answer is none that another try may mend; return the last one.
+        """Send a request until its answer is one that a retry cannot improve; return the last one.
 
-        With a ``timeout`` of the caller's silence is the answer, and nothing is sent again. ``most``
-        bytes are read of it.
+        With the caller's own ``timeout`` a time-out is an answer, and nothing is retried. At most ``most``
+        bytes are read.
         """
         tries = self.tries()
         while True:
@@ -234,7 +234,7 @@ class Connection:
                 return answer
 
     def tries(self, until: float = math.inf) -> Tries:
-        """Return the tries that a request, or a handshake, has; none begins after ``until``."""
+        """Return the tries of a request, or of a handshake; none begins after ``until``."""
         return Tries(self.timing, self._credentials, self._random, self._closed, until)
 
     def send(
@@ -250,9 +250,9 @@ class Connection:
     ) -> Answer:
         """Send a request once and return the answer, whatever its status.
 
-        The caller's time-outs together, as the profile's ``api_answer``, are for the answer as a whole. So many
-        requests are under way as ``Bounds.requests`` allows; those with the caller's time-outs, which may query more
-        than the API server, have bounds of the caller's.
+        The sum of the caller's time-outs, like the profile's ``api_answer``, limits the answer as a whole.
+        ``Bounds.requests`` limits how many requests are under way; those with the caller's time-outs, which may
+        involve more than the API server, have the caller's limits.
         """
         silences = timeout or (self.timing.api_connect, self.timing.api_read)
         whole_answer = sum(timeout) if timeout else self.timing.api_answer
@@ -286,8 +286,8 @@ class Connection:
     ) -> Generator[Object, None, None]:
         """Yield watch events (``type``, ``object``) until the server ends the watch.
 
-        A watch that cannot be opened, or is cut, is a ``ClusterError``: the caller lists again. So is one that
-        the server did not end by itself ``WATCH_END_SECONDS`` after it should have.
+        A watch that cannot be opened, or breaks off, is a ``ClusterError``: the caller lists again. So is one that
+        the server did not end within ``WATCH_END_SECONDS`` after its time.
         """
         query = {**query, "watch": True, "timeoutSeconds": max(1, int(seconds))}
         longest = max(1, seconds) + WATCH_END_SECONDS
@@ -352,10 +352,10 @@ class Connection:
         return opened
 
     def handshake(self, path: str, query: Sequence[tuple[str, str]]) -> Handshake:
-        """Return what opens a WebSocket at ``path``, with the credentials of now.
+        """Return what opens a WebSocket at ``path``, with the current credentials.
 
-        Made of the client's own parts: its generated API classes, which would do the same, import all
-        models of Kubernetes, and that costs every command of ours two seconds.
+        It is built from the client's own parts: its generated API classes, which would do the same, import all
+        models of Kubernetes, and that costs each of our commands two seconds.
         """
         self.sent.count(kind_of("GET", path))
         with self.borrowed() as lent:

@@ -22,14 +22,14 @@ from nettests.cluster.execute import (
 from nettests.cluster.streams import Stream
 
 DRAIN_SECONDS = 0.01
-"""What has come already is taken; nobody waits for more."""
+"""Only data that has already arrived is read; nothing waits for more."""
 PINGS_UNANSWERED = 3
-"""After so many pings without any frame a stream is taken for dead."""
+"""Pings without any frame after which a stream counts as dead."""
 
 
 @dataclass(slots=True)
 class Talk:
-    """One process that is spoken to; one thread at a time."""
+    """One interactive process; one thread at a time."""
 
     pod: str
     stream: Stream
@@ -37,22 +37,22 @@ class Talk:
     stderr: str = ""
     exit_code: int | None = None
     _pings: int = 0
-    """So many were sent since anything came."""
+    """Pings sent since the last frame arrived."""
     _frames: int = 0
-    """So many frames had come when the last one was sent."""
+    """Frames that had arrived when the last ping was sent."""
     _status: bytes = b""
 
     @property
     def unanswered(self) -> int:
-        """How many pings were sent since anything came."""
+        """How many pings were sent since the last frame arrived."""
         return self._pings if self.stream.frames == self._frames else 0
 
     def say(self, text: str) -> None:
-        """Write to its input; to one that has ended nothing is said."""
+        """Write to its input; nothing is written to a process that has ended."""
         self._send(lambda: self.stream.send(STDIN, text.encode()))
 
     def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
-        """Listen until all that it said is ``enough``, or it has ended; return whether it was enough."""
+        """Read until its output is ``enough``, or it has ended; return whether it was enough."""
         deadline = time.monotonic() + seconds
         while not enough(self.stdout) and self.exit_code is None:
             left = deadline - time.monotonic()
@@ -62,14 +62,14 @@ class Talk:
         return enough(self.stdout)
 
     def stay(self) -> None:
-        """Ping whoever holds the other end of the stream, and take what came.
+        """Ping the other end of the stream, and read what arrived.
 
-        A stream over which several pings in a row brought nothing is cut, whatever its sockets say.
+        A stream without a frame after several pings in a row is broken, whatever its sockets say.
         """
         self._send(self._ping)
 
     def close(self) -> None:
-        """Hang up, without waiting for the other side."""
+        """Close the stream, without waiting for the other side."""
         self.stream.close()
 
     def _ping(self) -> None:
@@ -82,7 +82,7 @@ class Talk:
         self.stream.ping()
 
     def _send(self, send: Callable[[], None]) -> None:
-        """Send what ``send`` does unless the process has ended, which may be what keeps it from being sent."""
+        """Call ``send`` unless the process has ended, which may be why sending fails."""
         self._take(DRAIN_SECONDS)
         if self.exit_code is not None:
             return
@@ -94,7 +94,7 @@ class Talk:
                 raise self._cut(error) from error
 
     def _take(self, seconds: float) -> None:
-        """Wait for a message, and keep what it and those behind it hold."""
+        """Wait for a message, and keep its data and that of the messages behind it."""
         if self.exit_code is not None:
             return
         closed = False
@@ -115,13 +115,13 @@ class Talk:
         elif closed:
             raise LostStreamError(f"exec in {self.pod} lost its exit code")
 
-    def _keep(self, channel: int, said: bytes) -> None:
+    def _keep(self, channel: int, data: bytes) -> None:
         if channel == STDOUT:
-            self.stdout += said.decode(errors="replace")
+            self.stdout += data.decode(errors="replace")
         elif channel == STDERR:
-            self.stderr += said.decode(errors="replace")
+            self.stderr += data.decode(errors="replace")
         elif channel == STATUS:
-            self._status += said
+            self._status += data
 
     def _cut(self, error: Exception) -> LostStreamError:
         return LostStreamError(f"exec in {self.pod} was cut: {error}")

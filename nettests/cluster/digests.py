@@ -16,24 +16,26 @@ _BY_DIGEST = re.compile(r"(?P<name>[^@\s]+)@(?P<digest>sha256:[0-9a-f]{64})")
 
 
 def digests_of(nodes: Iterable[Object], images: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return by image the references by digest that nodes know it by: none, one, or several that differ.
+    """Return by image its references by digest on the nodes: none, one, or several different ones.
 
-    An image that is named by digest already is its own.
+    An image that is already named by digest is its own reference.
     """
-    known = _known(nodes)
+    references = _references(nodes)
     return {
-        image: (image,) if _BY_DIGEST.fullmatch(image) else tuple(sorted(known.get(image, ())))
+        image: (image,) if _BY_DIGEST.fullmatch(image) else tuple(sorted(references.get(image, ())))
         for image in images
     }
 
 
-def _known(nodes: Iterable[Object]) -> Mapping[str, set[str]]:
-    found: defaultdict[str, set[str]] = defaultdict(set)
+def _references(nodes: Iterable[Object]) -> Mapping[str, set[str]]:
+    references: defaultdict[str, set[str]] = defaultdict(set)
     for node in nodes:
         for entry in node.get("status", {}).get("images") or ():
             names = [name for name in entry.get("names") or () if isinstance(name, str)]
             by_digest = [match for name in names if (match := _BY_DIGEST.fullmatch(name))]
             for name in names:
                 repository = name.rpartition(":")[0]
-                found[name] |= {one[0] for one in by_digest if one["name"] == repository}
-    return found
+                references[name] |= {
+                    reference[0] for reference in by_digest if reference["name"] == repository
+                }
+    return references

@@ -35,9 +35,9 @@ from nettests.model.words import OS
 
 
 def discover(connection: Connection, profile: ClusterProfile, namespace: str = "") -> ClusterFacts:
-    """Return all that plans and conditions depend on; ``ClusterError`` without readable nodes.
+    """Return all facts that plans and conditions depend on; ``ClusterError`` without readable nodes.
 
-    ``namespace`` is the existing one that a run is to use, empty where it makes its own.
+    ``namespace`` is the existing one that a run will use, empty if it creates its own.
     """
     return facts_of(fetch(connection, namespace), profile)
 
@@ -50,7 +50,7 @@ def _platform(known_nodes: Sequence[Object], profile: ClusterProfile) -> Fact[st
 def _plugin(
     snapshot: Snapshot, known_nodes: Sequence[Object], profile: ClusterProfile
 ) -> tuple[Object | None, CniFacts]:
-    """Flannel's ConfigMap, and what the cluster's objects say of its network plugin."""
+    """Return Flannel's ConfigMap, and the facts of the network plugin from the cluster's objects."""
     name = _flannel_config_map(snapshot)
     flannel = snapshot.config_maps.get(name)
     plugin = cni.facts_of(
@@ -75,7 +75,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     of_nodes = [network for node in known_nodes for network in nodes.pod_cidrs_of(node)]
     pod_cidrs = networks.pod_cidrs(kubeadm, cni.flannel_network(flannel), of_nodes, profile.facts)
     read = [
-        _node(one, places[nodes.name_of(one)], snapshot, profile, plugin) for one in known_nodes
+        _node(node, places[nodes.name_of(node)], snapshot, profile, plugin) for node in known_nodes
     ]
     all_addresses = [address for node in known_nodes for address in nodes.addresses_of(node)]
     kubernetes = networks.kubernetes_address(

@@ -12,7 +12,7 @@ from nettests.model.labels import SERVICE_NAME_LABEL
 
 Object = dict[str, Any]
 Wanted = Mapping[str, frozenset[str]]
-"""By Service the pods that have to be among its endpoints."""
+"""By Service, the pods that have to be among its endpoints."""
 
 
 def wait_for_endpoints(
@@ -22,9 +22,9 @@ def wait_for_endpoints(
     *,
     seconds: float,
 ) -> dict[str, frozenset[str]]:
-    """Return by Service the pods that are no ready endpoints after ``seconds``; nothing when all are.
+    """Return by Service the pods that are not ready endpoints after ``seconds``; empty if all are.
 
-    ``ClusterError`` where slices cannot be read at all: without the permission, or before Kubernetes 1.21.
+    ``ClusterError`` if slices cannot be read at all: without the permission, or before Kubernetes 1.21.
     """
     path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
     lacking = dict(ready)
@@ -37,7 +37,7 @@ def wait_for_endpoints(
 
 
 def missing(slices: Iterable[Object], ready: Wanted) -> dict[str, frozenset[str]]:
-    """Return by Service the wanted pods that no slice of it holds as ready; Services without any left out."""
+    """Return by Service the wanted pods that none of its slices lists as ready; Services that lack none are left out."""
     held: dict[str, set[str]] = {}
     for item in slices:
         service = (item["metadata"].get("labels") or {}).get(SERVICE_NAME_LABEL, "")

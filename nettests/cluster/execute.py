@@ -23,17 +23,17 @@ from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.json_text import read_json
 
 STDIN, STDOUT, STDERR, STATUS = range(4)
-"""The channels of an exec; the last one brings the ``Status`` object that says how it ended."""
+"""The channels of an exec; the last one carries the ``Status`` object with the result."""
 HANDSHAKE_SECONDS = 5.0
 
 
 class LostStreamError(ChannelError):
-    """The stream ended before the exit code came: nothing is known of what ran."""
+    """The stream ended before the exit code arrived: the result of the process is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exec:
-    """Runs processes in one container; callers enter ``slots``, which all of a node share."""
+    """Runs processes in one container; callers enter ``slots``, which all containers of a node share."""
 
     connection: Connection
     namespace: str
@@ -43,12 +43,12 @@ class Exec:
     name: str = "exec"
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
-        """Run ``argv`` and return how it ended; ``ChannelError`` when that is not known."""
+        """Run ``argv`` and return its result; ``ChannelError`` if that is unknown."""
         until = time.monotonic() + timeout + HANDSHAKE_SECONDS
         for left in reversed(range(self.connection.timing.channel_tries)):
             try:
                 return self._exchange(argv, timeout, until)
-            except LostStreamError:  # run it again: what is run here does no harm twice
+            except LostStreamError:  # run it again: it does no harm twice
                 if not left:
                     raise
         raise AssertionError("unreachable: the last try returns or raises")
@@ -58,19 +58,21 @@ class Exec:
         stream = open_exec(*to, argv, until=until)
         opened(self.slots)
         deadline = min(time.monotonic() + timeout, until)
-        said: dict[int, list[bytes]] = defaultdict(list)
+        received: dict[int, list[bytes]] = defaultdict(list)
         try:
             with closing(stream):
                 while message := stream.receive(deadline - time.monotonic()):
                     channel, data = message
-                    said[channel].append(data)
+                    received[channel].append(data)
         except TimeoutError as error:
             raise ChannelError(f"exec in {self.pod} did not end within {timeout:.0f} s") from error
         except RefusedError as error:
             raise ChannelError(f"exec in {self.pod} was given up: {error}") from error
         except LostError as error:
             raise LostStreamError(f"exec in {self.pod} was cut: {error}") from error
-        stdout, stderr, status = (b"".join(said[channel]) for channel in (STDOUT, STDERR, STATUS))
+        stdout, stderr, status = (
+            b"".join(received[channel]) for channel in (STDOUT, STDERR, STATUS)
+        )
         return answer_of(self.pod, stdout=stdout, stderr=stderr, status=status)
 
 
@@ -84,7 +86,7 @@ def open_exec(
     until: float,
     stdin: bool = False,
 ) -> Stream:
-    """Start ``argv`` and return its stream; ``ChannelError`` when that cannot be done before ``until``."""
+    """Start ``argv`` and return its stream; ``ChannelError`` if that fails until ``until``."""
     shown = ("stdin", "stdout", "stderr") if stdin else ("stdout", "stderr")
     try:
         return open_stream(

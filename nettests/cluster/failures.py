@@ -37,15 +37,15 @@ class Answer:
 
 
 class SilentError(ClusterError):
-    """The API server took the request and did not answer in time."""
+    """The API server accepted the request and did not answer in time."""
 
 
 class SlowError(ClusterError):
-    """The API server began to answer and did not end in time: another try would take as long."""
+    """The API server began to answer and did not finish in time: another try would take as long."""
 
 
 class ClosedError(ClusterError):
-    """The connection was closed meanwhile: the run is over, and nothing is sent any more."""
+    """The connection was closed meanwhile: the run is over, and nothing more is sent."""
 
 
 class TlsError(ClusterError):
@@ -53,7 +53,7 @@ class TlsError(ClusterError):
 
 
 def distrust(reason: str) -> str:
-    """Return what to do about a certificate that is not trusted: a clock that is wrong makes good ones bad."""
+    """Return what to do about a certificate that is not trusted; a wrong clock makes valid ones invalid."""
     # sample: certificate verify failed: certificate is not yet valid (_ssl.c:1028), … certificate has expired
     if "not yet valid" in reason or "has expired" in reason:
         return (
@@ -64,7 +64,7 @@ def distrust(reason: str) -> str:
 
 
 class HandshakeError(Exception):
-    """A WebSocket was not opened: it was refused with ``status``, or without one what came was no answer to it."""
+    """A WebSocket was not opened: it was refused with ``status``, or, without one, the answer was invalid."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ def refusal(answer: Answer, phrase: str) -> HandshakeError:
 
 
 def failure(method: str, path: str, answer: Answer, server: str, context: str) -> ApiError:
-    """Return the error for people of an answer that is a failure."""
+    """Return the error for people for an answer that is a failure."""
     try:
         status = read_json(answer.body)
         message, reason = str(status["message"]), str(status.get("reason", ""))

@@ -27,7 +27,7 @@ FAQ, Karpenter's "Disruption", "Well-Known Labels, Annotations and Taints"."""
 
 
 def scope_of(nodes: Sequence[Object], chosen: str) -> FleetScope:
-    """Return the scope of the sweep; ``ManifestError`` where what was chosen cannot be read."""
+    """Return the scope of the sweep; ``ManifestError`` if the selection cannot be read."""
     if chosen in {ALL, SAMPLE}:
         return FleetScope(chosen=chosen)
     parts = [_PART.fullmatch(part.strip()) for part in chosen.split(",")]

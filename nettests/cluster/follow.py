@@ -17,7 +17,7 @@ from nettests.errors import ClusterError
 Object = dict[str, Any]
 
 LOOK_OF_MANY_SECONDS = 2.0
-"""So often Pods that a controller makes are looked at while nothing changes: that none comes has to be noticed."""
+"""How often a controller's Pods are read while nothing changes, to notice that none appears."""
 
 
 def follow_pod(
@@ -29,14 +29,16 @@ def follow_pod(
     seconds: float,
     stuck: float,
 ) -> Object:
-    """Return the pod once ``settled`` says so, or after ``seconds``, or ``stuck`` seconds in such a state.
+    """Return the pod once it is ``settled``, or after ``seconds``, or after ``stuck`` seconds in a stuck state.
 
-    ``ClusterError`` when the pod was never seen, or when it goes: an interrupted run removes it.
+    ``ClusterError`` if the pod never appeared, or is deleted: an interrupted run removes it.
     """
     stuck_since: float | None = None
     last: Object | None = None
-    found = _one(connection, namespace, name, seconds=seconds, look=max(1.0, stuck), listed=False)
-    for pod in found:
+    pod_states = _states_of(
+        connection, namespace, name, seconds=seconds, look=max(1.0, stuck), listed=False
+    )
+    for pod in pod_states:
         if pod is None:
             if last is None:
                 continue
@@ -65,13 +67,13 @@ def follow_pods(
     seconds: float,
     stuck: float,
 ) -> list[Object]:
-    """Return the pods that a selector of labels selects once ``settled`` says so; none is an answer, too.
+    """Return the pods of a label selector once they are ``settled``; there may be none.
 
-    None is waited for longer than ``appear``; those that came are given up after ``seconds``, and once all of them have
-    been for ``stuck`` where they seldom get on by themselves.
+    The wait for a first pod ends after ``appear``; the whole wait ends after ``seconds``, and once all pods have been
+    for ``stuck`` in a state that seldom heals by itself.
     """
     began, stuck_since = time.monotonic(), 0.0
-    found: list[Object] = []
+    latest: list[Object] = []
     listed = states(
         connection,
         f"/api/v1/namespaces/{namespace}/pods",
@@ -80,18 +82,18 @@ def follow_pods(
         labelSelector=selector,
     )
     for pods in listed:
-        found, now = list(pods.values()), time.monotonic()
-        if settled(found) or (not found and now - began >= appear):
+        latest, now = list(pods.values()), time.monotonic()
+        if settled(latest) or (not latest and now - began >= appear):
             break
-        stalled = bool(found) and all(map(_stalls, found))
+        stalled = bool(latest) and all(map(_stalls, latest))
         stuck_since = (stuck_since or now) if stalled else 0.0
         if stalled and now - stuck_since >= stuck:
             break
-    return found
+    return latest
 
 
 def _stalls(pod: Object) -> bool:
-    """Whether the pod is where it seldom gets on by itself; one that runs has its probes to pass."""
+    """Whether the pod is in a state that seldom heals by itself; a running one still has to pass its probes."""
     return reason_of(pod) in STUCK or pod.get("status", {}).get("phase") == "Running"
 
 
@@ -100,10 +102,10 @@ def wait_gone(
 ) -> bool:
     """Wait until the pod is gone, or the one with ``uid`` is; return whether it is after ``seconds``.
 
-    A controller puts another one of the same name in its place, sooner perhaps than anybody looks.
+    A controller may replace it by another one of the same name before the next look.
     """
-    found = _one(connection, namespace, name, seconds=seconds)
-    return any(pod is None or (uid and pod["metadata"]["uid"] != uid) for pod in found)
+    pod_states = _states_of(connection, namespace, name, seconds=seconds)
+    return any(pod is None or (uid and pod["metadata"]["uid"] != uid) for pod in pod_states)
 
 
 def follow_end(
@@ -114,14 +116,14 @@ def follow_end(
     A kubelet writes how the containers ended before it removes their pod, so that the last state tells it.
     """
     last: Object | None = None
-    for pod in _one(connection, namespace, name, seconds=seconds):
+    for pod in _states_of(connection, namespace, name, seconds=seconds):
         if pod is None:
             return last, True
         last = pod
     return last, False
 
 
-def _one(
+def _states_of(
     connection: Connection,
     namespace: str,
     name: str,
@@ -130,8 +132,8 @@ def _one(
     look: float = LOOK_SECONDS,
     listed: bool = True,
 ) -> Iterator[Object | None]:
-    """Yield the states of one pod; ``None`` where it is not there."""
-    found = states(
+    """Yield the states of one pod; ``None`` if it does not exist."""
+    listings = states(
         connection,
         f"/api/v1/namespaces/{namespace}/pods",
         seconds=seconds,
@@ -139,18 +141,18 @@ def _one(
         listed=listed,
         fieldSelector=f"metadata.name={name}",
     )
-    return (pods.get(name) for pods in found)
+    return (pods.get(name) for pods in listings)
 
 
 def log_of(
     connection: Connection, namespace: str, pod: str, container: str, *, timed: bool = False
 ) -> str:
-    """Return a container's log, as far as it is written; ``timed`` begins each line with its node's time."""
+    """Return a container's log, so far; ``timed`` begins each line with its node's time."""
     query = {"container": container, **({"timestamps": "true"} if timed else {})}
     return connection.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log", **query)
 
 
 def delete_pod(connection: Connection, namespace: str, name: str) -> None:
-    """Delete a pod; the end of the run removes what cannot be deleted now."""
+    """Delete a pod; if that fails, the run's clean-up removes it."""
     with suppress(ClusterError):
         connection.delete(f"/api/v1/namespaces/{namespace}/pods/{name}")

@@ -25,20 +25,20 @@ from nettests.model import limits
 from nettests.model.limits import spelled
 
 FRAME_SECONDS = 10.0
-"""For one frame, from its first byte to its last. Between frames a stream may be silent as long as it likes."""
+"""For one frame, from its first byte to its last. Between frames a stream may idle without limit."""
 HEADER_BYTES = 2
-"""What a frame has at least, beside what it says: so that empty ones count too."""
+"""The least bytes of a frame besides its payload, so that empty ones count too."""
 SILENT_LOGGER = logging.getLogger("nettests.cluster.frames")
-"""The library writes whole requests to its logger, tokens too, where somebody requests debug messages."""
+"""At level debug the library logs whole requests, tokens included."""
 SILENT_LOGGER.setLevel(logging.CRITICAL)
 
 
 class RefusedError(OSError):
-    """A stream was given up for what it brought; another try would bring the same."""
+    """A stream was given up because of what it sent; another try would receive the same."""
 
 
 class Meter:
-    """Counts the bytes of a handshake, then of frames, and the seconds of each; refuses where there are too many."""
+    """Counts the bytes of a handshake, then of frames, and the seconds of each; refuses too many."""
 
     def __init__(self) -> None:
         self.frames = 0
@@ -51,14 +51,14 @@ class Meter:
         self._most = self._left = limits.HEAD_BYTES
 
     def allow(self, most: int) -> None:
-        """Allow frames of so many bytes from now on, whatever was received before."""
+        """Allow frames of this many bytes from now on, whatever was received before."""
         with self._lock:
             self._opened = True
             self._begun = None
             self._most = self._left = most
 
     def take(self, size: int) -> None:
-        """Take in that bytes have come, and refuse them if they are too many, or too slow."""
+        """Count received bytes, and refuse them if they are too many, or too slow."""
         now = time.monotonic()
         with self._lock:
             if not self._opened:
@@ -71,16 +71,16 @@ class Meter:
                 self.refuse_slow()
 
     def refuse_slow(self) -> NoReturn:
-        """Give the stream up for a frame that took too long."""
+        """Give up the stream because a frame took too long."""
         self.refuse(f"its stream began a frame and did not end it within {FRAME_SECONDS:g} s")
 
     def refuse(self, why: str) -> NoReturn:
-        """Give the stream up for what it brought: the library closes it on any error of its socket."""
+        """Give up the stream because of what it sent: the library closes it on any error of its socket."""
         self.refused = RefusedError(why)
         raise self.refused
 
     def end_frame(self, size: int) -> None:
-        """Take in that a frame is whole; several may have come at once, behind the answer to the handshake too."""
+        """Note that a frame is complete; several may arrive at once, even behind the answer to the handshake."""
         with self._lock:
             self.frames += 1
             self._left -= HEADER_BYTES + size
@@ -88,7 +88,7 @@ class Meter:
 
 
 class BoundedConnection(ClientConnection):
-    """A connection of the library's; ``max_size`` is also what the whole stream may bring, until ``meter`` allows more."""
+    """The library's connection; ``max_size`` also limits the whole stream, until ``meter`` allows more."""
 
     def __init__(self, sock: socket.socket, protocol: ClientProtocol, **options: Any) -> None:
         self.meter = Meter()
@@ -98,7 +98,7 @@ class BoundedConnection(ClientConnection):
         super().__init__(metered, protocol, **options)
 
     def handshake(self, *arguments: Any, **options: Any) -> None:
-        """Request the WebSocket; a refusal is not the library's error, which would follow it elsewhere."""
+        """Request the WebSocket; a refusal is our own error, as the library's would follow redirects."""
         try:
             super().handshake(*arguments, **options)
         except InvalidStatus as error:
@@ -108,7 +108,7 @@ class BoundedConnection(ClientConnection):
             raise HandshakeError(f"{error}: {why}" if why else str(error)) from error
 
     def process_event(self, event: Event) -> None:
-        """Take an answer or a frame in, as soon as it is whole."""
+        """Process an answer or a frame, as soon as it is complete."""
         if isinstance(event, Response):
             self.meter.allow(self.protocol.max_message_size or 0)
         elif isinstance(event, Frame):
@@ -117,10 +117,10 @@ class BoundedConnection(ClientConnection):
 
 
 class _MeteredSocket:
-    """A socket whose bytes are counted, and that is shut down after the last word: a closing frame of our own.
+    """A socket whose bytes are counted, and that is shut down after our own closing frame.
 
-    The library waits for the other side to close, which one that means harm does not. It reads from a socket
-    that has something to read, so that the time-out is for the rest of a TLS record, and for sending.
+    The library waits for the other side to close, which a hostile one does not. It reads from a socket only
+    when there is data, so the time-out is for the rest of a TLS record, and for sending.
     """
 
     def __init__(
@@ -131,22 +131,22 @@ class _MeteredSocket:
         self._meter = meter
 
     def recv(self, size: int) -> bytes:
-        """Receive what has come."""
+        """Receive what has arrived."""
         try:
-            came = self._sock.recv(size)
+            data = self._sock.recv(size)
         except TimeoutError:
             self._meter.refuse_slow()
-        self._meter.take(len(came))
-        return came
+        self._meter.take(len(data))
+        return data
 
     def sendall(self, data: bytes) -> None:
-        """Send, and hang up after a closing frame, whoever closed first."""
+        """Send, and shut down after a closing frame, whichever side closed first."""
         self._sock.sendall(data)
         if self._protocol.state is State.CLOSING:
             self._hang_up()
 
     def close(self) -> None:
-        """Close; whoever waits for the rest of a TLS record waits no longer."""
+        """Close; this ends a wait for the rest of a TLS record."""
         self._hang_up()
         self._sock.close()
 

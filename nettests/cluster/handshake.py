@@ -30,7 +30,7 @@ SWITCHING = 101
 HANDSHAKE_SECONDS = 10.0
 """For one handshake: TCP, proxy, TLS and the whole answer."""
 CLOSE_SECONDS = 0.5
-"""For the last word of a stream that is closed, to one who takes nothing any more."""
+"""For the closing frame of a stream, if the other side reads nothing any more."""
 
 
 def open_stream(
@@ -42,9 +42,9 @@ def open_stream(
     seconds: float = HANDSHAKE_SECONDS,
     until: float = math.inf,
 ) -> Stream:
-    """Return the stream that ``path`` opens; it may bring ``most`` bytes.
+    """Return the stream that ``path`` opens; it may receive ``most`` bytes.
 
-    ``HandshakeError`` or ``OSError`` when it is not opened: a handshake takes ``seconds`` at most, and none
+    ``HandshakeError`` or ``OSError`` if it is not opened: a handshake takes ``seconds`` at most, and none
     goes on after ``until``, by ``time.monotonic``.
     """
 
@@ -56,7 +56,7 @@ def open_stream(
 
 
 def opened(connection: Connection, handshake: Callable[[], T], until: float = math.inf) -> T:
-    """Return what ``handshake`` opens, after as many tries as a request has."""
+    """Return what ``handshake`` opens, with the retries of a request."""
     tries = connection.tries(until)
     while True:
         tries.begin()
@@ -78,7 +78,7 @@ def opened(connection: Connection, handshake: Callable[[], T], until: float = ma
 def _open(to: Handshake, most: int, seconds: float) -> Stream:
     closing = ExitStack()
     proxy = _proxy(to.configuration)
-    own = proxy is not None and proxy.startswith("https:")  # whose TLS is around the server's
+    proxy_tls = proxy is not None and proxy.startswith("https:")  # its TLS is around the server's
     try:
         connection = closing.enter_context(
             connect(
@@ -90,7 +90,7 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
                 additional_headers=to.headers,
                 user_agent_header=USER_AGENT,
                 proxy=proxy,
-                proxy_ssl=_tls(to.configuration) if own else None,
+                proxy_ssl=_tls(to.configuration) if proxy_tls else None,
                 open_timeout=seconds,
                 ping_interval=None,
                 close_timeout=CLOSE_SECONDS,
@@ -99,19 +99,19 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
                 create_connection=BoundedConnection,
             )
         )
-    except InvalidProxy as error:  # its own words hold the address, and what is secret in it
+    except InvalidProxy as error:  # its message contains the address with its credentials
         raise HandshakeError(f"the proxy of the API server cannot be used: {error.msg}") from error
     except InvalidProxyStatus as error:
         status = error.response.status_code
         raise HandshakeError(f"the proxy of the API server answered {status}") from error
-    except (WebSocketException, ImportError) as error:  # one library is missing for SOCKS
+    except (WebSocketException, ImportError) as error:  # SOCKS needs a missing library
         raise HandshakeError(str(error)) from error
     assert isinstance(connection, BoundedConnection)
     return Stream(connection, closing)
 
 
 def _tls(configuration: client.Configuration) -> ssl.SSLContext:
-    """Return what the kubeconfig says of TLS, as the client library says it to ``urllib3``."""
+    """Return the kubeconfig's TLS settings, as the client library passes them to ``urllib3``."""
     needed = ssl.CERT_REQUIRED if configuration.verify_ssl else ssl.CERT_NONE
     context = create_urllib3_context(cert_reqs=needed)
     if configuration.assert_hostname is False:
@@ -128,7 +128,7 @@ def _tls(configuration: client.Configuration) -> ssl.SSLContext:
 
 
 def _proxy(configuration: client.Configuration) -> str | None:
-    """Return the proxy that other requests go through, if any."""
+    """Return the proxy of other requests, if any."""
     proxy: str | None = configuration.proxy
     if not proxy or should_bypass_proxies(configuration.host, configuration.no_proxy or ""):
         return None

@@ -28,12 +28,12 @@ LINUX_SUBNETS = "k8s.ovn.org/node-subnets"
 
 
 def backend_of(config_maps: Mapping[str, Object]) -> Fact[str]:
-    """Return ``hybrid-overlay`` where the configuration has one, else OVN's own encapsulation."""
-    found = _section(config_maps)
-    if found.value is None:
-        return unknown(found.origin)
-    enabled = found.value.get("enabled", "").lower() == "true"
-    return known(HYBRID if enabled else WITHOUT, found.origin)
+    """Return ``hybrid-overlay`` if the configuration enables it, else OVN's own encapsulation."""
+    section = _section(config_maps)
+    if section.value is None:
+        return unknown(section.origin)
+    enabled = section.value.get("enabled", "").lower() == "true"
+    return known(HYBRID if enabled else WITHOUT, section.origin)
 
 
 def network_id_of(config_maps: Mapping[str, Object]) -> Fact[int]:
@@ -45,45 +45,45 @@ def network_id_of(config_maps: Mapping[str, Object]) -> Fact[int]:
 
 
 def port_of(config_maps: Mapping[str, Object]) -> Fact[int]:
-    """Return the UDP port of the hybrid overlay, VXLAN's own where the configuration names none."""
-    found = _section(config_maps)
-    if found.value is None or backend_of(config_maps).value != HYBRID:
-        return unknown(f"{found.origin}: no hybrid overlay")
+    """Return the UDP port of the hybrid overlay; VXLAN's default if the configuration names none."""
+    section = _section(config_maps)
+    if section.value is None or backend_of(config_maps).value != HYBRID:
+        return unknown(f"{section.origin}: no hybrid overlay")
     # sample: hybrid-overlay-vxlan-port="9898"
-    text = found.value.get(PORT, "").strip('"')
+    text = section.value.get(PORT, "").strip('"')
     if not text:
-        return known(ports.VXLAN, f"the default, {found.origin}")
+        return known(ports.VXLAN, f"the default, {section.origin}")
     if not text.isdecimal():
-        return unknown(f"{found.origin} says {PORT} {text[:40]!r}, which is no number")
-    return known(int(text), found.origin)
+        return unknown(f"{section.origin} says {PORT} {text[:40]!r}, which is no number")
+    return known(int(text), section.origin)
 
 
 def subnets_of(node: Object) -> list[str]:
-    """Return the Pod ranges that OVN-Kubernetes writes on a node; empty where it wrote none, or no such list."""
+    """Return the Pod ranges that OVN-Kubernetes writes on a node; empty if there are none, or no valid list."""
     # samples: hybrid-overlay-node-subnet: 10.132.1.0/24, node-subnets: {"default":["10.244.1.0/24"]}
     annotations = node["metadata"].get("annotations") or {}
     if SUBNET in annotations:
         return _networks([annotations[SUBNET]])
     try:
-        told = read_json(annotations.get(LINUX_SUBNETS, "{}"))
+        subnets = read_json(annotations.get(LINUX_SUBNETS, "{}"))
     except ValueError:
         return []
-    given = told.get("default") if isinstance(told, dict) else None
-    return _networks(given if isinstance(given, list) else [given])
+    ranges = subnets.get("default") if isinstance(subnets, dict) else None
+    return _networks(ranges if isinstance(ranges, list) else [ranges])
 
 
 def _networks(texts: list[Any]) -> list[str]:
-    found = []
+    networks = []
     for text in texts:
         try:
-            found.append(str(ipaddress.ip_network(str(text))))
+            networks.append(str(ipaddress.ip_network(str(text))))
         except ValueError:
             continue
-    return found
+    return networks
 
 
 def _section(config_maps: Mapping[str, Object]) -> Fact[Mapping[str, str]]:
-    """Return the settings of the hybrid overlay; empty where the configuration has none."""
+    """Return the settings of the hybrid overlay; empty if the configuration has none."""
     for name in CONFIG_MAPS:
         text = ((config_maps.get(name) or {}).get("data") or {}).get(KEY)
         if text is None:
@@ -93,6 +93,6 @@ def _section(config_maps: Mapping[str, Object]) -> Fact[Mapping[str, str]]:
             parser.read_string(text)
         except configparser.Error:
             return unknown(f"ConfigMap {name}: {KEY} is no such file")
-        told = dict(parser[SECTION]) if parser.has_section(SECTION) else {}
-        return Fact(told, f"ConfigMap {name}")
+        settings = dict(parser[SECTION]) if parser.has_section(SECTION) else {}
+        return Fact(settings, f"ConfigMap {name}")
     return unknown(f"there is no ConfigMap {' or '.join(CONFIG_MAPS)} with {KEY}")

@@ -29,9 +29,9 @@ MADE = frozenset(
         "networkpolicies.networking.k8s.io",
     }
 )
-"""The kinds that a run creates in its namespace. Marks on any other kind were put there by somebody else."""
+"""The kinds that a run creates in its namespace. Marks on any other kind are not the run's."""
 RECORDS = frozenset({"events", "events.events.k8s.io"})
-"""What Kubernetes writes about objects and drops by itself within the hour: nobody's."""
+"""What Kubernetes writes about objects and removes by itself within the hour: it has no owner."""
 FURNITURE = frozenset({("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")})
 """What kube-controller-manager puts into each namespace (its serviceaccount and root-ca-cert-publisher controllers)."""
 _ACCOUNT = "kubernetes.io/service-account."
@@ -41,9 +41,9 @@ _TOKEN_OF_DEFAULT = "default-token-"  # noqa: S105 - a name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inside:
-    """Names of what stands in a namespace, as ``kind/name``, and the resources that could not be seen."""
+    """Names of the objects in a namespace, as ``kind/name``, and the resources that could not be listed."""
 
-    own: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
     strangers: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
 
@@ -51,7 +51,7 @@ class Inside:
 def look_inside(
     connection: Connection, catalogue: Catalogue, namespace: str, marks: Ownership
 ) -> Inside:
-    """List every kind in a namespace, and tell the objects of the run with these marks from others'."""
+    """List every kind in a namespace, and separate the run's objects, by its marks, from others."""
     kinds = [kind for kind in catalogue.kinds if kind.resource not in RECORDS]
     with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
         answers = list(pool.map(lambda kind: _list(connection, kind, namespace), kinds))
@@ -61,8 +61,8 @@ def look_inside(
             unseen.append(f"{kind.resource}: {answer}")
         else:
             listed += [(kind, item) for item in answer]
-    own, strangers = sort_out(listed, marks)
-    return Inside(own=own, strangers=strangers, unseen=tuple(unseen))
+    run_objects, strangers = sort_out(listed, marks)
+    return Inside(objects=run_objects, strangers=strangers, unseen=tuple(unseen))
 
 
 def _list(connection: Connection, kind: Served, namespace: str) -> list[Object] | str:
@@ -75,16 +75,16 @@ def _list(connection: Connection, kind: Served, namespace: str) -> list[Object] 
 
 
 def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the run's objects, and of those that are somebody else's.
+    """Return the names of the run's objects, and of all others.
 
-    The run's are those of a kind that runs create, with all marks of this very run and no owner, and what
-    belongs to them: every owner that it names is the run's. Kubernetes itself would remove those with them.
-    Objects without a UID are computed on request, as an aggregated API's metrics are, and stored nowhere.
+    The run's objects are those of a kind that runs create, with all marks of this run and no owner, and their
+    dependents: objects whose owners all are the run's. Kubernetes itself would remove these with them.
+    Objects without a UID, such as an aggregated API's metrics, are computed on request and not stored.
     """
     stored = {
         item["metadata"]["uid"]: (kind, item) for kind, item in reversed(listed) if _uid(item)
     }
-    own = {
+    own_uids = {
         uid
         for uid, (kind, item) in stored.items()
         if kind.resource in MADE and not _owners(item) and Ownership.of(item) == marks
@@ -92,14 +92,14 @@ def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[s
     services = {
         _name(item)
         for uid, (kind, item) in stored.items()
-        if uid in own and kind.resource == "services"
+        if uid in own_uids and kind.resource == "services"
     }
-    own |= {
+    own_uids |= {
         uid
         for uid, (kind, item) in stored.items()
         if kind.resource == "endpoints" and _name(item) in services
     }
-    own = _with_dependents(own, {uid: _owners(item) for uid, (_, item) in stored.items()})
+    own_uids = _with_dependents(own_uids, {uid: _owners(item) for uid, (_, item) in stored.items()})
     accounts = {
         uid
         for uid, (kind, item) in stored.items()
@@ -107,31 +107,33 @@ def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[s
     }
     return (
         tuple(
-            sorted(kind.spell(_name(item)) for uid, (kind, item) in stored.items() if uid in own)
+            sorted(
+                kind.spell(_name(item)) for uid, (kind, item) in stored.items() if uid in own_uids
+            )
         ),
         tuple(
             sorted(
                 kind.spell(_name(item))
                 for uid, (kind, item) in stored.items()
-                if uid not in own and not _of_kubernetes(kind, item, accounts)
+                if uid not in own_uids and not _of_kubernetes(kind, item, accounts)
             )
         ),
     )
 
 
 def owned(items: Sequence[Object], marks: Ownership) -> Iterator[Object]:
-    """Yield the items that are the run's, from among marked objects of kinds that runs create."""
+    """Yield the run's items among marked objects of kinds that runs create."""
     first = {_uid(item) for item in items if not _owners(item) and Ownership.of(item) == marks}
     every = _with_dependents(first, {_uid(item): _owners(item) for item in items})
     yield from (item for item in items if _uid(item) in every and Ownership.of(item) == marks)
 
 
-def _with_dependents(own: set[str], owners: Mapping[str, frozenset[str]]) -> set[str]:
-    """Return these UIDs and those of all objects that have no owner but them."""
-    known = set(own)
-    while more := {uid for uid, its in owners.items() if its and its <= known} - known:
-        known |= more
-    return known
+def _with_dependents(uids: set[str], owners: Mapping[str, frozenset[str]]) -> set[str]:
+    """Return these UIDs and those of all objects whose owners are all among them."""
+    belonging = set(uids)
+    while more := {uid for uid, its in owners.items() if its and its <= belonging} - belonging:
+        belonging |= more
+    return belonging
 
 
 def _of_kubernetes(kind: Served, item: Object, accounts: set[str]) -> bool:

@@ -16,7 +16,7 @@ from nettests.model.labels import MANAGED_BY_LABEL
 Object = dict[str, Any]
 
 REPLACED_SECONDS = 60.0
-"""How long a Job that is replaced may take to go."""
+"""How long the removal of a replaced Job may take."""
 POLL_SECONDS = 0.5
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _COLLECTIONS = {
@@ -40,14 +40,14 @@ _CONTENT = {
     "ConfigMap": "data",
     "CronJob": "spec",
 }
-"""What of an object is compared and replaced; others that are there are taken as they are."""
+"""The fields of an object that are compared and replaced, by kind; other existing objects are left unchanged."""
 _ANYBODYS = frozenset({"Namespace", "PersistentVolumeClaim"})
-"""Kinds that somebody else may have made for us."""
+"""Kinds that somebody else may have created for us."""
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of one object: created, updated, unchanged."""
+    """The result for one object: created, updated, unchanged."""
 
     what: str
     done: str
@@ -67,27 +67,27 @@ def apply(
     replace: bool,
     say: Callable[[Applied], None],
 ) -> None:
-    """Create what is missing and update what is ours, in this order; ``ClusterError`` names the first that is refused.
+    """Create missing objects and update ours, in this order; ``ClusterError`` names the first refused one.
 
-    ``replace`` lets a Job that has ended make room for the new one.
+    With ``replace`` the new Job replaces one that has ended.
     """
-    made: list[str] = []
+    created: list[str] = []
     for item in items:
         what = described(item)
         try:
             done = _applied(connection, item, replace=replace)
         except ApiError as error:
-            before = f"; created before it: {', '.join(made)}" if made else ""
+            before = f"; created before it: {', '.join(created)}" if created else ""
             raise ClusterError(
                 f"{what} was refused: {error.message}{before}", hint=_next_step(item, error)
             ) from error
         if done == "created":
-            made.append(what)
+            created.append(what)
         say(Applied(what, done))
 
 
 def require_namespace(connection: Connection, namespace: str) -> None:
-    """Raise ``ClusterError`` where there is no such namespace; who may not look goes on."""
+    """Raise ``ClusterError`` if there is no such namespace; pass if it may not be read."""
     try:
         connection.get(path_of("Namespace", name=namespace))
     except ApiError as error:
@@ -98,7 +98,7 @@ def require_namespace(connection: Connection, namespace: str) -> None:
 
 
 def no_namespace(namespace: str) -> ClusterError:
-    """Return the error for a namespace that is not there."""
+    """Return the error for a missing namespace."""
     return ClusterError(
         f"there is no namespace {namespace}",
         hint=f"name another with --namespace, or create it: kubectl create namespace {namespace}",
@@ -106,9 +106,9 @@ def no_namespace(namespace: str) -> ClusterError:
 
 
 def require_admitted(connection: Connection, namespace: str, template: Object) -> None:
-    """Let admission look at a Job's Pod by a dry run: a Job is taken, and its Pod refused where nobody looks.
+    """Test admission of a Job's Pod by a dry run: a Job may be admitted while its Pod is refused unnoticed.
 
-    Who may not create Pods goes on: Kubernetes makes that of a Job.
+    Without permission to create Pods this passes: Kubernetes creates a Job's Pod itself.
     """
     pod = {
         "apiVersion": "v1",
@@ -129,7 +129,7 @@ def require_admitted(connection: Connection, namespace: str, template: Object) -
 
 
 def described(item: Object) -> str:
-    """Return an object's kind and name, with its namespace where it has one."""
+    """Return an object's kind and name, with its namespace if it has one."""
     metadata = item["metadata"]
     place = f" in {metadata['namespace']}" if metadata.get("namespace") else ""
     return f"{item['kind']} {metadata['name']}{place}"
@@ -142,7 +142,7 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
     try:
         connection.create(collection, item)
     except ApiError as error:
-        # Who may not create it may find that an administrator has.
+        # If it may not be created, an administrator may have created it.
         there = _there(connection, path) if error.status in {403, 409} else None
         if there is None:
             raise
@@ -152,7 +152,7 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
         _make_room(connection, path, there, replace=replace)
         connection.create(collection, item)
         return "replaced"
-    if _says_the_same(item, there):
+    if _is_unchanged(item, there):
         return "unchanged"
     if (there["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != _owner(item):
         raise ClusterError(
@@ -169,7 +169,7 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
 
 
 def _there(connection: Connection, path: str) -> Object | None:
-    """Return an object that may be there; who may not look has none."""
+    """Return an object if it exists and may be read."""
     try:
         return connection.get(path)
     except ApiError as error:
@@ -178,7 +178,7 @@ def _there(connection: Connection, path: str) -> Object | None:
         raise
 
 
-def _says_the_same(item: Object, there: Object) -> bool:
+def _is_unchanged(item: Object, there: Object) -> bool:
     field = _CONTENT.get(item["kind"])
     return item["kind"] in _ANYBODYS or (field is not None and there.get(field) == item.get(field))
 

@@ -24,13 +24,13 @@ from nettests.model.nearest import nearest
 Object = dict[str, Any]
 
 POLL_SECONDS = 2.0
-"""Between two looks at a Job that is followed."""
+"""Between two looks at a followed Job."""
 FETCH_SECONDS = 300.0
 """How long a Pod that reads a claim may take: its image is pulled, and its volume attached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundJob:
     """A Job of ours, by its own name or as the newest one of a CronJob."""
 
     job: Object
@@ -42,78 +42,80 @@ class Found:
 
     @property
     def uid(self) -> str:
-        """By which it is told from a later one of the same name."""
+        """The UID, which differs from that of a later Job of the same name."""
         return str(self.job["metadata"]["uid"])
 
 
-def find_job(connection: Connection, namespace: str, name: str) -> Found:
-    """Return a Job, or the newest one of the CronJob of that name; ``ClusterError`` where there is neither."""
+def find_job(connection: Connection, namespace: str, name: str) -> FoundJob:
+    """Return a Job, or the newest one of the CronJob of that name; ``ClusterError`` if there is neither."""
     job = _read(connection, path_of("Job", namespace, name))
     if job is not None:
-        return Found(job=job)
+        return FoundJob(job=job)
     cron = _read(connection, path_of("CronJob", namespace, name))
     jobs = connection.items(path_of("Job", namespace))
     if cron is None:
         if _read(connection, path_of("Namespace", name=namespace)) is None:
             raise no_namespace(namespace)
-        names = sorted(str(one["metadata"]["name"]) for one in jobs)
+        names = sorted(str(job["metadata"]["name"]) for job in jobs)
         raise ClusterError(
             f"there is no Job and no CronJob {name} in namespace {namespace}",
             hint=nearest(name, names, otherwise=f"there is {', '.join(names[:10]) or 'none'}"),
         )
-    own = [one for one in jobs if _owned_by(one, cron["metadata"]["uid"])]
-    if not own:
+    started = [job for job in jobs if _owned_by(job, cron["metadata"]["uid"])]
+    if not started:
         raise ClusterError(
             f"the CronJob {name} has started no Job yet, or none is left of those it started",
             hint=f"start one now: kubectl -n {namespace} create job {name}-now --from=cronjob/{name}",
         )
-    return Found(job=max(own, key=lambda one: str(one["metadata"].get("creationTimestamp", ""))))
+    return FoundJob(
+        job=max(started, key=lambda job: str(job["metadata"].get("creationTimestamp", "")))
+    )
 
 
-def look(connection: Connection, namespace: str, found: Found) -> JobState:
-    """Return how far a Job is now; ``ClusterError`` where it was deleted or replaced meanwhile."""
-    job = _read(connection, path_of("Job", namespace, found.name))
-    if job is None or job["metadata"]["uid"] != found.uid:
+def look(connection: Connection, namespace: str, target: FoundJob) -> JobState:
+    """Return a Job's current state; ``ClusterError`` if it was deleted or replaced meanwhile."""
+    job = _read(connection, path_of("Job", namespace, target.name))
+    if job is None or job["metadata"]["uid"] != target.uid:
         done = "deleted" if job is None else "replaced by another one of its name"
         raise ClusterError(
-            f"the Job {found.name} was {done} meanwhile",
+            f"the Job {target.name} was {done} meanwhile",
             hint="its log went with it; what its run has left in the cluster, `nettests gc` finds",
         )
-    selector = f"{JOB_NAME_LABEL}={found.name}"
+    selector = f"{JOB_NAME_LABEL}={target.name}"
     pods = connection.items(path_of("Pod", namespace), labelSelector=selector)
-    own = [pod for pod in pods if _owned_by(pod, found.uid)]
-    state = state_of(job, own, ())
+    job_pods = [pod for pod in pods if _owned_by(pod, target.uid)]
+    state = state_of(job, job_pods, ())
     if state.phase in {Phase.RUNNING, Phase.ENDED}:
         return state
-    return state_of(job, own, _events(connection, namespace))
+    return state_of(job, job_pods, _events(connection, namespace))
 
 
 def follow(
     connection: Connection,
     namespace: str,
-    found: Found,
+    target: FoundJob,
     say: Callable[[str], None],
     tell: Callable[[str], None],
 ) -> JobState:
-    """Say what the log gains until the Job has ended, and return how; ``tell`` hears why nothing comes meanwhile."""
-    said, told = 0, ""
+    """Call ``say`` with each new log line until the Job ends, and return its state; ``tell`` gets the reason of a delay."""
+    printed, last_reason = 0, ""
     while True:
-        state = look(connection, namespace, found)
+        state = look(connection, namespace, target)
         if state.phase in {Phase.RUNNING, Phase.ENDED}:
             lines = _whole_lines(log_of(connection, namespace, state.pod), state.phase)
-            for line in lines[said:]:
+            for line in lines[printed:]:
                 say(line)
-            said = max(said, len(lines))
+            printed = max(printed, len(lines))
         if state.phase in {Phase.ENDED, Phase.BROKEN}:
             return state
-        if state.reason and state.reason != told:
-            told = state.reason
-            tell(told)
+        if state.reason and state.reason != last_reason:
+            last_reason = state.reason
+            tell(last_reason)
         time.sleep(POLL_SECONDS)
 
 
 def _whole_lines(log: str, phase: Phase) -> list[str]:
-    """Return the lines before the archive; of a container that runs, the last one may not be whole."""
+    """Return the lines before the archive; in a running container's log the last one may be incomplete."""
     lines = log.splitlines(keepends=True)
     if phase is Phase.RUNNING and lines and not lines[-1].endswith("\n"):
         lines.pop()
@@ -134,9 +136,9 @@ def log_of(connection: Connection, namespace: str, pod: str) -> str:
         raise
 
 
-def log_from_claim(connection: Connection, namespace: str, found: Found, run: str) -> str:
-    """Return what a Pod prints that mounts a Job's claim and spells the report of ``run``; the Pod goes again."""
-    with _reader(connection, namespace, found, run) as name:
+def log_from_claim(connection: Connection, namespace: str, target: FoundJob, run: str) -> str:
+    """Return the output of a Pod that mounts a Job's claim and prints the report of ``run``; the Pod is removed."""
+    with _reader(connection, namespace, target, run) as name:
         deadline = time.monotonic() + FETCH_SECONDS
         while True:
             pod = connection.get(path_of("Pod", namespace, name))
@@ -144,9 +146,9 @@ def log_from_claim(connection: Connection, namespace: str, found: Found, run: st
             if state.phase is Phase.ENDED:
                 log = log_of(connection, namespace, name)
                 if state.exit_code:
-                    said = " ".join((log or state.reason).split())
+                    output = " ".join((log or state.reason).split())
                     raise ClusterError(
-                        f"the Pod that reads the claim ended with {state.exit_code}: {said}",
+                        f"the Pod that reads the claim ended with {state.exit_code}: {output}",
                         hint=state.hint or "is there a run of that name? --run names it",
                     )
                 return log
@@ -158,17 +160,17 @@ def log_from_claim(connection: Connection, namespace: str, found: Found, run: st
 
 
 @contextmanager
-def _reader(connection: Connection, namespace: str, found: Found, run: str) -> Iterator[str]:
-    """Make a Pod like the Job's own that prints a report, for the time of the block."""
-    name = f"{found.name[:50]}-fetch-{secrets.token_hex(3)}"
-    spec = copy.deepcopy(found.job["spec"]["template"]["spec"])
+def _reader(connection: Connection, namespace: str, target: FoundJob, run: str) -> Iterator[str]:
+    """Create a Pod like the Job's own that prints a report, for the time of the block."""
+    name = f"{target.name[:50]}-fetch-{secrets.token_hex(3)}"
+    spec = copy.deepcopy(target.job["spec"]["template"]["spec"])
     spec["automountServiceAccountToken"] = False
     spec["activeDeadlineSeconds"] = int(FETCH_SECONDS)
-    (container,) = [one for one in spec["containers"] if one["name"] == CONTAINER]
+    (container,) = [container for container in spec["containers"] if container["name"] == CONTAINER]
     container["args"] = ["archive", run, f"--report-dir={RESULTS_FOLDER}", "--to=-"]
     container.pop("env", None)
     spec["containers"] = [container]
-    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": found.name, "uid": found.uid}
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": target.name, "uid": target.uid}
     metadata: Object = {"name": name, "namespace": namespace, "ownerReferences": [owner]}
     collection = path_of("Pod", namespace)
     connection.create(
@@ -181,7 +183,7 @@ def _reader(connection: Connection, namespace: str, found: Found, run: str) -> I
 
 
 def _events(connection: Connection, namespace: str) -> list[Object]:
-    """Return the events of a namespace; who may not read them does without."""
+    """Return the events of a namespace; none if they may not be read."""
     try:
         return connection.items(f"/api/v1/namespaces/{namespace}/events")
     except ApiError as error:
@@ -200,4 +202,6 @@ def _read(connection: Connection, path: str) -> Object | None:
 
 
 def _owned_by(item: Object, uid: str) -> bool:
-    return any(one.get("uid") == uid for one in item["metadata"].get("ownerReferences") or ())
+    return any(
+        reference.get("uid") == uid for reference in item["metadata"].get("ownerReferences") or ()
+    )

@@ -31,12 +31,12 @@ class Chosen:
     configuration: client.Configuration
 
     def anew(self) -> client.Configuration:
-        """Read it once more: its token may be another one by now."""
+        """Read it once more: its token may have changed."""
         return choose(Path(self.file) if self.file else None, self.context).configuration
 
 
 IN_CLUSTER = "in-cluster"
-"""The context where a Pod's ServiceAccount takes the place of a kubeconfig."""
+"""The context's name if a Pod's ServiceAccount replaces a kubeconfig."""
 
 
 def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
@@ -65,7 +65,7 @@ def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
         config.load_kube_config(config_file=file, context=name, client_configuration=configuration)
     except ClusterError:
         raise
-    except Exception as error:  # the client lets through whatever its YAML and file readers raise
+    except Exception as error:  # the client passes on whatever its YAML and file readers raise
         raise ClusterError(
             f"the kubeconfig {file} cannot be used: {_why(error)}",
             hint="compare with `kubectl config view`",
@@ -75,7 +75,7 @@ def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
 
 
 def _require_small(file: Path) -> None:
-    """Refuse a file that would end the client library's own reader: it knows no limits."""
+    """Refuse a file that would crash the client library's own reader: it has no limits."""
     try:
         bound_yaml(file.read_bytes()[: limits.YAML_BYTES + 1].decode(errors="replace"))
     except TooMuchError as error:
@@ -105,7 +105,7 @@ def _pick(
 
 
 def _why(error: Exception) -> str:
-    """Return what is wrong with the file; the client library's own error for a malformed one says little."""
+    """Return what is wrong with the file; the client library's own error for a malformed one is vague."""
     if isinstance(error, KeyError | TypeError | AttributeError):
         return "it has not the form of a kubeconfig"
     return " ".join(str(error).split())

@@ -27,7 +27,7 @@ CONFIG_MAP = "ConfigMap kube-system/kube-proxy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxySources:
-    """What could be fetched about kube-proxy on one node; ``log`` is empty when it was not read."""
+    """What could be fetched about kube-proxy on one node; ``log`` is empty if it was not read."""
 
     pod: Object | None = None
     log: str = ""
@@ -37,7 +37,7 @@ class ProxySources:
     absent: bool = False
     """Whether the Pods of the node were listed and none of them is kube-proxy."""
     replaced: str = ""
-    """Where it stands that the network plugin serves Services itself; empty if it does not."""
+    """The source that says that the network plugin serves Services itself; empty if it does not."""
 
 
 def config_of(config_map: Object | None) -> Object | None:
@@ -98,20 +98,20 @@ def _replaced(where: str) -> KubeProxyFacts:
 
 
 def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return (origin, settings) in the order in which they decide, spelled as flags."""
-    found: list[tuple[str, Mapping[str, Any]]] = []
+    """Return (origin, settings) in order of precedence, spelled as flags."""
+    settings: list[tuple[str, Mapping[str, Any]]] = []
     name = sources.pod["metadata"]["name"] if sources.pod else ""
     for origin, flags in (
         (f"log of Pod {name}", flags_in_log(sources.log)),
         (f"arguments of Pod {name}", flags_in_arguments(_arguments(sources.pod))),
     ):
         if flags and not flags.get("config"):
-            found.append((origin, flags))
+            settings.append((origin, flags))
     if sources.config is not None:
         winkernel, iptables = sources.config.get("winkernel"), sources.config.get("iptables")
         windows = winkernel if isinstance(winkernel, dict) else {}
         tables = iptables if isinstance(iptables, dict) else {}
-        found.append(
+        settings.append(
             (
                 CONFIG_MAP,
                 {
@@ -122,7 +122,7 @@ def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
                 },
             )
         )
-    return found
+    return settings
 
 
 def _first(settings: list[tuple[str, Mapping[str, Any]]], flag: str) -> tuple[str, str] | None:
@@ -140,17 +140,17 @@ def _mode(
 ) -> Fact[str]:
     if os is OS.WINDOWS:
         # The ConfigMap's mode is the Linux nodes'; without a flag the default decides.
-        found = _first([item for item in settings if item[0] != CONFIG_MAP], "proxy-mode")
+        setting = _first([item for item in settings if item[0] != CONFIG_MAP], "proxy-mode")
     else:
-        found = _first(settings, "proxy-mode")
-    if found is not None and found[1]:
-        return known(found[1], found[0])
+        setting = _first(settings, "proxy-mode")
+    if setting is not None and setting[1]:
+        return known(setting[1], setting[0])
     if os is OS.WINDOWS and version is not None and version >= KubernetesVersion(1, 26):
         return known("kernelspace", f"the only mode of kube-proxy {version} on Windows")
-    if os is OS.WINDOWS and found is not None and version is not None:
-        return known("userspace", f"{found[0]}: empty, the default of {version} on Windows")
-    if os is OS.LINUX and found is not None:
-        return known("iptables", f"{found[0]}: empty, which means the default")
+    if os is OS.WINDOWS and setting is not None and version is not None:
+        return known("userspace", f"{setting[0]}: empty, the default of {version} on Windows")
+    if os is OS.LINUX and setting is not None:
+        return known("iptables", f"{setting[0]}: empty, which means the default")
     return unknown(sources.reason or "neither log, arguments nor ConfigMap of kube-proxy say it")
 
 
@@ -161,21 +161,21 @@ def _dsr(
 ) -> Fact[bool]:
     if stated.dsr is not None:
         return known(stated.dsr, STATED)
-    found = _first(settings, "enable-dsr")
-    if found is not None and found[1].lower() in {"true", "false"}:
-        return known(found[1].lower() == "true", found[0])
+    setting = _first(settings, "enable-dsr")
+    if setting is not None and setting[1].lower() in {"true", "false"}:
+        return known(setting[1].lower() == "true", setting[0])
     return unknown(sources.reason or "neither log, arguments nor ConfigMap of kube-proxy say it")
 
 
 def _localhost_node_ports(
     stated: StatedKubeProxy, settings: list[tuple[str, Mapping[str, Any]]], sources: ProxySources
 ) -> Fact[bool]:
-    """Return ``--iptables-localhost-nodeports``: on where kube-proxy's settings are known and do not name it."""
+    """Return ``--iptables-localhost-nodeports``: on if kube-proxy's settings are known and do not name it."""
     if stated.localhost_node_ports is not None:
         return known(stated.localhost_node_ports, STATED)
-    found = _first(settings, "iptables-localhost-nodeports")
-    if found is not None:
-        return known(found[1].lower() != "false", found[0])
+    setting = _first(settings, "iptables-localhost-nodeports")
+    if setting is not None:
+        return known(setting[1].lower() != "false", setting[0])
     if settings:
         return known(
             value=True, origin=f"{settings[0][0]} does not name it, and it is on by default"
@@ -191,15 +191,15 @@ def _source_vip(
 ) -> Fact[Address]:
     if node in stated.source_vip:
         return known(stated.source_vip[node], STATED)
-    found = _first(settings, "source-vip")
-    if found is None:
+    setting = _first(settings, "source-vip")
+    if setting is None:
         return unknown(sources.reason or "kube-proxy's log and arguments do not say it")
-    if not found[1]:
-        return unknown(f"--source-vip is empty in {found[0]}: the node's own address is used")
+    if not setting[1]:
+        return unknown(f"--source-vip is empty in {setting[0]}: the node's own address is used")
     try:
-        return known(ipaddress.ip_address(found[1]), found[0])
+        return known(ipaddress.ip_address(setting[1]), setting[0])
     except ValueError:
-        return unknown(f"{found[0]} says {found[1]!r}, which is no address")
+        return unknown(f"{setting[0]} says {setting[1]!r}, which is no address")
 
 
 def _version(pod: Object | None) -> Fact[KubernetesVersion]:

@@ -21,7 +21,7 @@ Message = tuple[int, bytes]
 class Lanes:
     """The lanes of one stream; safe for threads.
 
-    Of the threads that wait, one reads and hands out what comes to the others; when it has its own, another one does.
+    One of the waiting threads reads and passes messages to the others; once it has its own, another one reads.
     """
 
     stream: Stream
@@ -29,12 +29,12 @@ class Lanes:
     _came: list[deque[Message]] = field(init=False)
     _open: set[int] = field(init=False)
     _busy: set[int] = field(default_factory=set)
-    """The lanes over which an answer is awaited."""
+    """The lanes that wait for an answer."""
     _ended: bool = False
     _why: OSError | None = None
-    """What broke the stream, if it did not simply end."""
+    """Why the stream broke, if it did not simply end."""
     hung_up: bool = False
-    """Whether it was closed for what one of the lanes brought: the others are not at fault."""
+    """Whether it was closed because of one lane's data: the others are not at fault."""
     _reading: bool = False
     _turn: threading.Condition = field(default_factory=threading.Condition)
 
@@ -45,7 +45,7 @@ class Lanes:
     def receive(self, lane: int, seconds: float) -> Message | None:
         """Return the next message of a lane; ``None`` once the stream has ended.
 
-        ``TimeoutError`` where none comes in time; what the stream raises where none comes any more.
+        ``TimeoutError`` if none arrives in time; the stream's own error if it broke.
         """
         until = time.monotonic() + seconds
         while True:
@@ -63,7 +63,7 @@ class Lanes:
             self._read(max(0.0, until - time.monotonic()))
 
     def _read(self, seconds: float) -> None:
-        """Read one message, of whichever lane; ``TimeoutError`` where none comes."""
+        """Read one message, of any lane; ``TimeoutError`` if none arrives."""
         message: Message | None = None
         over, why = False, None
         try:
@@ -76,7 +76,7 @@ class Lanes:
         finally:
             with self._turn:
                 self._reading = False
-                if not self._ended:  # else it was hung up meanwhile, and that is why nothing comes
+                if not self._ended:  # else it was closed meanwhile, and so nothing arrives
                     self._ended, self._why = over, why
                 if message is not None:
                     lane, channel = divmod(message[0], CHANNELS)
@@ -85,18 +85,18 @@ class Lanes:
                 self._turn.notify_all()
 
     def allow(self, lane: int, most: int) -> None:
-        """Let a lane bring so many bytes from now on, beside as many of each other one that is busy."""
+        """Allow a lane this many bytes from now on, besides as many of each other busy lane."""
         with self._turn:
             self._busy.add(lane)
             self.stream.allow(most * len(self._busy))
 
     def rest(self, lane: int) -> None:
-        """Say that a lane has its answer: it may bring nothing until the next question."""
+        """Note that a lane has its answer: it may receive nothing until the next request."""
         with self._turn:
             self._busy.discard(lane)
 
     def close(self, lane: int) -> None:
-        """Let go of a lane; the stream is closed with the last one."""
+        """Release a lane; the stream is closed with the last one."""
         with self._turn:
             self._open.discard(lane)
             self._busy.discard(lane)
@@ -105,7 +105,7 @@ class Lanes:
             self.stream.close()
 
     def hang_up(self) -> None:
-        """Close the stream; whoever waits, or comes later, is told that it was lost."""
+        """Close the stream; current and later readers get the error that it was lost."""
         with self._turn:
             if not self._ended:
                 self._ended, self.hung_up = True, True
@@ -116,7 +116,7 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One of them, as a stream that has two channels."""
+    """One lane, as a stream with two channels."""
 
     lanes: Lanes
     number: int
@@ -126,7 +126,7 @@ class Lane:
         self.lanes.allow(self.number, most)
 
     def rest(self) -> None:
-        """Say that nothing is awaited any more."""
+        """Note that no answer is expected any more."""
         self.lanes.rest(self.number)
 
     def receive(self, seconds: float) -> Message | None:
@@ -138,20 +138,20 @@ class Lane:
         self.lanes.stream.send(self.number * CHANNELS + channel, data)
 
     def close(self) -> None:
-        """Let go of the lane. May be called twice."""
+        """Release the lane. May be called twice."""
         self.lanes.close(self.number)
 
     def hang_up(self) -> None:
-        """Close the stream with all its lanes: what comes over it cannot be trusted, or nothing comes any more."""
+        """Close the stream with all its lanes: its data cannot be trusted, or it is dead."""
         self.lanes.hang_up()
 
     @property
     def hung_up(self) -> bool:
-        """Whether its stream was closed for what one of its lanes brought."""
+        """Whether its stream was closed because of one lane's data."""
         return self.lanes.hung_up
 
 
 def lanes_of(stream: Stream, count: int) -> list[Lane]:
-    """Return the lanes of a stream that was opened to so many ports."""
+    """Return the lanes of a stream that was opened to ``count`` ports."""
     shared = Lanes(stream, count)
     return [Lane(shared, number) for number in range(count)]

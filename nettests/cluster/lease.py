@@ -21,11 +21,11 @@ from nettests.model.labels import COLLECTED, KEPT, OWNER_LABEL
 Object = dict[str, Any]
 
 NAME = "nettests"
-"""One name for every run: that it is taken is what guards the namespace."""
+"""One name for every run: only one run at a time can hold the namespace."""
 RENEWALS = 3
 """Renewals within the duration of a Lease: two may fail."""
 JOIN_SECONDS = 5.0
-"""A renewal that is under way at the end is waited for so long."""
+"""How long to wait at the end for a renewal that is under way."""
 LOOK_SECONDS = 0.5
 """Between two looks at a Lease that may be renewed."""
 
@@ -51,7 +51,7 @@ class Lease:
     _thread: threading.Thread | None = None
 
     def take(self) -> None:
-        """Hold the namespace and go on holding it; ``ClusterError`` when a living run does."""
+        """Take the namespace and keep holding it; ``ClusterError`` if a living run does."""
         try:
             self.connection.create(_collection(self.namespace), self._object())
         except ApiError as error:
@@ -62,13 +62,13 @@ class Lease:
         self._thread.start()
 
     def end(self) -> None:
-        """Renew no more; the object goes with the run's other objects."""
+        """Stop renewing; the object is removed with the run's other objects."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join(JOIN_SECONDS)
 
     def keep(self) -> None:
-        """Renew no more, and say on the Lease that the run's objects are left standing on purpose."""
+        """Stop renewing, and mark on the Lease that the run's objects are kept on purpose."""
         self.end()
         current = self.connection.get(path_of_lease(self.namespace))
         notes = {**(current["metadata"].get("annotations") or {}), KEPT: "true"}
@@ -76,7 +76,7 @@ class Lease:
         self.connection.request("PUT", path_of_lease(self.namespace), body=current)
 
     def _take_over(self) -> None:
-        """Take a Lease that exists: one's own after a lost answer, or that of a run that is dead."""
+        """Take an existing Lease: the run's own after a lost answer, or that of a dead run."""
         path = path_of_lease(self.namespace)
         current = self.connection.get(path)
         if holder_of(current) == self.ownership.run:
@@ -92,9 +92,9 @@ class Lease:
                 f"(by {owner})",
                 hint="choose another namespace, wait for its end, or see `nettests gc`",
             )
-        taken = self._object()
-        taken["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"]
-        self.connection.request("PUT", path, body=taken)
+        existing = self._object()
+        existing["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"]
+        self.connection.request("PUT", path, body=existing)
 
     def _renew(self) -> None:
         while not self._ended.wait(self.seconds / RENEWALS):
@@ -107,7 +107,7 @@ class Lease:
         try:
             current = self.connection.get(path)
         except ApiError as error:
-            if error.status == 404:  # it went with its namespace
+            if error.status == 404:  # it was removed with its namespace
                 return False
             raise
         if holder_of(current) != self.ownership.run:
@@ -125,7 +125,7 @@ class Lease:
 
 
 def lease_object(ownership: Ownership, namespace: str, seconds: float) -> Object:
-    """Return the Lease of a run as it is when the run begins."""
+    """Return the Lease of a run at its beginning."""
     now = _now()
     return ownership.marked(
         {
@@ -165,15 +165,15 @@ def is_collected(lease: Object) -> bool:
 def collect_lease(
     connection: Connection, ownership: Ownership, namespace: str, seen: Object | None
 ) -> Object:
-    """Say on the Lease that its run's objects are removed now, and return it as stored.
+    """Mark on the Lease that its run's objects are being removed, and return it as stored.
 
-    ``seen`` is the Lease as it was last seen, ``None`` for none: it is written only as long as that is so, and
-    so a run that renews or takes its Lease in the same moment wins, with a 409 for whoever collects. A run
-    that wakes up afterwards finds the word on its Lease and ends.
+    ``seen`` is the Lease as it was last read, ``None`` for none: it is written only if that has not changed. So a
+    run that renews or takes its Lease at the same moment wins, and the collector gets a 409. A run that wakes up
+    afterwards finds the mark on its Lease and ends.
     """
     if seen is None:
-        made = _collected_object(lease_object(ownership, namespace, 1))
-        return connection.create(_collection(namespace), made)
+        lease = _collected_object(lease_object(ownership, namespace, 1))
+        return connection.create(_collection(namespace), lease)
     answer = connection.request("PUT", path_of_lease(namespace), body=_collected_object(seen))
     try:
         stored: Object = read_json(answer.body)
@@ -195,9 +195,9 @@ def _collected(namespace: str) -> str:
 def is_renewed(
     connection: Connection, namespace: str, seen: Object | None, *, seconds: float = 30
 ) -> bool:
-    """Look until the Lease is renewed or its duration has passed; return whether it was renewed.
+    """Wait until the Lease is renewed or its duration has passed; return whether it was renewed.
 
-    ``seen`` is the Lease as it was a moment ago; where there was none, one that appears within
+    ``seen`` is the Lease as it was a moment ago; if there was none, one that appears within
     ``seconds`` counts as renewed: its run was just beginning.
     """
     stated = ((seen or {}).get("spec") or {}).get("leaseDurationSeconds")

@@ -26,7 +26,7 @@ Object = dict[str, Any]
 
 
 class State(StrEnum):
-    """What is known of the run that left something."""
+    """The state of the run that left something."""
 
     ALIVE = "alive"
     DEAD = "dead"
@@ -37,44 +37,44 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leftover:
-    """What a run has in one namespace; ``own`` says that the namespace itself is the run's."""
+    """What a run has in one namespace; ``own_namespace`` is true if the namespace itself is the run's."""
 
     ownership: Ownership
     namespace: str
-    own: bool
+    own_namespace: bool
     state: State
     objects: tuple[str, ...] = ()
-    """``kind/name``; of a namespace of the run's as far as its kinds can be listed."""
+    """``kind/name``; in the run's own namespace as far as its kinds can be listed."""
     strangers: tuple[str, ...] = ()
-    """Objects of others in a namespace of the run's."""
+    """Objects of others in the run's own namespace."""
     unseen: tuple[str, ...] = ()
-    """Resources of which it is not known whether others have objects in the namespace, with the reason."""
+    """Resources that could not be listed, with the reason: others may have such objects in the namespace."""
     spared: str = ""
-    """Why it stays although nothing in this namespace stands in the way."""
+    """Why it stays although nothing in this namespace prevents its removal."""
     named: bool = False
-    """Whether its run was named, so that what was kept on purpose may go too."""
+    """Whether its run was named, so that objects kept on purpose may be removed too."""
     uid: str = ""
-    """Of the namespace that was looked at, if it is the run's."""
+    """The UID of the namespace, if it is the run's."""
     items: tuple[Object, ...] = field(default=(), compare=False, repr=False)
-    """In a namespace of others: the objects that were looked at."""
+    """In an existing namespace: the listed objects."""
     lease: Object | None = field(default=None, compare=False, repr=False)
-    """The run's own Lease in this namespace, as it was last seen."""
+    """The run's own Lease in this namespace, as it was last read."""
 
     @property
     def removable(self) -> bool:
-        """Whether it may go: the run is dead, and all of it was looked at and is the run's."""
+        """Whether it may be removed: the run is dead, and all of it was listed and is the run's."""
         return not (self.obstacle or self.spared)
 
     @property
     def obstacle(self) -> str:
-        """What in this place stands in the way of the removal; empty where nothing does."""
+        """What prevents the removal here; empty if nothing does."""
         if self.state is State.ALIVE:
             return "its run lives"
         if self.state is State.KEPT and not self.named:
             return "its run was told to keep it"
-        if self.own and not self._called_after_its_run:
+        if self.own_namespace and not self._called_after_its_run:
             return f"it carries the marks of run {self.ownership.run}, and not its name"
-        if self.state is State.TERMINATING:  # its end has begun, and nothing would stop it
+        if self.state is State.TERMINATING:  # it is terminating, and nothing would stop that
             return ""
         if self.strangers:
             return f"it holds objects of others: {_some(self.strangers)}"
@@ -107,42 +107,45 @@ def find(
     named: str | None = None,
     ignore: Collection[str] = (),
 ) -> tuple[Leftover, ...]:
-    """Return what runs have in the cluster, the oldest first; living ones included.
+    """Return what runs have in the cluster, the oldest first, living runs included.
 
-    Objects in namespaces of others are looked for everywhere, or where that is denied in
-    ``namespaces``. A Lease that does not stand yet may appear within ``seconds``. Without ``watch`` every
-    run counts as alive that may be, and nothing is waited for. What run ``named`` was told to keep may go;
-    objects whose ``kind/name`` is in ``ignore`` are nobody's, as what a cluster puts into each namespace.
+    Objects in existing namespaces are listed everywhere, or, if that is denied, in ``namespaces``. A missing Lease may
+    appear within ``seconds``. Without ``watch`` every run that may be alive counts as alive, without a wait.
+    What run ``named`` kept on purpose may be removed; objects whose ``kind/name`` is in ``ignore`` do not count,
+    like those that a cluster puts into each namespace.
     """
-    own = [_own(item) for item in owned_namespaces(connection)]
-    names = {leftover.namespace for leftover in own}
+    run_namespaces = [_own_namespace(item) for item in owned_namespaces(connection)]
+    names = {leftover.namespace for leftover in run_namespaces}
     foreign = [
         leftover for leftover in _foreign(connection, namespaces) if leftover.namespace not in names
     ]
     with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
-        known = list(
+        leftovers = list(
             pool.map(
-                lambda found: _judged(connection, found, seconds if watch else 0), own + foreign
+                lambda leftover: _judged(connection, leftover, seconds if watch else 0),
+                run_namespaces + foreign,
             )
         )
-    # After the watch, so that what somebody put there meanwhile is seen.
-    seen = look_at(connection, known, ignore=ignore)
+    # After the watch, to see what was created meanwhile.
+    seen = look_at(connection, leftovers, ignore=ignore)
     marked = [replace(leftover, named=leftover.ownership.run == named) for leftover in seen]
     return tuple(
-        sorted(_by_run(marked), key=lambda found: (found.ownership.created, found.namespace))
+        sorted(
+            _by_run(marked), key=lambda leftover: (leftover.ownership.created, leftover.namespace)
+        )
     )
 
 
 def look_at(
-    connection: Connection, known: Sequence[Leftover], *, ignore: Collection[str] = ()
+    connection: Connection, leftovers: Sequence[Leftover], *, ignore: Collection[str] = ()
 ) -> list[Leftover]:
-    """Return the same leftovers with what stands in the runs' own namespaces now."""
-    if not any(leftover.own for leftover in known):
-        return list(known)
+    """Return the same leftovers with the current objects in the runs' own namespaces."""
+    if not any(leftover.own_namespace for leftover in leftovers):
+        return list(leftovers)
     kinds = namespaced_kinds(connection)
     looked = []
-    for leftover in known:
-        if not leftover.own:
+    for leftover in leftovers:
+        if not leftover.own_namespace:
             looked.append(leftover)
             continue
         inside = look_inside(connection, kinds, leftover.namespace, leftover.ownership)
@@ -150,71 +153,73 @@ def look_at(
         guests = tuple(name for name in leftover.strangers if name.startswith(_GUEST))
         looked.append(
             replace(
-                leftover, objects=inside.own, strangers=(*guests, *others), unseen=inside.unseen
+                leftover, objects=inside.objects, strangers=(*guests, *others), unseen=inside.unseen
             )
         )
     return looked
 
 
-def _by_run(known: Sequence[Leftover]) -> Iterator[Leftover]:
-    """Yield what was found; a run goes as a whole or not at all, and lives where its Lease is renewed."""
+def _by_run(leftovers: Sequence[Leftover]) -> Iterator[Leftover]:
+    """Yield the leftovers; a run is removed as a whole or not at all, and is alive where its Lease is renewed."""
     runs: defaultdict[str, list[Leftover]] = defaultdict(list)
-    for found in known:
-        runs[found.ownership.run].append(found)
+    for leftover in leftovers:
+        runs[leftover.ownership.run].append(leftover)
     for places in runs.values():
         living = {place.state for place in places} & {State.ALIVE, State.KEPT}
-        told = [
+        siblings = [
             replace(place, state=min(living)) if living and place.state is State.DEAD else place
             for place in places
         ]
-        why = _disagreement(told)
-        for leftover in told:
-            held = [other.namespace for other in told if other is not leftover and other.obstacle]
+        why = _disagreement(siblings)
+        for leftover in siblings:
+            held = [
+                other.namespace for other in siblings if other is not leftover and other.obstacle
+            ]
             sibling = f"a run goes as a whole, and namespace {held[0]} stays" if held else ""
             yield replace(leftover, spared=why or sibling)
 
 
 def _disagreement(places: Sequence[Leftover]) -> str:
-    """Return what makes it doubtful that all these places are one run's."""
+    """Return why these places may not all belong to one run, or nothing."""
     run = places[0].ownership.run
     if len({place.ownership for place in places}) > 1:
         return f"not all that says it is run {run}'s carries the same marks"
-    if len({place.own for place in places}) > 1:
-        strange = next(place.namespace for place in places if not place.own)
+    if len({place.own_namespace for place in places}) > 1:
+        strange = next(place.namespace for place in places if not place.own_namespace)
         return f"run {run} has namespaces of its own, and its marks are in namespace {strange} too"
     return ""
 
 
-def _own(item: Object) -> Leftover:
+def _own_namespace(item: Object) -> Leftover:
     ownership = Ownership.of(item)
     assert ownership is not None, "only marked namespaces are listed"
     leaving = bool(item["metadata"].get("deletionTimestamp"))
     return Leftover(
         ownership=ownership,
         namespace=item["metadata"]["name"],
-        own=True,
+        own_namespace=True,
         state=State.TERMINATING if leaving else State.ALIVE,
         uid=item["metadata"]["uid"],
     )
 
 
 def _foreign(connection: Connection, namespaces: Iterable[str]) -> list[Leftover]:
-    found: defaultdict[tuple[Ownership, str], list[Object]] = defaultdict(list)
+    groups: defaultdict[tuple[Ownership, str], list[Object]] = defaultdict(list)
     for kind in COLLECTIONS:
         for item in _everywhere(connection, kind, namespaces):
             marks = Ownership.of(item)
             assert marks is not None, "only marked objects are listed"
-            found[marks, item["metadata"]["namespace"]].append(item)
+            groups[marks, item["metadata"]["namespace"]].append(item)
     return [
         Leftover(
             ownership=marks,
             namespace=namespace,
-            own=False,
+            own_namespace=False,
             state=State.ALIVE,
             objects=tuple(f"{item['kind'].lower()}/{item['metadata']['name']}" for item in mine),
             items=tuple(mine),
         )
-        for (marks, namespace), items in found.items()
+        for (marks, namespace), items in groups.items()
         if (mine := list(owned(items, marks)))
     ]
 
@@ -232,12 +237,12 @@ _GUEST = "lease of run "
 
 
 def _judged(connection: Connection, leftover: Leftover, seconds: float) -> Leftover:
-    """Return what was found with the state of its run; without ``seconds`` nothing is watched."""
+    """Return the leftover with the state of its run; without ``seconds`` nothing is watched."""
     lease = read_lease(connection, leftover.namespace)
     if leftover.state is State.TERMINATING and (lease is None or not seconds):
         return leftover
     if lease is not None and holder_of(lease) != leftover.ownership.run:
-        if leftover.own:  # another run was sent into it
+        if leftover.own_namespace:  # another run uses it as its existing namespace
             guest = f"{_GUEST}{holder_of(lease)}"
             return replace(leftover, state=State.DEAD, strangers=(guest,))
         return replace(leftover, state=State.DEAD)
@@ -257,5 +262,5 @@ def _judged(connection: Connection, leftover: Leftover, seconds: float) -> Lefto
 
 
 def _ended(leftover: Leftover, state: State) -> State:
-    """Return the state of a run that has ended: of a namespace that is terminating, that it is."""
+    """Return the state of a run that has ended; a terminating namespace stays terminating."""
     return leftover.state if leftover.state is State.TERMINATING else state

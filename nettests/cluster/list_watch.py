@@ -16,11 +16,11 @@ from nettests.errors import ClusterError
 Object = dict[str, Any]
 
 LOOK_SECONDS = 5.0
-"""Length of one watch: states that do not change are handed out again so often."""
+"""Length of one watch: unchanged states are yielded again at this interval."""
 PAUSE_SECONDS = 0.5
-"""Before the next request where the last one told nothing: it failed, or ended at once."""
+"""Pause before the next request if the last one brought nothing: it failed, or ended at once."""
 FINAL = frozenset({401, 403, 404})
-"""Answers that do not heal by waiting."""
+"""Statuses that waiting does not change."""
 EXPIRED = 410
 
 
@@ -35,26 +35,26 @@ def states(
 ) -> Iterator[Mapping[str, Object]]:
     """Yield the collection by name: as listed, after each change, and at least every ``look`` seconds.
 
-    Where it need not be ``listed``, a watch without a version begins with what is there, one object after another:
-    a request less for who follows one object that was just made.
+    Without ``listed``, a watch without a version begins with the existing objects, one after the other: that saves
+    a request for following one object that was just created.
 
     Ends after ``seconds``, whatever the API does in between; ``ApiError`` for an answer in ``FINAL``, ``ClosedError``
     once the connection is closed.
-    A watch that ended in order is resumed where it was. After one that was cut, was refused or has
-    expired (410) the collection is listed again: behind a gateway that lets no watch live the lists still tell.
+    A watch that ended in order is resumed. After one that broke off, was refused or has expired (410), the
+    collection is listed again: behind a gateway that cuts every watch the lists still work.
     """
     deadline = time.monotonic() + seconds
     held: dict[str, Object] = {}
     version = ""
     while (left := deadline - time.monotonic()) > 0:
-        begun = time.monotonic()
-        told = False
+        started = time.monotonic()
+        answered = False
         try:
             if not version:
                 held, version = _listed(connection, path, query) if listed else ({}, "")
             if listed:
                 yield held
-            listed = True  # from now on it is known what was there
+            listed = True  # from now on the last state is known
             options = {**query, **({"resourceVersion": version} if version else {})}
             with closing(connection.watch(path, seconds=min(look, left), **options)) as events:
                 for event in events:
@@ -62,32 +62,32 @@ def states(
                         version = ""
                         break
                     version = _taken(held, event) or version
-                    told = True
+                    answered = True
                     yield held
         except ApiError as error:
             if error.status in FINAL:
                 raise
             version = ""
-            told = error.status == EXPIRED
+            answered = error.status == EXPIRED
         except ClosedError:
             raise
         except ClusterError:
             version = ""
-        if not told and time.monotonic() - begun < PAUSE_SECONDS:
+        if not answered and time.monotonic() - started < PAUSE_SECONDS:
             time.sleep(max(0.0, min(PAUSE_SECONDS, deadline - time.monotonic())))
 
 
 def _listed(
     connection: Connection, path: str, query: Mapping[str, str]
 ) -> tuple[dict[str, Object], str]:
-    """Return the objects by name, and the version at which to begin to watch."""
+    """Return the objects by name, and the version at which to begin the watch."""
     listed = connection.get(path, **query)
     held = {item["metadata"]["name"]: item for item in listed.get("items") or ()}
     return held, listed["metadata"]["resourceVersion"]
 
 
 def _taken(held: dict[str, Object], event: Object) -> str | None:
-    """Take a change in; return the version that it brings, if it says one."""
+    """Apply a change; return its version, if it has one."""
     item = event["object"]
     meta = item.get("metadata") or {}
     if event["type"] == "DELETED":

@@ -22,7 +22,7 @@ KUBEADM = "ConfigMap kube-system/kubeadm-config"
 
 
 def kubeadm_networking(config_map: Object | None) -> Object:
-    """Return ``networking`` of kubeadm's ClusterConfiguration; empty where there is none."""
+    """Return ``networking`` of kubeadm's ClusterConfiguration; empty if there is none."""
     text = ((config_map or {}).get("data") or {}).get("ClusterConfiguration", "")
     try:
         loaded = plain_yaml(text)
@@ -35,7 +35,7 @@ def kubeadm_networking(config_map: Object | None) -> Object:
 def pod_cidrs(
     kubeadm: Object, flannel: Object, of_nodes: Sequence[Network], stated: StatedFacts
 ) -> Fact[tuple[Network, ...]]:
-    """Return the cluster's pod networks, the nodes' own where nothing names the whole."""
+    """Return the cluster's pod networks; those of its nodes if nothing names the whole."""
     if stated.pod_cidrs:
         return known(stated.pod_cidrs, STATED)
     for text, origin in (
@@ -57,7 +57,7 @@ def _both(first: object, second: object) -> str:
 def service_cidrs(
     objects: Sequence[Object], kubeadm: Object, stated: StatedFacts, reason: str = ""
 ) -> Fact[tuple[Network, ...]]:
-    """Return the Service networks: those that the API serves say what is so, kubeadm what was wished.
+    """Return the Service networks: the API's objects show the actual ones, kubeadm the configured ones.
 
     ``reason`` says why ServiceCIDRs were not read; the API has them from Kubernetes 1.33 on (KEP-1880).
     """
@@ -65,9 +65,9 @@ def service_cidrs(
         return known(stated.service_cidrs, STATED)
     named = [
         cidr
-        for one in objects
-        if not one["metadata"].get("deletionTimestamp")
-        for cidr in (one.get("spec") or {}).get("cidrs") or ()
+        for service_cidr in objects
+        if not service_cidr["metadata"].get("deletionTimestamp")
+        for cidr in (service_cidr.get("spec") or {}).get("cidrs") or ()
     ]
     networks = _networks(",".join(dict.fromkeys(named)))
     if networks:
@@ -123,15 +123,15 @@ def dns_address(services: Sequence[Object], stated: StatedFacts) -> Fact[Address
 def dns_pods(pods: Sequence[Object]) -> Fact[tuple[Address, ...]]:
     """Return the addresses of the DNS's serving Pods in kube-system (label ``k8s-app=kube-dns``).
 
-    Those are the ready ones that nobody deletes: what its Service leads to.
+    Those are its Service's endpoints: Pods that are ready and not being deleted.
     """
-    found = [
+    addresses = [
         ipaddress.ip_address(pod["status"]["podIP"])
         for pod in pods
         if (pod["metadata"].get("labels") or {}).get("k8s-app") == "kube-dns" and serves(pod)
     ]
-    if found:
-        return known(tuple(sorted(found, key=str)), "Pods with the label k8s-app=kube-dns")
+    if addresses:
+        return known(tuple(sorted(addresses, key=str)), "Pods with the label k8s-app=kube-dns")
     return unknown("no ready Pod of kube-system has the label k8s-app=kube-dns")
 
 
@@ -157,9 +157,9 @@ def families(
         address.version for address in nodes
     }
     primary = kubernetes.version if kubernetes is not None else 4
-    known = {4: Family.IPV4, 6: Family.IPV6}
+    by_version = {4: Family.IPV4, 6: Family.IPV6}
     ordered = sorted(versions, key=lambda version: (version != primary, version))
-    return tuple(known[version] for version in ordered)
+    return tuple(by_version[version] for version in ordered)
 
 
 def _networks(text: object) -> tuple[Network, ...]:

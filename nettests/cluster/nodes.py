@@ -32,7 +32,7 @@ POOL_LABELS = (
     "cluster.x-k8s.io/deployment-name",
     "kops.k8s.io/instancegroup",
 )
-"""Labels by which platforms name a group of nodes; the first that a node has is its pool."""
+"""Labels with which platforms name a group of nodes; the first one of a node is its pool."""
 
 PLATFORM_LABELS = {
     "kubernetes.azure.com/agentpool": "aks",
@@ -40,7 +40,7 @@ PLATFORM_LABELS = {
     "eks.amazonaws.com/compute-type": "eks",
     "cloud.google.com/gke-nodepool": "gke",
 }
-"""Labels that a managed service gives each of its nodes, and nobody else does."""
+"""Labels that only a managed service gives to its nodes."""
 ZONE_LABEL = "topology.kubernetes.io/zone"
 KUBELET_PORT = 10250
 
@@ -59,7 +59,7 @@ def name_of(node: Object) -> str:
 
 
 def hostname_of(node: Object) -> str:
-    """Return the label that pins Pods to the node; platforms may spell it unlike the node's name."""
+    """Return the hostname label, which pins Pods to the node; it may differ from the node's name."""
     return _labels(node).get(HOSTNAME_LABEL, "")
 
 
@@ -73,13 +73,13 @@ def platform_of(nodes: Sequence[Object]) -> Fact[str]:
 
 
 def zone_of(node: Object) -> Fact[str]:
-    """Return the zone that the node says it stands in."""
+    """Return the node's zone, by its label."""
     zone = _labels(node).get(ZONE_LABEL)
     return known(zone, f"label {ZONE_LABEL}") if zone else unknown(f"no label {ZONE_LABEL}")
 
 
 def steering_classes(listed: Sequence[Object], reason: str) -> Fact[tuple[str, ...]]:
-    """Return the RuntimeClasses that carry a node selector or tolerations; ``reason`` is why none was read."""
+    """Return the RuntimeClasses with a node selector or tolerations; ``reason`` says why none was read."""
     if reason:
         return unknown(reason)
     steering = [name_of(item) for item in listed if any((item.get("scheduling") or {}).values())]
@@ -87,7 +87,7 @@ def steering_classes(listed: Sequence[Object], reason: str) -> Fact[tuple[str, .
 
 
 def os_of(node: Object) -> OS | None:
-    """Return the node's OS, ``None`` for one that this project does not know."""
+    """Return the node's OS, ``None`` for an unsupported one."""
     text = _info(node).get("operatingSystem") or _labels(node).get(OS_LABEL, "")
     return OS(text) if text in set(OS) else None
 
@@ -134,25 +134,25 @@ def host_process_of(node: Object) -> Fact[bool]:
 def addresses_of(node: Object) -> tuple[Address, ...]:
     """Return the node's addresses, internal ones first."""
     listed = node.get("status", {}).get("addresses", [])
-    found: list[Address] = []
+    addresses: list[Address] = []
     for kind in ("InternalIP", "ExternalIP"):
         for item in listed:
             if item["type"] == kind:
                 address = ipaddress.ip_address(item["address"])
-                if address not in found:
-                    found.append(address)
-    return tuple(found)
+                if address not in addresses:
+                    addresses.append(address)
+    return tuple(addresses)
 
 
 def pod_cidrs_of(node: Object) -> tuple[Network, ...]:
-    """Return the node's pod CIDRs; empty where the network plugin keeps its own and writes it nowhere."""
+    """Return the node's pod CIDRs; empty if the network plugin keeps them to itself."""
     spec = node.get("spec", {})
     texts = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
     return tuple(ipaddress.ip_network(text) for text in texts or hybrid_overlay.subnets_of(node))
 
 
 def kubelet_port_of(node: Object) -> int:
-    """Return the kubelet's port, 10250 where the node does not say."""
+    """Return the kubelet's port, 10250 if the node does not say."""
     endpoints = node.get("status", {}).get("daemonEndpoints", {})
     return int(endpoints.get("kubeletEndpoint", {}).get("Port") or KUBELET_PORT)
 
@@ -181,7 +181,7 @@ def of_own_network(pods: Iterable[Object]) -> Iterator[str]:
 
 
 def left_out(node: Object, profile: ClusterProfile) -> str:
-    """Return why a node takes no part in a run although Pods may be scheduled to it, or nothing."""
+    """Return why a run does not use a node although Pods may be scheduled to it, or nothing."""
     os, build = os_of(node), build_of(node).value
     labels = _labels(node)
     wanted = profile.pods.node_selector
@@ -203,13 +203,16 @@ VIRTUAL_TAINTS = ("virtual-kubelet.io/provider", "azure.com/aci")
 
 
 def _virtual(node: Object) -> str:
-    """Return by what a node is known to be no machine: it has no network of nodes and no host."""
+    """Return what shows that a node is virtual, without a host and its network, or nothing."""
     labels = _labels(node)
     by_label = [
         f"{key}={value}" for key, value in VIRTUAL_LABELS.items() if labels.get(key) == value
     ]
     by_taint = [taint.key for taint in taints_of(node) if taint.key in VIRTUAL_TAINTS]
-    known_by = [*(f"label {one}" for one in by_label), *(f"taint {one}" for one in by_taint)]
+    known_by = [
+        *(f"label {label}" for label in by_label),
+        *(f"taint {taint}" for taint in by_taint),
+    ]
     return ", ".join(known_by)
 
 
@@ -234,8 +237,8 @@ def places(nodes: Sequence[Object], pinned: Mapping[str, Sequence[str]]) -> dict
         groups: dict[tuple[str, int], list[str]] = {}
         for node in rest:
             groups.setdefault(_group(node), []).append(name_of(node))
-        taken = {place.pool for place in placed.values()}
-        ordinals = (n for n in range(1, 10_000) if f"{os}-{n}" not in taken)
+        pool_names = {place.pool for place in placed.values()}
+        ordinals = (n for n in range(1, 10_000) if f"{os}-{n}" not in pool_names)
         for _, names in sorted(groups.items()):
             pool = f"{os}-{next(ordinals)}"
             for member, name in enumerate(sorted(names), 1):

@@ -17,7 +17,7 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """Who made an object, for which run, when, and when it has certainly served its purpose."""
+    """Who created an object, for which run, when, and when it expires."""
 
     run: str
     owner: str
@@ -35,9 +35,9 @@ class Ownership:
         return {CREATED: _spelled(self.created), EXPIRES: _spelled(self.expires)}
 
     def marked(self, item: Object) -> Object:
-        """Return the object with the run's marks; what it says of itself stays.
+        """Return the object with the run's marks added; its own labels and annotations stay.
 
-        What objects make that make Pods is marked too: it outlives them for a moment.
+        The Pods of a workload's template are marked too: they outlive it for a moment.
         """
         for name in ("template", "jobTemplate"):
             if (template := (item.get("spec") or {}).get(name)) is not None:

@@ -16,9 +16,9 @@ from nettests.model.permission import EVERYWHERE, Permission
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 RULES = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 NOWHERE = "nettests-in-no-namespace"
-"""A namespace that does not exist and has no RoleBindings: rules that hold there hold in all namespaces."""
+"""A namespace that does not exist and has no RoleBindings: its rules hold in all namespaces."""
 FEW = 3
-"""So many permissions are reviewed one by one: their rules would take as many requests."""
+"""Up to this many permissions are reviewed one by one: reading the rules would take as many requests."""
 Rules = Mapping[str, Collection[Mapping[str, Any]]]
 """By namespace."""
 
@@ -28,18 +28,26 @@ def denied(
 ) -> tuple[Permission, ...]:
     """Return those of ``wanted`` that the API server denies this identity.
 
-    ``namespace`` is the existing one that a run uses. Without it the run makes its own, whose name nobody
-    knows beforehand: then what it needs there has to be allowed in all namespaces.
+    ``namespace`` is the existing one that a run uses. Without it the run creates its own, whose name is not known
+    beforehand: then the permissions have to hold in all namespaces.
     """
-    here = [one.within(namespace) for one in wanted]
+    here = [permission.within(namespace) for permission in wanted]
     with ThreadPoolExecutor(connection.bounds.requests_open, "review") as pool:
         rules: Rules = {NOWHERE: _rules(connection, NOWHERE)} if len(here) > FEW else {}
-        places = sorted({_place(one) for one in here if not covered(one, rules)} - {NOWHERE})
+        places = sorted(
+            {_place(permission) for permission in here if not covered(permission, rules)}
+            - {NOWHERE}
+        )
         if rules:
-            told = pool.map(lambda place: (place, _rules(connection, place)), places)
-            rules = {**rules, **dict(told)}
-        allowed = list(pool.map(lambda one: covered(one, rules) or _allowed(connection, one), here))
-    return tuple(one for one, may in zip(wanted, allowed, strict=True) if not may)
+            reviews = pool.map(lambda place: (place, _rules(connection, place)), places)
+            rules = {**rules, **dict(reviews)}
+        allowed = list(
+            pool.map(
+                lambda permission: covered(permission, rules) or _allowed(connection, permission),
+                here,
+            )
+        )
+    return tuple(permission for permission, may in zip(wanted, allowed, strict=True) if not may)
 
 
 def _place(wanted: Permission) -> str:
@@ -48,7 +56,7 @@ def _place(wanted: Permission) -> str:
 
 
 def _rules(connection: Connection, namespace: str) -> Collection[Mapping[str, Any]]:
-    """Return the rules of this identity in a namespace; none where they may not be read."""
+    """Return the rules of this identity in a namespace; none if they may not be read."""
     spec = {"namespace": namespace}
     kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
     try:
@@ -59,7 +67,7 @@ def _rules(connection: Connection, namespace: str) -> Collection[Mapping[str, An
 
 
 def covered(wanted: Permission, rules: Rules) -> bool:
-    """Whether a rule of its place allows it, or one of all namespaces; that none does says nothing."""
+    """Whether a rule of its namespace, or of all namespaces, allows it; without one it may still be allowed."""
     places = {_place(wanted), NOWHERE}
     return any(_covers(rule, wanted) for place in places for rule in rules.get(place, ()))
 
@@ -77,7 +85,7 @@ def _covers(rule: Mapping[str, Any], wanted: Permission) -> bool:
 
 
 def _any(stated: Iterable[str] | None, accepted: Collection[str]) -> bool:
-    return any(one in accepted for one in stated or ())
+    return any(value in accepted for value in stated or ())
 
 
 def _allowed(connection: Connection, here: Permission) -> bool:

@@ -21,14 +21,14 @@ CONFIG_MAPS = {
     "calico": ("kube-system/calico-windows-config", "calico-system/calico-windows-config"),
     hybrid_overlay.PLUGIN: hybrid_overlay.CONFIG_MAPS,
 }
-"""ConfigMaps by plugin, that of Windows nodes first."""
+"""ConfigMaps by plugin, the one of Windows nodes first."""
 PERMISSIONS = {"calico": (LIST_IP_POOLS,)}
-"""What rules about a plugin's own objects need to be allowed."""
+"""The permissions that rules about a plugin's own objects need."""
 FLANNEL_ON_WINDOWS = (
     "kube-flannel/kube-flannel-windows-cfg",
     "kube-system/kube-flannel-windows-cfg",
 )
-"""Where sig-windows-tools' manifests keep what Flannel calls on Windows nodes."""
+"""The ConfigMaps in which sig-windows-tools' manifests configure Flannel's plugin on Windows nodes."""
 LOOPBACK_DSR = "loopbackDSR"
 
 ANTREA_TUNNEL = "geneve"
@@ -36,7 +36,7 @@ ANTREA_ENCAPSULATED = {"encap", "hybrid", ""}
 
 
 CALICO_DAEMON_SETS = "calico-node-windows"
-"""Beginning of the names of Calico's DaemonSets on Windows; its operator writes settings there only."""
+"""Prefix of the names of Calico's DaemonSets on Windows; its operator writes settings only there."""
 CALICO_BACKEND = "CALICO_NETWORKING_BACKEND"
 CALICO_NETWORK_ID = "VXLAN_VNI"
 
@@ -45,30 +45,30 @@ def backend_of(
     plugin: str, config_maps: Mapping[str, Object], daemon_sets: Sequence[Object] = ()
 ) -> Fact[str]:
     """Return the backend of Calico or Antrea: ``vxlan``, ``geneve``, ``windows-bgp``, ``none`` …"""
-    told = _calico_variable(CALICO_BACKEND, daemon_sets) if plugin == "calico" else None
-    if told is not None and told.value:
-        return known(told.value, told.origin)
+    variable = _calico_variable(CALICO_BACKEND, daemon_sets) if plugin == "calico" else None
+    if variable is not None and variable.value:
+        return known(variable.value, variable.origin)
     for name in CONFIG_MAPS.get(plugin, ()):
         data = (config_maps.get(name) or {}).get("data") or {}
-        found = _antrea_backend(data) if plugin == "antrea" else _calico_backend(data)
-        if found:
-            return known(found, f"ConfigMap {name}")
+        backend = _antrea_backend(data) if plugin == "antrea" else _calico_backend(data)
+        if backend:
+            return known(backend, f"ConfigMap {name}")
     where = " or ".join(CONFIG_MAPS.get(plugin, ())) or "no object"
     return unknown(f"{where} of {plugin} names a backend")
 
 
 def network_id_of(plugin: str, daemon_sets: Sequence[Object]) -> Fact[int]:
     """Return the network id of Calico's VXLAN, as its DaemonSet on Windows has it."""
-    told = _calico_variable(CALICO_NETWORK_ID, daemon_sets) if plugin == "calico" else None
-    if told is None or not (told.value or "").isdecimal():
+    variable = _calico_variable(CALICO_NETWORK_ID, daemon_sets) if plugin == "calico" else None
+    if variable is None or not (variable.value or "").isdecimal():
         return unknown(f"no DaemonSet of {plugin} says {CALICO_NETWORK_ID}")
-    return known(int(told.value or 0), told.origin)
+    return known(int(variable.value or 0), variable.origin)
 
 
 def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fact[bool]:
-    """Return whether Flannel hands ``loopbackDSR`` on to the plugin that it calls; off is that plugin's default.
+    """Return whether Flannel passes ``loopbackDSR`` to the plugin that it calls; that plugin's default is off.
 
-    Other plugins keep it on their nodes.
+    Other plugins configure it on their nodes.
     """
     if plugin != "flannel":
         return unknown(
@@ -77,10 +77,10 @@ def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fa
         )
     for name in FLANNEL_ON_WINDOWS:
         data = (config_maps.get(name) or {}).get("data") or {}
-        told = {_has_option(one) for text in data.values() if (one := _delegate(text))}
-        if len(told) == 1:
-            return known(told.pop(), f"ConfigMap {name}")
-        if told:
+        options = {_has_option(delegate) for text in data.values() if (delegate := _delegate(text))}
+        if len(options) == 1:
+            return known(options.pop(), f"ConfigMap {name}")
+        if options:
             return unknown(f"the configurations in ConfigMap {name} differ in it")
     return unknown(
         f"there is no ConfigMap {' or '.join(FLANNEL_ON_WINDOWS)} with a configuration; "
@@ -89,7 +89,7 @@ def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fa
 
 
 def _delegate(text: object) -> Object:
-    """Return what Flannel's plugin hands on, empty for what is no such configuration."""
+    """Return the configuration that Flannel's plugin passes on; empty if the text is none."""
     # sample: {"type": "flannel", "delegate": {"type": "sdnbridge", "optionalFlags": {"loopbackDSR": true}}}
     try:
         loaded = read_json(str(text))
@@ -102,8 +102,8 @@ def _delegate(text: object) -> Object:
 def _has_option(delegate: Object) -> bool:
     """Whether it is set: among ``optionalFlags`` of Microsoft's plugins, beside the type of others."""
     flags = delegate.get("optionalFlags")
-    given = flags if isinstance(flags, dict) else {}
-    return delegate.get(LOOPBACK_DSR) is True or given.get(LOOPBACK_DSR) is True
+    settings = flags if isinstance(flags, dict) else {}
+    return delegate.get(LOOPBACK_DSR) is True or settings.get(LOOPBACK_DSR) is True
 
 
 def _calico_variable(name: str, daemon_sets: Sequence[Object]) -> Fact[str] | None:
@@ -111,8 +111,8 @@ def _calico_variable(name: str, daemon_sets: Sequence[Object]) -> Fact[str] | No
         metadata = item["metadata"]
         if not metadata["name"].startswith(CALICO_DAEMON_SETS):
             continue
-        for given, value in _environment(item):
-            if given == name and value:
+        for variable, value in _environment(item):
+            if variable == name and value:
                 where = f"DaemonSet {metadata['namespace']}/{metadata['name']}"
                 return known(value, f"{where}: {name}")
     return None
@@ -127,7 +127,7 @@ def _environment(daemon_set: Object) -> Iterator[tuple[str, str]]:
 
 
 def serves_services(plugin: str | None, config_maps: Mapping[str, Object]) -> str:
-    """Return where it stands that the plugin serves all Services in kube-proxy's place, or nothing.
+    """Return the source that says that the plugin replaces kube-proxy for all Services, or nothing.
 
     Antrea's ``proxyAll``; without it only pods are served.
     """

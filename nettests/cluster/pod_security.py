@@ -28,7 +28,7 @@ ORIGIN = "a dry run of a hostNetwork pod"
 
 
 def level_of(connection: Connection, namespace: str) -> Fact[str]:
-    """Return the level that ``namespace`` enforces; ``ClusterError`` when there is no such namespace, or not for long."""
+    """Return the level that ``namespace`` enforces; ``ClusterError`` if it does not exist, or is terminating."""
     answer = dry_run(connection, _pod(namespace))
     if answer.status == 404:
         raise ClusterError(
@@ -45,7 +45,7 @@ def level_of(connection: Connection, namespace: str) -> Fact[str]:
     if answer.status < 300:
         return known("privileged", ORIGIN)
     if by_quota(answer.text):
-        # ResourceQuota is the last of all admission plugins, so Pod Security had let the pod in.
+        # ResourceQuota is the last of all admission plugins, so Pod Security had admitted the pod.
         return known("privileged", f"{ORIGIN}, which nothing but a quota refused")
     return _labelled(connection, namespace) or unknown(
         f"{ORIGIN} was refused with status {answer.status}: {answer.text[:300]}"
@@ -53,12 +53,12 @@ def level_of(connection: Connection, namespace: str) -> Fact[str]:
 
 
 def by_quota(text: str) -> bool:
-    """Whether a refusal is that of a ResourceQuota."""
+    """Whether a refusal is by a ResourceQuota."""
     return bool(_OF_QUOTA.search(text))
 
 
 def _labelled(connection: Connection, namespace: str) -> Fact[str] | None:
-    """Return the level that the namespace's label names; nothing where it has none or cannot be read."""
+    """Return the level in the namespace's label; nothing if it has none or cannot be read."""
     answer = connection.answer("GET", f"/api/v1/namespaces/{namespace}")
     if answer.status != 200:
         return None
@@ -78,4 +78,4 @@ def _pod(namespace: str) -> dict[str, Any]:
 
 
 RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}}
-"""A quota may demand them of every pod."""
+"""Resources that a quota may demand of every pod."""

@@ -25,8 +25,8 @@ from nettests.model.limits import TooBigError
 
 CONNECT_SECONDS = 5.0
 LANES = 8
-"""So many connections are opened with one handshake where one does not do. Each is a process of its own in the Pod's
-sandbox on Windows nodes whose containerd has ``wincat``, and most Pods are queried one question after another."""
+"""Connections per handshake if one is not enough. Each is a process in the Pod's sandbox on Windows nodes whose
+containerd has ``wincat``, and most Pods get one request after another."""
 DATA, ERROR = 0, 1
 """The channels of the one port; each begins with the port itself, in two bytes."""
 
@@ -35,11 +35,11 @@ class _LostError(ChannelError):
     """The stream ended in the middle, without a reason."""
 
     by_another = False
-    """Whether it was hung up for what came for another question."""
+    """Whether it was closed because of another request's data."""
 
 
 class _FailedError(OSError):
-    """What the other end of a forwarding says has failed there."""
+    """A failure that the other end of a forwarding reported."""
 
 
 @dataclass(slots=True)
@@ -50,19 +50,19 @@ class _Forwarding:
     port: int
     patience: Patience = field(default_factory=Patience)
     lost: bool = False
-    """Whether its stream broke off; what is read ends there."""
+    """Whether its stream broke off; reading ends there."""
     begun: bool = False
-    """Whether an answer has begun to come, and has not ended."""
+    """Whether an answer has begun, and has not ended."""
     _announced: set[int] = field(default_factory=set)
 
     def begin(self, seconds: float) -> None:
-        """Allow one answer: so long, and no larger than a body may be."""
+        """Allow one answer: within this time, and no larger than a body may be."""
         self.stream.allow(limits.BODY_BYTES + limits.HEAD_BYTES)
         self.begun = False
         self.patience.begin(seconds)
 
     def await_announced(self, until: float) -> None:
-        """Wait until the other end has said that it serves this connection; ``OSError`` where it does not say so."""
+        """Wait until the other end announces that it serves this connection; ``OSError`` if it does not."""
         while self._announced != {DATA, ERROR}:
             message = self.stream.receive(max(0.0, until - time.monotonic()))
             if message is None:
@@ -72,7 +72,7 @@ class _Forwarding:
             self._announce(*message)
 
     def is_idle(self) -> bool:
-        """Whether it is still open, and has brought nothing but answers to requests."""
+        """Whether it is still open, and has received nothing but answers to requests."""
         try:
             self.receive(0)
         except TimeoutError:
@@ -82,7 +82,7 @@ class _Forwarding:
         return False
 
     def receive(self, seconds: float) -> bytes:
-        """Return what comes next over the data channel; nothing once the stream has ended."""
+        """Return the next data of the data channel; empty once the stream has ended."""
         until = time.monotonic() + seconds
         while True:
             try:
@@ -92,22 +92,22 @@ class _Forwarding:
                 return b""
             if message is None:
                 return b""
-            channel, said = message
+            channel, data = message
             if channel not in self._announced:
-                self._announce(channel, said)
+                self._announce(channel, data)
             elif channel == ERROR:
-                raise _FailedError(said.decode(errors="replace"))
-            elif said:
+                raise _FailedError(data.decode(errors="replace"))
+            elif data:
                 self.begun = True
-                return said
+                return data
 
-    def _announce(self, channel: int, said: bytes) -> None:
-        if channel not in {DATA, ERROR} or said != self.port.to_bytes(2, "little"):
+    def _announce(self, channel: int, data: bytes) -> None:
+        if channel not in {DATA, ERROR} or data != self.port.to_bytes(2, "little"):
             raise RefusedError(f"its channel {channel} did not begin with port {self.port}")
         self._announced.add(channel)
 
     def give_up(self) -> None:
-        """Let go of a connection; where words came that are no whole answer, of all that share its stream."""
+        """Release a connection; if only part of an answer arrived, close all that share its stream."""
         if self.begun:
             self.stream.hang_up()
         else:
@@ -118,35 +118,35 @@ class _Forwarding:
         self.stream.send(DATA, data)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        """Return what an answer is read from."""
+        """Return the file that an answer is read from."""
         return io.BufferedReader(_Reading(self))
 
     def close(self) -> None:
-        """Leave the stream open: an HTTP connection lets go of its socket before an answer is read."""
+        """Leave the stream open: an HTTP connection closes its socket before an answer is read."""
 
 
 class _Reading(io.RawIOBase):
-    """What a forwarding brings, as a file."""
+    """The data of a forwarding, as a file."""
 
     def __init__(self, over: _Forwarding) -> None:
         self._over = over
         self._rest = b""
 
     def readinto(self, buffer: Any) -> int:
-        """Read what has come, at least a byte; ``TimeoutError`` where none comes in time."""
-        came = self._rest or self._over.receive(self._over.patience.left())
-        size = min(len(buffer), len(came))
-        buffer[:size], self._rest = came[:size], came[size:]
+        """Read what has arrived, at least one byte; ``TimeoutError`` if none arrives in time."""
+        data = self._rest or self._over.receive(self._over.patience.left())
+        size = min(len(buffer), len(data))
+        buffer[:size], self._rest = data[:size], data[size:]
         return size
 
     def readable(self) -> bool:
-        """It is for reading."""
+        """Return true: the file is for reading."""
         return True
 
 
 @dataclass(slots=True)
 class PortForward:
-    """HTTP over kept-open port-forwards: as many as have a request under way."""
+    """HTTP over port-forwards that stay open: one for each concurrent request."""
 
     connection: Connection
     namespace: str
@@ -155,14 +155,14 @@ class PortForward:
     name: str = "port-forward"
     _idle: list[_Forwarding] = field(default_factory=list)
     _next: int = 1
-    """So many connections the next handshake brings: the first question needs one."""
+    """How many connections the next handshake opens: the first request needs one."""
     _most: int = LANES
     _closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _opening: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Query ``path`` over an idle forwarding, or over a new one; one that was lost while it was idle, or for another's answer, is replaced."""
+        """Request ``path`` over an idle or a new forwarding; one that was lost while idle, or through another request, is replaced."""
         while True:
             over, fresh = self._connected()
             try:
@@ -172,9 +172,9 @@ class PortForward:
                     raise ChannelError(error.message) from error
 
     def _connected(self) -> tuple[_Forwarding, bool]:
-        """Return a forwarding for one question, and whether it is new.
+        """Return a forwarding for one request, and whether it is new.
 
-        One handshake at a time, as it brings connections for others too; none waits longer for another's than for its own.
+        One handshake at a time, as it also opens connections for other requests; none waits for another's longer than for its own.
         """
         if idle := self._take():
             return idle, False
@@ -207,7 +207,7 @@ class PortForward:
             probing.request("GET", path, headers={"Host": self.pod})
             response = probing.getresponse()
             body = whole(response.read, limits.BODY_BYTES, "its answer").decode(errors="replace")
-            if over.lost:  # a body without a length ends there, whether or not it is whole
+            if over.lost:  # a body without a length ends there, complete or not
                 raise LostError("it was lost in the middle of its answer")
             over.begun = False
             kept = not response.will_close
@@ -217,7 +217,7 @@ class PortForward:
             raise self._failed(error) from error
         except (OSError, http.client.HTTPException) as error:
             lost = _LostError(f"port-forward to {self.pod}: {error}")
-            lost.by_another = over.stream.hung_up  # not yet for what came for this one
+            lost.by_another = over.stream.hung_up  # not yet because of this one's data
             raise lost from error
         finally:
             if not kept:
@@ -226,7 +226,7 @@ class PortForward:
         return HttpAnswer(status=response.status, body=body, seconds=time.monotonic() - began)
 
     def _keep(self, over: _Forwarding) -> None:
-        """Keep a forwarding for the next question; an answer that comes after the end leaves nothing open."""
+        """Keep a forwarding for the next request; after ``close`` it is closed instead."""
         over.stream.rest()
         with self._lock:
             if not self._closed:
@@ -235,23 +235,23 @@ class PortForward:
         over.stream.close()
 
     def read(self, *, timeout: float) -> str:
-        """Return what a server says by itself over a forwarding of its own, until it closes."""
+        """Return what a server sends by itself over a separate forwarding, until it closes."""
         (over,) = self._opened(1)
         try:
             over.begin(timeout)
-            said = whole(_Reading(over).read, limits.BODY_BYTES, "what it says")
+            data = whole(_Reading(over).read, limits.BODY_BYTES, "what it says")
         except TooBigError as error:
             raise self._failed(error.message) from error
         except OSError as error:
             raise self._failed(error) from error
         finally:
             over.stream.close()
-        if over.lost and not said:
+        if over.lost and not data:
             raise SpentError(f"port-forward to {self.pod}: it was lost before a word was said")
-        return said.decode(errors="replace")
+        return data.decode(errors="replace")
 
     def close(self) -> None:
-        """Close every idle forwarding, and those in use when they have their answer; open none any more."""
+        """Close every idle forwarding, and busy ones once they have their answer; open no new one."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -259,24 +259,24 @@ class PortForward:
             over.stream.close()
 
     def _open(self) -> _Forwarding:
-        """Open forwardings, keep those for other questions that the other end serves, and return one."""
+        """Open forwardings, keep those that the other end serves for other requests, and return one."""
         first, *others = self._opened(self._next)
         self._next = self._most
         until = time.monotonic() + CONNECT_SECONDS
-        for number, one in enumerate(others):
+        for number, forwarding in enumerate(others):
             try:
-                one.await_announced(until)
-            except OSError as error:  # what is wrong with the whole stream, the first one meets
-                if isinstance(error, TimeoutError):  # the first port alone is served
+                forwarding.await_announced(until)
+            except OSError as error:  # the first one shows what is wrong with the whole stream
+                if isinstance(error, TimeoutError):  # only the first port is served
                     self._next = self._most = 1
                 for unserved in others[number:]:
                     unserved.stream.close()
                 break
-            self._keep(one)
+            self._keep(forwarding)
         return first
 
     def _opened(self, count: int) -> list[_Forwarding]:
-        """Open so many forwardings with one handshake."""
+        """Open several forwardings with one handshake."""
         if self._closed:
             raise ChannelError(f"port-forward to {self.pod} was closed")
         try:

@@ -20,7 +20,7 @@ from nettests.parse.admission import by_policy, causes
 NAME = "nettests-privileged"
 ORIGIN = "a dry run of a privileged HostProcess pod"
 PLACE = "default"
-"""Where a run that makes its own namespace sends the dry run: this one is always there."""
+"""The namespace of the dry run if a run creates its own: this one always exists."""
 _LATER = re.compile(
     # sample: pods "x" is forbidden: violates PodSecurity "baseline:latest": host namespaces …
     r"violates PodSecurity \\?\""
@@ -29,13 +29,13 @@ _LATER = re.compile(
     # sample: pods "x" is forbidden: ValidatingAdmissionPolicy 'nettests' with binding 'nettests' denied request: …
     r"| is forbidden: ValidatingAdmissionPolicy '"
 )
-"""Refusals by what decides only when a Pod was found valid."""
+"""Refusals by admission plugins that decide only about valid Pods."""
 
 
 def privileged_of(connection: Connection, namespace: str, denied: tuple[str, ...]) -> Fact[bool]:
     """Return whether privileged Pods are valid; ``namespace`` is the one a run uses, empty for its own.
 
-    ``denied`` is what this identity may not do: who may not create Pods may not try to.
+    ``denied`` is what this identity may not do: without permission to create Pods there is no dry run.
     """
     if str(CREATE_POD) in denied:
         return unknown(f"this identity may not {CREATE_POD}")
@@ -52,11 +52,13 @@ def privileged_of(connection: Connection, namespace: str, denied: tuple[str, ...
 def _refusal(text: str) -> str:
     """Return the API server's words about privileged containers, if it refused them as such."""
     try:
-        said = read_json(text)
+        status = read_json(text)
     except ValueError:
         return ""
-    found = causes(said) if isinstance(said, dict) else []
-    return "; ".join(f"{one.get('field')}: {one.get('message')}" for one in found if by_policy(one))
+    refusals = causes(status) if isinstance(status, dict) else []
+    return "; ".join(
+        f"{cause.get('field')}: {cause.get('message')}" for cause in refusals if by_policy(cause)
+    )
 
 
 def _pod(namespace: str) -> dict[str, Any]:

@@ -38,7 +38,7 @@ T = TypeVar("T", Timing, DiagnosticsLimits, Scale)
 
 
 def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> ClusterProfile:
-    """Return the profile in ``path``, which an option named; without one, a profile that states nothing."""
+    """Return the profile in ``path``, which an option named; without one, an empty profile."""
     if path is None:
         return ClusterProfile()
     try:
@@ -53,14 +53,14 @@ def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> Clu
 
 
 def parse_profile(text: str, file: str) -> ClusterProfile:
-    """Return the profile written in ``text``; ``ManifestError`` names line, key and near miss."""
+    """Return the profile in ``text``; ``ManifestError`` names line, key and near miss."""
     schema = json.loads(
         (manifests_path() / "schema" / "cluster-profile.schema.json").read_text(encoding="utf-8")
     )
     data = read_document(text, file, schema).data
     try:
         return _profile(data)
-    except ValueError as error:  # an address or network that looks right and is not
+    except ValueError as error:  # an address or network that only looks valid
         raise ManifestError(f"{file}: {error}") from error
 
 
@@ -139,12 +139,13 @@ def _amounts(stated: dict[str, Any] | None, usual: Amounts) -> Amounts:
     if stated is None:
         return usual
     return {
-        kind: {name: str(amount) for name, amount in one.items()} for kind, one in stated.items()
+        kind: {name: str(amount) for name, amount in amounts.items()}
+        for kind, amounts in stated.items()
     }
 
 
 def _networks(texts: list[str] | None) -> tuple[Network, ...] | None:
-    """Return networks; an empty list says that there are none, which is not the same as no list."""
+    """Return networks; an empty list states that there are none, unlike a missing list."""
     return None if texts is None else tuple(ipaddress.ip_network(text) for text in texts)
 
 
@@ -174,7 +175,7 @@ def _kube_proxy(data: dict[str, Any]) -> StatedKubeProxy:
 
 
 def _named(kind: type[T], data: dict[str, Any]) -> T:
-    """Return a value whose fields are spelled as the profile spells its keys."""
+    """Return a value from the profile's keys, which name its fields."""
     spelled = {_camel(item.name): item.name for item in fields(kind)}
     return kind(**{spelled[key]: value for key, value in data.items()})
 
@@ -185,7 +186,7 @@ def _camel(name: str) -> str:
 
 
 def _pools(data: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the pinned node pools; ``roles`` is what the key was called before."""
+    """Return the pinned node pools; ``roles`` is the key's former name."""
     if "roles" in data and "nodePools" in data:
         raise ValueError("roles is the old name of nodePools: leave it out")
     stated = data.get("nodePools", data.get("roles", {}))

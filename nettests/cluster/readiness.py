@@ -15,11 +15,11 @@ Object = dict[str, Any]
 
 NODES = "/api/v1/nodes"
 MANY = 32
-"""Nodes of a cluster beyond which few of them are requested one by one."""
+"""In a cluster with more nodes than this, a few nodes are requested one by one."""
 SHARE = 4
-"""Where one of so many nodes or more is in question, all are listed: a request for each would bring as much, and cost more."""
+"""If more than one in this many nodes is needed, all are listed: a request for each would cost more."""
 PATIENCE_SECONDS = 5.0
-"""To connect, and to answer: a look that hangs must not hold up a run."""
+"""Time-out to connect, and to answer: a request that hangs must not delay a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,24 +34,24 @@ class Readiness:
 def read_readiness(
     connection: Connection, names: Collection[str], *, nodes: int
 ) -> Mapping[str, Readiness]:
-    """Return the readiness of those of ``names`` that there are; ``nodes`` is how many the cluster has.
+    """Return the readiness of the existing ones of ``names``; ``nodes`` is how many the cluster has.
 
-    ``ClusterError`` when no answer comes, or none that is a list.
+    ``ClusterError`` without an answer, or if it is no list.
     """
-    found: dict[str, Readiness] = {}
+    readiness: dict[str, Readiness] = {}
     patience = (PATIENCE_SECONDS, PATIENCE_SECONDS)
     for query in _queries(names, nodes):
-        # The API server's own cache will do: what it does not know yet, it knows at the next look.
+        # The API server's own cache is enough: it will have the latest state at the next look.
         probed = {**query, "resourceVersion": "0"}
         answer = connection.answer("GET", NODES, query=probed, timeout=patience, retried=())
         if answer.status != 200:
             raise ClusterError(f"{NODES}: status {answer.status}")
         try:
             items = read_json(answer.body)["items"]
-            found |= {item["metadata"]["name"]: readiness_of(item) for item in items}
+            readiness |= {item["metadata"]["name"]: readiness_of(item) for item in items}
         except (LookupError, TypeError, ValueError) as error:
             raise ClusterError(f"{NODES} is no list of nodes: {error}") from error
-    return {name: found[name] for name in names if name in found}
+    return {name: readiness[name] for name in names if name in readiness}
 
 
 def _queries(names: Collection[str], nodes: int) -> Iterator[dict[str, str]]:
@@ -63,13 +63,13 @@ def _queries(names: Collection[str], nodes: int) -> Iterator[dict[str, str]]:
 
 
 def readiness_of(node: Object) -> Readiness:
-    """Return what a Node says of itself; one without the condition is not Ready."""
-    for one in (node.get("status") or {}).get("conditions") or ():
-        if one["type"] == "Ready":
-            words = (one.get("reason"), one.get("message"))
+    """Return a Node's readiness; one without the condition is not Ready."""
+    for condition in (node.get("status") or {}).get("conditions") or ():
+        if condition["type"] == "Ready":
+            words = (condition.get("reason"), condition.get("message"))
             return Readiness(
-                ready=one["status"] == "True",
-                since=one.get("lastTransitionTime") or "",
+                ready=condition["status"] == "True",
+                since=condition.get("lastTransitionTime") or "",
                 why=": ".join(word for word in words if word),
             )
     return Readiness(ready=False, why="it has no condition Ready")

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "HEAD": "get"}
-"""Kubernetes' words for what a method does; of GET they depend on the path."""
+"""Kubernetes' verbs for methods; for GET the verb depends on the path."""
 STREAMS = frozenset({"exec", "portforward"})
-"""Subresources that are opened by a handshake and stay open."""
+"""Subresources that open a long-lived stream by a handshake."""
 
 
 def kind_of(method: str, path: str, *, watched: bool = False) -> str:
     """Return verb and resource of a request: ``list pods``, ``get nodes/proxy``, ``watch events``.
 
-    What names no resource, such as ``/version``, is named by its path.
+    Requests without a resource, such as ``/version``, are named by their path.
     """
     parts = path.partition("?")[0].strip("/").split("/")
     # samples: api/v1/namespaces/n/pods/p/log, apis/apps/v1/daemonsets, api/v1/namespaces/n, version
@@ -42,12 +42,12 @@ class Sent:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def count(self, kind: str) -> None:
-        """Count one more of a kind."""
+        """Count one more request of a kind."""
         with self._lock:
             self._counts[kind] += 1
 
     def __str__(self) -> str:
-        """Say what the API server had to answer."""
+        """Return the counts for people."""
         return f"the API server was sent {self.requests} requests, and {self.streams} for exec and port-forward"
 
     def counts(self) -> Mapping[str, int]:

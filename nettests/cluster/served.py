@@ -27,7 +27,7 @@ class Served:
 
     @property
     def resource(self) -> str:
-        """The resource as ``kubectl`` and RBAC spell it: ``pods``, ``statefulsets.apps``."""
+        """The resource as ``kubectl`` and RBAC write it: ``pods``, ``statefulsets.apps``."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def path(self, namespace: str) -> str:
@@ -36,9 +36,9 @@ class Served:
 
     def spell(self, name: str) -> str:
         """Return ``kind/name``; the kind of a CRD or aggregated API with its group."""
-        known = "." not in self.group or self.group.endswith(".k8s.io")
+        built_in = "." not in self.group or self.group.endswith(".k8s.io")
         kind = self.kind.lower()
-        return f"{kind}/{name}" if known else f"{kind}.{self.group}/{name}"
+        return f"{kind}/{name}" if built_in else f"{kind}.{self.group}/{name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +52,8 @@ class Catalogue:
 def namespaced_kinds(connection: Connection) -> Catalogue:
     """Return every namespaced kind that can be listed, each once.
 
-    A group whose discovery fails, as that of an aggregated API that is down, is named: it may hold
-    objects. Kubernetes itself finishes no namespace's deletion before that is mended.
+    A group whose discovery fails, such as that of an aggregated API that is down, is named: it may have
+    objects. Until that is fixed, Kubernetes itself completes no deletion of a namespace.
     """
     groups, why = _groups(connection)
     prefixes = ["/api/v1", *(f"/apis/{name}" for group in groups for name in _versions(group))]
@@ -80,26 +80,26 @@ def _groups(connection: Connection) -> tuple[list[Object], str]:
 
 
 def _versions(group: Object) -> Iterator[str]:
-    """Yield the versions of a group, the preferred one first: a kind may be served in another one only."""
+    """Yield the versions of a group, the preferred one first: a kind may be served only in another one."""
     preferred = (group.get("preferredVersion") or {}).get("groupVersion")
-    known = [version["groupVersion"] for version in group.get("versions") or ()]
-    yield from dict.fromkeys(([preferred] if preferred else []) + known)
+    versions = [version["groupVersion"] for version in group.get("versions") or ()]
+    yield from dict.fromkeys(([preferred] if preferred else []) + versions)
 
 
 def _resources(connection: Connection, prefix: str) -> list[Object] | str:
     """Return the resources of one group and version, or why they are not known."""
     try:
-        found: list[Object] = connection.get(prefix).get("resources") or []
+        resources: list[Object] = connection.get(prefix).get("resources") or []
     except ApiError as error:
         if error.status == UNAUTHORIZED:
             raise
         return f"{error.status} {error.reason}".strip()
-    return found
+    return resources
 
 
 def _kinds(prefix: str, resources: list[Object]) -> Iterator[Served]:
     group = prefix.split("/")[2] if prefix.startswith("/apis/") else ""
     for resource in resources:
-        own = "/" not in resource["name"]  # not a subresource
-        if own and resource.get("namespaced") and "list" in (resource.get("verbs") or ()):
+        is_resource = "/" not in resource["name"]  # not a subresource
+        if is_resource and resource.get("namespaced") and "list" in (resource.get("verbs") or ()):
             yield Served(prefix=prefix, group=group, plural=resource["name"], kind=resource["kind"])

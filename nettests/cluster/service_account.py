@@ -14,19 +14,19 @@ from kubernetes.config.incluster_config import InClusterConfigLoader
 from nettests.errors import ClusterError
 
 MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""Where a kubelet mounts the token, in every Pod that wants one."""
+"""The folder in which a kubelet mounts the token of a Pod."""
 _ADDRESS = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
-"""What a kubelet puts into the environment of every container."""
+"""Variables that a kubelet sets in every container."""
 
 
 def in_pod(environment: Mapping[str, str] | None = None) -> bool:
-    """Whether a kubelet started this process: it names the API server to every container."""
-    known = os.environ if environment is None else environment
-    return all(known.get(name) for name in _ADDRESS)
+    """Whether this process runs in a Pod: a kubelet names the API server to every container."""
+    variables = os.environ if environment is None else environment
+    return all(variables.get(name) for name in _ADDRESS)
 
 
 def service_account(mount: Path) -> client.Configuration:
-    """Return the configuration of this Pod's ServiceAccount; ``ClusterError`` where none is mounted, or not whole."""
+    """Return the configuration of this Pod's ServiceAccount; ``ClusterError`` if none is mounted, or it is incomplete."""
     configuration = client.Configuration()
     token, authority = mount / "token", mount / "ca.crt"
     if not mount.is_dir():

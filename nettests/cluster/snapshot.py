@@ -27,7 +27,7 @@ PODS = "/api/v1/pods"
 CORDONED = 4
 """The Pods of so many cordoned Windows nodes are listed: one of them is enough for what is tested there."""
 LOG_BYTES = 65_536
-"""A component prints its flags first: no more of a log is needed."""
+"""A component logs its flags first: no more of a log is needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +54,11 @@ class Snapshot:
     denied: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
     namespace: str = ""
-    """The existing namespace that a run is to use."""
+    """The existing namespace that a run will use."""
 
 
 def fetch(connection: Connection, namespace: str = "") -> Snapshot:
-    """Fetch the objects that facts are read from, side by side; only nodes are indispensable."""
+    """Fetch the objects that facts are read from, concurrently; only nodes are indispensable."""
     version, git_version = server_version(connection)
     reasons: dict[str, str] = {}
     with ThreadPoolExecutor(connection.bounds.requests_open, "discover") as pool:
@@ -68,14 +68,14 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
         dns = pool.submit(
             _listed, connection, DNS_SERVICES, reasons, labelSelector="k8s-app=kube-dns"
         )
-        kubernetes = pool.submit(_found, connection, KUBERNETES, reasons)
+        kubernetes = pool.submit(_read, connection, KUBERNETES, reasons)
         classes = pool.submit(_listed, connection, RUNTIME_CLASSES, reasons)
         has_cidrs = version >= permission.SERVICE_CIDRS
         cidrs = pool.submit(_listed, connection, SERVICE_CIDRS, reasons) if has_cidrs else None
         plugin = cni.plugin_of(daemon_sets.result()).value or ""
         on_windows = plugin_settings.FLANNEL_ON_WINDOWS if plugin == "flannel" else ()
-        own = (*plugin_settings.CONFIG_MAPS.get(plugin, ()), *on_windows)
-        of_plugin = _config_maps(pool, connection, own, reasons)
+        names = (*plugin_settings.CONFIG_MAPS.get(plugin, ()), *on_windows)
+        of_plugin = _config_maps(pool, connection, names, reasons)
         denied = pool.submit(_denied, connection, version, plugin, namespace)
         by_space = _system_pods(connection, daemon_sets.result(), reasons)
         pods = _proxy_pods(by_space)
@@ -86,7 +86,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
             context=connection.context,
             nodes=every_node.result(),
             daemon_sets=daemon_sets.result(),
-            config_maps={**dict(_found_of(of_all)), **dict(_found_of(of_plugin))},
+            config_maps={**dict(_existing(of_all)), **dict(_existing(of_plugin))},
             dns_services=dns.result(),
             kubernetes_service=kubernetes.result(),
             system_pods=by_space["kube-system"],
@@ -106,9 +106,9 @@ def _denied(
 ) -> tuple[str, ...]:
     flannel = FLANNEL_CONFIG_MAPS[:1] if plugin in {"", "flannel"} else ()
     config_maps = (*CONFIG_MAPS, *flannel, *plugin_settings.CONFIG_MAPS.get(plugin, ()))
-    own = plugin_settings.PERMISSIONS.get(plugin, ())
-    wanted = reviewed(version, config_maps, own_namespace=not namespace, of_plugin=own)
-    return tuple(str(one) for one in permissions.denied(connection, wanted, namespace))
+    of_plugin = plugin_settings.PERMISSIONS.get(plugin, ())
+    wanted = reviewed(version, config_maps, own_namespace=not namespace, of_plugin=of_plugin)
+    return tuple(str(missing) for missing in permissions.denied(connection, wanted, namespace))
 
 
 def _nodes(connection: Connection) -> list[Object]:
@@ -130,20 +130,20 @@ def _config_maps(
     return {name: pool.submit(_config_map, connection, name, reasons) for name in names}
 
 
-def _found_of(pending: Mapping[str, Future[Object | None]]) -> Iterator[tuple[str, Object]]:
+def _existing(pending: Mapping[str, Future[Object | None]]) -> Iterator[tuple[str, Object]]:
     """Yield the ConfigMaps that exist, in the order in which they were requested."""
-    for name, one in pending.items():
-        if (found := one.result()) is not None:
-            yield name, found
+    for name, request in pending.items():
+        if (config_map := request.result()) is not None:
+            yield name, config_map
 
 
 def _config_map(connection: Connection, name: str, reasons: dict[str, str]) -> Object | None:
     namespace, _, short = name.partition("/")
     path = f"/api/v1/namespaces/{namespace}/configmaps/{short}"
-    return _found(connection, path, reasons, name)
+    return _read(connection, path, reasons, name)
 
 
-def _found(
+def _read(
     connection: Connection, path: str, reasons: dict[str, str], name: str = ""
 ) -> Object | None:
     try:
@@ -203,13 +203,13 @@ def _pods_on(connection: Connection, node: str, reasons: dict[str, str]) -> list
 
 def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
     """Return kube-proxy's running Pod by node: of DaemonSets, and static ones of kube-system."""
-    found: dict[str, Object] = {}
+    by_node: dict[str, Object] = {}
     for pods in by_space.values():
         for pod in pods:
             node = pod.get("spec", {}).get("nodeName")
             if node and pod["metadata"]["name"].startswith("kube-proxy"):
-                found[node] = pod
-    return found
+                by_node[node] = pod
+    return by_node
 
 
 def _logs(

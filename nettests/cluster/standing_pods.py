@@ -16,13 +16,13 @@ Object = dict[str, Any]
 def standing_pods(
     connection: Connection, namespace: str, names: Collection[str], *, selector: str
 ) -> tuple[dict[str, Object], dict[str, str]]:
-    """Return those of these Pods that are Ready now, and why the others are not; ``ClusterError`` without an answer."""
+    """Return the Pods of ``names`` that are Ready now, and why the others are not; ``ClusterError`` without an answer."""
     listed = connection.items(f"/api/v1/namespaces/{namespace}/pods", labelSelector=selector)
-    pods = {one["metadata"]["name"]: one for one in listed}
+    pods = {pod["metadata"]["name"]: pod for pod in listed}
     why = {name: _why_not(pods.get(name)) for name in names}
     return (
         {name: pods[name] for name in names if not why[name]},
-        {name: told for name, told in why.items() if told},
+        {name: reason for name, reason in why.items() if reason},
     )
 
 

@@ -24,25 +24,25 @@ class LostError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A WebSocket that is open; one thread reads it at a time."""
+    """An open WebSocket; one thread reads it at a time."""
 
     connection: BoundedConnection
     closing: ExitStack
-    """What is to be closed with it."""
+    """What is closed with it."""
 
     @property
     def frames(self) -> int:
-        """How many frames have come, the answers to pings among them."""
+        """How many frames have arrived, including answers to pings."""
         return self.connection.meter.frames
 
     def allow(self, most: int) -> None:
-        """Allow so many bytes from now on, whatever was received before."""
+        """Allow this many bytes from now on, whatever was received before."""
         self.connection.meter.allow(most)
 
     def receive(self, seconds: float) -> tuple[int, bytes] | None:
-        """Return the next message's channel and what it says; ``None`` once the other side has closed the stream.
+        """Return the next message's channel and data; ``None`` once the other side has closed the stream.
 
-        ``TimeoutError`` where none comes in time; ``LostError`` or ``RefusedError`` where none comes any more.
+        ``TimeoutError`` if none arrives in time; ``LostError`` or ``RefusedError`` if the stream broke.
         """
         while True:
             try:
@@ -54,7 +54,7 @@ class Stream:
                 return message[0], message[1:]
 
     def send(self, channel: int, data: bytes) -> None:
-        """Send a message; ``LostError`` if the stream is gone."""
+        """Send a message; ``LostError`` if the stream broke off."""
         try:
             self.connection.send(bytes([channel]) + data)
         except ConnectionClosed as closed:
@@ -68,11 +68,11 @@ class Stream:
             raise LostError(_why(closed)) from closed
 
     def close(self) -> None:
-        """Hang up, without waiting for the other side. May be called twice."""
+        """Close the stream, without waiting for the other side. May be called twice."""
         self.closing.close()
 
     def _end(self, closed: ConnectionClosed) -> None:
-        """Say how the stream ended, unless the other side closed it in order."""
+        """Raise how the stream ended, unless the other side closed it in order."""
         unread = self.connection.protocol.parser_exc
         if isinstance(unread, PayloadTooBig):
             most = self.connection.protocol.max_message_size or 0
@@ -83,7 +83,7 @@ class Stream:
             raise RefusedError(str(self.connection.meter.refused)) from closed
         if closed.rcvd is not None:
             return
-        if closed.sent is not None:  # by the library, about what it was given
+        if closed.sent is not None:  # raised by the library for invalid data
             raise RefusedError(f"its stream cannot be read: {_why(closed)}") from closed
         raise LostError(_why(closed)) from closed
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class TlsSocket:
-    """An ``ssl.SSLSocket`` whose calls are serialised; none holds the lock while it waits for the network."""
+    """An ``ssl.SSLSocket`` with serialised calls; none holds the lock while it waits for the network."""
 
     def __init__(self, sock: ssl.SSLSocket, seconds: float) -> None:
         self._sock = sock
@@ -28,18 +28,18 @@ class TlsSocket:
         sock.settimeout(0)
 
     def recv(self, size: int) -> bytes:
-        """Receive what has come, waiting for the rest of a record; ``TimeoutError`` after the seconds."""
+        """Receive what has arrived, waiting for the rest of a record; ``TimeoutError`` after the time-out."""
         return self._patiently(lambda: self._sock.recv(size))
 
     def sendall(self, data: bytes) -> None:
-        """Send all of it; ``TimeoutError`` when the other side takes nothing for the seconds."""
+        """Send all of it; ``TimeoutError`` if the other side reads nothing for the time-out."""
         left = memoryview(data)
         while left:
             sent = self._patiently(partial(self._sock.send, left))
             left = left[sent:]
 
     def settimeout(self, seconds: float | None) -> None:
-        """Wait so long from now on; ``None`` without end. The socket below never waits."""
+        """Set the time-out; ``None`` for no limit. The underlying socket never blocks."""
         self._seconds = math.inf if seconds is None else seconds
 
     def _patiently(self, call: Callable[[], T]) -> T:

@@ -32,7 +32,7 @@ class Credentials:
 
     @property
     def token(self) -> str | None:
-        """The token in use; waits while it is read anew, because the old one is known to be refused."""
+        """The current token; waits while it is read again, because the old one is known to be refused."""
         with self._lock:
             return self._current()
 
@@ -41,31 +41,33 @@ class Credentials:
         configuration = self._chosen.configuration
         tokens = [text.removeprefix("Bearer ") for text in (configuration.api_key or {}).values()]
         old = (text.removeprefix("Bearer ") for text in sorted(self._accepted))
-        return tuple(dict.fromkeys(one for one in (*tokens, *old, configuration.password) if one))
+        return tuple(
+            dict.fromkeys(secret for secret in (*tokens, *old, configuration.password) if secret)
+        )
 
     def accept(self, token: str | None) -> None:
-        """Remember that the API server knew this token."""
+        """Remember that the API server accepted this token."""
         if token is not None and token not in self._accepted:
             with self._lock:
                 self._accepted = {*self._accepted, token}
                 self._in_vain = 0
 
     def has_expired(self, token: str | None, *, patience: int) -> bool:
-        """Whether it is a token's age for which it is refused: the API server knew it, or one before it.
+        """Whether a token is refused because it expired: the API server accepted it, or one before it.
 
-        With many threads a new token may be expired before its first answer is heard. After ``patience``
-        new ones in a row that were never good it is no longer age: the client is not known any more.
+        With many threads a new token may expire before its first answer arrives. After ``patience`` new ones
+        in a row that were never accepted, expiry is not the reason: the client is no longer authorised.
         """
         return token in self._accepted or bool(self._accepted and self._in_vain < patience)
 
     def renew(self, refused: str | None) -> bool:
-        """Read the token anew, once for all threads; return whether it is another one than ``refused``.
+        """Read the token again, once for all threads; return whether it differs from ``refused``.
 
-        ``ClusterError`` where none could be read: a plugin may fail like any other program.
+        ``ClusterError`` if none could be read: a plugin may fail like any other program.
         """
         with self._lock:
             if self._current() != refused:
-                return True  # somebody else was refused before
+                return True  # another thread was refused before
             fresh = self._chosen.anew()
             token = fresh.api_key.get(_TOKEN)
             if token is None and refused is not None:
@@ -83,7 +85,7 @@ class Credentials:
 
 
 class Tries:
-    """The tries of one request: ``begin`` each, say what was ``heard``, and check whether to go on ``again``.
+    """The tries of one request: ``begin`` each, report the status with ``heard``, and check whether to try ``again``.
 
     None begins after ``until``, by ``time.monotonic``, nor once the connection is ``closed``.
     """
@@ -106,20 +108,20 @@ class Tries:
         self._token: str | None = None
 
     def begin(self) -> None:
-        """Begin a try, with the token of now."""
+        """Begin a try, with the current token."""
         self._token = self._credentials.token
 
     def heard(self, status: int) -> None:
-        """Take in the status of an answer: by most of them the API server knew who sent it."""
+        """Note the status of an answer: most of them show that the API server accepted the token."""
         if status < 500 and status not in {UNAUTHORIZED, TOO_MANY}:
             self._credentials.accept(self._token)
 
     def again(self, status: int | None = None, retry_after: str | None = None) -> bool:
-        """Tell whether a try that failed is worth another one, and wait before it.
+        """Return whether to try again after a failure, and wait before the next try.
 
-        ``status`` is that of the answer, ``None`` for a connection that was lost. A 401 is worth another
-        try if there is another token now. It counts apart from other failures where the token has expired:
-        all threads share it, and each may be refused although nothing is wrong with the next one.
+        ``status`` is that of the answer, ``None`` for a lost connection. A 401 is worth another try if there is
+        another token now. An expired token counts apart from other failures: all threads share it, and each may
+        be refused although the next token is valid.
         """
         if status == UNAUTHORIZED:
             patience = self._timing.api_tokens
@@ -135,7 +137,7 @@ class Tries:
         return self._counted() and self._paused(retry_after)
 
     def _counted(self, *, expired: bool = False) -> bool:
-        """Count a failure; return whether the bounds allow another try."""
+        """Count a failure; return whether the limits allow another try."""
         if expired and self._expired < self._timing.api_tokens:
             self._expired += 1
             return True
@@ -155,5 +157,5 @@ class Tries:
         return self._slept(delay)
 
     def _slept(self, seconds: float) -> bool:
-        """Wait; return whether the connection is still open then."""
+        """Wait; return whether the connection is still open."""
         return not self._closed.wait(seconds)

@@ -9,18 +9,18 @@ from contextlib import suppress
 from nettests.cluster.apply import owned_objects, path_of
 from nettests.cluster.connection import Connection
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.undo import Made
+from nettests.cluster.undo import CreatedObjects
 from nettests.cluster.wait import is_unacknowledged
 from nettests.errors import ClusterError
 
 
 def delete_unacknowledged(
-    connection: Connection, marks: Ownership, made: Made, namespace: str
+    connection: Connection, marks: Ownership, created: CreatedObjects, namespace: str
 ) -> None:
-    """Delete them without a grace period, each only as it was seen: one that a kubelet has taken meanwhile stays."""
-    with suppress(ClusterError):  # what stays is found, and named, by who removes the rest
+    """Delete these Pods without a grace period, each only in the version read: one that a kubelet has accepted meanwhile stays."""
+    with suppress(ClusterError):  # the removal of the rest finds and names what stays
         for pod in owned_objects(connection, "Pod", marks.run, namespace):
-            if Ownership.of(pod) == marks and made.holds(pod) and is_unacknowledged(pod):
+            if Ownership.of(pod) == marks and created.holds(pod) and is_unacknowledged(pod):
                 seen = {key: pod["metadata"][key] for key in ("uid", "resourceVersion")}
                 connection.request(
                     "DELETE",

@@ -29,10 +29,10 @@ Key = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class Made:
-    """What a run had created: by kind, namespace and name the UID, as soon as it is known.
+class CreatedObjects:
+    """What a run created: the UID by kind, namespace and name, as soon as it is known.
 
-    An answer may be lost, and the object stand nevertheless: then the name and the marks have to do.
+    The object may exist although the answer was lost: then the name and the marks have to identify it.
     """
 
     _uids: dict[Key, set[str | None]] = field(default_factory=dict)
@@ -43,18 +43,18 @@ class Made:
 
     def take(self, stored: Object, sent: Object) -> None:
         """Remember the UID of a created object."""
-        known = self._uids.setdefault(_key(sent), set())
-        known.discard(None)
-        known.add(stored["metadata"].get("uid"))
+        uids = self._uids.setdefault(_key(sent), set())
+        uids.discard(None)
+        uids.add(stored["metadata"].get("uid"))
 
     def any_of(self, kind: str) -> bool:
         """Whether the run had an object of that kind created, or tried to."""
-        return any(known == kind for known, _, _ in self._uids)
+        return any(created_kind == kind for created_kind, _, _ in self._uids)
 
     def holds(self, item: Object) -> bool:
-        """Whether the run created this object, or the one that it belongs to."""
-        known = self._uids.get(_key(item), set())
-        if None in known or item["metadata"]["uid"] in known:
+        """Whether the run created this object, or its owner."""
+        own_uids = self._uids.get(_key(item), set())
+        if None in own_uids or item["metadata"]["uid"] in own_uids:
             return True
         every = {uid for uids in self._uids.values() for uid in uids}
         owners = [owner["uid"] for owner in item["metadata"].get("ownerReferences") or ()]
@@ -69,38 +69,38 @@ def _key(item: Object) -> Key:
 def delete_run(
     connection: Connection,
     marks: Ownership,
-    made: Made,
+    created: CreatedObjects,
     *,
     wait: float,
     namespace: str | None = None,
 ) -> None:
-    """Delete the run's namespaces, or its objects in a ``namespace`` of others, and wait for their end.
+    """Delete the run's namespaces, or its objects in an existing ``namespace``, and wait until they are gone.
 
-    ``ClusterError`` for what is still there after ``wait`` seconds, or is another run's now.
+    ``ClusterError`` for what still exists after ``wait`` seconds, or belongs to another run now.
     """
     if namespace is not None:
-        _delete_objects(connection, marks, made, namespace, wait)
+        _delete_objects(connection, marks, created, namespace, wait)
         return
 
     def delete(item: Object) -> str:
-        """Delete a namespace, or what the run has in it; return the run that holds it now, if it is another."""
+        """Delete a namespace, or the run's objects in it; return the run that holds it now, if it is another one."""
         name = item["metadata"]["name"]
         lease = read_lease(connection, name)
         if lease is None or holder_of(lease) == marks.run:
             delete_object(connection, item)
             return ""
-        _delete_objects(connection, marks, made, name, wait)
+        _delete_objects(connection, marks, created, name, wait)
         return holder_of(lease)
 
-    found = _namespaces(connection, marks, made)
+    namespaces = _namespaces(connection, marks, created)
     with ThreadPoolExecutor(connection.bounds.requests_open, "delete") as pool:
-        holders = list(pool.map(delete, found))
-    names = [item["metadata"]["name"] for item in found]
+        holders = list(pool.map(delete, namespaces))
+    names = [item["metadata"]["name"] for item in namespaces]
     taken = {name: holder for name, holder in zip(names, holders, strict=True) if holder}
     wait_gone(
         lambda: [
             item
-            for item in _namespaces(connection, marks, made)
+            for item in _namespaces(connection, marks, created)
             if item["metadata"]["name"] not in taken
         ],
         "namespace",
@@ -111,38 +111,38 @@ def delete_run(
         raise ClusterError(f"namespace {others}, and stays with what that one put into it")
 
 
-def _namespaces(connection: Connection, marks: Ownership, made: Made) -> list[Object]:
-    found = ({"kind": "Namespace", **item} for item in owned_namespaces(connection, marks.run))
-    return [item for item in found if Ownership.of(item) == marks and made.holds(item)]
+def _namespaces(connection: Connection, marks: Ownership, created: CreatedObjects) -> list[Object]:
+    namespaces = ({"kind": "Namespace", **item} for item in owned_namespaces(connection, marks.run))
+    return [item for item in namespaces if Ownership.of(item) == marks and created.holds(item)]
 
 
 def _delete_objects(
-    connection: Connection, marks: Ownership, made: Made, namespace: str, wait: float
+    connection: Connection, marks: Ownership, created: CreatedObjects, namespace: str, wait: float
 ) -> None:
     for kind in COLLECTIONS:
-        if kind in OPTIONAL and not made.any_of(kind):
+        if kind in OPTIONAL and not created.any_of(kind):
             continue
-        left = partial(_objects, connection, marks, made, kind, namespace)
+        left = partial(_objects, connection, marks, created, kind, namespace)
         delete = partial(_deleted, connection, left)
         delete()
-        # A Lease that was renewed between look and deletion is still there, and is tried again.
+        # A Lease that was renewed between read and deletion still exists, and is tried again.
         wait_gone(delete if kind == "Lease" else left, kind.lower(), wait)
 
 
 def _deleted(connection: Connection, left: Callable[[], list[Object]]) -> list[Object]:
-    found = left()
-    if found:  # hundreds of Services may be left of a run that was interrupted
+    remaining = left()
+    if remaining:  # an interrupted run may have left hundreds of Services
         with ThreadPoolExecutor(connection.bounds.requests, "delete") as pool:
-            list(pool.map(partial(delete_object, connection), found))
-    return found
+            list(pool.map(partial(delete_object, connection), remaining))
+    return remaining
 
 
 def _objects(
-    connection: Connection, marks: Ownership, made: Made, kind: str, namespace: str
+    connection: Connection, marks: Ownership, created: CreatedObjects, kind: str, namespace: str
 ) -> list[Object]:
     return [
         item
         for item in owned_objects(connection, kind, marks.run, namespace)
         if Ownership.of(item) == marks
-        and (made.holds(item) if kind != "Lease" else holder_of(item) == marks.run)
+        and (created.holds(item) if kind != "Lease" else holder_of(item) == marks.run)
     ]

@@ -30,24 +30,24 @@ STUCK = frozenset(
         "Unschedulable",
     }
 )
-"""States that seldom heal by themselves; a pull that fails again and again changes between the first two."""
+"""States that seldom heal by themselves; a failing image pull alternates between the first two."""
 PULLING = frozenset({"ErrImagePull", "ImagePullBackOff"})
 SEVERAL = 3
-"""So many Pods of a node of which none gets its image are a matter of the node, not of one pull."""
+"""If this many Pods of a node all lack their image, the cause is the node, not one pull."""
 TOGETHER = 0.6
-"""The part of ``stuck`` that such Pods are waited for: each was pulled for twice by then (a kubelet tries again after
-10 s), and all of them together more often than a Pod alone is in the whole time."""
+"""The part of ``stuck`` for which such Pods are waited for: each pull was tried twice by then (a kubelet retries after
+10 s), and all of them together more often than a single Pod's in the whole time."""
 
 
 @dataclass(slots=True)
 class PodWait:
-    """The pods waited for: Ready ones, and what is known of the others."""
+    """The awaited pods: Ready ones, and the state of the others."""
 
     names: frozenset[str]
     ready: dict[str, Object] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     acknowledged: float = math.inf
-    """After so many seconds a pod is given up that its kubelet has not acted on."""
+    """Seconds after which a pod is given up that its kubelet has not acted on."""
     _latest: dict[str, Object] = field(default_factory=dict)
     _stuck_since: dict[str, float] = field(default_factory=dict)
 
@@ -57,17 +57,17 @@ class PodWait:
         return self.names - self.ready.keys() - self.problems.keys()
 
     def look(self, pods: Mapping[str, Object], *, now: float) -> None:
-        """Take in the current pods by name; a pod that was there before and is missing was deleted."""
+        """Process the current pods by name; a pod that existed before and is missing was deleted."""
         for name in self.pending:
             if name in pods and pods[name] is self._latest.get(name):
-                continue  # of hundreds one changes at a time
+                continue  # of hundreds only one changes at a time
             if name in pods:
                 self.see(pods[name], deleted=False, now=now)
             elif name in self._latest:
                 self.see(self._latest[name], deleted=True, now=now)
 
     def see(self, pod: Object, *, deleted: bool, now: float) -> None:
-        """Take in a pod's newest state."""
+        """Process a pod's newest state."""
         name = pod["metadata"]["name"]
         if name not in self.pending:
             return
@@ -84,7 +84,7 @@ class PodWait:
             self._stuck_since.pop(name, None)
 
     def stuck(self, *, longer_than: float, now: float) -> list[str]:
-        """Return pending pods that have been in a stuck state for too long, those of a node without images sooner."""
+        """Return pending pods that have been stuck for too long; for nodes without images after a shorter time."""
         if not self._stuck_since and longer_than > 0:
             return []
         without = self._without_images()
@@ -92,14 +92,14 @@ class PodWait:
             name
             for name in self.pending
             if now - self._stuck_since.get(name, now)
-            >= self._bearable(name, longer_than * (TOGETHER if self._node(name) in without else 1))
+            >= self._tolerance(name, longer_than * (TOGETHER if self._node(name) in without else 1))
         ]
 
     def _node(self, name: str) -> str:
         return _node_of(self._latest.get(name))
 
     def _without_images(self) -> set[str]:
-        """Return the nodes on which several pods were to start, and none of them could be given its image."""
+        """Return the nodes on which several pods should start, and none of them got its image."""
         pulls: dict[str, list[bool]] = {}
         for name, pod in self._latest.items():
             node = _node_of(pod)
@@ -108,8 +108,8 @@ class PodWait:
                 pulls.setdefault(node, []).append(no_image)
         return {node for node, failed in pulls.items() if len(failed) >= SEVERAL and all(failed)}
 
-    def _bearable(self, name: str, longest: float) -> float:
-        """Return for how long a pod may be as it is: a kubelet that lives acts within moments, and then pulls."""
+    def _tolerance(self, name: str, longest: float) -> float:
+        """Return how long a pod may stay as it is: a living kubelet acts within moments, and then pulls images."""
         unseen = name in self._latest and is_unacknowledged(self._latest[name])
         return min(longest, self.acknowledged) if unseen else longest
 
@@ -133,8 +133,8 @@ def wait_for_pods(
 ) -> tuple[dict[str, Object], dict[str, str]]:
     """Return Ready pods, and the problems of those that are not Ready after ``ready`` seconds.
 
-    ``on_change`` hears how many of how many are settled. A pod that stays in a state such as
-    ImagePullBackOff for ``stuck`` seconds is given up before, and one that its kubelet does not act on.
+    ``on_change`` gets the numbers of settled and of all pods. A pod that stays in a state such as
+    ImagePullBackOff for ``stuck`` seconds is given up earlier, and so is one that its kubelet does not act on.
     """
     waited = PodWait(names=frozenset(names), acknowledged=connection.timing.acknowledged)
 
@@ -164,7 +164,7 @@ def is_ready(pod: Object) -> bool:
 
 
 def is_standing(pod: Object) -> bool:
-    """Whether the pod is as it was meant to be: Ready, or running where it is never to be Ready."""
+    """Whether the pod is as intended: Ready, or running if it is meant never to be Ready."""
     return is_ready(pod) or _runs_unready(pod)
 
 
@@ -178,7 +178,7 @@ def _runs_unready(pod: Object) -> bool:
 
 
 def reason_of(pod: Object) -> str:
-    """Return the short reason for which a pod is not Ready; empty when it gives none."""
+    """Return the short reason why a pod is not Ready; empty if it gives none."""
     for waiting in _waiting(pod):
         if waiting.get("reason") not in {None, "ContainerCreating", "PodInitializing"}:
             return str(waiting["reason"])
@@ -238,14 +238,14 @@ def wait_for_addresses(
 ) -> dict[str, Object]:
     """Return Services as soon as each was assigned a load balancer, or as they are after ``seconds``.
 
-    ``on_poll`` is called before each look; what it raises ends the waiting.
+    ``on_poll`` is called before each look; an exception from it ends the wait.
     """
     deadline = time.monotonic() + seconds
     while True:
         on_poll()
         listed = connection.items(f"/api/v1/namespaces/{namespace}/services")
-        found = {item["metadata"]["name"]: item for item in listed}
-        latest = {name: found[name] for name in names if name in found}
+        services = {item["metadata"]["name"]: item for item in listed}
+        latest = {name: services[name] for name in names if name in services}
         if all(map(_balanced, latest.values())) or time.monotonic() >= deadline:
             return latest
         time.sleep(PAUSE_SECONDS)
@@ -256,7 +256,7 @@ def _balanced(service: Object) -> bool:
 
 
 def events_of(connection: Connection, namespace: str, pod: str) -> list[Object]:
-    """Return the events about a pod; none where they cannot be read."""
+    """Return the events about a pod; none if they cannot be read."""
     try:
         return connection.items(
             f"/api/v1/namespaces/{namespace}/events",

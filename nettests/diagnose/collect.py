@@ -45,11 +45,11 @@ class Collected:
     @property
     def missing(self) -> dict[str, tuple[str, ...]]:
         """The titles of what could not be read, by the reason."""
-        found: dict[str, tuple[str, ...]] = {}
+        titles: dict[str, tuple[str, ...]] = {}
         for item in self.items:
             if not item.file:
-                found[item.problem] = (*found.get(item.problem, ()), item.title)
-        return found
+                titles[item.problem] = (*titles.get(item.problem, ()), item.title)
+        return titles
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,8 +70,8 @@ class Collector:
     def run(self, wanted: Sequence[Wanted]) -> tuple[Collected, ...]:
         """Collect the subjects; returns when everything is read or the time is over."""
         self._left = self.limits.total_bytes
-        steps = {one.subject: list(self.reader.steps(one.subject)) for one in wanted}
-        done: dict[Subject, dict[int, list[Written]]] = {one.subject: {} for one in wanted}
+        steps = {request.subject: list(self.reader.steps(request.subject)) for request in wanted}
+        done: dict[Subject, dict[int, list[Written]]] = {request.subject: {} for request in wanted}
         waiting: queue.SimpleQueue[tuple[Subject, int, Step]] = queue.SimpleQueue()
         # In turns, so that no subject has nothing when the time is over.
         for number in range(max(map(len, steps.values()), default=0)):
@@ -86,15 +86,15 @@ class Collector:
             self._closed = True
         return tuple(
             Collected(
-                subject=one.subject,
-                checks=one.checks,
+                subject=request.subject,
+                checks=request.checks,
                 items=tuple(
                     item
-                    for number, (title, _) in enumerate(steps[one.subject])
-                    for item in done[one.subject].get(number) or [self._late(title)]
+                    for number, (title, _) in enumerate(steps[request.subject])
+                    for item in done[request.subject].get(number) or [self._not_in_time(title)]
                 ),
             )
-            for one in wanted
+            for request in wanted
         )
 
     def _wait(self, done: dict[Subject, dict[int, list[Written]]], total: int) -> None:
@@ -107,7 +107,7 @@ class Collector:
                 return
             time.sleep(POLL_SECONDS)
 
-    def _late(self, title: str) -> Written:
+    def _not_in_time(self, title: str) -> Written:
         why = f"not collected: the {self.limits.seconds:g} s for diagnostics were over"
         return Written(file="", title=title, problem=why)
 
@@ -143,7 +143,7 @@ class Collector:
             cut = len(data) > room
             data = _cut(data, room, at_end=not item.log) if cut else data
             self._left -= len(data)
-            name = self._free(subject, safe_name(item.file))
+            name = self._free_name(subject, safe_name(item.file))
             try:
                 write_below(self.directory, [*subject.folder.split("/"), name], data)
             except OSError as error:
@@ -155,7 +155,7 @@ class Collector:
             file=name, title=item.title, command_line=item.command_line, bytes=len(data), cut=cut
         )
 
-    def _free(self, subject: Subject, wanted: str) -> str:
+    def _free_name(self, subject: Subject, wanted: str) -> str:
         """Return a name that no other item of the subject has."""
         path, number = PurePath(wanted), 2
         name = wanted
@@ -171,7 +171,7 @@ def _read(step: Step) -> list[Item]:
         return list(step())
     except NettestsError as error:
         return [Item(file="", title="", problem=error.message)]
-    except Exception as error:  # noqa: BLE001 - an object that nobody expected must not take the rest with it
+    except Exception as error:  # noqa: BLE001 - an unexpected object must not cost the other items
         return [
             Item(file="", title="", problem=f"nettests failed: {type(error).__name__}: {error}")
         ]
@@ -181,7 +181,7 @@ _NOTE = "[cut: "
 
 
 def is_whole(text: str) -> bool:
-    """Whether a file of the diagnostics holds all that was read: of one that was cut no absence says anything."""
+    """Whether a file of the diagnostics holds all that was read: what is missing in one that was cut proves nothing."""
     last = text.rstrip("\n").rpartition("\n")[2]
     return not (text.startswith(_NOTE) or last.startswith(_NOTE))
 

@@ -25,7 +25,7 @@ def write_below(top: Path, parts: Sequence[str], data: bytes) -> None:
         here = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         opened.callback(os.close, here)
         for part in parts[:-1]:
-            here = _entered(here, part)
+            here = _open_folder(here, part)
             opened.callback(os.close, here)
         descriptor = os.open(parts[-1], _FILE, mode=FILE, dir_fd=here)
         os.fchmod(descriptor, FILE)
@@ -33,13 +33,13 @@ def write_below(top: Path, parts: Sequence[str], data: bytes) -> None:
             file.write(data)
 
 
-def _entered(parent: int, name: str) -> int:
-    made = True
+def _open_folder(parent: int, name: str) -> int:
+    created = True
     try:
         os.mkdir(name, mode=FOLDER, dir_fd=parent)
     except FileExistsError:
-        made = False
+        created = False
     here = os.open(name, _FOLDER, dir_fd=parent)
-    if made:
+    if created:
         os.fchmod(here, FOLDER)  # the umask may have taken the owner's rights too
     return here

@@ -30,7 +30,7 @@ class Command:
     words: tuple[str, ...]
 
 
-def _known(reading: ToolOutput, file: str, title: str) -> Command:
+def _from_reading(reading: ToolOutput, file: str, title: str) -> Command:
     return Command(file=file, title=title, words=reading.words)
 
 
@@ -64,9 +64,9 @@ def _kube_proxy(curl: str) -> tuple[Command, ...]:
 
 
 WINDOWS: tuple[Command, ...] = (
-    _known(POLICIES, "hns-load-balancers.json", "HNS load balancers (Get-HnsPolicyList)"),
-    _known(ENDPOINTS, "hns-endpoints.json", "HNS endpoints with their policies"),
-    _known(NETWORKS, "hns-networks.json", "HNS networks"),
+    _from_reading(POLICIES, "hns-load-balancers.json", "HNS load balancers (Get-HnsPolicyList)"),
+    _from_reading(ENDPOINTS, "hns-endpoints.json", "HNS endpoints with their policies"),
+    _from_reading(NETWORKS, "hns-networks.json", "HNS networks"),
     _shell("hns-namespaces.json", "HNS namespaces", "Get-HnsNamespace | ConvertTo-Json -Depth 5"),
     _tool(
         "addresses.txt", "addresses of all compartments", "ipconfig.exe", "/allcompartments", "/all"
@@ -82,8 +82,8 @@ WINDOWS: tuple[Command, ...] = (
         "show",
         "interfaces",
     ),
-    _known(DYNAMIC, "dynamic-ports.txt", "the dynamic port range"),
-    _known(EXCLUDED, "excluded-ports-tcp.txt", "excluded TCP ports: HNS' pools among them"),
+    _from_reading(DYNAMIC, "dynamic-ports.txt", "the dynamic port range"),
+    _from_reading(EXCLUDED, "excluded-ports-tcp.txt", "excluded TCP ports: HNS' pools among them"),
     _tool(
         "excluded-ports-udp.txt",
         "excluded UDP ports",
@@ -92,7 +92,7 @@ WINDOWS: tuple[Command, ...] = (
     _tool(
         "connections.txt", "TCP connections", "netsh.exe", "int", "ipv4", "show", "tcpconnections"
     ),
-    _known(VERSION, "windows-version.txt", "build and patch level"),
+    _from_reading(VERSION, "windows-version.txt", "build and patch level"),
     _shell("updates.txt", "installed updates", "Get-HotFix | Format-Table -AutoSize"),
     _shell(
         "services.txt",
@@ -100,8 +100,8 @@ WINDOWS: tuple[Command, ...] = (
         "Get-Service hns,vfpext,vmcompute,kubelet,kube-proxy,containerd,flanneld "
         "-ErrorAction SilentlyContinue | Format-Table -AutoSize Name,Status,StartType",
     ),
-    _known(PROCESSES, "processes.csv", "processes"),
-    _known(CNI, "cni-configuration.txt", "CNI configuration"),
+    _from_reading(PROCESSES, "processes.csv", "processes"),
+    _from_reading(CNI, "cni-configuration.txt", "CNI configuration"),
     _shell(
         "hns-events.txt",
         "the last events of the Host Networking Service",

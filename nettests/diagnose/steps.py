@@ -44,7 +44,7 @@ class Item:
     command_line: str = ""
     """The request or command, word for word."""
     log: bool = False
-    """Of a log the end says most: it is cut at its beginning."""
+    """A log is cut at its beginning, because its end says most."""
 
 
 Step = Callable[[], Iterator[Item]]
@@ -65,7 +65,7 @@ class Reader:
     """All that is read passes it at once, before it is laid out, cut or written."""
     open_exec: Callable[[str], ExecChannel]
     why_closed: Callable[[str], str]
-    """Says of a node why its own tools cannot be run, or nothing."""
+    """Returns why a node's own tools cannot be run, or nothing."""
     seconds: float
     """A process on a node may take so long."""
     log_lines: int
@@ -93,7 +93,7 @@ class Reader:
         yield self._events("Node", name)
 
     def _node_pods(self, name: str) -> Iterator[Item]:
-        """Yield a table of the node's Pods, and of kube-proxy's all: others' objects are not ours to show."""
+        """Yield a table of the node's Pods, and all of kube-proxy's Pods: objects of others are not ours to show."""
         query = {"fieldSelector": f"spec.nodeName={name}"}
         try:
             listed = self._list("/api/v1/pods", query)
@@ -127,18 +127,18 @@ class Reader:
         yield ports
         if ports.problem:
             return
-        for one in inventory.of_vfp_ports(ports.text):
-            said = [
+        for port_commands in inventory.of_vfp_ports(ports.text):
+            outputs = [
                 self._run(node, Command(file="", title=" ".join(words), words=words))
-                for words in one.words
+                for words in port_commands.words
             ]
-            told = [f"# {item.title}\n{item.text}" for item in said if not item.problem]
-            why = next((item.problem for item in said if item.problem), "no port was listed")
+            sections = [f"# {item.title}\n{item.text}" for item in outputs if not item.problem]
+            why = next((item.problem for item in outputs if item.problem), "no port was listed")
             yield Item(
-                file=one.file,
-                title=one.title,
-                text="\n".join(told),
-                problem="" if told else why,
+                file=port_commands.file,
+                title=port_commands.title,
+                text="\n".join(sections),
+                problem="" if sections else why,
             )
 
     def _service(self, namespace: str, name: str, prefix: str = "") -> Iterator[Item]:
@@ -163,14 +163,14 @@ class Reader:
         yield from self._logs(namespace, pod)
 
     def _dns(self) -> Iterator[Item]:
-        services = f"/api/v1/namespaces/{DNS_PLACE}/services"
+        services_path = f"/api/v1/namespaces/{DNS_PLACE}/services"
         try:
-            found = self._list(services, {"labelSelector": DNS_LABEL})
+            services = self._list(services_path, {"labelSelector": DNS_LABEL})
             pods = self._list(f"/api/v1/namespaces/{DNS_PLACE}/pods", {"labelSelector": DNS_LABEL})
         except NotReadError as error:
             yield Item(file="", title="the Service and Pods of the cluster DNS", problem=str(error))
             return
-        for service in found[:1]:
+        for service in services[:1]:
             yield from self._service(DNS_PLACE, service["metadata"]["name"])
         yield Item(file="pods.yaml", title="its Pods", text=as_yaml(pods[:DNS_PODS]))
         for pod in pods[:DNS_PODS]:
@@ -182,8 +182,8 @@ class Reader:
         """Yield the end of each container's log, and of the one before where it was restarted."""
         name = pod["metadata"]["name"]
         statuses = pod.get("status", {}).get("containerStatuses") or []
-        restarted = {one["name"] for one in statuses if one.get("restartCount")}
-        for container in (one["name"] for one in pod["spec"]["containers"]):
+        restarted = {status["name"] for status in statuses if status.get("restartCount")}
+        for container in (spec["name"] for spec in pod["spec"]["containers"]):
             stem = "-".join(dict.fromkeys(part for part in (prefix, container) if part))
             for previous in (False, True) if container in restarted else (False,):
                 before = ", before its restart" if previous else ""
@@ -227,7 +227,7 @@ class Reader:
         except ChannelError as error:
             return Item(file="", title=title, problem=error.message)
         if status != OK:
-            return Item(file="", title=title, problem=self._refused(status, text))
+            return Item(file="", title=title, problem=self._refusal(status, text))
         text = self.redactor.text(text) or "(nothing was logged)\n"
         return Item(file=file, title=title, text=text, log=True)
 
@@ -245,21 +245,21 @@ class Reader:
         except ChannelError as error:
             raise NotReadError(error.message) from error
         if status != OK:
-            raise NotReadError(self._refused(status, text))
+            raise NotReadError(self._refusal(status, text))
         try:
             read: Object = self.redactor.value(read_json(text))
         except ValueError:
             raise NotReadError(f"{path} did not answer with JSON") from None
         return read
 
-    def _refused(self, status: int, text: str) -> str:
+    def _refusal(self, status: int, text: str) -> str:
         return f"status {status}: {one_line(self.redactor.text(text))}"
 
     def _run(self, node: str, command: Command) -> Item:
         """Run a tool on the node; a few words of one that failed are its reason, not its output."""
         command_line = " ".join(command.words)
         try:
-            got = self._answered(node, command)
+            got = self._exec(node, command)
         except ProgramMissingError:
             why = f"there is no {command.words[0]}"
             return Item(file="", title=command.title, problem=why, command_line=command_line)
@@ -268,13 +268,13 @@ class Reader:
                 file="", title=command.title, problem=error.message, command_line=command_line
             )
         if got.exit_code != 0 and len(got.stdout.strip()) < FEW_WORDS:
-            said = one_line(self.redactor.text(got.stderr or got.stdout)) or "it said nothing"
-            why = f"{command.words[0]} ended with {got.exit_code}: {said}"
+            output = one_line(self.redactor.text(got.stderr or got.stdout)) or "it said nothing"
+            why = f"{command.words[0]} ended with {got.exit_code}: {output}"
             return Item(file="", title=command.title, problem=why, command_line=command_line)
         text = self.redactor.text(got.stdout + got.stderr)
         return Item(file=command.file, title=command.title, text=text, command_line=command_line)
 
-    def _answered(self, node: str, command: Command) -> ExecAnswer:
+    def _exec(self, node: str, command: Command) -> ExecAnswer:
         channel = self.open_exec(node)
         with channel.slots:
             if node in self._failed:

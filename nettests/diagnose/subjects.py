@@ -52,13 +52,13 @@ def subjects_of(check: Check, plan: Plan) -> tuple[Subject, ...]:
     behind = [target.pod] if target.pod else [*target.backends[:_BACKENDS]]
     ends = [name for name in (source.probe, *behind) if name in pods]
     nodes = [source.node, target.node, *(pods[name] for name in ends)]
-    found = [Subject(NODE, name) for name in nodes if name]
+    subjects = [Subject(NODE, name) for name in nodes if name]
     if target.service:
-        found.append(Subject(SERVICE, target.service))
+        subjects.append(Subject(SERVICE, target.service))
     if check.queries_dns:
-        found.append(Subject(DNS, "kube-dns"))
-    found += [Subject(POD, name) for name in ends]
-    return tuple(dict.fromkeys(found))
+        subjects.append(Subject(DNS, "kube-dns"))
+    subjects += [Subject(POD, name) for name in ends]
+    return tuple(dict.fromkeys(subjects))
 
 
 def chosen(
@@ -74,7 +74,14 @@ def chosen(
             urgency[subject] = min(urgency.get(subject, rank), rank)
     ranked: Sequence[Subject] = sorted(
         checks,
-        key=lambda one: (urgency[one], _KINDS.index(one.kind), -len(checks[one]), one.name),
+        key=lambda subject: (
+            urgency[subject],
+            _KINDS.index(subject.kind),
+            -len(checks[subject]),
+            subject.name,
+        ),
     )
-    wanted = tuple(Wanted(subject=one, checks=tuple(checks[one])) for one in ranked[:limit])
+    wanted = tuple(
+        Wanted(subject=subject, checks=tuple(checks[subject])) for subject in ranked[:limit]
+    )
     return wanted, tuple(ranked[limit:])

@@ -12,7 +12,7 @@ def as_yaml(objects: Sequence[Object]) -> str:
     """Return objects as YAML documents; none at all says so."""
     if not objects:
         return "# there is none\n"
-    return "---\n".join(write_yaml(one, width=120) for one in objects)
+    return "---\n".join(write_yaml(api_object, width=120) for api_object in objects)
 
 
 def event_lines(events: Iterable[Object]) -> str:

@@ -22,25 +22,25 @@ class ReasonKind(StrEnum):
     """Why no check exercises a fact."""
 
     DOCUMENTS = "documents"
-    """It speaks of documents, samples or tests of others; a cluster shows nothing of it."""
+    """It is about documents, samples or tests of others; a cluster does not show it."""
     DUPLICATE = "duplicate"
     """Another fact is the same question."""
     HARMFUL = "harmful"
     """Testing would take something away from others on the same cluster."""
     HISTORIC = "historic"
-    """It speaks of releases that are gone, and left no rule for those that a cluster may run."""
+    """It is about releases that are gone, and left no rule for those that a cluster may run."""
     NEEDS_RESTART = "needs-restart"
-    """It shows only after something was restarted or edited that the run did not make."""
+    """It shows only after a restart or an edit of something that the run did not create."""
     NOT_NETWORK = "not-network"
-    """It decides no network result."""
+    """It affects no network result."""
     NOT_OBSERVABLE = "not-observable"
-    """Nothing that a run can see tells it apart, or the sources name no condition."""
+    """Nothing that a run can observe shows it, or the sources name no condition."""
     OUT_OF_SCOPE = "out-of-scope"
-    """The project leaves it to others on purpose: performance, what network policies mean."""
+    """The project leaves it to others on purpose: performance, the semantics of network policies."""
     PENDING = "pending"
     """It could be tested, and no check does yet."""
     PRECONDITION = "precondition"
-    """Where it is not met no probe starts, and the run says so instead of judging."""
+    """If it is not met no probe starts, and the run says so instead of judging."""
     TRANSIENT = "transient"
     """It shows for moments that no run can choose."""
     VENDOR = "vendor"
@@ -58,9 +58,9 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One documented fact. ``inferred`` says what it follows from where no document states it.
+    """One documented fact. ``inferred`` says what it follows from if no document states it.
 
-    ``note`` says what the checks that exercise it leave out.
+    ``note`` says what the checks that exercise it do not cover.
     """
 
     id: str
@@ -122,8 +122,8 @@ def read_section(text: str, file: str) -> Section:
 
 
 def catalogue(sections: Sequence[Section]) -> Catalogue:
-    """Return the sections as one; ``ManifestError`` for facts told twice and unknown duplicates."""
-    mistakes = [*_told_twice(sections)]
+    """Return the sections as one; ``ManifestError`` for duplicate facts and unknown references."""
+    mistakes = [*_duplicates(sections)]
     combined = Catalogue(sections=tuple(sorted(sections, key=lambda section: section.letter)))
     mistakes += _unknown_originals(combined)
     if mistakes:
@@ -131,7 +131,7 @@ def catalogue(sections: Sequence[Section]) -> Catalogue:
     return combined
 
 
-def _told_twice(sections: Sequence[Section]) -> Iterator[str]:
+def _duplicates(sections: Sequence[Section]) -> Iterator[str]:
     seen: dict[str, Fact] = {}
     for fact in (fact for section in sections for fact in section.facts):
         if fact.id in seen:

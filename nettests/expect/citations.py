@@ -13,14 +13,14 @@ from nettests.model.versions import Bound, KubernetesVersion, VersionRange
 from nettests.model.words import Outcome
 
 WAYS_TO_FAIL = (Outcome.TIMED_OUT, Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.LOST)
-"""How what a document calls failing, unsupported or unreachable may show on the network."""
+"""The outcomes that a document may mean by failing, unsupported or unreachable."""
 
 # sample: "kubernetes/kubernetes pull request 113776", "Bug or Regression (#132647)"
 _CHANGE = re.compile(r"pull request \d+|#\d{4,}")
 
 
 def overstatements(entries: Iterable[Limitation]) -> Iterator[str]:
-    """Yield one sentence for each entry that is more exact than what its sources are stated to say."""
+    """Yield one sentence for each entry that is more exact than its sources."""
     parts: defaultdict[tuple[str, str], list[Limitation]] = defaultdict(list)
     for entry in entries:
         parts[entry.file, entry.id].append(entry)
@@ -75,7 +75,7 @@ def _ends_at(bound: Bound, release: KubernetesVersion) -> bool:
 
 
 def is_change(citation: Citation) -> bool:
-    """Whether a source is a merged change, which may have been picked to patch releases of older versions."""
+    """Whether a source is a merged change, which may have been cherry-picked to patch releases of older versions."""
     source = citation.source
     here = source.document.startswith(("kubernetes/kubernetes", "Kubernetes CHANGELOG"))
     return here and bool(_CHANGE.search(f"{source.document} {source.section}"))
@@ -84,6 +84,8 @@ def is_change(citation: Citation) -> bool:
 def _versions(entry: Limitation) -> Iterator[VersionRange]:
     condition = entry.condition
     for node in (condition.source, condition.target):
-        yield from (one for one in (node.kubelet, node.kube_proxy) if one)
+        yield from (
+            version_range for version_range in (node.kubelet, node.kube_proxy) if version_range
+        )
     if condition.kubernetes:
         yield condition.kubernetes

@@ -20,7 +20,7 @@ from nettests.rules.dns_suffixes import kind_of
 T = TypeVar("T")
 
 DRIVERS_OF = {"azure-cni": ("l2bridge", "l2tunnel")}
-"""Types of HNS network that a plugin may make where nothing but the node itself tells which one: the network
+"""Types of HNS network that a plugin may create if only the node itself knows which one: the network
 modes of "Intro to Windows support in Kubernetes"."""
 
 
@@ -59,7 +59,7 @@ class Evaluation:
 
 
 def covers(limitation: Limitation, check: Check) -> bool:
-    """Whether the entry speaks of this check's flow, protocol, family and case at all."""
+    """Whether the entry is about this check's flow, protocol, family and case at all."""
     case = check.action.case
     return (
         (check.flow in limitation.flows or check.alike in limitation.flows)
@@ -113,10 +113,10 @@ def _excepted(condition: Condition, check: Check, facts: ClusterFacts) -> Findin
 
 
 def nat_exception(check: Check, facts: ClusterFacts) -> NatException:
-    """Return where the target's address lies as OutBoundNAT sees it. Unknown is an answer, too.
+    """Return the target's address class for OutBoundNAT exceptions. Unknown is a class, too.
 
-    By a name of its own, or by an ExternalName Service's, the host outside is the same host. A question for
-    the name alone goes to a name server, and never there.
+    The external host is the same by its own name and by an ExternalName Service's. A request that only resolves
+    the name goes to a name server, and never there.
     """
     address: Address | None = None
     if _outside(check) and facts.external_target:
@@ -139,20 +139,20 @@ def _outside(check: Check) -> bool:
 
 
 def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:
-    """Return where a NodePort's backends stand relative to the node that owns the address."""
+    """Return where a NodePort's backends are relative to the node that owns the address."""
     owner = check.target.node
     if owner is None or not check.target.backends:
         return None
     pool = facts.node(owner)
-    own = f"server-{pool.pool}-{pool.member}"
-    local = any(name in {own, f"{own}-b"} for name in check.target.backends)
+    server = f"server-{pool.pool}-{pool.member}"
+    local = any(name in {server, f"{server}-b"} for name in check.target.backends)
     return Placement.SAME_NODE if local else Placement.OTHER_NODE
 
 
 def _side_findings(
     condition: NodeCondition, side: str, end: Vantage | Target, facts: ClusterFacts
 ) -> Iterator[Finding]:
-    """Evaluate what must hold of one end: of its node or, for a Service over a node pool, of each node of it."""
+    """Evaluate what must hold for one end: for its node or, for a Service over a node pool, for each of its nodes."""
     if condition == NodeCondition():
         return
     if condition.os:
@@ -172,7 +172,7 @@ def _side_findings(
 
 
 def _together(members: list[list[Finding]], differ: str) -> list[Finding]:
-    """Return what holds of each node of a node pool: what one of them denies is denied, else what one leaves open is open."""
+    """Return what holds for all nodes of a node pool: false if false for one, else undecided if undecided for one."""
     truths = [{finding.truth for finding in findings} for findings in members]
     if any(Truth.NO in seen for seen in truths):
         alike = all(
@@ -232,7 +232,9 @@ def _settings(
         yield _in_range(condition.runtime_version, version, f"{side} runtime's version")
     if condition.host_process is not None:
         possible = condition.host_process
-        yield _decided(node.host_process, f"{side} HostProcess", lambda found: found is possible)
+        yield _decided(
+            node.host_process, f"{side} HostProcess", lambda supported: supported is possible
+        )
     if condition.firewall:
         yield _set(condition.firewall, node.firewall, f"{side} firewall")
     if condition.localhost_node_ports:
@@ -243,24 +245,24 @@ def _settings(
 def _suffixes(
     condition: NodeCondition, side: str, node: NodeFacts, domain: str
 ) -> Iterator[Finding]:
-    """Decide by the suffixes that Pods walk; a condition can name ``unknown``, as of a setting."""
+    """Decide by the DNS suffixes of Pods; a condition can name ``unknown``, as for a setting."""
     if not condition.dns_suffixes:
         return
     fact = node.dns_suffixes
     kind = kind_of(fact.value, domain)
     listed = f" ({', '.join(fact.value)})" if fact.value else ""
-    told = f"{side} DNS suffixes: {kind}{listed} ({fact.origin})"
-    yield _stated(kind in condition.dns_suffixes, told)
+    description = f"{side} DNS suffixes: {kind}{listed} ({fact.origin})"
+    yield _stated(kind in condition.dns_suffixes, description)
 
 
 def _kube_proxy(
     wanted: VersionRange, node: NodeFacts, name: str, server: KubernetesVersion
 ) -> Finding:
-    """Decide by kube-proxy's version or, where it is not known, by what may go with the API server.
+    """Decide by kube-proxy's version or, if unknown, by the versions that may run with the API server.
 
-    A kube-proxy that is a service of its host shows its version to nobody; most ranges lie so far back
-    that of the versions which the skew policy allows beside this API server, all or none are in them.
-    Where the network plugin serves Services itself, no version of kube-proxy is in any range.
+    A kube-proxy that is a service of its host does not show its version; most ranges are so old that all or
+    none of the versions allowed by the skew policy are in them. If the network plugin serves Services itself,
+    no version of kube-proxy is in any range.
     """
     if node.kube_proxy.replaced:
         none = f"{name} in {wanted}: none runs there ({node.kube_proxy.mode.origin})"
@@ -275,7 +277,7 @@ def _kube_proxy(
 
 
 def _driver(wanted: tuple[str, ...], node: NodeFacts, name: str, plugin: Fact[str]) -> Finding:
-    """Decide by the driver or, where no object of the API tells it, by those that the plugin may have made."""
+    """Decide by the driver or, if no API object shows it, by those that the plugin may use."""
     possible = DRIVERS_OF.get(plugin.value or "", ())
     chosen = [driver in wanted for driver in possible]
     if node.cni_driver.known or not chosen or any(chosen) is not all(chosen):

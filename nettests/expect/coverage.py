@@ -18,7 +18,7 @@ FlowFacts = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """One fact with what exercises it: flows that name it, and limitations that cover flows."""
+    """One fact with the flows that name it, and the limitations that cover flows."""
 
     fact: Fact
     flows: tuple[str, ...]
@@ -59,18 +59,18 @@ def cover(
 def unknown_facts(
     catalogue: Catalogue, flows: FlowFacts, entries: Iterable[Limitation]
 ) -> Iterator[str]:
-    """Yield one sentence for each fact that a flow or an entry names and the catalogue has not."""
-    known = tuple(catalogue.facts)
+    """Yield one sentence for each fact that a flow or an entry names but the catalogue lacks."""
+    known_facts = tuple(catalogue.facts)
     for name, facts in sorted(flows.items()):
         for fact in facts:
-            if fact not in known:
-                yield f"the flow {name} names the unknown fact {fact}; {nearest(fact, known)}"
+            if fact not in known_facts:
+                yield f"the flow {name} names the unknown fact {fact}; {nearest(fact, known_facts)}"
     for entry in entries:
         for fact in entry.facts:
-            if fact not in known:
+            if fact not in known_facts:
                 yield (
                     f"{entry.place}: {entry.id} names the unknown fact {fact}; "
-                    f"{nearest(fact, known)}"
+                    f"{nearest(fact, known_facts)}"
                 )
 
 

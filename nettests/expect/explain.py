@@ -16,7 +16,7 @@ from nettests.model.facts import ClusterFacts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Considered:
-    """An entry that speaks of the check's flow: whether its condition holds, part by part."""
+    """An entry about the check's flow: whether its condition holds, part by part."""
 
     limitation: Limitation
     truth: Truth

@@ -19,8 +19,8 @@ from nettests.model.words import Placement
 
 
 def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return one sentence for each provable overlap with different outcomes, each mistaken reference or id, each
-    unknown flow, each entry that says more than its sources, and each that is open without a way out.
+    """Return one sentence for each provable overlap with different outcomes, each wrong reference or id, each
+    unknown flow, each entry that says more than its sources, and each open entry without an explanation.
 
     ``flows`` are those that the suites declare; without any, flows are not looked at.
     """
@@ -46,66 +46,70 @@ def _unknown_flows(entries: Iterable[Limitation], flows: Sequence[str]) -> Itera
 
 
 def _overlaps(entries: Sequence[Limitation]) -> Iterator[str]:
-    for one, other in combinations(entries, 2):
-        if _decided(one, other) or one.deviation == other.deviation:
+    for entry, other in combinations(entries, 2):
+        if _decided(entry, other) or entry.deviation == other.deviation:
             continue
-        flows = sorted(set(one.flows) & set(other.flows))
-        if flows and _share(one, other) and compatible(one.condition, other.condition):
+        flows = sorted(set(entry.flows) & set(other.flows))
+        if flows and _share(entry, other) and compatible(entry.condition, other.condition):
             yield (
-                f"{one.id} ({one.place}) and {other.id} ({other.place}) can apply to the same check "
+                f"{entry.id} ({entry.place}) and {other.id} ({other.place}) can apply to the same check "
                 f"of {', '.join(flows)} and expect different outcomes"
             )
 
 
-def _decided(one: Limitation, other: Limitation) -> bool:
-    """Whether one of two entries takes the other away, or expects nothing itself."""
-    removed = {*one.overrides, *one.cancels, *other.overrides, *other.cancels}
-    return one.only_cancels or other.only_cancels or bool(removed & {one.id, other.id})
+def _decided(entry: Limitation, other: Limitation) -> bool:
+    """Whether one of two entries overrides or cancels the other, or expects nothing itself."""
+    removed = {*entry.overrides, *entry.cancels, *other.overrides, *other.cancels}
+    return entry.only_cancels or other.only_cancels or bool(removed & {entry.id, other.id})
 
 
-def _share(one: Limitation, other: Limitation) -> bool:
+def _share(entry: Limitation, other: Limitation) -> bool:
     pairs = (
-        (one.protocols, other.protocols),
-        (one.families, other.families),
-        (one.cases, other.cases),
+        (entry.protocols, other.protocols),
+        (entry.families, other.families),
+        (entry.cases, other.cases),
     )
     return all(_meet(mine, others) for mine, others in pairs)
 
 
-def compatible(one: Condition | NodeCondition, other: Condition | NodeCondition) -> bool:
-    """Whether one cluster and one check can meet both conditions, looked at part by part."""
-    if isinstance(one, Condition) and isinstance(other, Condition) and not _on_one_node(one, other):
+def compatible(condition: Condition | NodeCondition, other: Condition | NodeCondition) -> bool:
+    """Whether one cluster and one check can meet both conditions, compared part by part."""
+    if (
+        isinstance(condition, Condition)
+        and isinstance(other, Condition)
+        and not _on_one_node(condition, other)
+    ):
         return False
-    names = [field.name for field in fields(one)]
-    return all(_meet(getattr(one, name), getattr(other, name)) for name in names)
+    names = [field.name for field in fields(condition)]
+    return all(_meet(getattr(condition, name), getattr(other, name)) for name in names)
 
 
-def _on_one_node(one: Condition, other: Condition) -> bool:
-    """Whether one node can be source and target of both, where both demand that it is the same."""
-    demands = (set(one.placement or Placement), set(other.placement or Placement))
+def _on_one_node(condition: Condition, other: Condition) -> bool:
+    """Whether one node can be source and target for both conditions, if both demand a single node."""
+    demands = (set(condition.placement or Placement), set(other.placement or Placement))
     if set.intersection(*demands) != {Placement.SAME_NODE}:
         return True
-    nodes = (one.source, one.target, other.source, other.target)
+    nodes = (condition.source, condition.target, other.source, other.target)
     return all(compatible(first, second) for first, second in combinations(nodes, 2))
 
 
-def _meet(one: object, other: object) -> bool:
+def _meet(demand: object, other: object) -> bool:
     """Whether one value can meet two demands; ``None`` and an empty tuple demand nothing."""
-    if one in (None, ()) or other in (None, ()):
+    if demand in (None, ()) or other in (None, ()):
         return True
-    if isinstance(one, NodeCondition) and isinstance(other, NodeCondition):
-        return compatible(one, other)
-    if isinstance(one, VersionRange) and isinstance(other, VersionRange):
-        return _ranges_meet(one, other)
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return bool(set(one) & set(other))
-    return one == other
+    if isinstance(demand, NodeCondition) and isinstance(other, NodeCondition):
+        return compatible(demand, other)
+    if isinstance(demand, VersionRange) and isinstance(other, VersionRange):
+        return _ranges_meet(demand, other)
+    if isinstance(demand, tuple) and isinstance(other, tuple):
+        return bool(set(demand) & set(other))
+    return demand == other
 
 
-def _ranges_meet(one: VersionRange, other: VersionRange) -> bool:
-    """Ranges that meet anywhere meet at a bound or right beside one."""
-    near = [version for _, bound in (*one.bounds, *other.bounds) for version in _around(bound)]
-    return any(one.holds(version) and other.holds(version) for version in near)
+def _ranges_meet(accepted: VersionRange, other: VersionRange) -> bool:
+    """Return whether two ranges overlap: if they do, then at a bound or next to one."""
+    near = [version for _, bound in (*accepted.bounds, *other.bounds) for version in _around(bound)]
+    return any(accepted.holds(version) and other.holds(version) for version in near)
 
 
 def _around(bound: Bound) -> tuple[Bound, Bound, Bound]:

@@ -75,7 +75,7 @@ class Condition:
 class Deviation:
     """What is observed instead of the claim; a part that is ``None`` stays as claimed.
 
-    ``alternatives`` are further outcomes that satisfy it, none where ``outcome`` is exact.
+    ``alternatives`` are further outcomes that satisfy it; empty if ``outcome`` is exact.
     """
 
     outcome: Outcome | None = None
@@ -86,7 +86,7 @@ class Deviation:
     def applied(self, claim: Expected) -> Expected:
         """Return the claim with this deviation's parts.
 
-        A deviation that is not positive leaves nothing to assert of source or distribution.
+        With a negative deviation, source and distribution are not asserted.
         """
         outcome = self.outcome or claim.outcome
         if not outcome.positive:
@@ -101,10 +101,10 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """A source of an entry, and how far it carries.
+    """A source of an entry, and what it proves.
 
-    ``names`` is the outcome that it names itself, ``None`` where it says no more than that something fails.
-    ``picked`` are the patch releases that got a merged change too, ``None`` where nobody looked.
+    ``names`` is the outcome that it names itself, ``None`` if it only says that something fails.
+    ``picked`` are the patch releases that got a merged change too, ``None`` if that was not looked up.
     """
 
     source: Source
@@ -116,12 +116,12 @@ class Citation:
 class Limitation:
     """One entry. ``deviation`` is ``None`` for ``unspecified`` and for entries that only cancel.
 
-    ``facts`` are documented facts that it serves beside the one of its own id. Of ``unspecified`` ones
-    ``settled_by`` says what would decide them, and ``when_present`` what is seen where the bug is there that
-    leaves the outcome open; both are empty elsewhere.
+    ``facts`` are documented facts that it covers besides the one of its own id. For ``unspecified`` entries
+    ``settled_by`` says what would decide them, and ``when_present`` what is observed with the bug that leaves
+    the outcome open; both are empty otherwise.
 
-    An entry that says the same of several places is one of these for each of them: ``part`` counts what ``also``
-    lists, and is 0 for the entry's own condition. They have one id, and differ in where they hold.
+    An entry with several conditions becomes one of these for each of them: ``part`` is the position in ``also``,
+    and 0 for the entry's own condition. They share one id, and differ in where they hold.
     """
 
     id: str
@@ -150,7 +150,7 @@ class Limitation:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Where it is written."""
+        """The URLs of its sources."""
         return tuple(citation.source for citation in self.citations)
 
     @property
@@ -166,7 +166,7 @@ class Limitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """One file of entries of one layer, each followed by the further places of which it says the same."""
+    """One file of entries of one layer, each followed by its parts for further conditions."""
 
     file: str
     layer: Layer

@@ -68,7 +68,7 @@ def read_manifest(text: str, file: str) -> Manifest:
 
 
 def _parts(document: Document, layer: Layer, index: int, entry: Any) -> Iterator[Limitation]:
-    """Yield the entry, and again for each further place where it holds."""
+    """Yield the entry, and once more for each further condition."""
     whole = _limitation(document, layer, index, entry)
     yield whole
     for number, place in enumerate(entry.get("also", ())):
@@ -156,7 +156,7 @@ def _deviation(document: Document, path: tuple[str | int, ...], expected: Any) -
 def _outcomes(
     document: Document, path: tuple[str | int, ...], stated: str | Sequence[str]
 ) -> tuple[Outcome, ...]:
-    """Return the outcomes in a fixed order: a list of them in a manifest is a set."""
+    """Return the outcomes in a fixed order: a manifest's list of them is a set."""
     named = {Outcome(word) for word in ([stated] if isinstance(stated, str) else stated)}
     if len({outcome.positive for outcome in named}) > 1:
         raise document.error(path, "one list holds failures or answers, not both")

@@ -20,21 +20,21 @@ def of_members(
     """Return the expectation of every member, by id, and under the check's own id the one of most members."""
     kinds = {node.name: _kind(node) for node in facts.nodes}
     resolved: dict[object, Expectation] = {}
-    found: dict[str, Expectation] = {}
-    for one in check.each:
+    expectations: dict[str, Expectation] = {}
+    for member in check.each:
         key = (
-            kinds.get(one.source.node or ""),
-            kinds.get(one.target.node or ""),
-            one.placement,
-            backend_placement(one, facts),
-            nat_exception(one, facts),
+            kinds.get(member.source.node or ""),
+            kinds.get(member.target.node or ""),
+            member.placement,
+            backend_placement(member, facts),
+            nat_exception(member, facts),
         )
         if key not in resolved:
-            resolved[key] = resolve(one)
-        found[one.id] = resolved[key]
-    shared = {id(one): one for one in found.values()}
-    often = Counter(map(id, found.values())).most_common(1)
-    return {check.id: shared[often[0][0]], **found}
+            resolved[key] = resolve(member)
+        expectations[member.id] = resolved[key]
+    shared = {id(expectation): expectation for expectation in expectations.values()}
+    often = Counter(map(id, expectations.values())).most_common(1)
+    return {check.id: shared[often[0][0]], **expectations}
 
 
 def _kind(node: NodeFacts) -> NodeFacts:

@@ -11,7 +11,7 @@ from nettests.model.words import Category
 
 
 def unexplained(entries: Iterable[Limitation]) -> Iterator[str]:
-    """Yield one sentence for each entry that is open without a way out, or says how an outcome is decided that is not open."""
+    """Yield one sentence for each open entry without an explanation, and each other entry with one."""
     for entry in entries:
         yield from _way_out(entry)
         yield from _bad_outcome(entry)

@@ -10,22 +10,24 @@ from nettests.expect.manifest import Limitation
 
 
 def mistakes(entries: Sequence[Limitation]) -> Iterator[ManifestError]:
-    """Yield an error for each id that is defined twice and each reference that cannot be."""
-    known: dict[str, Limitation] = {}
-    for entry in (one for one in entries if not one.part):
-        if entry.id in known:
+    """Yield an error for each duplicate id and each invalid reference."""
+    limitations: dict[str, Limitation] = {}
+    for entry in (entry for entry in entries if not entry.part):
+        if entry.id in limitations:
             yield ManifestError(
-                f"limitation {entry.id} is defined twice: {known[entry.id].place} and {entry.place}",
+                f"limitation {entry.id} is defined twice: {limitations[entry.id].place} and {entry.place}",
                 hint="a higher layer overrides with another id and overrides: [id]",
             )
-        known.setdefault(entry.id, entry)
+        limitations.setdefault(entry.id, entry)
     for entry in entries:
-        yield from _bad_references(entry, known)
+        yield from _bad_references(entry, limitations)
 
 
-def _bad_references(entry: Limitation, known: Mapping[str, Limitation]) -> Iterator[ManifestError]:
+def _bad_references(
+    entry: Limitation, limitations: Mapping[str, Limitation]
+) -> Iterator[ManifestError]:
     for name in (*entry.overrides, *entry.cancels):
-        other = known.get(name)
+        other = limitations.get(name)
         if other is None:
             yield ManifestError(f"{entry.place}: {entry.id} names {name}, unknown here")
         elif other.layer >= entry.layer:

@@ -45,17 +45,19 @@ def resolve(
 
     Raises ``ManifestError`` for entries that contradict each other on a check, for one id in two
     files, for overrides of unknown ids and for entries that are past their review date. ``today`` may
-    be left out only where no entry has such a date: expiry is never overlooked.
+    be left out only if no entry has such a date: expiry is never overlooked.
     """
     entries = _entries(manifests)
     _refuse_expired(entries, today)
-    found: dict[str, Expectation] = {}
+    expectations: dict[str, Expectation] = {}
     for check in checks:
         if check.members:
-            found |= of_members(check, facts, lambda one: expectation(one, facts, entries))
+            expectations |= of_members(
+                check, facts, lambda member: expectation(member, facts, entries)
+            )
         else:
-            found[check.id] = expectation(check, facts, entries)
-    return found
+            expectations[check.id] = expectation(check, facts, entries)
+    return expectations
 
 
 def expectation(
@@ -115,9 +117,9 @@ def _entries(manifests: Sequence[Manifest]) -> list[Limitation]:
     return entries
 
 
-def _distinct(found: Iterable[T]) -> tuple[T, ...]:
-    """Return each once: an entry may hold of a check in several of its places."""
-    return tuple(dict.fromkeys(found))
+def _distinct(values: Iterable[T]) -> tuple[T, ...]:
+    """Return each value once: several conditions of an entry may hold for a check."""
+    return tuple(dict.fromkeys(values))
 
 
 def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> None:
@@ -136,7 +138,7 @@ def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> No
 
 
 def _standing(covering: Sequence[Candidate]) -> list[Candidate]:
-    """Leave out what a holding entry of a higher layer takes away."""
+    """Leave out the entries that an applying entry of a higher layer overrides or cancels."""
     gone = {
         name
         for candidate in covering
@@ -167,7 +169,7 @@ def _deciding(check: Check, applying: Sequence[Candidate]) -> Candidate | None:
 def _may_change(
     undecided: Candidate, deciding: Candidate | None, expected: Expected | None, check: Check
 ) -> bool:
-    """Whether an undecided entry could change the expectation that stands without it."""
+    """Whether an undecided entry could change the expectation."""
     entry = undecided.limitation
     if entry.only_cancels:
         return deciding is not None and deciding.limitation.id in entry.cancels
@@ -175,18 +177,18 @@ def _may_change(
 
 
 def _known_bugs(applying: Sequence[Candidate], claim: Expected) -> Iterator[KnownBug]:
-    """Yield the bugs because of which entries leave the outcome open, as they show on this check."""
+    """Yield the bugs that leave the outcome open, with how they show on this check."""
     for candidate in applying:
         entry = candidate.limitation
         if not entry.is_open or entry.when_present is None:
             continue
-        shows = _unlike(entry.when_present.applied(claim), claim)
+        shows = _beyond_healthy(entry.when_present.applied(claim), claim)
         if shows is not None:
             yield KnownBug(id=entry.id, summary=entry.summary, shows=shows)
 
 
-def _unlike(shows: Expected, claim: Expected) -> Expected | None:
-    """Return what a bug shows without what a healthy cluster shows: a closed port refuses, bug or not."""
+def _beyond_healthy(shows: Expected, claim: Expected) -> Expected | None:
+    """Return a bug's outcomes without those of a healthy cluster: a closed port refuses, bug or not."""
     if shows.outcome.positive:
         return shows if shows != claim else None
     left = tuple(outcome for outcome in shows.outcomes if outcome not in claim.outcomes)
@@ -198,18 +200,20 @@ def _why_undecided(candidate: Candidate) -> str:
 
 
 def undecided(entries: str, unknowns: Iterable[str]) -> str:
-    """Return why an expectation is undecided: the entries that may decide, and what is not known."""
+    """Return why an expectation is undecided: the entries that may decide, and the unknown facts."""
     return f"{entries} depends on what is not known: {'; '.join(unknowns)}"
 
 
 def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:
     """Return the first of the entries that apply; the others, which expect the same, are named.
 
-    Where it holds in several of its places, each is a reason: a fact that only one of them names may change the outcome.
+    If several of its conditions hold, each is a reason: a fact in only one of them may change the outcome.
     """
     entry = agreeing[0].limitation
-    places = [one for one in agreeing if one.limitation.id == entry.id]
-    because = _distinct(said for one in places for said in one.evaluation.sentences)
+    places = [candidate for candidate in agreeing if candidate.limitation.id == entry.id]
+    because = _distinct(
+        sentence for candidate in places for sentence in candidate.evaluation.sentences
+    )
     same = tuple(
         f"{other.limitation.id} ({other.limitation.place}) expects the same"
         for other in agreeing

@@ -18,26 +18,26 @@ from nettests.model.nearest import nearest
 from nettests.resources import manifests_path
 
 FlowCases = Mapping[str, Sequence[str]]
-"""The labels of each flow's cases, by the flow's name; none where a flow has a path."""
+"""The labels of each flow's cases, by the flow's name; none if a flow has a path."""
 
 
 class Shown(StrEnum):
-    """How much of what a sentence states checks show."""
+    """How much of a statement checks show."""
 
     WHOLE = "whole"
     PART = "in part"
     OPEN = "open"
     """It could be shown, and no check does yet."""
     BESIDE = "not about networks"
-    """It decides no network result, and is left to others on purpose."""
+    """It affects no network result, and is left to others on purpose."""
     NEVER = "cannot be shown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What one sentence states, or several that say the same.
+    """The statement of one sentence, or of several that say the same.
 
-    ``checks`` are flows, or single cases of theirs (``flow#case``). ``lacks`` says what no check does yet.
+    ``checks`` are flows, or single cases of them (``flow#case``). ``lacks`` says what no check covers yet.
     """
 
     says: str
@@ -50,7 +50,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedSection:
-    """A section of a document, with what it states."""
+    """A section of a document, with its statements."""
 
     title: str
     statements: tuple[Statement, ...]
@@ -58,7 +58,7 @@ class SeedSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedDocument:
-    """One document; ``read`` says in which form it was read and what of it has no rows."""
+    """One document; ``read`` says in which form it was read and which parts have no rows."""
 
     document: str
     address: str
@@ -111,18 +111,18 @@ def shown(statement: Statement, coverages: Mapping[str, Coverage]) -> Shown:
 
 
 def reasons_of(statement: Statement, coverages: Mapping[str, Coverage]) -> tuple[Reason, ...]:
-    """Return why no check exercises it: its own reason, or those of its facts that have none, each once."""
+    """Return why no check exercises it: its own reason, or those of its uncovered facts, each once."""
     if statement.reason:
         return (statement.reason,)
     bare = (coverages[name] for name in statement.facts if not coverages[name].covered)
-    return tuple(dict.fromkeys(one.fact.reason for one in bare if one.fact.reason))
+    return tuple(dict.fromkeys(coverage.fact.reason for coverage in bare if coverage.fact.reason))
 
 
 def mistakes_in_seeds(
     seeds: Iterable[SeedDocument], coverages: Mapping[str, Coverage], flows: FlowCases
 ) -> Iterator[str]:
-    """Yield one sentence for each id that does not exist, and each reason that is missing or too much."""
-    for statement in (one for seed in seeds for one in seed.statements):
+    """Yield one sentence for each unknown id, and each missing or superfluous reason."""
+    for statement in (statement for seed in seeds for statement in seed.statements):
         unknown = [
             *_unknown_facts(statement, coverages),
             *_unknown_checks(statement, flows),

@@ -117,7 +117,7 @@ def unpack(archive: Archive) -> tuple[str, dict[PurePosixPath, bytes]]:
 
     Nothing but plain files below one folder is taken: no link, no path upwards, and no more than is bounded here.
     """
-    found: dict[PurePosixPath, bytes] = {}
+    files: dict[PurePosixPath, bytes] = {}
     runs = set()
     try:
         with tarfile.open(fileobj=io.BytesIO(_expanded(archive.data)), mode="r:") as packed:
@@ -126,17 +126,17 @@ def unpack(archive: Archive) -> tuple[str, dict[PurePosixPath, bytes]]:
                 upwards = path.is_absolute() or ".." in path.parts
                 if member.type != tarfile.REGTYPE or upwards or len(path.parts) < 2:
                     raise _damaged(f"it holds {member.name!r}, which is no file of a run")
-                if len(found) >= MEMBERS:
+                if len(files) >= MEMBERS:
                     raise _damaged(f"it holds more than {MEMBERS} files")
                 content = packed.extractfile(member)
                 assert content is not None  # of a regular file
                 runs.add(path.parts[0])
-                found[PurePosixPath(*path.parts[1:])] = content.read()
+                files[PurePosixPath(*path.parts[1:])] = content.read()
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise _damaged(str(error)) from error
     if len(runs) != 1:
         raise _damaged(f"it holds {len(runs)} folders")
-    return runs.pop(), found
+    return runs.pop(), files
 
 
 def _expanded(data: bytes) -> bytes:

@@ -69,11 +69,11 @@ def _binding(wanted: Wanted, role: Object) -> Object:
     """Return what gives a role to the ServiceAccount, where the role is."""
     name, place = role["metadata"]["name"], role["metadata"].get("namespace", "")
     # Two Jobs, in one namespace or in two, do not take each other's bindings over.
-    own = wanted.name if place == wanted.namespace else f"{wanted.namespace}.{wanted.name}"
+    owner = wanted.name if place == wanted.namespace else f"{wanted.namespace}.{wanted.name}"
     return {
         "apiVersion": f"{_RBAC}/v1",
         "kind": f"{role['kind']}Binding",
-        "metadata": _metadata(wanted, f"{name}.{own}", place),
+        "metadata": _metadata(wanted, f"{name}.{owner}", place),
         "roleRef": {"apiGroup": _RBAC, "kind": role["kind"], "name": name},
         "subjects": [
             {"kind": "ServiceAccount", "name": wanted.name, "namespace": wanted.namespace}

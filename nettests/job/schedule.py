@@ -34,13 +34,13 @@ class _Field:
         return all(self._takes_part(part) for part in text.split(","))
 
     def _takes_part(self, part: str) -> bool:
-        found = _PART.fullmatch(part)
-        if found is None:
+        match = _PART.fullmatch(part)
+        if match is None:
             return False
-        if found["low"] is None:
+        if match["low"] is None:
             return True
-        low = self.number(found["low"])
-        high = low if found["high"] is None else self.number(found["high"])
+        low = self.number(match["low"])
+        high = low if match["high"] is None else self.number(match["high"])
         return low is not None and high is not None and low <= high
 
 

@@ -75,7 +75,7 @@ class Progress:
     def update(self) -> dict[str, Any]:
         """Return the update that Sonobuoy's worker takes."""
         counts = ", ".join(f"{number} {word}" for word, number in self._verdicts.most_common())
-        found: dict[str, Any] = {
+        update: dict[str, Any] = {
             "msg": counts or "deploying probes",
             "total": self.total,
             "completed": self.judged,
@@ -83,5 +83,5 @@ class Progress:
         if self.red:
             left_out = len(self.red) - FAILURES
             more = [f"… and {left_out} more"] if left_out > 0 else []
-            found["failures"] = [*self.red[:FAILURES], *more]
-        return found
+            update["failures"] = [*self.red[:FAILURES], *more]
+        return update

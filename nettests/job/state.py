@@ -18,7 +18,7 @@ STUCK = PULLING | {
     *("InvalidImageName", "ErrImageNeverPull", "ImageInspectError"),
     *("CreateContainerConfigError", "CreateContainerError", "RunContainerError"),
 }
-"""Reasons of a waiting container that do not go by themselves, or not before somebody has gone."""
+"""Reasons of a waiting container that do not pass by themselves, or not soon enough to wait for it."""
 
 
 class Phase(Enum):
@@ -33,7 +33,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
-    """A phase, why it is so where that is to be told, and of what ended its exit code."""
+    """A phase with its reason, if there is one, and the exit code of what has ended."""
 
     phase: Phase
     pod: str = ""
@@ -44,11 +44,11 @@ class JobState:
 
 def state_of(job: Object, pods: Sequence[Object], events: Iterable[Object]) -> JobState:
     """Return how far a Job is; ``pods`` are its own, ``events`` those of its namespace."""
-    told = list(events)
+    all_events = list(events)
     if not pods:
-        return _without_pod(job, told)
+        return _without_pod(job, all_events)
     newest = max(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")))
-    return pod_state(newest, told)
+    return pod_state(newest, all_events)
 
 
 def pod_state(pod: Object, events: Iterable[Object]) -> JobState:
@@ -70,9 +70,9 @@ def pod_state(pod: Object, events: Iterable[Object]) -> JobState:
 
 def claim_of(pod_spec: Object, volume: str) -> str:
     """Return the claim that a Pod mounts as that volume, or nothing."""
-    for one in pod_spec.get("volumes") or ():
-        if one.get("name") == volume:
-            return str((one.get("persistentVolumeClaim") or {}).get("claimName", ""))
+    for volume_spec in pod_spec.get("volumes") or ():
+        if volume_spec.get("name") == volume:
+            return str((volume_spec.get("persistentVolumeClaim") or {}).get("claimName", ""))
     return ""
 
 
@@ -112,8 +112,8 @@ def _ended(pod: str, terminated: Object) -> JobState:
         hint = "raise resources.limits.memory of its container"
     elif reason in {"StartError", "ContainerCannotRun"}:
         hint = "is it the image of nettests that was named, and not that of its probes?"
-    said = f"{reason}: {message}" if message else reason
-    return JobState(phase=Phase.ENDED, pod=pod, exit_code=code, reason=said, hint=hint)
+    explanation = f"{reason}: {message}" if message else reason
+    return JobState(phase=Phase.ENDED, pod=pod, exit_code=code, reason=explanation, hint=hint)
 
 
 def _stuck(pod: str, waiting: Object, events: Sequence[Object]) -> JobState:
@@ -141,9 +141,9 @@ def _pending(pod: str, status: Object, waiting: Object) -> str:
 
 
 def _container_state(status: Object) -> Object:
-    for one in status.get("containerStatuses") or ():
-        if one.get("name") == CONTAINER:
-            return one.get("state") or {}
+    for container in status.get("containerStatuses") or ():
+        if container.get("name") == CONTAINER:
+            return container.get("state") or {}
     return {}
 
 
@@ -152,15 +152,15 @@ def _newest(
 ) -> str:
     """Return the last message about an object, given itself or by name."""
     wanted = set(reasons)
-    found = [
+    matching = [
         event
         for event in events
         if event.get("reason") in wanted
         and _is_about(event.get("involvedObject") or {}, about)
         and str(event.get("message", "")).startswith(beginning)
     ]
-    found.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
-    return str(found[-1]["message"]) if found else ""
+    matching.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
+    return str(matching[-1]["message"]) if matching else ""
 
 
 def _is_about(involved: Object, about: Object | str) -> bool:

@@ -76,7 +76,7 @@ def _cron_job(wanted: Wanted) -> Object:
         "spec": {
             "schedule": wanted.schedule,
             "concurrencyPolicy": "Forbid",
-            # A night whose start was missed for longer is not made up for by day.
+            # A nightly run whose start was missed for longer is not started by day.
             "startingDeadlineSeconds": 3600,
             "successfulJobsHistoryLimit": KEPT_JOBS,
             "failedJobsHistoryLimit": KEPT_JOBS,

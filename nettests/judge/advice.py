@@ -83,7 +83,7 @@ _WENT_WELL = {
     Outcome.STARTED: "compare the versions of kubelet and runtime on the node with what the claim's "
     "source says",
 }
-"""What to look at where something was let through."""
+"""What to look at if something was let through."""
 
 _BY_CATEGORY = {
     Category.PLATFORM: "a newer Windows update may have changed it: narrow the entry's build range",
@@ -94,7 +94,7 @@ _BY_CATEGORY = {
 
 
 def after_failure(check: Check, observation: Observation) -> str:
-    """Say what to look at after an unexpected result."""
+    """Return what to look at after an unexpected result."""
     if failed_target(observation) is not None:
         if _unresolved(check, observation):
             return AFTER_SILENT_DNS
@@ -126,13 +126,13 @@ def after_failure(check: Check, observation: Observation) -> str:
 
 
 def _by_outcome(check: Check, observation: Observation) -> str:
-    """Say what to look at where the outcome tells it, in words of the source's system."""
-    said = last_detail(observation)
-    if observation.outcome is Outcome.REFUSED and "peration not permitted" in said:
+    """Return what to look at for an outcome, in words of the source's system."""
+    detail = last_detail(observation)
+    if observation.outcome is Outcome.REFUSED and "peration not permitted" in detail:
         return _NETFILTER
-    if observation.outcome is Outcome.REFUSED and "in a way forbidden" in said:
+    if observation.outcome is Outcome.REFUSED and "in a way forbidden" in detail:
         return _WINDOWS_FIREWALL
-    if observation.outcome is Outcome.UNREACHABLE and re.search(_LOCAL_ROUTE, said):
+    if observation.outcome is Outcome.UNREACHABLE and re.search(_LOCAL_ROUTE, detail):
         return _BLACKHOLE
     step = _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")
     return step.format_map(_OF_WINDOWS if check.source.os is OS.WINDOWS else _OF_LINUX)
@@ -151,13 +151,13 @@ def _after_addresses(check: Check) -> str:
 
 
 def after_staleness(check: Check) -> str:
-    """Say what to look at where a Service's rules did not follow a change."""
+    """Return what to look at if a Service's rules did not follow a change."""
     linux = {check.source.os, check.target.os} == {OS.LINUX}
     return AFTER_STALE if linux else f"{AFTER_STALE} (kubernetes/kubernetes#131466)"
 
 
 def after_lateness(check: Check, late: str) -> str:
-    """Say what to look at where a Service did not answer in time, in words of the node that waited."""
+    """Return what to look at if a Service did not answer in time, in words of the waiting node's system."""
     waited = late_service(late)
     home = waited is None or waited.node == check.source.node
     system = check.source.os if home else check.target.os or check.source.os
@@ -165,7 +165,7 @@ def after_lateness(check: Check, late: str) -> str:
 
 
 def after_disagreement(check: Check, observation: Observation) -> str:
-    """Say what to look at where some attempts met the expectation: silence among answers is loss."""
+    """Return what to look at if some attempts met the expectation: time-outs among answers are losses."""
     outcomes = {attempt.outcome for attempt in observation.attempts}
     lost = Outcome.TIMED_OUT in outcomes and all(
         outcome.positive or outcome is Outcome.TIMED_OUT for outcome in outcomes
@@ -177,7 +177,7 @@ def after_disagreement(check: Check, observation: Observation) -> str:
 
 
 def of_distribution(check: Check, observation: Observation, wanted: Distribution | None) -> str:
-    """Say what to look at where other backends answered than were wanted, or nothing."""
+    """Return what to look at if other backends answered than expected, or nothing."""
     if wanted is None or observation.distribution in {None, wanted}:
         return ""
     if wanted is Distribution.ONE_BACKEND:
@@ -203,7 +203,7 @@ def _unresolved(check: Check, observation: Observation) -> bool:
 
 
 def _by_proxy(check: Check) -> bool:
-    """Whether the target is a Service, and a node's Service proxy leads to it."""
+    """Whether the target is reached through a node's Service proxy."""
     reached = check.target.descriptor
     return reached.translated and reached.proxy is not Proxy.NONE
 
@@ -222,7 +222,7 @@ def _after_timeout(check: Check) -> str:
 
 
 def after_lifting(limitation: AppliedLimitation) -> str:
-    """Say what to do about a limitation that did not show."""
+    """Return what to do about a limitation that did not show."""
     where = f"{limitation.file}:{limitation.line}"
     return f"update {where}; {_BY_CATEGORY[limitation.category]}"
 
@@ -332,8 +332,8 @@ class Late:
 def late_service(late: str) -> Late | None:
     """Return the Service that did not answer in time, with the probe and node that waited for it."""
     # sample: Service svc-server-windows-1-2 did not answer probe-linux-1-2 on linux-2 within 60 s
-    found = re.match(r"Service (\S+) did not answer (\S+) on (\S+) within \d", late)
-    return Late(*found.groups()) if found else None
+    match = re.match(r"Service (\S+) did not answer (\S+) on (\S+) within \d", late)
+    return Late(*match.groups()) if match else None
 
 
 def after_distrust(why: str) -> str:

@@ -13,16 +13,16 @@ UNREADY = "was not Ready while this was probed"
 def unready_node(why: str) -> str | None:
     """Return the node whose NotReady state is the reason for distrust."""
     # sample: node win-2 was not Ready while this was probed (NodeStatusUnknown: Kubelet stopped posting node status.)
-    found = re.match(rf"node (\S+) {UNREADY}\b", why)
-    return found[1] if found else None
+    match = re.match(rf"node (\S+) {UNREADY}\b", why)
+    return match[1] if match else None
 
 
 def gone_pod(why: str) -> str | None:
     """Return the Pod of the run whose deletion or restart is the reason for distrust."""
     # sample: pod server-linux-1-2 no longer stands: it is being deleted
     # sample: pod server-linux-1-2 was started again while this was run
-    found = re.match(r"pod (\S+) (?:no longer stands: |was started again\b)", why)
-    return found[1] if found else None
+    match = re.match(r"pod (\S+) (?:no longer stands: |was started again\b)", why)
+    return match[1] if match else None
 
 
 def lost_channel(why: str) -> bool:
@@ -46,7 +46,7 @@ def misaddressed_node(why: str) -> str | None:
     """Return the node whose wrong addresses in its status are the reason for distrust."""
     # sample: server-windows-1-1 saw 172.30.0.13 from node-windows-1-1, which is no address of win-1
     # sample: there is no IPv4 address of win-1 among fd00:172:30::15
-    found = re.search(
+    match = re.search(
         r"which is no address of (\S+)$|there is no IPv[46] address of (\S+) among", why
     )
-    return (found[1] or found[2]) if found else None
+    return (match[1] or match[2]) if match else None

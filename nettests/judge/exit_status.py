@@ -9,11 +9,11 @@ from nettests.model.words import Verdict
 
 
 class FailOn(StrEnum):
-    """What besides deviations, or of them, ends a run with 1, as the option ``--fail-on`` spells it."""
+    """The values of the option ``--fail-on``: what ends a run with 1, besides deviations or among them."""
 
     KNOWN_BUGS = "known-bugs"
     NEW = "new"
-    """Of deviations those alone that the site's baseline does not hold: ``of_run`` is given what is left of them."""
+    """Only deviations that are not in the site's baseline: ``of_run`` gets only those."""
 
 
 def of_run(
@@ -28,8 +28,8 @@ def of_run(
     """Return the exit code of a run that pytest ended with ``status``.
 
     ``verdicts`` are by check id, ``required`` the check ids of each required flow that was planned;
-    ``others_failed`` says that a test failed which is no check. ``members`` are verdicts of members: their check has
-    the worst by the order of a summary, in which ``unknown`` hides ``flaky``.
+    ``others_failed`` is true if a test failed that is no check. ``members`` are verdicts of members: their check has
+    the worst in the order of a summary, in which ``unknown`` hides ``flaky``.
     """
     if status not in {ExitCode.OK, ExitCode.TESTS_FAILED}:
         return int(status)
@@ -52,7 +52,7 @@ def of_watch(
     mostly_lost: bool,
     members: Collection[Verdict] = (),
 ) -> int:
-    """Return the exit code of a watch: that of a run, but no good end of one that saw too little of its time.
+    """Return the exit code of a watch: that of a run, but not 0 if it covered too little of its time.
 
     ``completed`` is whether its schedule ended; ``mostly_lost`` whether it lost more rounds than it judged.
     """

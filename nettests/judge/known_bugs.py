@@ -9,7 +9,7 @@ from nettests.model.observation import Observation
 
 
 def showing(expectation: Expectation, observation: Observation) -> tuple[KnownBug, ...]:
-    """Return the bugs of an open expectation that were seen, in the order of their entries."""
+    """Return the bugs of an open expectation that were observed, in the order of their entries."""
     return tuple(bug for bug in expectation.known_bugs if _seen(bug.shows, observation))
 
 

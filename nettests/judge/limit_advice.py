@@ -34,7 +34,7 @@ AFTER_LEFTOVERS_ON_LINUX = (
 
 
 def after_limit(check: Check) -> str:
-    """Say what to look at, in words of the source's system."""
+    """Return what to look at, in words of the source's system."""
     windows = check.source.os is OS.WINDOWS
     settings = check.target.settings
     crowd = settings.crowd if settings is not None else None

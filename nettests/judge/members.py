@@ -14,25 +14,28 @@ from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement, MembersJ
 from nettests.model.words import Verdict
 
 NAMED = 4
-"""So many members are named in a sentence; the documents have all."""
+"""How many members a sentence names; the documents have all."""
 _WORDED = frozenset({*ATTENTION, Verdict.SKIPPED})
 
 
-def judge_members(check: Check, told: Mapping[str, Judgement]) -> Judgement:
-    """Return the verdict of a check from those of its members, by id; one that is not there was never judged."""
+def judge_members(check: Check, judgements: Mapping[str, Judgement]) -> Judgement:
+    """Return the verdict of a check from its members' judgements, by id; a missing one was never judged."""
     each = [
-        (member.label, told.get(member_id(check.id, member.label)) or _never(check, member.label))
+        (
+            member.label,
+            judgements.get(member_id(check.id, member.label)) or _never(check, member.label),
+        )
         for member in check.members
     ]
     worst = min((judgement.verdict for _, judgement in each), key=SUMMARY_ORDER.index)
-    found = [(label, judgement) for label, judgement in each if judgement.verdict is worst]
-    first = found[0][1]
+    worst_members = [(label, judgement) for label, judgement in each if judgement.verdict is worst]
+    first = worst_members[0][1]
     expected, observed = _most(each, "expected"), _observed(each)
     return replace(
         first,
         check=check.id,
         verdict=worst,
-        message=_message(check, worst, found, expected, observed),
+        message=_message(check, worst, worst_members, expected, observed),
         expected=expected,
         observed=observed,
         next_step=first.next_step if worst in ATTENTION else "",
@@ -58,32 +61,35 @@ def _never(check: Check, label: str) -> Judgement:
 def _message(
     check: Check,
     worst: Verdict,
-    found: list[tuple[str, Judgement]],
+    worst_members: list[tuple[str, Judgement]],
     expected: str,
     observed: str,
 ) -> str:
     """Return one line: how many members deviate of how many, which, and what the first one showed."""
     head = f"{check.title} - {check.flow}"
-    many = f"{len(found)} of {len(check.members)} members"
+    many = f"{len(worst_members)} of {len(check.members)} members"
     if worst is Verdict.PASS:
         return f"{head} - expected {expected}, observed {observed}"
     if worst is Verdict.SKIPPED:
-        return found[0][1].message
-    named = ", ".join(label for label, _ in found[:NAMED])
-    more = f", … and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    why = found[0][1].message.partition(f" - {check.flow} - ")[2] or found[0][1].message
+        return worst_members[0][1].message
+    named = ", ".join(label for label, _ in worst_members[:NAMED])
+    more = f", … and {len(worst_members) - NAMED} more" if len(worst_members) > NAMED else ""
+    why = (
+        worst_members[0][1].message.partition(f" - {check.flow} - ")[2]
+        or worst_members[0][1].message
+    )
     return f"{head} - {worst.value} for {many}: {named}{more} - {why}"
 
 
 def _observed(each: Iterable[tuple[str, Judgement]]) -> str:
     """Return the observed outcomes with their counts, most frequent first: ``connected ×129, timed_out ×3``."""
     # sample: "connected, source = client-pod (10.244.1.5)"
-    seen = Counter(one.observed.partition(" (")[0] or "nothing" for _, one in each)
+    seen = Counter(judgement.observed.partition(" (")[0] or "nothing" for _, judgement in each)
     return ", ".join(f"{what} ×{count}" for what, count in seen.most_common())
 
 
 def _most(each: Iterable[tuple[str, Judgement]], name: str) -> str:
-    texts = Counter(getattr(one, name) for _, one in each if getattr(one, name))
+    texts = Counter(getattr(judgement, name) for _, judgement in each if getattr(judgement, name))
     most = texts.most_common(2)
     if not most:
         return ""
@@ -93,21 +99,21 @@ def _most(each: Iterable[tuple[str, Judgement]], name: str) -> str:
 def _grouped(each: Iterable[tuple[str, Judgement]]) -> tuple[MembersJudged, ...]:
     """Return the members that did not pass, in order; equal messages are merged."""
     groups: dict[MembersJudged, list[str]] = {}
-    for label, one in each:
-        if one.verdict is not Verdict.PASS:
-            groups.setdefault(_said(one), []).append(label)
-    return tuple(replace(said, labels=tuple(labels)) for said, labels in groups.items())
+    for label, judgement in each:
+        if judgement.verdict is not Verdict.PASS:
+            groups.setdefault(_wording(judgement), []).append(label)
+    return tuple(replace(wording, labels=tuple(labels)) for wording, labels in groups.items())
 
 
-def _said(one: Judgement) -> MembersJudged:
-    if one.verdict not in _WORDED:
-        return MembersJudged(verdict=one.verdict, labels=(), limitation=one.limitation)
+def _wording(judgement: Judgement) -> MembersJudged:
+    if judgement.verdict not in _WORDED:
+        return MembersJudged(verdict=judgement.verdict, labels=(), limitation=judgement.limitation)
     return MembersJudged(
-        verdict=one.verdict,
+        verdict=judgement.verdict,
         labels=(),
-        message=one.message,
-        expected=one.expected,
-        observed=one.observed,
-        next_step=one.next_step,
-        limitation=one.limitation,
+        message=judgement.message,
+        expected=judgement.expected,
+        observed=judgement.observed,
+        next_step=judgement.next_step,
+        limitation=judgement.limitation,
     )

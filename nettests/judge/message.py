@@ -33,8 +33,8 @@ def observed_text(observation: Observation) -> str:
         parts = [observation.outcome.value]
     if observation.source_seen is not None:
         parts.append(f"source = {observation.source_seen.value} ({observation.server_saw})")
-    if observation.witnessed and all(one.agree for one in observation.witnessed):
-        subjects = ", ".join(one.subject.value for one in observation.witnessed)
+    if observation.witnessed and all(witnessed.agree for witnessed in observation.witnessed):
+        subjects = ", ".join(witnessed.subject.value for witnessed in observation.witnessed)
         parts.append(f"witnessed on the wire: {subjects}")
     if observation.distribution is not None:
         parts.append(f"{observation.distribution.value} ({', '.join(observation.backends)})")
@@ -48,7 +48,7 @@ def sentence(check: Check, expected: str, observed: str, why: str) -> str:
 
 
 def last_detail(observation: Observation) -> str:
-    """Return the text of the last attempt that did not go well, for a negative result; not of one that is left out."""
+    """Return the text of the last failed attempt, for a negative result; ignored attempts do not count."""
     negative = [
         attempt
         for attempt in observation.attempts

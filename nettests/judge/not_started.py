@@ -16,7 +16,7 @@ _NOT_CREATED = re.compile(
     # sample: pod s-1 does not stand: Pod s-1 was not created: POST /api/v1/namespaces/x/pods: 403 Forbidden: pods "s-1" is
     #         forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2
     # sample: Pod s-1 was not created: POST …: 500 InternalError: Internal error occurred: failed calling webhook "a.b": …
-    r"\bPod \S+ was not created: (?:\S+ \S+: \d{3} \w*: )?(?P<said>.+)"
+    r"\bPod \S+ was not created: (?:\S+ \S+: \d{3} \w*: )?(?P<message>.+)"
 )
 _LONGEST = 100
 """Characters of the API server's words that an incident shows."""
@@ -29,7 +29,7 @@ _PULLS = {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImage
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """A Pod of the run, and in a word why it did not become Ready."""
+    """A Pod of the run, and in one word why it did not become Ready."""
 
     pod: str
     reason: str
@@ -44,16 +44,16 @@ class NotStarted:
 
 
 def not_started(why: str) -> NotStarted | None:
-    """Return the Pod that never became Ready, where that is the reason why nothing can be trusted."""
-    found = _NOT_STARTED.search(why)
-    return NotStarted(found["pod"], found["reason"].strip()) if found else None
+    """Return the Pod that never became Ready, if that is why the check is unknown."""
+    match = _NOT_STARTED.search(why)
+    return NotStarted(match["pod"], match["reason"].strip()) if match else None
 
 
 def not_created(why: str) -> str | None:
-    """Return in the API server's words why a Pod of the run was not created, where nothing can be judged for that."""
-    found = _NOT_CREATED.search(why)
-    if found is None:
+    """Return in the API server's words why a Pod of the run was not created, if that is why the check is unknown."""
+    match = _NOT_CREATED.search(why)
+    if match is None:
         return None
-    said = found["said"].rpartition(" is forbidden: ")[2]
-    told = said.partition(", requested: ")[0].strip()
-    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 1]}…"
+    message = match["message"].rpartition(" is forbidden: ")[2]
+    reason = message.partition(", requested: ")[0].strip()
+    return reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 1]}…"

@@ -16,13 +16,13 @@ PATH = "path"
 def needs_controls(observation: Observation) -> bool:
     """Whether an observation is conclusive only with positive controls."""
     if observation.outcome in {Outcome.DEVIATES, Outcome.CUT_SHORT}:
-        return False  # it was read, word for word: there is no silence to explain
+        return False  # it was read directly: there is no time-out to explain
     one_backend = observation.distribution is Distribution.ONE_BACKEND
     return one_backend or not observation.outcome.positive
 
 
 def why_not_proven(observation: Observation) -> str:
-    """Return why a result that needs controls is not proven by them, or nothing."""
+    """Return why the controls do not prove a result that needs them, or nothing."""
     for control in observation.controls:
         if not control.ok:
             return f"its {control.proves} control failed ({control.detail})"
@@ -47,24 +47,24 @@ def why_vantage_fails(observation: Observation) -> str:
 def failed_target(observation: Observation) -> ControlResult | None:
     """Return the control that shows that no other vantage reaches the target either.
 
-    One that was not run, or whose own probe was not reached, shows nothing of the target.
+    A control that was not run, or whose own probe was not reached, shows nothing about the target.
     """
     failed = (
         control
         for control in observation.controls
-        if control.proves == TARGET and not control.ok and _says_something(control)
+        if control.proves == TARGET and not control.ok and _met_network(control)
     )
     return next(failed, None)
 
 
-def _says_something(control: ControlResult) -> bool:
+def _met_network(control: ControlResult) -> bool:
     """Whether a control that failed met the network."""
     # sample: probe_failed: control channel port-forward: port-forward to p: …
     return control.detail != NOT_RUN and not control.detail.startswith(Outcome.PROBE_FAILED.value)
 
 
 def unseen_part(observation: Observation, *, source: bool, distribution: bool) -> str:
-    """Return which part of an asserted result no answer told, or nothing."""
+    """Return which part of an asserted result no answer showed, or nothing."""
     if not observation.outcome.positive:
         return ""
     if source and observation.source_seen is None:

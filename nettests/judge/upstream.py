@@ -20,7 +20,7 @@ NOT_FOUND = frozenset({Outcome.NXDOMAIN, Outcome.SERVFAIL, Outcome.TIMED_OUT})
 
 
 def read_as_denied(check: Check, observation: Observation) -> Observation:
-    """Return the observation with ``nxdomain`` where the cluster's upstream alone kept a denial back."""
+    """Return the observation with ``nxdomain`` if only the cluster DNS's upstream withheld that answer."""
     if not _leaves_the_domain(check) or observation.outcome not in NOT_FOUND:
         return observation
     attempts = tuple(_denied(attempt) for attempt in observation.attempts)
@@ -33,9 +33,9 @@ def read_as_denied(check: Check, observation: Observation) -> Observation:
 
 
 def _leaves_the_domain(check: Check) -> bool:
-    """Whether somebody outside the cluster is contacted for the name, in the end or at once.
+    """Whether a name server outside the cluster is queried for the name, at first or in the end.
 
-    The DNS client of Windows takes a name with a dot as it stands, and nslookup alone goes on to the suffixes
+    The DNS client of Windows takes a name with a dot as it is, and only nslookup goes on to the suffixes
     (Kubernetes documentation, "DNS resolution on Windows nodes").
     """
     form, action = check.target.name_form or "", check.action
@@ -62,9 +62,9 @@ BEFORE_THE_SUFFIXES = (
 def kept_from_the_suffixes(
     check: Check, expected: Expected | None, observation: Observation
 ) -> str:
-    """Return why nslookup never came to the suffixes by which a name is expected to resolve, or nothing.
+    """Return why nslookup never tried the suffixes with which a name should resolve, or nothing.
 
-    BIND's goes on where a name does not exist, and nowhere else (``bin/dig/dighost.c``).
+    BIND's nslookup goes on only after NXDOMAIN (``bin/dig/dighost.c``).
     """
     form, action = check.target.name_form or "", check.action
     walks = action.source.os is OS.WINDOWS and action.resolver is Resolver.NSLOOKUP
@@ -73,5 +73,8 @@ def kept_from_the_suffixes(
         return ""
     if expected is None or expected.outcome is not Outcome.RESOLVED:
         return ""
-    kept = {one.outcome for one in observation.attempts} <= {Outcome.SERVFAIL, Outcome.TIMED_OUT}
+    kept = {attempt.outcome for attempt in observation.attempts} <= {
+        Outcome.SERVFAIL,
+        Outcome.TIMED_OUT,
+    }
     return BEFORE_THE_SUFFIXES if kept and observation.attempts else ""

@@ -43,11 +43,11 @@ class _Ruling:
     why: str = ""
     next_step: str = ""
     limitation: str = ""
-    """The entry that is met, where it is not the deciding one."""
+    """The entry that is met, if it is not the deciding one."""
 
 
 def judge(check: Check, expectation: Expectation, observation: Observation | None) -> Judgement:
-    """Return the verdict of one check, with its message; ``None`` was never observed."""
+    """Return the verdict of one check, with its message; an observation of ``None`` means never observed."""
     observation = observation or unusable(check.id, "it was never observed")
     ruling = _rule(check, expectation, read_as_denied(check, observation))
     expected, observed = expected_text(expectation), observed_text(observation)
@@ -74,7 +74,7 @@ def judge_run(
 ) -> list[Judgement]:
     """Judge many checks, also long after they were observed; one without observation is ``unknown``.
 
-    Of a check with members each is judged; ``not_run`` says which of these turned out not to apply, and why.
+    Each member of a check is judged; ``not_run`` says which members turned out not to apply, and why.
     """
     return [_judged(check, expectations, observations, not_run) for check in checks]
 
@@ -87,18 +87,18 @@ def _judged(
 ) -> Judgement:
     if not check.members:
         return judge(check, expectations[check.id], observations.get(check.id))
-    told = {
-        one.id: skipped(one.id, not_run[one.id])
-        if one.id in not_run
-        else judge(one, expectations[one.id], observations.get(one.id))
-        for one in check.each
+    judgements = {
+        member.id: skipped(member.id, not_run[member.id])
+        if member.id in not_run
+        else judge(member, expectations[member.id], observations.get(member.id))
+        for member in check.each
     }
-    return judge_members(check, told)
+    return judge_members(check, judgements)
 
 
 LOSS_PROVEN = "a path in order would lose as much once in a million times"
 _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})
-"""What an answer leads to that came too late, or that a lost packet delayed."""
+"""The ruling for an answer that came too late, or that a lost packet delayed."""
 
 
 def _rule(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
@@ -125,9 +125,9 @@ def _rule(check: Check, expectation: Expectation, observation: Observation) -> _
 
 
 def _by_size(observation: Observation, ruling: _Ruling) -> _Ruling:
-    """Say which sizes pass, where that is the question; what passes late or not in fragments is told, too.
+    """Rule by which sizes pass, if that is the question; sizes that pass late, or not in fragments, are reported too.
 
-    No document promises that a host puts more than 576 bytes together again (RFC 1122, 3.3.2).
+    No document promises that a host reassembles more than 576 bytes (RFC 1122, 3.3.2).
     """
     sizes = observation.path_size
     if sizes is None or ruling.verdict not in {Verdict.PASS, Verdict.FAIL}:
@@ -156,7 +156,7 @@ def _rule_on_outcome(check: Check, expectation: Expectation, observation: Observ
         or _kept_back(check, expectation, observation)
         or _ran_out(check, expectation, observation)
         or _disagreement(check, expectation, observation)
-        or _stranger(check, observation)
+        or _wrong_backend(check, observation)
         or _unseen(expectation, observation)
         or _compared(check, expectation, observation)
     )
@@ -172,8 +172,8 @@ def _not_judged(expectation: Expectation, observation: Observation) -> _Ruling |
 
 
 def _contradicted(observation: Observation) -> _Ruling | None:
-    """Fail a connection that two witnesses describe differently, whatever the documents say of it."""
-    differing = [str(one) for one in observation.witnessed if not one.agree]
+    """Fail a connection that two witnesses describe differently, whatever the documents say about it."""
+    differing = [str(witnessed) for witnessed in observation.witnessed if not witnessed.agree]
     if not differing:
         return None
     lost = any(one.subject is Subject.TUNNEL for one in observation.witnessed)
@@ -182,7 +182,7 @@ def _contradicted(observation: Observation) -> _Ruling | None:
 
 
 def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Record what the documents leave open; where they do because of a bug, say whether it shows."""
+    """Record what the documents leave open; if a bug is the reason, say whether it shows."""
     if expectation.expected is not None:
         return None
     if not expectation.known_bugs:
@@ -206,12 +206,12 @@ def _stale(check: Check, observation: Observation) -> _Ruling | None:
     if ruling.verdict is Verdict.UNKNOWN:
         return ruling
     answered = f"{' and '.join(observation.backends)} answered" if observation.backends else ""
-    why = "; ".join(one for one in (observation.stale, answered or ruling.why) if one)
+    why = "; ".join(part for part in (observation.stale, answered or ruling.why) if part)
     return _Ruling(Verdict.FAIL, why, advice.after_staleness(check))
 
 
 def _kept_back(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Record what another name than the cluster's kept from being shown: nothing deviates, and nothing is shown to work."""
+    """Record a result that a name outside the cluster hides: nothing deviates, and nothing is shown to work."""
     why = kept_from_the_suffixes(check, expectation.expected, observation)
     if not why:
         return None
@@ -220,7 +220,7 @@ def _kept_back(check: Check, expectation: Expectation, observation: Observation)
 
 
 def _ran_out(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Fail a path on which no more connections come about after some; those show, as controls do, that it works."""
+    """Fail a path on which no more connections succeed after some; the first ones show, like controls, that it works."""
     if observation.flows is None or not observation.flows.ran_out:
         return None
     if _matches(expectation.expected, observation):
@@ -231,9 +231,9 @@ def _ran_out(check: Check, expectation: Expectation, observation: Observation) -
 def _disagreement(
     check: Check, expectation: Expectation, observation: Observation
 ) -> _Ruling | None:
-    """Tell attempts of which some met the expectation from those of which none did, or all.
+    """Rule on attempts that disagree: some may have met the expectation, or none.
 
-    What differs and is not asserted is no disagreement.
+    Differences in what is not asserted do not count.
     """
     if expectation.expected is None or _all_fail_as_expected(expectation.expected, observation):
         return None
@@ -246,11 +246,11 @@ def _disagreement(
     torn = bool(sources) and wanted.source_seen is not None
     if len(outcomes) == 1 and not torn:
         return None
-    one, several = Distribution.ONE_BACKEND, Distribution.SEVERAL_BACKENDS
-    if (wanted.distribution, observation.distribution) == (one, several):
-        # Two backends that answered are proven, whatever became of other connections.
+    one_backend, several = Distribution.ONE_BACKEND, Distribution.SEVERAL_BACKENDS
+    if (wanted.distribution, observation.distribution) == (one_backend, several):
+        # Two backends answered: that is proven, whatever the result of other connections.
         why = f"{' and '.join(observation.backends)} answered one client"
-        return _Ruling(Verdict.FAIL, why, advice.of_distribution(check, observation, one))
+        return _Ruling(Verdict.FAIL, why, advice.of_distribution(check, observation, one_backend))
     met = not set(outcomes).isdisjoint(wanted.outcomes)
     if met and wanted.source_seen in {None, observation.source_seen, *sources}:
         detail = last_detail(observation)
@@ -263,7 +263,7 @@ def _disagreement(
 
 
 def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
-    """Return what the attempts brought; where some were refused by design, what the others did."""
+    """Return the outcomes of the attempts; if some were refused by design, those of the others."""
     if observation.distribution is Distribution.SOME_REFUSED:
         return (observation.outcome,)
     return tuple(dict.fromkeys(attempt.outcome for attempt in observation.attempts))
@@ -277,7 +277,7 @@ def _never_met(check: Check, observation: Observation) -> _Ruling:
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
     brought = [*outcomes, *observation.sources_seen]
-    why = f"no attempt met it; they brought {' and '.join(one.value for one in brought)}"
+    why = f"no attempt met it; they brought {' and '.join(result.value for result in brought)}"
     detail = _why_failed(observation)
     return _Ruling(
         Verdict.FAIL,
@@ -298,7 +298,7 @@ def _all_fail_as_expected(expected: Expected | None, observation: Observation) -
 
 
 def _ports_differ(check: Check, observation: Observation) -> _Ruling:
-    """Fail a target whose ports differ: no claim and no limitation is met by one of its ports.
+    """Fail a target whose ports differ: one port alone meets no claim and no limitation.
 
     A port that answers shows, as a vantage control does, that this vantage works.
     """
@@ -309,15 +309,15 @@ def _ports_differ(check: Check, observation: Observation) -> _Ruling:
     return _Ruling(Verdict.FAIL, _why_failed(observation), advice.AFTER_PARTING)
 
 
-def _stranger(check: Check, observation: Observation) -> _Ruling | None:
+def _wrong_backend(check: Check, observation: Observation) -> _Ruling | None:
     if observation.unexpected_addresses:
         why = f"it resolved to {', '.join(observation.unexpected_addresses)}, which is not the target's address"
         return _Ruling(Verdict.FAIL, why, advice.AFTER_MISLEADING)
-    known = check.target.backends
-    strangers = [name for name in observation.backends if name not in known] if known else []
+    backends = check.target.backends
+    strangers = [name for name in observation.backends if name not in backends] if backends else []
     if not strangers:
         return None
-    why = f"answered by {', '.join(strangers)}, which is not {' or '.join(known)}"
+    why = f"answered by {', '.join(strangers)}, which is not {' or '.join(backends)}"
     return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
 
 
@@ -360,7 +360,7 @@ def _leaves_claim(expectation: Expectation) -> bool:
 
 
 def _proven(observation: Observation) -> _Ruling | None:
-    """Return ``unknown`` for a result that its controls do not make believable."""
+    """Return ``unknown`` for a result that its controls do not prove."""
     why = why_not_proven(observation) if needs_controls(observation) else ""
     return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF) if why else None
 
@@ -384,7 +384,7 @@ def _why_failed(observation: Observation) -> str:
 def _matches(expected: Expected | None, observation: Observation) -> bool:
     """Whether the observation is exactly what was expected, in every part that is asserted.
 
-    Where servers saw several sources, none of them was seen in every attempt.
+    If servers saw several sources, none of them was seen in every attempt.
     """
     if expected is not None and expected.source_seen is not None and observation.sources_seen:
         return False

@@ -1,7 +1,7 @@
 """``python -m nettests.lab``: the command line of the lab, where what it needs is installed.
 
-The lab's libraries come with the extra ``lab``. Looked for are all of them before any is imported: some are
-imported by the lab's own process alone, whose end would say less.
+The lab's libraries come with the extra ``lab``. All of them are looked for before any is imported: some are
+imported only by the lab's own process, which would fail with a less useful message.
 """
 
 import sys
@@ -39,11 +39,11 @@ def main() -> None:
     """Run the command line, or say what to install."""
     absent = missing()
     if absent:
-        told = LabError(
+        error = LabError(
             f"the lab needs libraries that are not installed: {', '.join(absent)}",
             hint="pip install 'nettests[lab]'",
         )
-        sys.stderr.write(f"Error: {told}\n")
+        sys.stderr.write(f"Error: {error}\n")
         sys.exit(NOT_INSTALLED)
     from nettests.lab import cli  # noqa: PLC0415 - needs the libraries
 

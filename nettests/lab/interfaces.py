@@ -24,7 +24,7 @@ from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable
 
 Json = dict[str, Any]
 Allowed = Mapping[Address, Sequence[Address]]
-"""Of each pod that NetworkPolicies bind, where it may begin to send."""
+"""For each pod that NetworkPolicies restrict, the addresses that it may open connections to."""
 
 
 class Namespace(Protocol):
@@ -119,7 +119,7 @@ class Disk:
     programs: dict[str, str] = field(default_factory=dict)
     processes: list[str] = field(default_factory=list)
     command_lines: dict[str, str] = field(default_factory=dict)
-    """Of those processes whose command line somebody may look for, by name."""
+    """Command lines by process name, for processes where tools look for them."""
     registry: dict[str, tuple[tuple[str, str, str], ...]] = field(default_factory=dict)
     """Values below each key: name (empty for the one without), kind, data as ``reg.exe`` prints it."""
     endpoint_dns: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class Disk:
     firewall: bool = True
     """Whether all profiles of the firewall are on."""
     background: dict[str, object] = field(default_factory=dict)
-    """What goes on after the command that began it, by the command's name."""
+    """Objects that outlive the command that started them, by the command's name."""
     images: set[str] = field(default_factory=set)
     """References of images that were pulled."""
     pull_seconds: float = 0.0
@@ -135,7 +135,7 @@ class Disk:
     registry_down: bool = False
     """Whether no registry can be reached from the node."""
     cluster_domain: str = ""
-    """What the kubelet's configuration says instead of the cluster's own domain; nothing if empty."""
+    """The cluster domain in the kubelet's configuration where it is wrong; empty: the cluster's own."""
 
 
 class NodeNetwork(Protocol):
@@ -169,7 +169,7 @@ class NodeNetwork(Protocol):
     async def witness_drops(
         self, take: Callable[[Dropped], None], ports: Collection[int]
     ) -> Callable[[], Awaitable[None]]:
-        """Call ``take`` with what the rules of the switch drop of packets with these ports, and of ICMP; return what ends it."""
+        """Call ``take`` with each packet that the switch drops, of these ports or ICMP; return the undo."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,11 +13,11 @@ from nettests.errors import NettestsError
 
 
 class ChannelError(NettestsError):
-    """The control channel itself failed: nothing is known of the network behind the probe."""
+    """The control channel itself failed: nothing is known about the network of the probe."""
 
 
 class SpentError(ChannelError):
-    """A stream was lost after its one use of a Pod: what was said is unknown, and is not said again."""
+    """A stream to a Pod that can be used only once was lost: its output is unknown, and is not repeated."""
 
 
 class ProgramMissingError(ChannelError):
@@ -26,23 +26,23 @@ class ProgramMissingError(ChannelError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAnswer:
-    """What a probe's own HTTP server answered."""
+    """The answer of a probe's own HTTP server."""
 
     status: int
     body: str
     seconds: float | None = None
-    """From the request to the end of the answer, where the channel had to be opened first or may have been."""
+    """From the request to the end of the answer, if the channel had to be opened first, or may have been."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecAnswer:
-    """How a process in a container ended, its streams kept apart."""
+    """The result of a process in a container, with separate streams."""
 
     exit_code: int
     stdout: str
     stderr: str
     seconds: float | None = None
-    """How long this process took, where others were begun for the same answer."""
+    """How long this process took, if others were started for the same answer."""
 
 
 class HttpChannel(Protocol):
@@ -60,15 +60,15 @@ class HttpChannel(Protocol):
 
 
 class Conversation(Protocol):
-    """A process in a container that is spoken to while it runs; one thread at a time."""
+    """An interactive process in a container; one thread at a time."""
 
     @property
     def stdout(self) -> str:
-        """All that it has said so far."""
+        """Its standard output so far."""
 
     @property
     def stderr(self) -> str:
-        """All that it has complained of so far."""
+        """Its standard error so far."""
 
     @property
     def exit_code(self) -> int | None:
@@ -78,13 +78,13 @@ class Conversation(Protocol):
         """Write to its input."""
 
     def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
-        """Listen until all that it said is ``enough``, or it has ended; return whether it was enough."""
+        """Read until its output is ``enough``, or it has ended; return whether it was enough."""
 
     def stay(self) -> None:
-        """Send a keep-alive, so that no proxy on the way closes the stream as idle."""
+        """Send a keep-alive, so that no proxy in between closes the stream as idle."""
 
     def close(self) -> None:
-        """Hang up; its input ends."""
+        """Close the stream; the process's input ends."""
 
 
 class ExecChannel(Protocol):
@@ -92,7 +92,7 @@ class ExecChannel(Protocol):
 
     @property
     def slots(self) -> AbstractContextManager[object]:
-        """Bounds the processes on one node: entered around ``run``, so that waiting is not measured."""
+        """Limits the processes on one node: entered around ``run``, so that waiting is not measured."""
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         """Run ``argv``; ``ChannelError`` without an exit code, ``ProgramMissingError`` if absent."""

@@ -43,7 +43,7 @@ class Vantage:
     node: str | None = None
     build: WindowsBuild | None = None
     dns_policy: str = ""
-    """The Pod's ``dnsPolicy`` where it is not the usual one."""
+    """The Pod's ``dnsPolicy`` if it is not the usual one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,16 +72,16 @@ class Target:
 
     @property
     def descriptor(self) -> Descriptor:
-        """What holds of every target of this kind."""
+        """The descriptor of all targets of this kind."""
         return descriptor(self.kind)
 
 
 FIRST_PACKETS = "first"
-"""The word of ``Afterwards.how`` for what a Pod's own log tells of its first packets."""
+"""The word of ``Afterwards.how`` for reading a Pod's first packets from its own log."""
 EXIT_CODE, MESSAGE = "exit-code", "message"
-"""The words for what the status of a Pod tells of how its first container ended."""
+"""The words for reading from a Pod's status how its first container ended."""
 UNTIL_DENIED = "until-denied"
-"""The word for a command that is run again until it fails, a few times at most."""
+"""The word for a command that is repeated until it fails, a few times at most."""
 RESTARTS = "restarts"
 """The word for a first container that its kubelet has to restart by itself."""
 TERMINATES = "terminates"
@@ -90,7 +90,7 @@ TERMINATES = "terminates"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Afterwards:
-    """What is done with a Pod of the check's own once it has started, and what has to come of it.
+    """What happens to a check's own Pod once it has started, and the expected result.
 
     ``how`` is ``address`` (compare its address: ``says`` is ``node``), ``exec`` (run ``words`` in its
     first container), ``log`` (read that container's log), ``pod-proxy`` or ``port-forward`` (request a
@@ -118,13 +118,13 @@ class Afterwards:
 
     @property
     def by_itself(self) -> bool:
-        """Whether nothing is done: what comes of the Pod by itself is read, whether it got Ready or not."""
+        """Whether no step follows: only the Pod's own result is read, whether it became Ready or not."""
         return self.how in {FIRST_PACKETS, EXIT_CODE, MESSAGE, RESTARTS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One of the things that a flow tests in the same place: the object varies, not the path.
+    """One of several cases that a flow tests in the same place: the object varies, not the path.
 
     ``label`` is the last part of the check's id. ``object`` is the Kubernetes object as JSON, for
     questions that send one. ``field`` is what a rejection has to name, spelled as ``details.causes``
@@ -183,18 +183,18 @@ class Action:
 
     @property
     def makes_many_pods(self) -> bool:
-        """Whether several Pods are made at the same time, beside which nothing else is to be tested."""
+        """Whether several Pods are created at the same time; nothing else may be tested meanwhile."""
         return self.question is Question.START and self.connections > 1
 
     @property
     def is_process(self) -> bool:
-        """Whether the source starts a program of its own to probe, for which there is no request over HTTP."""
+        """Whether the source has to start a program to probe, because there is no HTTP request for it."""
         match self.question:
             case Question.PING | Question.IDLE | Question.WITNESS:
                 return True
             case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
                 return self.resolver is not None and self.resolver.is_process
-            case Question.DURING:  # a flow keeps its source port in a process
+            case Question.DURING:  # a process keeps the source port of a flow
                 return self.protocol is Protocol.UDP
             case Question.ADMIT | Question.INSPECT | Question.START:
                 return False
@@ -205,14 +205,14 @@ class Action:
 
     @property
     def captured_on(self) -> tuple[str, ...]:
-        """The nodes that capture it, by name: those of both ends; none for other questions than ``WITNESS``."""
+        """The names of the nodes that capture it: those of both ends; none except for ``WITNESS``."""
         if self.question is not Question.WITNESS:
             return ()
-        return tuple(dict.fromkeys(one for one in (self.source.node, self.target.node) if one))
+        return tuple(dict.fromkeys(node for node in (self.source.node, self.target.node) if node))
 
     @property
     def answered_on_host(self) -> bool:
-        """Whether a Pod on the target node's own network has to answer; its kubelet and its kernel do by themselves."""
+        """Whether a Pod on the target node's own network has to answer; kubelet and kernel answer by themselves."""
         match self.protocol:
             case Protocol.UDP:
                 return self.target.descriptor.on_node_network
@@ -274,7 +274,7 @@ class Check:
 
     @property
     def each(self) -> "tuple[Check, ...]":
-        """What is run of it: its members, each as a check with an id of its own, or the check itself."""
+        """The checks that are run: its members, each as a check with its own id, or the check itself."""
         if not self.members:
             return (self,)
         return tuple(
@@ -292,10 +292,10 @@ class Check:
 
     @property
     def actions(self) -> Iterator[Action]:
-        """All questions of it: its own or its members', and those of their positive controls."""
-        for one in self.members or (self,):
-            yield one.action
-            for control in one.controls:
+        """All its actions: its own or its members', and those of their positive controls."""
+        for holder in self.members or (self,):
+            yield holder.action
+            for control in holder.controls:
                 yield control.action
 
     @property
@@ -310,7 +310,7 @@ class Check:
 
     @property
     def queries_dns(self) -> bool:
-        """Whether the cluster's DNS has a part in the answer."""
+        """Whether the answer involves the cluster's DNS."""
         reached = self.target.descriptor
         named = reached.by_name or self.action.question is Question.RESOLVE
         return named or reached.name_server
@@ -345,7 +345,7 @@ class ProbePod:
     pool: str
     dns_policy: str = ""
     inspected: bool = False
-    """Whether its node is looked at through it, whatever the checks target."""
+    """Whether it serves to inspect its node, whatever the checks target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,7 +359,7 @@ class ServiceObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All that a run will do: same facts, same plan, same ids, in the same order."""
+    """Everything that a run will do: same facts, same plan, same ids, in the same order."""
 
     checks: tuple[Check, ...]
     skips: tuple[Skip, ...]

@@ -13,18 +13,18 @@ to people.
 from collections.abc import Iterable
 
 EXTERNAL = "external"
-"""What is not in the cluster, as a source and as a target."""
+"""The place outside the cluster, as a source and as a target."""
 API = "api"
-"""The place of questions to the API server."""
+"""The place of requests to the API server."""
 LEFT_OUT = "left-out"
-"""The members of a check that cannot be run where others can."""
+"""The id suffix of the members of a check that cannot be run while others can."""
 SAMPLED = "sampled"
 """The targets that the sampling rule leaves out of a source's checks."""
 
 _SEPARATOR = "/"
 _DETAILS, _DETAILS_ON_NO_NODE = 5, 3
 _MEMBER = "#"
-"""Between the id of a check and the label of one of its members, which names nodes: in journals, never in a history."""
+"""Separates the id of a check from the label of a member, which names nodes: in journals, never in a history."""
 
 
 def between(source: str, target: str, placement: str) -> str:
@@ -33,12 +33,12 @@ def between(source: str, target: str, placement: str) -> str:
 
 
 def across(systems: Iterable[str]) -> str:
-    """Return the place of a check of the fleet: the source's system, and the target's where it has one."""
+    """Return the place of a check of the fleet: the source's system, and the target's if it has one."""
     return _SEPARATOR.join(systems)
 
 
 def check_id(flow: str, place: str, *rest: str) -> str:
-    """Return the id of a flow's check at a place; ``rest`` is its case, or its protocol and what else tells it apart."""
+    """Return the id of a flow's check at a place; ``rest`` is its case, or its protocol and other distinctions."""
     return _SEPARATOR.join((flow, place, *rest))
 
 
@@ -53,20 +53,20 @@ def flow_of(check: str) -> str:
 
 
 def details_of(check: str, *, on_no_node: bool = False) -> list[str]:
-    """Return what follows the protocol in the id of a check: the suite's own distinctions."""
+    """Return the parts after the protocol in a check's id: the suite's own distinctions."""
     return parts_of(check)[_DETAILS_ON_NO_NODE if on_no_node else _DETAILS :]
 
 
 def member_id(check: str, label: str) -> str:
-    """Return by which name a member of a check is run and recorded."""
+    """Return the id under which a member of a check is run and recorded."""
     return f"{check}{_MEMBER}{label}"
 
 
 def parent_of(check: str) -> str:
-    """Return the check that a member belongs to; every other check is its own."""
+    """Return the check of a member; for any other check its own id."""
     return check.partition(_MEMBER)[0]
 
 
 def member_of(check: str) -> str:
-    """Return a member's label in its check, empty for what is no member."""
+    """Return a member's label in its check; empty if it is no member."""
     return check.partition(_MEMBER)[2]

@@ -18,7 +18,7 @@ AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 CAPTURE = "docker.io/nicolaka/netshoot:v0.13"
 """The usual image that captures on Linux nodes: it has tcpdump, timeout and curl."""
 DOCUMENTATION_ADDRESSES: Network = IPv4Network("192.0.2.0/24")
-"""TEST-NET-1 of RFC 5737: nobody's, and routed nowhere."""
+"""TEST-NET-1 of RFC 5737: assigned to no host, and not routed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,12 +172,12 @@ WINDOWS_RESOURCES: Amounts = {
     "requests": {"cpu": "20m", "memory": "64Mi"},
     "limits": {"cpu": "2", "memory": "1Gi"},
 }
-"""Far above what a probe uses: limits are there for namespaces that demand or else impose some."""
+"""Far above what a probe uses: limits exist for namespaces that demand some, or else impose their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodSettings:
-    """What every Pod of a run has besides its own: nothing of it changes what a check targets.
+    """Settings that every Pod of a run gets: none of them changes what a check targets.
 
     ``node_selector`` also keeps nodes that do not have these labels out of the run. ``tolerations`` are
     objects as the API takes them, on top of those for the node's own taints.
@@ -198,7 +198,7 @@ class PodSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterProfile:
-    """What the user states of a cluster. The default states nothing, and nothing outside is contacted.
+    """What the user states about a cluster. The default states nothing, and nothing external is contacted.
 
     ``nodePools`` pins groups of nodes to node pool names, so that ids survive whatever happens to labels.
     ``external_proxy`` and ``external_udp_proxy`` may carry credentials: they never reach a journal or a report.

@@ -61,13 +61,13 @@ _MEMBERS = override(
 
 
 def _overrides(kind: type) -> dict[str, Any]:
-    """Return how fields of a kind are written; what most checks do not have is left out."""
-    found: dict[str, Any] = {
+    """Return how fields of a kind are written; rare fields are left out if empty."""
+    overrides: dict[str, Any] = {
         field: override(rename=key) for field, key in _KEYS.get(kind, {}).items()
     }
     if kind is Check:
-        return found | {"members": _MEMBERS, "alike": _UNSAID}
-    return found | dict.fromkeys(_RARE.get(kind, ()), _UNSAID)
+        return overrides | {"members": _MEMBERS, "alike": _UNSAID}
+    return overrides | dict.fromkeys(_RARE.get(kind, ()), _UNSAID)
 
 
 _UNSAID = override(omit_if_default=True)
@@ -75,7 +75,7 @@ _RARE: dict[type, tuple[str, ...]] = {
     Judgement: ("members",),
     MembersJudged: ("message", "expected", "observed", "next_step", "limitation"),
 }
-"""Fields that most values of a kind do not have: they are left out then."""
+"""Fields that most values of a kind lack: they are left out if empty."""
 
 
 def _is_special(kind: Any) -> bool:

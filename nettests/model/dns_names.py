@@ -4,9 +4,9 @@ Sources: "DNS for Services and Pods". Suites give them to ``NameForm``; ``probes
 """
 
 DEFAULT_DOMAIN = "cluster.local"
-"""The cluster domain where it could not be discovered: Kubernetes' default."""
+"""The cluster domain if it could not be discovered: Kubernetes' default."""
 NAMESPACE_DOMAIN = "{namespace}.svc.{domain}"
-"""What the names of all Services of a namespace end with."""
+"""The suffix of the names of all Services of a namespace."""
 SERVICE_FQDN = "{service}." + NAMESPACE_DOMAIN
 """The form of a Service's name that resolves everywhere."""
 HEADLESS_FQDN = "{subdomain}." + NAMESPACE_DOMAIN
@@ -16,13 +16,13 @@ POD_FQDN = "{pod}." + HEADLESS_FQDN
 KUBERNETES_FQDN = "kubernetes.default.svc.{domain}"
 """The API server's Service, which every cluster has."""
 DOMAIN_ENDING = "{domain}"
-"""How a form ends that is whole without a search list."""
+"""The suffix of forms that are fully qualified without a search list."""
 DEFAULT_SEARCH = "default.svc.{domain}"
 """The search domain of Pods of the namespace ``default``."""
 
 
 def absolute(template: str) -> str:
-    """Return a whole name that no search list is applied to, by its final dot.
+    """Return a fully qualified name with a final dot, so that no search list is applied.
 
     Names of the cluster have fewer dots than ``ndots:5``: resolvers try each search domain before the name as it is, and a
     DNS that is silent costs their time-outs once for each (resolv.conf(5)).
@@ -31,5 +31,5 @@ def absolute(template: str) -> str:
 
 
 def is_whole(template: str) -> bool:
-    """Whether a form names one thing without a search list, unless a resolver applies it all the same."""
+    """Whether a form is fully qualified, even if a resolver may apply the search list to it."""
     return template.endswith(DOMAIN_ENDING)

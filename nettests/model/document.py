@@ -18,9 +18,9 @@ from nettests.model.yaml_text import read_yaml
 Path = Sequence[str | int]
 
 SHOWN = 5
-"""So many mistakes are reported at once."""
+"""How many mistakes are reported at once."""
 _VALUE_LENGTH = 80
-"""So much of a wrong value is repeated."""
+"""How many characters of a wrong value are repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +47,10 @@ def read_document(text: str, file: str, schema: Mapping[str, Any]) -> Document:
     """Return the document in ``text``; ``ManifestError`` for what is no YAML or breaks the schema."""
     data, lines = read_yaml(text, file)
     document = Document(file=file, data=data, lines=lines)
-    found = Draft202012Validator(schema).iter_errors(document.data)
-    mistakes = sorted({mistake for one in found for mistake in _mistakes(document, _deepest(one))})
+    problems = Draft202012Validator(schema).iter_errors(document.data)
+    mistakes = sorted(
+        {mistake for problem in problems for mistake in _mistakes(document, _deepest(problem))}
+    )
     if mistakes:
         raise _error(document, mistakes)
     return document
@@ -63,39 +65,39 @@ def _error(document: Document, mistakes: Sequence[tuple[int, str, str]]) -> Mani
 
 
 def _deepest(problem: ValidationError) -> ValidationError:
-    """Return the branch of an ``anyOf`` that matched deepest: most likely the one that was meant."""
+    """Return the branch of an ``anyOf`` that matched deepest: most likely the intended one."""
     while problem.context:
         problem = max(problem.context, key=lambda branch: len(branch.absolute_path))
     return problem
 
 
 def _mistakes(document: Document, problem: ValidationError) -> Iterator[tuple[int, str, str]]:
-    """Word one problem: its line, what is wrong with which key, and the nearest valid word."""
+    """Yield the mistakes of one problem: line, text with the key, and the nearest valid word."""
     path = list(problem.absolute_path)
     schema = problem.schema if isinstance(problem.schema, Mapping) else {}
     wanted: Any = problem.validator_value
-    found: Any = problem.instance
+    instance: Any = problem.instance
     match problem.validator:
         case "additionalProperties":
             allowed = [str(key) for key in schema.get("properties", {})]
-            for key in map(str, found):
+            for key in map(str, instance):
                 if key not in allowed:
                     here = [*path, key]
                     yield _worded(document, here, f"unknown key {key!r}", nearest(key, allowed))
         case "required":
-            missing = [key for key in wanted if key not in found]
+            missing = [key for key in wanted if key not in instance]
             yield _worded(document, path, f"{', '.join(missing)} is missing")
         case "enum":
             allowed = [str(value) for value in wanted]
-            text = f"{one_line(repr(found), limit=_VALUE_LENGTH)} is not one of the valid values"
-            yield _worded(document, path, text, nearest(str(found), allowed))
-        case "type" if isinstance(found, float):
-            text = f"{found!r} is a number; write a version as a quoted text"
+            text = f"{one_line(repr(instance), limit=_VALUE_LENGTH)} is not one of the valid values"
+            yield _worded(document, path, text, nearest(str(instance), allowed))
+        case "type" if isinstance(instance, float):
+            text = f"{instance!r} is a number; write a version as a quoted text"
             yield _worded(document, path, text)
         case _:
-            # jsonschema repeats the value: of a file that is no document at all, that is the file.
-            value = one_line(repr(found), limit=_VALUE_LENGTH)
-            yield _worded(document, path, problem.message.replace(repr(found), value))
+            # jsonschema repeats the value: for a file that is no document at all, the whole file.
+            value = one_line(repr(instance), limit=_VALUE_LENGTH)
+            yield _worded(document, path, problem.message.replace(repr(instance), value))
 
 
 def _worded(document: Document, path: Path, text: str, hint: str = "") -> tuple[int, str, str]:

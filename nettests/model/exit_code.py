@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
     """What a run, or another command, tells its caller."""
 
     OK = 0
-    """All as documented; nothing to repair, nothing in the way."""
+    """Everything is as documented; nothing to repair, nothing in the way."""
     TESTS_FAILED = 1
     """A check failed, was lifted or flaky; of other commands: something was found that somebody has to look into."""
     INTERRUPTED = 2
@@ -31,7 +31,7 @@ class ExitCode(IntEnum):
     NOTHING_JUDGED = 7
     """Nothing was judged, a required flow was skipped entirely, or no run could start on the cluster."""
     KNOWN_BUGS = 8
-    """All as documented, but for known bugs that show."""
+    """Everything is as documented, except for known bugs that show."""
 
 
 def of_error(error: NettestsError) -> ExitCode:

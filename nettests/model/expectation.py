@@ -87,7 +87,7 @@ class Expectation:
     limitation: AppliedLimitation | None = None
     undecided: str | None = None
     entries: tuple[str, ...] = ()
-    """Ids of all manifest entries that applied, deciding, agreeing, overridden or cancelled."""
+    """Ids of all manifest entries that applied: deciding, agreeing, overridden or cancelled."""
     known_bugs: tuple[KnownBug, ...] = ()
     """Where the outcome is open: the known bugs among the reasons, each with its symptom.
     Empty where it is open because documents differ, are silent, or leave it to a setting."""

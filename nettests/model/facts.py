@@ -69,7 +69,7 @@ class KubeProxyFacts:
     localhost_node_ports: Fact[bool] = Fact(None, "it was not read")
     """Whether it serves NodePorts at the node's loopback address, as in iptables mode on Linux."""
     as_pod: Fact[bool] = Fact(None, "it was not read")
-    """Whether a Pod of the node is kube-proxy; one without a Pod is a service of its host, or is not there."""
+    """Whether a Pod of the node is kube-proxy; without a Pod it is a service of its host, or does not exist."""
 
     @property
     def replaced(self) -> bool:
@@ -107,11 +107,11 @@ class NodeFacts:
     hostname: str = ""
     """The label ``kubernetes.io/hostname``, by which Pods are pinned; most often the node's name."""
     left_out: str = ""
-    """Why the node takes no part although it is Ready and schedulable; empty when it does."""
+    """Why the run does not use the node although it is Ready and schedulable; empty if it does."""
     firewall: Fact[bool] = Fact(None, "the API does not tell it")
     """Whether the Windows firewall is on; its stealth filter drops the RST and ICMP of closed ports."""
     dns_suffixes: Fact[tuple[str, ...]] = Fact(None, "the API does not tell it")
-    """What nslookup appends to names in a Windows Pod of the node; ``{namespace}`` stands for the Pod's."""
+    """The suffixes that nslookup appends to names in a Windows Pod of the node; ``{namespace}`` is the Pod's."""
     empty: Fact[bool] = Fact(None, "only of cordoned Windows nodes it is read")
     """Whether the node is cordoned and no Pod runs on it that has an address of its own."""
     zone: Fact[str] = Fact(None, "it was not read")
@@ -132,9 +132,9 @@ class CniFacts:
     mtu: Fact[int] = Fact(None, "it was not read")
     """The largest IP packet that leaves a pod in one piece."""
     nat_exceptions: Fact[tuple[Network, ...]] = Fact(None, "it was not read")
-    """Where Windows pods' packets go without ``OutBoundNAT`` (its ``ExceptionList``)."""
+    """Destinations that Windows pods reach without ``OutBoundNAT`` (its ``ExceptionList``)."""
     loopback_dsr: Fact[bool] = Fact(None, "it was not read")
-    """Whether the plugin's option ``loopbackDSR`` is set, which translates what a Pod sends to itself by DSR."""
+    """Whether the plugin's option ``loopbackDSR`` is set, which uses DSR for what a Pod sends to itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,8 +173,8 @@ ALL, SAMPLE = "all", "sample"
 class FleetScope:
     """Which nodes take part in the fleet sweep, as the user chose: ``all``, ``sample`` or a label selector.
 
-    ``nodes`` are those that a selector matches. ``seed`` decides which pairs of a large fleet are tested: it is made
-    of the run, and stands here so that whoever has the facts makes the same plan.
+    ``nodes`` are those that a selector matches. ``seed`` selects which pairs of a large fleet are tested: it is
+    derived from the run, and is part of the facts so that the same facts give the same plan.
     """
 
     chosen: str = ALL
@@ -186,7 +186,7 @@ class FleetScope:
 class Scale:
     """How many connections and how many Services the checks of class ``costly`` make that look for a limit.
 
-    They stand here so that whoever has the facts makes the same plan.
+    They are part of the facts so that the same facts give the same plan.
     """
 
     flows: int = 2000
@@ -229,13 +229,13 @@ class ClusterFacts:
     kubernetes_address: Fact[Address] = Fact(None, "it was not read")
     """The ClusterIP of the Service ``kubernetes`` in namespace ``default``."""
     runtime_classes: Fact[tuple[str, ...]] = Fact(None, "they were not read")
-    """The RuntimeClasses that say where their Pods may stand, by name."""
+    """The RuntimeClasses with scheduling constraints, by name."""
     platform: Fact[str] = Fact(None, "it was not read")
     """The managed service that the nodes' labels show: ``aks``, ``eks``, ``gke``, else ``other``."""
     fleet: FleetScope = FleetScope()
     """Which nodes the fleet sweep takes, and the seed of its pairs."""
     scale: Scale = Scale()
-    """How many connections and Services are made where a limit is looked for."""
+    """How many connections and Services are created to look for a limit."""
 
     @property
     def dns_domain(self) -> str:

@@ -20,9 +20,9 @@ def flags_in_arguments(arguments: Sequence[str]) -> dict[str, str]:
     flags: dict[str, str] = {}
     for word, following in pairwise([*words, "--"]):
         # sample: "--proxy-mode=kernelspace", "--enable-dsr" or "--source-vip" before "10.244.2.2"
-        found = re.fullmatch(r"--([\w-]+)(?:=(.*))?", word.strip("'\",;"))
-        if found is not None:
+        match = re.fullmatch(r"--([\w-]+)(?:=(.*))?", word.strip("'\",;"))
+        if match is not None:
             bare = "true" if following.startswith("-") else following
-            flags[found[1]] = found[2] if found[2] is not None else bare
+            flags[match[1]] = match[2] if match[2] is not None else bare
     # A script's own variables ($env:SOURCE_VIP) are not values.
     return {key: value for key, value in flags.items() if not value.startswith(("$", "%"))}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowCount:
-    """``connected`` of ``tried`` connections were answered, of ``wanted`` in all, ``before`` so many before the first that
+    """``connected`` of ``tried`` connections were answered, of ``wanted`` in all; ``before`` is how many before the first that
     was not; ``ran_out`` says whether that is where they end.
     """
 

@@ -46,7 +46,7 @@ TWICE = "the journal holds its observation twice"
 
 @dataclass(slots=True)
 class History:
-    """A run by its records; of those that may be repeated, the last one counts."""
+    """A run by its records; of repeated ones, the last one counts."""
 
     begin: Begin = field(default_factory=Begin)
     end: End | None = None
@@ -55,33 +55,33 @@ class History:
     planned: dict[str, Planned] = field(default_factory=dict)
     skips: dict[str, Skip] = field(default_factory=dict)
     raws: dict[str, list[Raw]] = field(default_factory=dict)
-    """All answers of a check, also those that came when it was done."""
+    """All answers of a check, also those that arrived after it was done."""
     done: dict[str, Done] = field(default_factory=dict)
-    """By check; ``distrust`` also says what is wrong with the journal's answers."""
+    """By check; ``distrust`` also reports wrong answers in the journal."""
     judged: dict[str, Judgement] = field(default_factory=dict)
     unused: tuple[UnusedLimitation, ...] = ()
     pulls: list[Pull] = field(default_factory=list)
     convergence: list[Convergence] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
-    """Of a watch, in their order; none for a run."""
+    """The rounds of a watch, in order; empty for a run."""
     events: list[Event] = field(default_factory=list)
     diagnostics: list[Diagnostics] = field(default_factory=list)
     accepted: dict[str, AcceptedFailure] = field(default_factory=dict)
-    """Failures that a baseline holds, by check."""
+    """Failures in the baseline, by check."""
     excused: bool = False
-    """Whether the run ends as if these were none."""
+    """Whether the run's exit code ignores them."""
     _counted: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Self:
-        """Return the history that these records tell."""
+        """Return the history from these records."""
         history = cls()
         for record in records:
             history.add(record)
         return history
 
     def add(self, record: Record) -> None:
-        """File one record; a kind that this version does not know is left alone."""
+        """Add one record; a kind that this version does not know is ignored."""
         match record:
             case Planned():
                 self.planned[record.check.id] = record
@@ -132,44 +132,48 @@ class History:
                 assert_never(record)
 
     def _end(self, done: Done) -> None:
-        """File that a check is done, and distrust one whose answers are not those that were written."""
+        """Note that a check is done, and distrust it if its answers are not those that were written."""
         held = len(self.raws.get(done.check, ()))
         distrust = TWICE if done.check in self.done else _lacking(done, held) or done.distrust
         self.done[done.check] = replace(done, distrust=distrust)
         self._counted[done.check] = held
 
     def answers(self, check: str) -> tuple[Raw, ...]:
-        """Return the answers that a check had when it was done; all of them where it never was."""
+        """Return the answers that a check had when it was done; all of them if it never was."""
         raws = self.raws.get(check, [])
         return tuple(raws[: self._counted.get(check)])
 
     def expectations(self) -> dict[str, Expectation]:
         """Return what is expected of every check that was planned, and of its members."""
-        found: dict[str, Expectation] = {}
+        expectations: dict[str, Expectation] = {}
         for planned in self.planned.values():
             check = planned.check
-            found[check.id] = planned.expectation
+            expectations[check.id] = planned.expectation
             for member in check.members:
-                found[member_id(check.id, member.label)] = planned.expectation
+                expectations[member_id(check.id, member.label)] = planned.expectation
             for other in planned.others:
                 for label in other.labels:
-                    found[member_id(check.id, label)] = other.expectation
-        return found
+                    expectations[member_id(check.id, label)] = other.expectation
+        return expectations
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """What was planned and does not apply, or could not be probed."""
-        unfit = (one.check for one in self.done.values() if one.skip and not member_of(one.check))
+        """The planned checks that do not apply, or could not be probed."""
+        unfit = (
+            finished.check
+            for finished in self.done.values()
+            if finished.skip and not member_of(finished.check)
+        )
         return (*self.skips, *unfit)
 
     def verdicts(self) -> dict[str, Verdict]:
         """Return the verdict of all that was planned."""
-        judged = {told.check: told.verdict for told in self.judged.values()}
+        judged = {judgement.check: judgement.verdict for judgement in self.judged.values()}
         return verdicts_of(self.planned, self.skipped, judged)
 
 
 def _lacking(done: Done, held: int) -> str | None:
-    """Say which answers a record counts that are not there: those left agree all too easily."""
+    """Return which of the counted answers are missing: the others alone may agree too easily."""
     if done.answers is None or done.answers == held:
         return None
     return f"the journal holds {held} of its {done.answers} answers"

@@ -14,14 +14,14 @@ HOST_PROCESS_CONTAINERD = (1, 6)
 def host_process(kubelet: KubernetesVersion | None, runtime: str) -> Fact[bool]:
     """Return whether HostProcess containers can run: kubelet 1.23 and containerd 1.6, or later."""
     # sample: "containerd://1.7.20", "containerd://2.1.9+unknown"
-    found = re.match(r"containerd://(\d+)\.(\d+)", runtime)
+    match = re.match(r"containerd://(\d+)\.(\d+)", runtime)
     if kubelet is None:
         return unknown("the kubelet's version is unknown")
-    if found is None:
+    if match is None:
         if runtime.startswith("docker"):
             return known(value=False, origin=f"runtime {runtime}: Docker never had them")
         return unknown(f"the runtime is {runtime!r}")
     enough = kubelet >= HOST_PROCESS_KUBERNETES and (
-        (int(found[1]), int(found[2])) >= HOST_PROCESS_CONTAINERD
+        (int(match[1]), int(match[2])) >= HOST_PROCESS_CONTAINERD
     )
     return known(value=enough, origin=f"kubelet {kubelet}, {runtime}")

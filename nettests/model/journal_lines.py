@@ -36,24 +36,24 @@ _UNSAID: Mapping[type[Record], frozenset[str]] = {
     Planned: frozenset({"others"}),
     Revised: frozenset({"others"}),
 }
-"""Fields that are left out of a line where they say nothing."""
+"""Fields that are left out of a line if they are empty."""
 
 
 def data_of(record: Record) -> dict[str, Any]:
-    """Return a record as the plain data of its line; fields that say nothing may be left out."""
+    """Return a record as the plain data of its line; empty fields may be left out."""
     if isinstance(record, Unknown):
         return record.data
     unsaid = _UNSAID.get(type(record), frozenset())
-    said = {
+    fields = {
         key: value
         for key, value in to_data(record).items()
         if key not in unsaid or not (value is None or value is False or value in ([], {}))
     }
-    return {_KIND: record.KIND, **said}
+    return {_KIND: record.KIND, **fields}
 
 
 def record_of(data: Mapping[str, Any]) -> Record:
-    """Return the record that ``data_of`` made data of; fields that it does not have are left alone."""
+    """Return the record from the data of ``data_of``; unknown fields are ignored."""
     kind = KINDS.get(data[_KIND])
     if kind is None:
         return Unknown(data=dict(data))
@@ -74,7 +74,7 @@ def decode(line: bytes, number: int | None = None) -> Record:
 
 
 def decode_only(line: bytes, kind: type[R]) -> R | None:
-    """Return the record of a line if it is of this kind; others, which may be long, are not looked into."""
+    """Return the record of a line if it is of this kind; others, which may be long, are not parsed."""
     data = _data_in(line)
     return from_data(data, kind) if KINDS.get(data[_KIND]) is kind else None
 

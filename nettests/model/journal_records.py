@@ -19,7 +19,7 @@ from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 
 NOT_STARTED = "the run could not start: "
-"""How the event of a run begins that could not start."""
+"""The beginning of the event of a run that could not start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class UnusedLimitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosticsItem:
-    """One thing that was read about a subject: its file in the subject's folder, or why there is none."""
+    """One item that was read about a subject: its file in the subject's folder, or why there is none."""
 
     title: str
     file: str = ""
@@ -72,7 +72,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovered:
-    """What is known of the cluster; a later one holds what probes learned besides."""
+    """The facts of the cluster; a later record adds what probes learned."""
 
     KIND: ClassVar = "facts"
 
@@ -98,7 +98,7 @@ class OfMembers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A check that is planned, and what is expected of it; ``others`` is that of members of which something else is."""
+    """A planned check, and what is expected of it; ``others`` are members with a different expectation."""
 
     KIND: ClassVar = "planned"
 
@@ -109,7 +109,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A check or flow that is planned and does not apply."""
+    """A planned check or flow that does not apply."""
 
     KIND: ClassVar = "skip"
 
@@ -118,7 +118,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a node said of its own settings."""
+    """A reading of a node's own settings."""
 
     KIND: ClassVar = "reading"
 
@@ -127,7 +127,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revised:
-    """What is expected of a planned check since its cluster's facts were completed."""
+    """The expectation of a planned check after its cluster's facts were completed."""
 
     KIND: ClassVar = "expected"
 
@@ -137,18 +137,20 @@ class Revised:
 
 
 def others(check: Check, expectations: Mapping[str, Expectation]) -> tuple[OfMembers, ...]:
-    """Return what is expected of the members of a check of which not the same is expected as of most."""
+    """Return the expectations of those members of a check that differ from most."""
     labels: dict[int, tuple[Expectation, list[str]]] = {}
-    for one in check.members:
-        expectation = expectations[member_id(check.id, one.label)]
+    for member in check.members:
+        expectation = expectations[member_id(check.id, member.label)]
         if expectation != expectations[check.id]:
-            labels.setdefault(id(expectation), (expectation, []))[1].append(one.label)
-    return tuple(OfMembers(expectation=one, labels=tuple(of)) for one, of in labels.values())
+            labels.setdefault(id(expectation), (expectation, []))[1].append(member.label)
+    return tuple(
+        OfMembers(expectation=expectation, labels=tuple(of)) for expectation, of in labels.values()
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One question and its answer, before anybody parsed it."""
+    """One request and its answer, before any parsing."""
 
     KIND: ClassVar = "raw"
 
@@ -157,7 +159,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """That a check was run to its end, or why it was not.
+    """The record that a check was run to its end, or why it was not.
 
     ``answers`` counts those that are written. ``distrust`` says why nothing of them can be trusted, ``skip`` why
     the check could not be run here; ``late``, ``resent`` and ``slow`` are those of ``Observation``.
@@ -194,7 +196,7 @@ class Convergence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One of the rounds in which a watch runs the same checks again and again.
+    """One of the rounds in which a watch repeats the same checks.
 
     ``ran`` counts checks, those of members each; ``red`` are those that were observed and not as documented, by id,
     members included; ``unknown`` those without a usable answer. ``lost`` says why nothing was judged at all, as while the API server is away. Answers are written of each
@@ -221,12 +223,12 @@ class Event:
     at: str
     text: str
     notable: bool = False
-    """Whether people are to meet it where they look first."""
+    """Whether reports show it in a prominent place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pulled:
-    """How an image came onto a node before anything was probed, or why it did not."""
+    """The pull of an image onto a node before anything was probed, or why it failed."""
 
     KIND: ClassVar = "pull"
 
@@ -252,11 +254,11 @@ class Diagnostics:
     @property
     def missing(self) -> Mapping[str, tuple[str, ...]]:
         """What could not be read, by the reason."""
-        found: dict[str, tuple[str, ...]] = {}
+        by_reason: dict[str, tuple[str, ...]] = {}
         for item in self.items:
             if not item.file:
-                found[item.problem] = (*found.get(item.problem, ()), item.title)
-        return found
+                by_reason[item.problem] = (*by_reason.get(item.problem, ()), item.title)
+        return by_reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +272,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedFailure:
-    """A check that deviates as the site has accepted it: why, and the last day on which it is."""
+    """A check with a deviation that the site has accepted: why, and until which day."""
 
     check: str
     reason: str
@@ -279,7 +281,7 @@ class AcceptedFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """The failures that a site's baseline holds; ``excused`` is whether the run ends as if they were none."""
+    """The failures in a site's baseline; ``excused`` is whether the run's exit code ignores them."""
 
     KIND: ClassVar = "accepted"
 
@@ -298,20 +300,20 @@ class End:
     exit_code: int | None = None
     counts: dict[str, int] = field(default_factory=dict)
     requests: dict[str, int] = field(default_factory=dict)
-    """What the API server was sent, by verb and resource."""
+    """The requests to the API server, by verb and resource."""
     stages: dict[str, float] = field(default_factory=dict)
     """How many seconds each stage took, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """A record of a kind that this version does not know: kept as it is, and said nothing of."""
+    """A record of a kind that this version does not know: kept unchanged, and not reported."""
 
     data: dict[str, Any]
 
 
 OfCheck = Planned | Skipped | Revised | Answer | Done | Judged
-"""Records that speak of one check."""
+"""Records about one check."""
 OfRun = (
     Begin
     | Discovered
@@ -328,4 +330,4 @@ OfRun = (
 Record = OfCheck | OfRun | Unknown
 
 KINDS: Mapping[str, Any] = {kind.KIND: kind for kind in get_args(Record) if kind is not Unknown}
-"""The class of each kind, by the word that stands in its lines."""
+"""The class of each kind, by the word in its lines."""

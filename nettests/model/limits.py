@@ -14,7 +14,7 @@ DEPTH = 100
 ALIASES = 200
 """Aliases in one YAML document. Manifests of ours have none."""
 NODES = 500_000
-"""Nodes of one YAML document when every alias is written out: what a bomb makes of a few lines."""
+"""Nodes of one YAML document with every alias expanded: a bomb makes many of a few lines."""
 YAML_BYTES = 4 * MIB
 """Of a profile, manifest, kubeconfig or ConfigMap. etcd takes no object above 1.5 MiB."""
 JSON_BYTES = 64 * MIB
@@ -26,27 +26,27 @@ WATCH_LINE_BYTES = 4 * MIB
 PAGES = 400
 """Pages of one list: 200 000 objects. Kubernetes supports 150 000 Pods in a cluster."""
 EXEC_BYTES = 64 * MIB
-"""Of what one process in a container says. HNS of a busy node says about 5 MiB."""
+"""Of the output of one process in a container. HNS of a busy node prints about 5 MiB."""
 BODY_BYTES = 8 * MIB
-"""Of what a probe or backend answers over HTTP or a port-forward. Netexec answers a few KiB."""
+"""Of an answer of a probe or backend over HTTP or a port-forward. Netexec answers a few KiB."""
 HEAD_BYTES = MIB
-"""Of the answer to a WebSocket's handshake; beside a body, of what else a port-forward brings with it."""
+"""Of the answer to a WebSocket's handshake; for a port-forward, of everything besides the body."""
 JOURNAL_LINE_BYTES = 256 * MIB
-"""Of one record of a journal: it may hold what several processes said."""
+"""Of one record of a journal: it may hold the output of several processes."""
 BUNDLE_MEMBER_BYTES = 512 * MIB
 """Of one file of an exported bundle, unpacked: the journal of a fleet of hundreds of nodes has some 100 MiB."""
 
 
 class TooMuchError(ValueError):
-    """A text is larger, deeper or more entangled than anything that is read here; says by which limit."""
+    """A text exceeds a limit of size, depth or aliases; the message names the limit."""
 
 
 class TooBigError(ClusterError):
-    """A cluster answered with more than is read of anything."""
+    """An answer of the cluster exceeds a size limit."""
 
 
 class BrokenJournalError(NettestsError):
-    """A journal was not written by a run: its records are not what a run records."""
+    """A journal was not written by a run: its records are invalid."""
 
 
 def spelled(count: int) -> str:

@@ -10,29 +10,29 @@ from dataclasses import dataclass
 from functools import cache
 
 CLEAN = 1e-6
-"""The share that a path in order may lose: Ethernet's bit error ratio of 1e-12 (IEEE 802.3) makes 1e-8 of full frames."""
+"""The share that a healthy path may lose: Ethernet's bit error ratio of 1e-12 (IEEE 802.3) makes 1e-8 of full frames."""
 FALSE_RATE = 1e-6
-"""The chance that a path which loses no more than that is called lossy."""
-FOUND = 0.01
-"""The share that is found where there is one …"""
+"""The chance that a path which loses no more than that counts as lossy."""
+PROVEN_RATE = 0.01
+"""A loss at this rate is proven …"""
 POWER = 0.99
 """… with this chance, on each path."""
 CONFIDENCE = 0.99
-"""Of the interval that reports show."""
+"""The confidence of the interval that reports show."""
 _HALVINGS = 60
 _NOTHING = 1e-18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossEstimate:
-    """So many were sent, so many of them lost; the share lies between ``low`` and ``high`` (99 % confidence)."""
+    """``lost`` of ``sent`` tries were lost; the share lies between ``low`` and ``high`` (99 % confidence)."""
 
     sent: int
     lost: int
     low: float
     high: float
     proven: bool
-    """Whether a path in order would lose so many once in a million times."""
+    """Whether a healthy path would lose this many only once in a million times."""
 
     def __str__(self) -> str:
         """Return it for people: ``7 of 664 lost (1.1 %, 99 % confidence 0.3 to 2.4 %)``."""
@@ -42,7 +42,7 @@ class LossEstimate:
 
 
 def estimate(sent: int, lost: int) -> LossEstimate:
-    """Return what so many lost tries of so many say."""
+    """Return the estimate for ``lost`` of ``sent`` tries."""
     if not 0 <= lost <= sent:
         raise ValueError(f"{lost} lost of {sent}")
     rest = (1 - CONFIDENCE) / 2
@@ -56,26 +56,26 @@ def estimate(sent: int, lost: int) -> LossEstimate:
 
 
 def proves_loss(sent: int, lost: int) -> bool:
-    """Whether a path in order would lose so many of so many no more often than ``FALSE_RATE``."""
+    """Whether a healthy path would lose ``lost`` of ``sent`` no more often than ``FALSE_RATE``."""
     return lost > 0 and tail(sent, lost, CLEAN) <= FALSE_RATE
 
 
 def fewest_lost(sent: int) -> int:
-    """Return how many of so many have to be lost to prove a loss; one more than all where nothing can."""
+    """Return how many of ``sent`` have to be lost to prove a loss; ``sent + 1`` if even all would not."""
     return next((lost for lost in range(1, sent + 1) if proves_loss(sent, lost)), sent + 1)
 
 
 @cache
-def tries(found: float = FOUND, power: float = POWER) -> int:
-    """Return the fewest tries by which a loss of ``found`` is proven with the chance ``power``."""
+def tries(rate: float = PROVEN_RATE, power: float = POWER) -> int:
+    """Return the fewest tries by which a loss of ``rate`` is proven with the chance ``power``."""
     sent = 1
-    while tail(sent, fewest_lost(sent), found) < power:
+    while tail(sent, fewest_lost(sent), rate) < power:
         sent += 1
     return sent
 
 
 def tail(sent: int, least: int, share: float) -> float:
-    """Return the chance that at least so many of ``sent`` tries are lost where ``share`` of all are."""
+    """Return the chance that at least ``least`` of ``sent`` tries are lost at a loss rate of ``share``."""
     if least <= 0:
         return 1.0
     if least > sent or share <= 0:
@@ -88,7 +88,7 @@ def tail(sent: int, least: int, share: float) -> float:
 
 
 def _above(sent: int, least: int, share: float) -> float:
-    """Return the sum of terms that only become smaller, as far as they count."""
+    """Return the sum of decreasing terms, without negligible ones."""
     total = 0.0
     for lost in range(least, sent + 1):
         term = _exactly(sent, lost, share)
@@ -104,7 +104,7 @@ def _exactly(sent: int, lost: int, share: float) -> float:
 
 
 def lower_bound(sent: int, lost: int, error: float) -> float:
-    """Return the least share by which so many are lost with a chance of at least ``error``."""
+    """Return the least share at which ``lost`` tries are lost with a chance of at least ``error``."""
     if lost == 0:
         return 0.0
     low, high = 0.0, 1.0

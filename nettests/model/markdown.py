@@ -23,13 +23,13 @@ _ATTACK_ON_BAR = re.compile(r"(\\+)(?=\|)")
 
 
 def literal(text: str) -> str:
-    """Return ``text`` on one line with everything that Markdown or HTML would read made literal."""
+    """Return ``text`` on one line with all Markdown and HTML syntax made literal."""
     return _NUMBER.sub(r"\1\\\2", _BULLET.sub(r"\\\1", _SPECIAL.sub(r"\\\1", one_line(text))))
 
 
 def inert(text: str) -> str:
-    """Return ``text`` literal, and with nothing that a reader's program would turn into a link."""
-    # Split first: a comment must stand outside the backslashes, and is none of the text's own.
+    """Return ``text`` literal, and without anything that a viewer would turn into a link."""
+    # Split first: the comments have to be outside the backslashes, and are not part of the text.
     return _BREAK.join(_pieces(one_line(text)))
 
 
@@ -40,8 +40,8 @@ def _pieces(line: str) -> list[str]:
 
 
 def code(text: str) -> str:
-    """Return a code span, in which nothing is read but its end and a table's own bar."""
+    """Return a code span, in which only its end and a table's bar have a meaning."""
     line = one_line(text).replace("`", "'")
-    # A bar is escaped by a backslash, which one before it must not escape (6.9 Tables, cells).
+    # A backslash escapes a bar, and a backslash before it must not escape that (6.9 Tables, cells).
     line = _ATTACK_ON_BAR.sub(r"\1 ", line).replace("|", r"\|")
     return f"`{line}`" if line else "` `"

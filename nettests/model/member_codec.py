@@ -17,22 +17,22 @@ Read = Callable[[Any, type[Any]], Any]
 
 _NOBODY = Vantage(kind=VantageKind.EXTERNAL, probe="")
 _NOTHING = Target(kind=TargetKind.POD)
-"""The ends of an action of which only the manner is meant."""
+"""The ends of an action that is written only for its manner."""
 
 
 @dataclass(slots=True)
 class _Table:
-    """Values that are written once, by the number under which rows name them."""
+    """Values that are written once, with the number that rows use for them."""
 
     rows: list[Any] = field(default_factory=list)
     _numbers: dict[Any, int] = field(default_factory=dict)
 
     def number(self, key: object, data: Callable[[], Any]) -> int:
-        found = self._numbers.get(key)
-        if found is None:
-            found = self._numbers[key] = len(self.rows)
+        index = self._numbers.get(key)
+        if index is None:
+            index = self._numbers[key] = len(self.rows)
             self.rows.append(data())
-        return found
+        return index
 
 
 def members_to_data(members: Sequence[Member], write: Write) -> dict[str, Any]:
@@ -68,10 +68,10 @@ def members_of_data(data: Any, read: Read) -> tuple[Member, ...]:
     """Return the members that ``members_to_data`` wrote."""
     if not data:
         return ()
-    sources = [read(one, Vantage) for one in data["sources"]]
-    targets = [read(one, Target) for one in data["targets"]]
+    sources = [read(source, Vantage) for source in data["sources"]]
+    targets = [read(target, Target) for target in data["targets"]]
     ends = {"source": data["sources"][0], "target": data["targets"][0]}
-    manners: list[Action] = [read({**one, **ends}, Action) for one in data["manners"]]
+    manners: list[Action] = [read({**manner, **ends}, Action) for manner in data["manners"]]
 
     def action(source: int, target: int, manner: int) -> Action:
         return replace(manners[manner], source=sources[source], target=targets[target])
@@ -80,12 +80,12 @@ def members_of_data(data: Any, read: Read) -> tuple[Member, ...]:
         Member(
             label=label,
             placement=Placement(placement),
-            action=action(*own),
+            action=action(*indexes),
             controls=tuple(
                 Control(proves=proves, action=action(*numbers)) for proves, *numbers in controls
             ),
         )
-        for label, placement, own, controls in data["rows"]
+        for label, placement, indexes, controls in data["rows"]
     )
 
 

@@ -4,17 +4,17 @@ import difflib
 from collections.abc import Iterable
 
 CUTOFF = 0.5
-"""How alike two words are, as ``difflib`` measures it, for one to be a slip of the other."""
+"""The least similarity, by ``difflib``, of a word and its possible misspelling."""
 
 
 def nearest(
-    word: str, known: Iterable[str], *, what: str = "valid", otherwise: str = "", most: int = 1
+    word: str, words: Iterable[str], *, what: str = "valid", otherwise: str = "", most: int = 1
 ) -> str:
     """Return a hint that names the nearest known words, ``most`` of them.
 
-    Where none is near: ``otherwise``, or all known words in their order, after ``what`` they are.
+    If none is near: ``otherwise``, or all known words in their order, after ``what``.
     """
-    listed = [*known]
+    listed = [*words]
     near = difflib.get_close_matches(word, listed, most, CUTOFF)
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"

@@ -6,9 +6,9 @@ Used by discovery, on what API objects say, and by ``forecast``, on what a user 
 from nettests.model.facts import Fact, known, unknown
 
 PLUGIN_DRIVERS = {"antrea": "transparent", "aws-vpc-cni": "l2bridge"}
-"""Plugins that make one type of HNS network only (Antrea's Windows design, EKS' user guide)."""
+"""Plugins that create only one type of HNS network (Antrea's Windows design, EKS' user guide)."""
 FLANNEL_DRIVERS = {"host-gw": "l2bridge", "vxlan": "overlay"}
-"""Flannel's backends on Windows and the HNS network that they make (flannel, pkg/backend)."""
+"""Flannel's backends on Windows and the HNS network that they create (flannel, pkg/backend)."""
 CALICO_DRIVERS = {"vxlan": "overlay", "windows-bgp": "l2bridge"}
 """Calico's own networks on Windows; as a policy engine alone it has none."""
 AZURE_DRIVERS = {"overlay": "l2bridge"}
@@ -16,7 +16,7 @@ AZURE_DRIVERS = {"overlay": "l2bridge"}
 azure-windows-swift-overlay-consolidated.conflist). Of its other forms no object tells the driver."""
 HYBRID = "hybrid-overlay"
 OVN_DRIVERS = {HYBRID: "overlay"}
-"""OVN-Kubernetes reaches Windows nodes by its hybrid overlay alone (go-controller/hybrid-overlay)."""
+"""OVN-Kubernetes reaches Windows nodes only by its hybrid overlay (go-controller/hybrid-overlay)."""
 TUNNELS = frozenset({"vxlan", "geneve", HYBRID})
 """Backends that encapsulate what Pods send to other nodes. Azure CNI's ``overlay`` is none of them. A hybrid overlay has
 VXLAN for packets from and to Windows nodes, and GENEVE between the others."""
@@ -29,7 +29,7 @@ BACKEND_DRIVERS = {
 
 
 def by_backend(plugin: Fact[str], backend: Fact[str]) -> Fact[str] | None:
-    """Return the driver that a backend makes; ``None`` where it decides nothing."""
+    """Return the driver of a backend; ``None`` if the backend does not determine it."""
     drivers = BACKEND_DRIVERS.get(plugin.value or "flannel", {})
     if backend.value not in drivers:
         return None
@@ -37,7 +37,7 @@ def by_backend(plugin: Fact[str], backend: Fact[str]) -> Fact[str] | None:
 
 
 def by_plugin(plugin: Fact[str]) -> Fact[str]:
-    """Return the driver of a plugin that makes one type of network only."""
+    """Return the driver of a plugin that creates only one type of network."""
     if plugin.value in PLUGIN_DRIVERS:
         return known(PLUGIN_DRIVERS[plugin.value], f"{plugin.origin}: {plugin.value}")
     return unknown(

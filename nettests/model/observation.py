@@ -15,7 +15,7 @@ from nettests.model.words import Distribution, Outcome, SourceSeen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raw:
-    """One request or command and its answer, word for word, before any parsing.
+    """One request or command and its unchanged answer, before any parsing.
 
     ``purpose`` is ``check``, ``control:vantage``, ``control:target``, ``control:path``, ``origin`` or
     ``arrival``.
@@ -47,7 +47,7 @@ class Raw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One raw answer, read."""
+    """One parsed answer."""
 
     number: int
     outcome: Outcome
@@ -61,20 +61,20 @@ class Attempt:
     backend: str | None = None
     """The hostname that answered."""
     addresses: tuple[str, ...] = ()
-    """What a name resolved to."""
+    """The addresses that a name resolved to."""
     port: int | None = None
-    """The target's port that was probed, where one was."""
+    """The target's port that was probed, if any."""
     tries: int = 1
-    """How often the question was sent in a row."""
+    """How often the request was sent in a row."""
     lost: int = 0
     """How many of several tries had no answer."""
     overloaded: bool = False
-    """Whether its silence says nothing: the probe answered everything else late meanwhile."""
+    """Whether its time-out means nothing: the probe answered everything else late meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlResult:
-    """How a positive control ended, in the same window as the check."""
+    """The result of a positive control, in the same window as the check."""
 
     proves: str
     ok: bool
@@ -83,7 +83,7 @@ class ControlResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortSeen:
-    """What one port of a target brought, each time that it was probed."""
+    """The results of one port of a target, for each attempt."""
 
     port: int
     outcome: Outcome
@@ -91,7 +91,7 @@ class PortSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """All that is known about one check that was run.
+    """Everything that is known about one check that was run.
 
     ``outcome`` is the outcome that all attempts agree on; where they disagree it is the last one's and
     ``agreed`` is false. Where the ports of a target explain the disagreement, ``differing_ports`` says what each
@@ -106,30 +106,30 @@ class Observation:
     controls: tuple[ControlResult, ...] = ()
     source_seen: SourceSeen | None = None
     sources_seen: tuple[SourceSeen, ...] = ()
-    """All that servers saw, where they saw more than one."""
+    """All sources that servers saw, if they saw more than one."""
     server_saw: str | None = None
     backends: tuple[str, ...] = ()
     distribution: Distribution | None = None
     unexpected_addresses: tuple[str, ...] = ()
-    """What the name resolved to that is no address of the target, as with a wildcard record."""
+    """Addresses of the name that are not the target's, as with a wildcard record."""
     stale: str | None = None
     """The change of a Service that its rules did not follow."""
     late: str | None = None
-    """The Service that did not answer within its deadline, before this was probed."""
+    """The Service that did not answer within its deadline, before this check ran."""
     resent: str | None = None
-    """An answer that came only after a retransmission, and the evidence for it."""
+    """An answer that arrived only after a retransmission, and the evidence for it."""
     slow: str | None = None
-    """How long every answer took, where a client that waits no longer would have sent again."""
+    """How long every answer took, if a client with the usual time-out would have retransmitted."""
     loss: LossEstimate | None = None
-    """For ``LOSS``: how much was lost of how much."""
+    """For ``LOSS``: how many tries were lost of how many."""
     path_size: PathSize | None = None
     """For ``PATH_MTU``: which sizes pass."""
     flows: FlowCount | None = None
-    """For ``FLOWS``: how many connections were made of so many."""
+    """For ``FLOWS``: how many connections succeeded of how many."""
     figure: str | None = None
     """For ``SCALE``: what was measured, for people."""
     witnessed: tuple[Witnessed, ...] = ()
-    """For ``WITNESS``: what the capture and the other witnesses say, subject by subject."""
+    """For ``WITNESS``: the statements of the capture and the other witnesses, by subject."""
     differing_ports: tuple[PortSeen, ...] = ()
     trusted: bool = True
     distrust: str | None = None
@@ -137,13 +137,13 @@ class Observation:
 
 
 NOT_RUN = "it was not run"
-"""The detail of a control that was left out beside a negative result."""
+"""The detail of a control that was not run for a negative result."""
 OVERLOADED = "the probe was overloaded"
-"""How the reason begins why nothing of a large transfer can be trusted, where its probe was late with everything."""
+"""The beginning of the reason why a large transfer cannot be trusted if its probe was late with everything."""
 
 
 def unusable(check: str, why: str) -> Observation:
-    """Return what is known about a check without any answer that can be used, and why there is none."""
+    """Return the observation of a check without any usable answer, with the reason."""
     return Observation(
         check=check,
         outcome=Outcome.PROBE_FAILED,

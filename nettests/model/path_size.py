@@ -10,18 +10,18 @@ from typing import assert_never
 
 
 class SizeFinding(StrEnum):
-    """What the sizes that passed and those that did not say of the path."""
+    """What the sizes that passed, and those that did not, show about the path."""
 
     WHOLE = "whole"
-    """Every size passed, those that are sent in fragments too."""
+    """Every size passed, including fragmented ones."""
     HOLE = "hole"
-    """Packets above a size that the Pods' network promises vanish without a word, and smaller ones pass."""
+    """Packets above a size within the Pods' MTU vanish silently, and smaller ones pass."""
     CLAMP = "clamp"
-    """Packets above a size were lost until the sender was told by ICMP, and passed in fragments after that."""
+    """Packets above a size were lost until ICMP reached the sender, and passed in fragments after that."""
     FRAGMENTS = "fragments"
-    """Every packet of one piece passes; what is sent in fragments does not arrive."""
+    """Every unfragmented packet passes; fragmented ones do not arrive."""
     LOSS = "loss"
-    """Some sizes were lost and larger ones passed: it is not the size."""
+    """Some sizes were lost and larger ones passed: size is not the reason."""
     SILENT = "silent"
     """No size passed."""
 
@@ -30,8 +30,8 @@ class SizeFinding(StrEnum):
 class PathSize:
     """The largest IP packet that passed, in bytes, and the smallest that did not; 0 where there is none.
 
-    ``mtu`` is that of the Pods' interfaces, where it is known. ``streams`` says whether 64 KiB passed over TCP, which
-    cuts its segments to what both ends' interfaces carry; ``None`` where that was not tried.
+    ``mtu`` is that of the Pods' interfaces, if known. ``streams`` says whether 64 KiB passed over TCP, which limits its
+    segments to what both ends' interfaces carry; ``None`` if that was not tried.
     """
 
     finding: SizeFinding
@@ -60,7 +60,7 @@ class PathSize:
 
     @property
     def beside(self) -> str:
-        """What TCP carries beside, where that was tried."""
+        """What TCP carries besides, if that was tried."""
         if self.streams is None:
             return ""
         return "64 KiB over TCP arrive" if self.streams else "64 KiB over TCP do not arrive either"

@@ -9,9 +9,9 @@ from typing import assert_never
 from nettests.model.words import Family
 
 ECHO = "echo "
-"""What agnhost's UDP server is told to send the rest back; it is not sent back itself."""
+"""The command that makes agnhost's UDP server send the rest back; it is not sent back itself."""
 EVERY_PATH = 1280
-"""Bytes of a packet that every link has to carry (RFC 8200, 5.): what is sent where the Pods' MTU is not known."""
+"""Bytes of a packet that every link has to carry (RFC 8200, 5.): used if the Pods' MTU is unknown."""
 SIXTY_FOUR_KIB = 2**16
 ONE_MIB = 2**19 - 1024
 """Twice that is 1 MiB less 2 KiB: Go's HTTP client names the first address in ``Referer`` when it follows a redirect,
@@ -31,20 +31,20 @@ def udp_headers(family: Family) -> int:
 
 
 def filler(size: int) -> str:
-    """Return so many characters, each eight of them their own offset: what is lost, doubled or moved shows."""
+    """Return ``size`` characters; every eight of them are their own offset, so that losses, duplicates and shifts show."""
     return "".join(f"{offset:0{_WORD}x}" for offset in range(0, size, _WORD))[:size]
 
 
 def written(size: int) -> str:
-    """Return what stands for so many characters in a journal."""
+    """Return the abbreviation of ``size`` characters in a journal."""
     return f"payload.{size}"
 
 
 def expanded(text: str, size: int) -> str:
-    """Return a request as it is sent: with the payload in the place of its name."""
+    """Return a request as it is sent: with the payload instead of its abbreviation."""
     return text.replace(written(size), filler(size))
 
 
 def folded(text: str, size: int) -> str:
-    """Return an answer as it is written down: with the name of the payload in its place."""
+    """Return an answer as it is recorded: with the abbreviation instead of the payload."""
     return text.replace(filler(size), written(size))

@@ -16,9 +16,9 @@ EVERYWHERE = "*"
 """All namespaces."""
 SYSTEM = "kube-system"
 SERVICE_CIDRS = KubernetesVersion(1, 33, 0)
-"""From then on the API names the networks of Services (KEP-1880)."""
+"""From this version on the API has the networks of Services (KEP-1880)."""
 CREATE_TO_CONNECT = KubernetesVersion(1, 35)
-"""From here on a WebSocket that opens exec or port-forward needs ``create`` beside ``get``."""
+"""From this version on a WebSocket for exec or port-forward needs ``create`` besides ``get``."""
 
 _APPS = "apps"
 _DISCOVERY = "discovery.k8s.io"
@@ -28,7 +28,7 @@ _DISCOVERY = "discovery.k8s.io"
 class Permission:
     """One verb on one resource (``pods/exec`` with its subresource) in one place.
 
-    ``namespace`` is empty for what belongs to the cluster as a whole; ``name`` narrows it to one object.
+    ``namespace`` is empty for cluster-scoped resources; ``name`` narrows it to one object.
     """
 
     verb: str
@@ -44,7 +44,7 @@ class Permission:
         return f"{self.verb} {self.resource}{name}{place}"
 
     def within(self, namespace: str) -> "Permission":
-        """Return the permission with ``namespace`` in the place of the run's."""
+        """Return the permission with ``namespace`` instead of the run's placeholder."""
         return Permission(
             verb=self.verb,
             resource=self.resource,
@@ -121,7 +121,7 @@ def config_map(name: str) -> Permission:
 
 
 def opening(resource: str, version: KubernetesVersion) -> tuple[Permission, ...]:
-    """Return what opening ``pods/exec`` or ``pods/portforward`` takes: a WebSocket's request is a GET."""
+    """Return the permissions to open ``pods/exec`` or ``pods/portforward``: a WebSocket's request is a GET."""
     verbs = ("get", "create") if version >= CREATE_TO_CONNECT else ("get",)
     return tuple(_run(verb, resource) for verb in verbs)
 
@@ -148,12 +148,12 @@ def serving(*, own_namespace: bool) -> tuple[Permission, ...]:
 
 
 def working(kind: Workload) -> tuple[Permission, ...]:
-    """Return the permissions to make an object that makes Pods, and to find and remove it: its Pods come back without end."""
+    """Return the permissions to create a workload, and to find and remove it: without that its Pods are recreated forever."""
     return tuple(_run(verb, kind.plural, kind.group) for verb in ("create", "list", "delete"))
 
 
 def isolating(*, own_namespace: bool) -> tuple[Permission, ...]:
-    """Return what it takes to guard probes by a NetworkPolicy and to remove it again; no check needs it."""
+    """Return the permissions to guard probes by a NetworkPolicy and to remove it; no check needs them."""
     return (CREATE_POLICY,) if own_namespace else (CREATE_POLICY, LIST_POLICIES, DELETE_POLICY)
 
 
@@ -165,7 +165,7 @@ FOR_FACTS: tuple[Permission, ...] = (
     SYSTEM_SERVICES,
     KUBERNETES_SERVICE,
 )
-"""What facts are read by beside nodes and ConfigMaps: without it they stay unknown."""
+"""The permissions for facts besides nodes and ConfigMaps: without them those stay unknown."""
 
 
 def reviewed(
@@ -175,7 +175,7 @@ def reviewed(
     own_namespace: bool,
     of_plugin: Iterable[Permission] = (),
 ) -> tuple[Permission, ...]:
-    """Return all that a run may do on such a cluster, each once; ``of_plugin`` is what its network plugin's objects take."""
+    """Return all permissions that a run may need on such a cluster, each once; ``of_plugin`` are those of its network plugin."""
     wanted = (
         LIST_NODES,
         GET_NODE,
@@ -195,7 +195,7 @@ def reviewed(
         LIST_SERVICES,
         DELETE_SERVICE,
         DELETE_POD,
-        *(one for kind in Workload for one in working(kind)),
+        *(permission for kind in Workload for permission in working(kind)),
         UPDATE_DEPLOYMENT,
         *opening("pods/exec", version),
         *opening("pods/portforward", version),

@@ -10,9 +10,9 @@ KUBE_PROXY_METRICS = 10249
 NODE_PORTS = range(30000, 32768)
 """The API server's default; another range is set by ``--service-node-port-range``."""
 VXLAN = 4789
-"""The assigned UDP port (RFC 7348, section 5), and the only one that Windows speaks VXLAN on."""
+"""The assigned UDP port (RFC 7348, section 5), and the only one that Windows uses for VXLAN."""
 VXLAN_OF_LINUX = 8472
-"""What Linux used before, and Flannel's default there."""
+"""The port that Linux used before, and Flannel's default there."""
 FIRST_VNI = 4096
 """Windows takes VXLAN network ids from here on."""
 GENEVE = 6081

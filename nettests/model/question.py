@@ -44,10 +44,10 @@ class Question(StrEnum):
 
     @property
     def has_path(self) -> bool:
-        """Whether packets between two ends decide.
+        """Whether packets between two ends decide the result.
 
-        Without a path are questions to the API server, about one node, and to a Pod that the check makes; they, and
-        no others, go to targets of ``target_kinds`` without one.
+        Without a path are questions to the API server, about one node, and to a Pod that the check creates; only
+        they have targets of ``target_kinds`` without a path.
         """
         match self:
             case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
@@ -112,7 +112,7 @@ class Question(StrEnum):
 
     @property
     def exhausts(self) -> bool:
-        """Whether it looks for a limit that others share: such a check runs while no other one does."""
+        """Whether it looks for a limit that others share: such a check runs while no other does."""
         match self:
             case Question.FLOWS | Question.SCALE:
                 return True
@@ -134,7 +134,7 @@ class Question(StrEnum):
 
     @property
     def timed(self) -> bool:
-        """Whether each answer is that to one question alone, so that how long it took can be compared."""
+        """Whether each answer is to a single request, so that its time can be compared."""
         match self:
             case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
                 return True

@@ -8,14 +8,14 @@ SYN_AGAIN = (1.0, 3.0)
 """Seconds after which a connection opens whose first SYN, or first two, were lost (RFC 6298; Windows' ``InitialRto``
 is 1 s or 3 s)."""
 PROMPT_SECONDS = 0.25
-"""Seconds within which answers come where nothing is slow or lost; what was sent again may take that much longer, too."""
+"""Seconds within which answers arrive if nothing is slow or lost; a retransmission may also take that much longer."""
 QUERY_SECONDS = 5.0
 """How long a resolver waits for a name server before it queries again (resolv.conf(5), ``timeout``)."""
 SENT_AGAIN_SECONDS = 0.1
-"""How much longer than a client waits, at most, what was sent again takes over a path that is prompt otherwise; a busy
-machine's answers take any time, so that few of them are taken for such a one."""
+"""How much longer than a client's time-out a retransmission takes at most over an otherwise fast path; a busy machine's
+answers take any time, so that few of them are mistaken for one."""
 
 
 def after_a_lost_syn(seconds: float) -> bool:
-    """Whether an answer took as long as one whose first SYN, or first two, were lost on a path that is prompt otherwise."""
+    """Whether an answer took as long as one whose first SYN, or first two, were lost on an otherwise fast path."""
     return any(0 <= seconds - again <= SENT_AGAIN_SECONDS for again in SYN_AGAIN)

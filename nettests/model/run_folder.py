@@ -1,7 +1,7 @@
 """File names in a run's folder, and the name of the link to the newest one."""
 
 JOURNAL = "journal.jsonl"
-"""The record that all other documents are made from."""
+"""The record from which all other documents are rendered."""
 RESULTS = "results.json"
 JUNIT = "junit.xml"
 HTML = "report.html"

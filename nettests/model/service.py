@@ -12,20 +12,20 @@ from nettests.model.words import Family
 CLUSTER = "Cluster"
 LOCAL = "Local"
 LOAD_BALANCER = "LoadBalancer"
-"""The type of Services that carry TCP alone: not every balancer takes two protocols at one address."""
+"""The type of Services that carry only TCP: not every balancer takes two protocols at one address."""
 
 
 class ByHand(StrEnum):
-    """What is special about EndpointSlices that the run makes, of a Service without selector."""
+    """What is special about EndpointSlices that the run creates for a Service without selector."""
 
     PLAIN = "plain"
-    """Nothing: they say what the controller would."""
+    """Nothing: they are like the controller's."""
     MIXED_TARGET_PORTS = "two-numbers"
     """The backends have mixed target ports for the same Service port, as named target ports bring about."""
     HINTED = "hinted"
     """The first backend has hints for the zones of all probe nodes, the others for a zone without nodes."""
     TERMINATING = "terminating"
-    """All backends are said to terminate, and still to serve: while a Service rolls, none may be left but these."""
+    """All backends are marked as terminating and serving: during a rolling update there may be no others."""
 
 
 class Change(StrEnum):
@@ -34,30 +34,30 @@ class Change(StrEnum):
     RECREATED = "recreated"
     """It is deleted and recreated, each time in front of another backend."""
     ENDPOINTS = "endpoints"
-    """Its endpoints come and go while it stays."""
+    """Its endpoints change while it stays."""
     SIBLING = "sibling"
-    """Another Service over the same endpoints is deleted, and comes back, while it stays as it is."""
+    """Another Service over the same endpoints is deleted and recreated, while it stays unchanged."""
     POD = "pod"
-    """The Pod behind it is deleted, and another one takes its place at another address."""
+    """The Pod behind it is deleted, and another one replaces it at another address."""
     SAME_ADDRESS = "same-address"
-    """The Pod behind it is deleted, and another one takes its place at the same address, if the network gives it that."""
+    """The Pod behind it is deleted, and another one replaces it at the same address, if the network assigns it."""
     PORT_NAME = "port-name"
-    """Its ports get other names while it stays, and their numbers with it."""
+    """Its ports get new names, while it and the port numbers stay."""
 
 
 class Crowd(StrEnum):
-    """For ``SCALE``: what is looked at while many more Services are made beside it, and removed."""
+    """For ``SCALE``: what is tested while many more Services are created and removed."""
 
     SERVED = "served"
     """The last of them."""
     BESIDE = "beside"
-    """The Service itself, which was there before."""
+    """The Service itself, which existed before."""
     REMOVED = "removed"
-    """What is left of them."""
+    """The rules that are left of them."""
 
 
 def sibling_of(service: str) -> str:
-    """Return the name of the Service over the same endpoints that comes and goes beside one."""
+    """Return the name of a Service's sibling: the one over the same endpoints that is deleted and recreated."""
     return f"{service}-twin"
 
 
@@ -65,8 +65,8 @@ def sibling_of(service: str) -> str:
 class ServiceSettings:
     """Settings of a Service; the defaults are those of the API.
 
-    ``label`` begins the Service's name, so that the same backends can stand behind several Services; it
-    names the setting in question and is part of no check's id. Flows that share a label share its settings.
+    ``label`` is the prefix of the Service's name, so that the same backends can serve several Services; it
+    names the tested setting and is not part of any check's id. Flows with the same label share its settings.
     """
 
     label: str
@@ -83,13 +83,13 @@ class ServiceSettings:
     no_endpoints: bool = False
     """The selector matches no pod."""
     named_ports: bool = False
-    """Target ports are given by the names that the backends' containers give them."""
+    """Target ports are the port names of the backends' containers."""
     ip_family_policy: str = ""
     """``SingleStack``, ``PreferDualStack`` or ``RequireDualStack``; empty leaves it to the API."""
     ip_families: tuple[Family, ...] = ()
     """``ipFamilies``, in their order; empty leaves them to the API."""
     by_hand: ByHand | None = None
-    """It has no selector; the run itself makes its EndpointSlices."""
+    """It has no selector; the run itself creates its EndpointSlices."""
     external_ip: bool = False
     """One of ``spec.externalIPs``, from the range that the cluster profile states."""
     source_ranges: tuple[str, ...] = ()
@@ -99,11 +99,11 @@ class ServiceSettings:
     change: Change = Change.RECREATED
     """For ``CHURN``: what happens before it is tested."""
     crowd: Crowd | None = None
-    """For ``SCALE``: what is looked at."""
+    """For ``SCALE``: what is tested."""
     idle_ports: bool = False
-    """It has ports for connections that are silent, beside the usual ones."""
+    """It has ports for idle connections, besides the usual ones."""
     sctp: bool = False
-    """It has a port of SCTP beside the usual ones, at which nobody listens."""
+    """It has an SCTP port besides the usual ones, without a listener."""
     external_name: bool = False
     """Type ExternalName, for the declared external target."""
 

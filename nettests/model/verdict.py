@@ -33,20 +33,20 @@ SUMMARY_ORDER = (
 """The order of a run's summary: ``unknown`` ranks directly after ``lifted``."""
 
 ACCEPTED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.RECORDED, Verdict.KNOWN_BUG})
-"""What fails no test: as claimed, as documented, left open by the documents, or a bug that they know."""
+"""Verdicts that fail no test: as claimed, as documented, left open by the documents, or a known bug."""
 
 ATTENTION = (Verdict.FAIL, Verdict.LIFTED, Verdict.UNKNOWN, Verdict.FLAKY)
-"""What somebody has to look into, the most urgent first."""
+"""Verdicts that need attention, the most urgent first."""
 
 DEVIATING = frozenset({Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY})
-"""What was observed, can be trusted, and is not as documented: it ends a run with 1."""
+"""Verdicts of trusted observations that are not as documented: they end a run with 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersJudged:
-    """What came of some members of a check, by their labels, in one way for all of them.
+    """The same judgement of several members of a check, by their labels.
 
-    Words are kept of what needs attention, or was skipped: accepted verdicts say enough by themselves.
+    Texts are kept if it needs attention, or was skipped: accepted verdicts say enough by themselves.
     """
 
     verdict: Verdict
@@ -77,7 +77,7 @@ class Judgement:
 
     @property
     def accepted(self) -> bool:
-        """Whether it keeps a run green."""
+        """Whether it fails no test."""
         return self.verdict in ACCEPTED
 
     @property
@@ -87,8 +87,8 @@ class Judgement:
 
     @property
     def deviation(self) -> Verdict | None:
-        """The worst that it, or a member, was observed to deviate in; ``None`` where nothing does."""
-        return next((one for one in MERGE_ORDER if one in DEVIATING & self.shown), None)
+        """The worst deviating verdict of it or of a member; ``None`` if there is none."""
+        return next((verdict for verdict in MERGE_ORDER if verdict in DEVIATING & self.shown), None)
 
 
 def merge(verdicts: Iterable[Verdict]) -> Verdict:
@@ -103,7 +103,7 @@ def merge(verdicts: Iterable[Verdict]) -> Verdict:
 def verdicts_of(
     checks: Iterable[str], skipped: Iterable[str], judged: Mapping[str, Verdict]
 ) -> dict[str, Verdict]:
-    """Return a verdict for all that was planned: what was neither skipped nor judged is ``unknown``."""
+    """Return a verdict for every planned check: one that was neither skipped nor judged is ``unknown``."""
     return {
         **dict.fromkeys(checks, Verdict.UNKNOWN),
         **dict.fromkeys(skipped, Verdict.SKIPPED),

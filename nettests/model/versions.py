@@ -27,10 +27,10 @@ class KubernetesVersion:
     def parse(cls, text: str) -> "KubernetesVersion":
         """Read ``v1.36.2``, ``1.36``, ``v1.29.4-eks-036c24b`` or ``1.27+``; else ``ValueError``."""
         # sample: "v1.29.4-eks-036c24b", "v1.30.0+rke2r1", "1.27+"
-        found = re.match(r"v?(\d+)\.(\d+)(?:\.(\d+))?", text.strip())
-        if found is None:
+        match = re.match(r"v?(\d+)\.(\d+)(?:\.(\d+))?", text.strip())
+        if match is None:
             raise ValueError(f"not a Kubernetes version: {text!r}")
-        numbers = semver.Version(*(int(part or 0) for part in found.groups()))
+        numbers = semver.Version(*(int(part or 0) for part in match.groups()))
         return cls(numbers.major, numbers.minor, numbers.patch)
 
     def __lt__(self, other: "KubernetesVersion") -> bool:
@@ -77,8 +77,8 @@ def minors_beside(proxy: KubernetesVersion) -> int:
 class WindowsBuild:
     """A Windows build with its patch level (UBR): ``17763.1339``.
 
-    A build whose patch level is not known compares as the lowest patch of that build; ``patch_known``
-    says so, and conditions on patch levels then do not resolve.
+    A build with an unknown patch level compares as the lowest patch of that build; ``patch_known``
+    is false then, and conditions on patch levels do not resolve.
     """
 
     build: int
@@ -88,10 +88,10 @@ class WindowsBuild:
     def parse(cls, text: str) -> "WindowsBuild":
         """Read ``17763``, ``17763.1339``, ``10.0.17763`` or ``10.0.17763.1339``; else ``ValueError``."""
         # sample: nodeInfo.kernelVersion "10.0.17763.1339"; label windows-build "10.0.17763"
-        found = re.fullmatch(r"(?:10\.0\.)?(\d{5})(?:\.(\d+))?", text.strip().split(" ")[0])
-        if found is None:
+        match = re.fullmatch(r"(?:10\.0\.)?(\d{5})(?:\.(\d+))?", text.strip().split(" ")[0])
+        if match is None:
             raise ValueError(f"not a Windows build: {text!r}")
-        return cls(int(found[1]), int(found[2]) if found[2] else None)
+        return cls(int(match[1]), int(match[2]) if match[2] else None)
 
     @property
     def patch_known(self) -> bool:
@@ -120,7 +120,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 class VersionRange:
     """Bounds such as ``>=17763.1432 <20348``; ``<1.24.10 || >=1.25 <1.25.6`` is either of two conjunctions.
 
-    A change that was picked to patch releases of several minor versions ends in each of them.
+    A change that was cherry-picked to patch releases of several minor versions ends in each of them.
     """
 
     text: str
@@ -149,10 +149,10 @@ class VersionRange:
         """
         oldest = KubernetesVersion(server.major, max(server.minor - minors_behind(server), 0))
         newest = replace(server, patch=_LAST_PATCH)
-        told = [_settled(span, oldest, newest) for span in self.spans]
-        if True in told:
+        settled = [_settled(span, oldest, newest) for span in self.spans]
+        if True in settled:
             return True
-        return None if None in told else False
+        return None if None in settled else False
 
     def decides_by_patch(self, version: WindowsBuild) -> bool:
         """Whether a bound lies inside ``version``'s own build, so that its patch level decides."""
@@ -171,10 +171,10 @@ def _span(
     bounds = []
     for part in re.split(r"[\s,]+", text.strip()):
         # sample: ">=17763.1432", "<1.27"
-        found = re.fullmatch(r"(>=|<=|==|>|<)(\S+)", part)
-        if found is None:
+        match = re.fullmatch(r"(>=|<=|==|>|<)(\S+)", part)
+        if match is None:
             raise ValueError(f"not a version bound: {part!r} (write for example >=1.20 <1.27)")
-        bounds.append((found[1], kind.parse(found[2])))
+        bounds.append((match[1], kind.parse(match[2])))
     return tuple(bounds)
 
 
@@ -187,6 +187,6 @@ def _settled(
     ]
     if all(low and high for _, low, high in ends):
         return True
-    # A bound that is open to one side and takes in neither end takes in nothing between them.
+    # A one-sided bound that includes neither end includes nothing between them.
     excluded = any(sign != "==" and not (low or high) for sign, low, high in ends)
     return False if excluded else None

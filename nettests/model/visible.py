@@ -23,8 +23,8 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(_name, text.replace("\r\n", "\n"))
 
 
-def _name(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _name(match: re.Match[str]) -> str:
+    code = ord(match[0])
     # The Control Pictures block mirrors the C0 controls (The Unicode Standard, chapter 22.7).
     return chr(0x2400 + code) if code < 0x20 else f"⟨U+{code:04X}⟩"
 
@@ -36,14 +36,14 @@ def one_line(text: str, *, limit: int = 300) -> str:
 
 
 def as_line(text: str) -> str:
-    """Return ``text`` as exactly one line, nothing of it lost: a line feed is shown as ``␊``."""
+    """Return the whole ``text`` as exactly one line: a line feed is shown as ``␊``."""
     return visible(text).replace("\n", "␊").replace("\t", "␉")
 
 
 def as_paragraph(text: str) -> str:
-    """Return ``text`` with what follows its first line indented: no line of it passes for another text's."""
+    """Return ``text`` with all lines after the first indented: none of them looks like another text's."""
     first, *others = visible(text).split("\n")
-    return "\n".join([first, *(one if one.startswith("  ") else f"  {one}" for one in others)])
+    return "\n".join([first, *(line if line.startswith("  ") else f"  {line}" for line in others)])
 
 
 def escaped_json(text: str) -> str:
@@ -51,7 +51,7 @@ def escaped_json(text: str) -> str:
     return _HIDDEN.sub(_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     # A character beyond the basic plane is a surrogate pair in JSON (RFC 8259, section 7).
-    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+    units = match[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Subject(StrEnum):
-    """What two witnesses are compared on."""
+    """The subject on which two witnesses are compared."""
 
     SOURCE = "source address"
     """The client that the server saw, and the source of the packets that reached its node."""
@@ -18,7 +18,7 @@ class Subject(StrEnum):
     REPLY = "way of the reply"
     """With DSR, and wherever the source is kept, the reply goes to the client that the server saw."""
     ENCAPSULATION = "encapsulation"
-    """What the network plugin is configured for, and what crosses between the nodes."""
+    """The encapsulation that the network plugin is configured for, and the packets between the nodes."""
     DESTINATION = "destination"
     """What the annotation preserve-destination keeps: whom packets name that reach a backend which does not answer them."""
     TUNNEL = "tunnel"
@@ -29,14 +29,14 @@ class Subject(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witnessed:
-    """What both witnesses say of one subject, each with who it is."""
+    """The statements of both witnesses on one subject, with their names."""
 
     subject: Subject
     witness: str
-    """Who says it without a capture: ``the server``, ``flannel's backend host-gw``."""
+    """The witness other than the capture: ``the server``, ``flannel's backend host-gw``."""
     says: str
     capture: str
-    """Where it was captured: ``win-1, uplink``."""
+    """The place of the capture: ``win-1, uplink``."""
     shows: str
     agree: bool
 

@@ -24,7 +24,7 @@ class OS(StrEnum):
 
 
 class Protocol(StrEnum):
-    """What carries the flow."""
+    """The protocol of a flow."""
 
     TCP = "tcp"
     UDP = "udp"
@@ -32,7 +32,7 @@ class Protocol(StrEnum):
 
     @property
     def retransmitted(self) -> bool:
-        """Whether the sender's kernel sends again what was lost while a connection opens (RFC 9293, 3.8.1)."""
+        """Whether the sender's kernel retransmits packets that were lost while a connection opens (RFC 9293, 3.8.1)."""
         match self:
             case Protocol.TCP:
                 return True
@@ -54,7 +54,7 @@ class Protocol(StrEnum):
 
     @property
     def refused_by_icmp(self) -> bool:
-        """Whether nothing but an ICMP message, which kernels send only so often, tells that nobody is there."""
+        """Whether only an ICMP message, which kernels rate-limit, reports a port without a listener."""
         match self:
             case Protocol.UDP:
                 return True
@@ -126,7 +126,7 @@ class TargetKind(StrEnum):
     SERVICE_EXTERNAL_IP = "service-external-ip"
     """A Service at one of its ``externalIPs``."""
     HEALTH_CHECK_PORT = "health-check-port"
-    """Where a node says whether it has backends of a Service (``spec.healthCheckNodePort``)."""
+    """The port at which a node reports whether it has backends of a Service (``spec.healthCheckNodePort``)."""
     NODE_IP = "node-ip"
     EXTERNAL_IP = "external-ip"
     EXTERNAL_NAME = "external-name"
@@ -136,55 +136,55 @@ class TargetKind(StrEnum):
     NODE_CLOSED_PORT = "node-closed-port"
     HEADLESS_NAME = "headless-name"
     KUBERNETES_SERVICE = "kubernetes-service"
-    """The Service ``kubernetes`` of namespace ``default``, by a name: it is in every cluster."""
+    """The Service ``kubernetes`` of namespace ``default``, by a name: every cluster has it."""
     NO_NAME = "no-name"
-    """A name that nothing has."""
+    """A name that does not exist."""
     DNS_SERVICE = "dns-service"
     """The cluster's DNS, probed at the address of its Service."""
     DNS_POD = "dns-pod"
     """The cluster's DNS, probed at the address of one of its pods."""
     API_SERVER = "api-server"
-    """What the API server makes of an object."""
+    """The API server's decision about an object."""
     CONFIGURATION = "configuration"
     """How a node, its plugin or its kube-proxy is set up."""
     POD = "pod"
-    """A Pod of the check's own, from its creation on."""
+    """The check's own Pod, from its creation on."""
 
 
 class Placement(StrEnum):
-    """Where the target's node stands relative to the source's node."""
+    """Where the target's node is relative to the source's node."""
 
     SAME_NODE = "same-node"
     OTHER_NODE = "other-node"
     OUTSIDE = "outside"
     NOWHERE = "nowhere"
-    """The target stands on no node, or on no other than the source: a Service without backends, and whatever
-    has no path (``Question.has_path``). Ids then name no target."""
+    """The target is on no node, or only on the source's: a Service without backends, and everything without a
+    path (``Question.has_path``). Ids then name no target."""
 
 
 class NatException(StrEnum):
-    """Where an address lies as ``OutBoundNAT`` sees it: inside its exception list nothing is translated."""
+    """Whether an address is in the exception list of ``OutBoundNAT``: there nothing is translated."""
 
     INSIDE = "inside"
     OUTSIDE = "outside"
     UNKNOWN = "unknown"
-    """The list is not known, or the target has no one address."""
+    """The list is unknown, or the target has no single address."""
 
 
 class SuffixList(StrEnum):
-    """Which DNS suffixes a node's Pods walk, as conditions speak of it."""
+    """The DNS suffixes of a node's Pods, in the words of conditions."""
 
     WHOLE = "whole"
-    """Those that the kubelet names: the namespace's, that of all Services, and the cluster's domain."""
+    """The kubelet's own: the namespace's, that of all Services, and the cluster's domain."""
     PART = "part"
     """One of the last two."""
     OWN = "own"
-    """Neither: names of other namespaces become whole by none."""
+    """None of them: they do not complete names of other namespaces."""
     UNKNOWN = "unknown"
 
 
 class Setting(StrEnum):
-    """A setting as conditions speak of it: one that nobody could read is an answer, too."""
+    """A setting in the words of conditions: unknown is a value, too."""
 
     ON = "on"
     OFF = "off"
@@ -200,7 +200,7 @@ class CheckClass(StrEnum):
     EXPOSED = "exposed"
     """Objects that outsiders may reach: load balancers, external IPs."""
     DISRUPTIVE = "disruptive"
-    """Objects that come and go at scale, which every node's proxy has to follow."""
+    """Many objects that are created and deleted, which every node's proxy has to follow."""
     PACKETS = "packets"
     """Captures of single flows on nodes, by Pods that see the packets of a node."""
 
@@ -215,7 +215,7 @@ class Resolver(StrEnum):
 
     @property
     def is_process(self) -> bool:
-        """Whether a program of its own is started; the system's resolver is queried by dialling a name."""
+        """Whether a separate program is started; the system's resolver is used by dialling a name."""
         match self:
             case Resolver.NSLOOKUP | Resolver.RESOLVE_DNSNAME:
                 return True
@@ -235,12 +235,12 @@ class Outcome(StrEnum):
     UNREACHABLE = "unreachable"
     NXDOMAIN = "nxdomain"
     SERVFAIL = "servfail"
-    """A name server could not find out: of names beyond the cluster, that its upstream does not answer."""
+    """A name server failed to resolve: for external names, because its upstream does not answer."""
     RESOLVED = "resolved"
     NO_PORT = "no_port"
-    """The client's own system had no port left for one more connection."""
+    """The client's own system had no free port for another connection."""
     LOST = "lost"
-    """A connection that stood carries nothing any more: silence, or a reset, answers what is sent."""
+    """An established connection no longer carries data: what is sent times out, or is reset."""
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     CONFORMS = "conforms"
@@ -248,16 +248,16 @@ class Outcome(StrEnum):
     STARTED = "started"
     FAILS_TO_START = "fails_to_start"
     HEALTHY = "healthy"
-    """A health check port told of local backends."""
+    """A health check port reported local backends."""
     UNHEALTHY = "unhealthy"
-    """A health check port told that there are none."""
+    """A health check port reported that there are none."""
     CUT_SHORT = "cut_short"
     """A server that was told to end was ended before it had its time, and within its grace period."""
     PROBE_FAILED = "probe_failed"
 
     @property
     def positive(self) -> bool:
-        """Whether the target answered, or the thing works: only the opposite needs positive controls."""
+        """Whether the target answered, or the tested setting works: only the opposite needs positive controls."""
         return self in _POSITIVE
 
 

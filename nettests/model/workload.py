@@ -12,14 +12,14 @@ from nettests.model.versions import KubernetesVersion
 Object = dict[str, Any]
 
 MAKES, ROLLS_OUT, APART = "makes", "rolls-out", "apart"
-"""The words of ``Afterwards.how`` for what an object that makes Pods has to bring about."""
+"""The words of ``Afterwards.how`` for the expected result of a workload."""
 WORDS = frozenset({MAKES, ROLLS_OUT, APART})
 CRON_JOBS = KubernetesVersion.parse("1.21")
-"""From here on CronJobs are served in ``batch/v1``."""
+"""From this version on CronJobs are served in ``batch/v1``."""
 
 
 class Workload(StrEnum):
-    """A kind that makes Pods, spelled as ``kind`` spells it; in the order in which they are removed."""
+    """A kind of workload, spelled as in ``kind``; in the order in which they are removed."""
 
     CRON_JOB = "CronJob"
     JOB = "Job"
@@ -55,7 +55,7 @@ class Workload(StrEnum):
 
     @property
     def ends(self) -> bool:
-        """Whether its Pods are there to end; those of others are started again."""
+        """Whether its Pods run to completion; those of others are restarted."""
         match self:
             case Workload.CRON_JOB | Workload.JOB:
                 return True
@@ -66,5 +66,5 @@ class Workload(StrEnum):
 
 
 def workload_of(item: Object) -> Workload | None:
-    """Return the kind of an object that makes Pods; ``None`` for any other."""
+    """Return the kind of a workload; ``None`` for any other object."""
     return Workload(item["kind"]) if item.get("kind") in set(Workload) else None

@@ -17,7 +17,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(slots=True)
 class _Open:
-    """A collection that is being read: so many nodes, so deep below it."""
+    """A collection that is being read, with its nodes and height so far."""
 
     anchor: str | None = None
     nodes: int = 1
@@ -44,17 +44,17 @@ class _Count:
             raise TooMuchError(f"it is nested more than {limits.DEPTH} levels deep")
 
     def alias(self, anchor: str) -> None:
-        """Count what an alias stands for."""
+        """Count the nodes that an alias stands for."""
         self.aliases += 1
         if self.aliases > limits.ALIASES:
             raise TooMuchError(f"it has more than {limits.ALIASES} aliases")
-        if any(one.anchor == anchor for one in self.open):
+        if any(node.anchor == anchor for node in self.open):
             raise TooMuchError(f"its alias {anchor!r} stands for a part of itself")
-        self.add(*self.anchors.get(anchor, (1, 1)))  # one that is not defined is an error of YAML
+        self.add(*self.anchors.get(anchor, (1, 1)))  # an undefined alias is an error of YAML
 
 
 def bound_yaml(text: str) -> None:
-    """Refuse what exceeds a limit with ``TooMuchError``; what is no YAML with ``yaml.YAMLError``."""
+    """Raise ``TooMuchError`` if the text exceeds a limit, ``yaml.YAMLError`` if it is no YAML."""
     size = len(text.encode(errors="surrogatepass"))
     if size > limits.YAML_BYTES:
         raise TooMuchError(f"it is larger than {spelled(limits.YAML_BYTES)}")

@@ -38,13 +38,13 @@ for _tag, _pattern, _first in (
 
 
 def read_yaml(text: str, file: str) -> tuple[Any, Mapping[Path, int]]:
-    """Return the data and the line, from 1, of each path; ``ManifestError`` for what is no YAML."""
+    """Return the data and the line, from 1, of each path; ``ManifestError`` if it is no YAML."""
     try:
         bound_yaml(text)
     except TooMuchError as error:
         raise ManifestError(f"{file}: not read: {error}") from error
     except (yaml.YAMLError, UnicodeError):
-        pass  # what is no YAML is said below, with its line
+        pass  # invalid YAML is reported below, with its line
     try:
         loader = _Loader(text)
     except (yaml.YAMLError, UnicodeError) as error:
@@ -71,7 +71,7 @@ def _broken(file: str, mark: yaml.Mark | None, problem: str) -> ManifestError:
 
 
 def _place(node: yaml.Node, path: Path, lines: dict[Path, int], file: str) -> None:
-    """Note the line of every part; an alias is placed where its anchor stands."""
+    """Record the line of every part; an alias gets the line of its anchor."""
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
             lines[*path, index] = item.start_mark.line + 1
@@ -87,5 +87,5 @@ def _place(node: yaml.Node, path: Path, lines: dict[Path, int], file: str) -> No
 
 
 def plain_yaml(text: str) -> Any:
-    """Return the data in a text of a cluster; ``ManifestError`` for what is no YAML or exceeds a limit."""
+    """Return the data in a text of a cluster; ``ManifestError`` if it is no YAML or exceeds a limit."""
     return read_yaml(text, "it")[0]

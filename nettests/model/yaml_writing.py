@@ -12,15 +12,15 @@ import yaml
 
 
 class _Dumper(yaml.SafeDumper):
-    """What YAML 1.2 guesses, beside what PyYAML knows of 1.1."""
+    """Resolve scalars by YAML 1.2 as well as by PyYAML's 1.1."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML requires it
-        """Write out what stands in two places: people read both."""
+        """Never write aliases: people read both places."""
         return True
 
 
 def _text(dumper: Any, text: str) -> Any:
-    """Escape line breaks that no JSON knows: PyYAML writes them as they are, and reads a space."""
+    """Escape line breaks that JSON does not have: PyYAML writes them unescaped, and reads a space."""
     style = '"' if _BREAKS.intersection(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -46,7 +46,7 @@ _Literal.add_representer(str, _block)
 
 
 class _Indented(_Dumper):
-    """Sequences stand two columns to the right of their key."""
+    """Sequences are indented by two columns."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: FBT001, FBT002, ARG002 - as PyYAML's
         """Never leave out the indentation of a sequence."""
@@ -66,9 +66,9 @@ for _tag, _pattern, _first in (
 def write_yaml(
     item: Any, *, width: int = 80, ascii_only: bool = False, literal: bool = False
 ) -> str:
-    """Return one document in block style; with ``ascii_only`` all that a terminal might obey is escaped.
+    """Return one document in block style; with ``ascii_only`` all control characters are escaped.
 
-    With ``literal`` a text of several lines stands there line by line, so that people read it.
+    With ``literal`` a text of several lines is written as a block, so that people can read it.
     """
     text: str = yaml.dump(
         item,

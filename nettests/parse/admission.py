@@ -21,17 +21,17 @@ INVALID = 422
 def read(raw: Raw) -> Reading:
     """Read one answer; ``context["field"]`` is what a rejection has to name."""
     try:
-        said = read_json(raw.stdout)
+        answer = read_json(raw.stdout)
     except ValueError:
         return not_understood(f"status {raw.status} with a body that is not JSON: {raw.stdout}")
-    if not isinstance(said, dict):
+    if not isinstance(answer, dict):
         return not_understood(f"status {raw.status} with a body that is no object: {raw.stdout}")
     # sample: {"kind":"Pod","apiVersion":"v1","metadata":{"name":"w"},"spec":{"os":{"name":"windows"}}}
     if raw.status in {200, 201} and "scheduling" in raw.context:
-        return _steered(said, raw)
+        return _steered(answer, raw)
     if raw.status in {200, 201}:
-        return Reading(outcome=Outcome.ACCEPTED, detail=f"{said.get('kind', 'object')} accepted")
-    message = str(said.get("message", raw.stdout))
+        return Reading(outcome=Outcome.ACCEPTED, detail=f"{answer.get('kind', 'object')} accepted")
+    message = str(answer.get("message", raw.stdout))
     level = raw.context.get("level", "")
     # sample: pods "p" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or …
     if level and raw.status == FORBIDDEN and f'violates PodSecurity "{level}:' in message:
@@ -40,29 +40,32 @@ def read(raw: Raw) -> Reading:
         return probe_failed(f"status {raw.status}, which says nothing of the object: {message}")
     # sample: "causes":[{"reason":"FieldValueForbidden","message":"Forbidden: cannot be set for a windows pod",
     #          "field":"spec.hostPID"}]
-    wanted, told = raw.context.get("field", ""), causes(said)
-    fields = [str(cause.get("field", "")) for cause in told if not by_policy(cause)]
-    if told and not fields:
+    wanted, refusal_causes = raw.context.get("field", ""), causes(answer)
+    fields = [str(cause.get("field", "")) for cause in refusal_causes if not by_policy(cause)]
+    if refusal_causes and not fields:
         return probe_failed(f"the API server takes no such Pod from anybody: {message}")
     if wanted and not any(_names(field, wanted) for field in fields):
         return probe_failed(f"rejected, but not for {wanted}: {message}")
     return Reading(outcome=Outcome.REJECTED, detail=one_line(message))
 
 
-def _steered(said: dict[str, Any], raw: Raw) -> Reading:
-    """Whether the Pod, as the API server would store it, holds what its RuntimeClass says of scheduling."""
+def _steered(pod: dict[str, Any], raw: Raw) -> Reading:
+    """Whether the Pod, as the API server would store it, has the scheduling settings of its RuntimeClass."""
     # sample: {"nodeSelector":{"kubernetes.io/os":"windows"},"tolerations":[{"key":"os","operator":"Equal",…}]}
     wanted = read_json(raw.context["scheduling"])
-    spec, name = said.get("spec") or {}, raw.context["steered"]
+    spec, name = pod.get("spec") or {}, raw.context["steered"]
     selector = (wanted.get("nodeSelector") or {}).items()
     lacking = [f"{key}={value}" for key, value in selector if (key, value) not in _selected(spec)]
     tolerated = spec.get("tolerations") or []
-    # A toleration that another one covers is left out when they are merged; one without key covers all.
-    everything = any(one.get("operator") == "Exists" and not one.get("key") for one in tolerated)
+    # Merging drops a toleration that another one covers; a toleration without a key covers all.
+    everything = any(
+        toleration.get("operator") == "Exists" and not toleration.get("key")
+        for toleration in tolerated
+    )
     lacking += [
-        f"toleration {json.dumps(one)}"
-        for one in wanted.get("tolerations") or ()
-        if one not in tolerated and not everything
+        f"toleration {json.dumps(toleration)}"
+        for toleration in wanted.get("tolerations") or ()
+        if toleration not in tolerated and not everything
     ]
     if lacking:
         detail = f"a Pod of RuntimeClass {name} lacks {', '.join(lacking)}"
@@ -77,23 +80,23 @@ def _selected(spec: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 def by_policy(cause: dict[str, Any]) -> bool:
-    """Whether a cause is that the API server takes no privileged containers at all (``--allow-privileged``)."""
+    """Whether the cause is that the API server allows no privileged containers at all (``--allow-privileged``)."""
     # sample: Forbidden: disallowed by cluster policy
     # sample: Forbidden: hostProcess containers are disallowed by cluster policy
     return str(cause.get("message", "")).endswith("disallowed by cluster policy")
 
 
-def causes(said: dict[str, Any]) -> list[dict[str, Any]]:
+def causes(answer: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the causes of a refusal, each with its ``field`` and ``message``."""
-    details = said.get("details")
-    found = details.get("causes") if isinstance(details, dict) else None
-    return [cause for cause in found or [] if isinstance(cause, dict)]
+    details = answer.get("details")
+    listed_causes = details.get("causes") if isinstance(details, dict) else None
+    return [cause for cause in listed_causes or [] if isinstance(cause, dict)]
 
 
 def _names(field: str, wanted: str) -> bool:
     """Whether a cause's field is the wanted one or lies in it (``spec.os`` holds ``spec.os.name``).
 
-    Every field of a pod lies in ``spec``: that one is named by nothing but itself.
+    Every field of a Pod lies in ``spec``, so only ``spec`` itself names it.
     """
     within = wanted != "spec" and field.startswith((f"{wanted}.", f"{wanted}["))
     return field == wanted or within

@@ -20,7 +20,7 @@ HEALTH = "health"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was said: the client's address and port, or the backend's name, or neither."""
+    """What a body says: the client's address and port, or the backend's name, or neither."""
 
     server_saw: str | None = None
     source_port: int | None = None
@@ -28,7 +28,7 @@ class Answer:
 
 
 def answered(raw: Raw, body: str, plain: Outcome) -> Reading:
-    """Return the reading of a question that brought ``body`` back, which alone would mean ``plain``."""
+    """Return the reading of an answer with ``body``; ``plain`` is the outcome if the body says nothing else."""
     request = raw.context.get("request", "")
     answer = read_answer(body, request)
     return Reading(
@@ -56,37 +56,37 @@ def read_answer(body: str, request: str = "") -> Answer:
 
 
 def outcome_of(body: str, request: str, plain: Outcome) -> Outcome:
-    """Return what it means that ``body`` came: ``plain``, unless it had to tell of a node's backends.
+    """Return the outcome of a body: ``plain``, unless a health check port reports a node's backends.
 
-    Whatever else answers at a health check port is just an answer.
+    Any other answer from a health check port is ``plain`` too.
     """
     if request != HEALTH:
         return plain
     # sample: {"service": {"namespace": "x", "name": "y"}, "localEndpoints": 1, "serviceProxyHealthy": true}
     try:
-        told = read_json(body)
+        health = read_json(body)
     except ValueError:
         return plain
-    count = told.get("localEndpoints") if isinstance(told, dict) else None
+    count = health.get("localEndpoints") if isinstance(health, dict) else None
     if not isinstance(count, int):
         return plain
-    healthy = count > 0 and told.get("serviceProxyHealthy") is not False
+    healthy = count > 0 and health.get("serviceProxyHealthy") is not False
     return Outcome.HEALTHY if healthy else Outcome.UNHEALTHY
 
 
 def client_address(text: str) -> tuple[str, int] | None:
     """Read an address with its port, IPv6 in brackets; ``None`` for any other text."""
     # sample: "10.244.1.2:56880", "[fd00::2]:56880", over UDP in lower case "[fd00::a]:58634"
-    found = re.fullmatch(r"\[([0-9a-fA-F:.%]+)\]:(\d{1,5})|([\d.]+):(\d{1,5})", text.strip())
-    if found is None:
+    match = re.fullmatch(r"\[([0-9a-fA-F:.%]+)\]:(\d{1,5})|([\d.]+):(\d{1,5})", text.strip())
+    if match is None:
         return None
     try:
-        address = ipaddress.ip_address(found[1] or found[3])
+        address = ipaddress.ip_address(match[1] or match[3])
     except ValueError:
         return None
     # A dual-stack listener reports IPv4 clients as ::ffff:10.244.1.2.
     mapped = getattr(address, "ipv4_mapped", None)
-    return str(mapped or address), int(found[2] or found[4])
+    return str(mapped or address), int(match[2] or match[4])
 
 
 def _hostname_like(text: str) -> bool:

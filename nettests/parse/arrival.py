@@ -12,19 +12,19 @@ from nettests.model.words import Outcome
 from nettests.parse.reading import Reading
 
 ARRIVAL = "arrival"
-"""The purpose of what is sent and read for it."""
+"""The purpose of the raw answers that this module reads."""
 SERVER_LOG = "server-log"
 
 
 def echoed(log: str, text: str) -> str:
     """Return the lines of a server's log that say it echoed exactly this text."""
     # sample: I1121 01:07:31.501832   18863 log.go:244] Echoing hello world to UDP client 127.0.0.1:46582
-    said = re.compile(rf"^.*\bEchoing {re.escape(text)} to UDP client .*$", re.MULTILINE)
-    return "\n".join(said.findall(log))
+    echo_line = re.compile(rf"^.*\bEchoing {re.escape(text)} to UDP client .*$", re.MULTILINE)
+    return "\n".join(echo_line.findall(log))
 
 
 def read(raw: Raw) -> Reading:
-    """Read the lines: there are some if the datagram arrived."""
+    """Read the log lines: the datagram arrived if there are any."""
     if raw.stdout:
         return Reading(outcome=Outcome.REPLIED, detail=f"it arrived: {raw.stdout.splitlines()[0]}")
     return Reading(outcome=Outcome.TIMED_OUT, detail="the server's log has no line of it")
@@ -32,7 +32,7 @@ def read(raw: Raw) -> Reading:
 
 def arrived(raws: Iterable[Raw]) -> bool | None:
     """Return whether the datagram of a check arrived; ``None`` where nobody looked, or the log could not be read."""
-    told = [raw for raw in raws if raw.purpose == ARRIVAL and raw.tool == SERVER_LOG]
-    if not told or told[-1].error is not None:
+    logs = [raw for raw in raws if raw.purpose == ARRIVAL and raw.tool == SERVER_LOG]
+    if not logs or logs[-1].error is not None:
         return None
-    return bool(told[-1].stdout)
+    return bool(logs[-1].stdout)

@@ -16,15 +16,15 @@ _FIXED = {"REFUSED": Outcome.REFUSED, "TIMEOUT": Outcome.TIMED_OUT}
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of one attempt to connect; over UDP success means that the target replied."""
-    said = raw.stderr.strip()
+    """Read one attempt to connect; over UDP success means that the target replied."""
+    error_text = raw.stderr.strip()
     # sample: "REFUSED", "TIMEOUT: read udp …: i/o timeout", "DNS: lookup nosuch.demo …: no such host"
-    found = re.match(r"(REFUSED|TIMEOUT|DNS|OTHER|UNKNOWN)(?::\s*(.*))?$", said, re.DOTALL)
-    if found is not None:
-        return _of_error(found[1], found[2] or "", raw.client_os)
+    match = re.match(r"(REFUSED|TIMEOUT|DNS|OTHER|UNKNOWN)(?::\s*(.*))?$", error_text, re.DOTALL)
+    if match is not None:
+        return _of_error(match[1], match[2] or "", raw.client_os)
     if raw.exit_code != 0:
         code = "lost" if raw.exit_code is None else str(raw.exit_code)
-        return not_understood(f"agnhost connect: exit code {code}: {said or raw.stdout}")
+        return not_understood(f"agnhost connect: exit code {code}: {error_text or raw.stdout}")
     udp = "--protocol=udp" in raw.command
     return Reading(outcome=Outcome.REPLIED if udp else Outcome.CONNECTED, detail="answered")
 

@@ -1,8 +1,8 @@
 """Read a check's positive controls from its raw answers.
 
 Used by ``observe``. One positive answer in the window is enough: a control shows that something is possible. A
-control over many connections shows that several backends can be reached; a control that resolves a non-existent name
-shows by a denial that its server works.
+control over many connections shows that several backends can be reached; a control for a non-existent name shows that
+its server works if the server denies the name.
 """
 
 from collections.abc import Iterator, Sequence

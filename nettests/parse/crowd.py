@@ -15,59 +15,61 @@ from nettests.parse import first_packets, start
 from nettests.parse.reading import Reading, one_line, probe_failed
 
 NAMED = 5
-"""So many Pods are named in a sentence."""
+"""How many Pods a sentence names."""
 _BAD = frozenset({Outcome.DEVIATES, Outcome.FAILS_TO_START})
 
-Told = Sequence[tuple[str, Reading]]
+NamedReadings = Sequence[tuple[str, Reading]]
 
 
 def read(raw: Raw) -> Reading:
     """Read the records of all Pods."""
     pods = read_json(raw.stdout)["pods"]
-    told = [(str(pod["name"]), _read(pod, raw)) for pod in pods]
-    silent = [(name, one) for name, one in told if one.outcome is Outcome.PROBE_FAILED]
-    if bad := [(name, one) for name, one in told if one.outcome in _BAD]:
-        return _deviates(bad, len(told))
-    if 2 * len(silent) >= len(told):
-        return _nothing_said(silent, len(told))
-    beside = f"; {len(silent)} more told nothing: {silent[0][1].detail}" if silent else ""
+    readings = [(str(pod["name"]), _read(pod, raw)) for pod in pods]
+    silent = [
+        (name, reading) for name, reading in readings if reading.outcome is Outcome.PROBE_FAILED
+    ]
+    if bad := [(name, reading) for name, reading in readings if reading.outcome in _BAD]:
+        return _deviates(bad, len(readings))
+    if 2 * len(silent) >= len(readings):
+        return _no_answer(silent, len(readings))
+    silent_note = f"; {len(silent)} more told nothing: {silent[0][1].detail}" if silent else ""
     mute = {name for name, _ in silent}
     seconds = max(first_packets.longest(_logs(pod)) for pod in pods if str(pod["name"]) not in mute)
     text = (
-        f"{len(told) - len(silent)} of {len(told)} Pods made at once reached everything from their first moments on, "
-        f"the last one after {seconds * 1000:.0f} ms{beside}"
+        f"{len(readings) - len(silent)} of {len(readings)} Pods made at once reached everything from their first moments on, "
+        f"the last one after {seconds * 1000:.0f} ms{silent_note}"
     )
     return Reading(outcome=Outcome.CONFORMS, detail=one_line(text))
 
 
-def _read(one: Mapping[str, Any], raw: Raw) -> Reading:
-    """Read what one Pod tells."""
-    if "error" in one:
-        return probe_failed(str(one["error"]))
-    return start.read_first_packets(one, raw)
+def _read(pod: Mapping[str, Any], raw: Raw) -> Reading:
+    """Read the record of one Pod."""
+    if "error" in pod:
+        return probe_failed(str(pod["error"]))
+    return start.read_first_packets(pod, raw)
 
 
-def _logs(one: Mapping[str, Any]) -> Mapping[str, str]:
-    logs: Mapping[str, str] = (one.get("then") or {}).get("logs") or {}
+def _logs(pod: Mapping[str, Any]) -> Mapping[str, str]:
+    logs: Mapping[str, str] = (pod.get("then") or {}).get("logs") or {}
     return logs
 
 
-def _deviates(bad: Told, number: int) -> Reading:
-    """Name the Pods that deviate; the one that was late for longest, if any was, says how."""
-    name, worst = max(bad, key=lambda one: _seconds(one[1]))
-    names = ", ".join(one for one, _ in bad[:NAMED])
+def _deviates(bad: NamedReadings, number: int) -> Reading:
+    """Name the Pods that deviate, with the detail of the one that was late for longest."""
+    name, worst = max(bad, key=lambda deviation: _seconds(deviation[1]))
+    names = ", ".join(pod_name for pod_name, _ in bad[:NAMED])
     more = f" and {len(bad) - NAMED} more" if len(bad) > NAMED else ""
     text = f"{len(bad)} of {number} Pods made at once deviate ({names}{more}); of {name}: {worst.detail}"
     return Reading(outcome=Outcome.DEVIATES, detail=one_line(text))
 
 
-def _seconds(one: Reading) -> float:
-    late = first_packets.lateness(one.detail)
+def _seconds(reading: Reading) -> float:
+    late = first_packets.lateness(reading.detail)
     return late.seconds if late else 0.0
 
 
-def _nothing_said(silent: Told, number: int) -> Reading:
-    """Say why nothing can be said, in the words of one of them."""
+def _no_answer(silent: NamedReadings, number: int) -> Reading:
+    """Say why there is no answer, with the reason of one Pod."""
     if not silent:
         return probe_failed("no Pod was made")
     return probe_failed(f"{silent[0][1].detail}; so it was with {len(silent)} of {number} Pods")

@@ -12,7 +12,7 @@ from nettests.parse.reading import Reading, not_understood, one_line, probe_fail
 from nettests.parse.taxonomy import Stage, classify
 
 _TLS_ANSWERED = {1, 8, 35, 60}
-"""Unsupported or odd answers and TLS complaints: whatever it said, the target answered."""
+"""Unsupported or malformed answers and TLS errors: the target did answer."""
 
 _WITHOUT_REASON = {
     6: Outcome.NXDOMAIN,  # curl: (6) Could not resolve host: nosuch.demo
@@ -27,26 +27,29 @@ _OLD_WINDOWS_TIMEOUT = "timed out"
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of one request."""
-    code, said = raw.exit_code, one_line(raw.stderr)
+    """Read the result of one request."""
+    code, error_text = raw.exit_code, one_line(raw.stderr)
     if code is None:
-        return probe_failed(f"curl's exit code was lost: {said or raw.stdout}")
+        return probe_failed(f"curl's exit code was lost: {error_text or raw.stdout}")
     if code == 0:
         return _of_body(raw)
     if code in _TLS_ANSWERED:
-        return Reading(outcome=Outcome.CONNECTED, detail=f"answered, curl code {code}: {said}")
+        return Reading(
+            outcome=Outcome.CONNECTED, detail=f"answered, curl code {code}: {error_text}"
+        )
     if code not in _WITHOUT_REASON:
-        return not_understood(f"curl ended with code {code}: {said}")
+        return not_understood(f"curl ended with code {code}: {error_text}")
     outcome = _reason(raw) if code in _REASON_COUNTS else None
     return Reading(
-        outcome=outcome or _WITHOUT_REASON[code], detail=said or f"curl ended with code {code}"
+        outcome=outcome or _WITHOUT_REASON[code],
+        detail=error_text or f"curl ended with code {code}",
     )
 
 
 def _reason(raw: Raw) -> Outcome | None:
     if raw.client_os == OS.WINDOWS and _OLD_WINDOWS_TIMEOUT in raw.stderr.lower():
         return Outcome.TIMED_OUT
-    # Windows builds of curl print its own short texts, which are those of Linux.
+    # curl on Windows prints the same short texts as on Linux.
     return classify(raw.stderr, OS.LINUX, Stage.ADDRESS)
 
 

@@ -15,7 +15,7 @@ DATAGRAM = "datagram"
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of one datagram from outside."""
+    """Read the result of one datagram from outside."""
     if raw.stderr or not raw.stdout.strip():
         return of_error(raw.stderr)
     return answered(raw, raw.stdout, Outcome.REPLIED)

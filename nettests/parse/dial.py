@@ -19,16 +19,16 @@ _NOT_RESOLVED = "host and/or port param are invalid. "
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of dialling: who answered, or which error the probe's dial met."""
+    """Read the result of one dial: who answered, or the error."""
     failure = channel_failure(raw)
     if failure is not None:
         return failure
     if raw.stdout.startswith(_NOT_RESOLVED):
         return of_error(raw.stdout.removeprefix(_NOT_RESOLVED), raw.client_os, Stage.NAME)
-    told = document(raw.stdout)
-    if told is None:
+    dial_result = document(raw.stdout)
+    if dial_result is None:
         return not_understood(f"/dial answered {raw.status or ''} with {raw.stdout!r}")
-    responses, errors = told
+    responses, errors = dial_result
     if errors:
         return of_error(errors[0], raw.client_os, Stage.ADDRESS)
     if len(responses) != 1:
@@ -37,7 +37,7 @@ def read(raw: Raw) -> Reading:
 
 
 def read_resolution(raw: Raw) -> Reading:
-    """Read whether the probe's system resolver found the name, whatever came of dialling it."""
+    """Read whether the probe's system resolver found the name, whether or not dialling it worked."""
     reading = read(raw)
     if reading.outcome in {Outcome.PROBE_FAILED, Outcome.NXDOMAIN} or raw.stdout.startswith(
         _NOT_RESOLVED
@@ -45,17 +45,17 @@ def read_resolution(raw: Raw) -> Reading:
         return reading
     # sample: Get "http://10.96.63.117:80/hostname": dial tcp 10.96.63.117:80: connect: …
     # sample: read udp 10.244.1.59:41294->10.96.0.10:81: read: connection refused
-    found = re.search(r'(?:Get "http://|->)(\[[^\]]+\]|[\d.]+):\d+', reading.detail)
+    match = re.search(r'(?:Get "http://|->)(\[[^\]]+\]|[\d.]+):\d+', reading.detail)
     return Reading(
         outcome=Outcome.RESOLVED,
         detail=f"resolved; dialling it: {reading.detail}",
         backend=reading.backend,
-        addresses=(found[1].strip("[]"),) if found else (),
+        addresses=(match[1].strip("[]"),) if match else (),
     )
 
 
 def channel_failure(raw: Raw) -> Reading | None:
-    """Return why the answer is not netexec's; over exec it is curl's output, with an exit code."""
+    """Return why netexec did not answer; over exec the answer is curl's output, with an exit code."""
     if raw.status is None and raw.exit_code != 0:
         code = "no exit code" if raw.exit_code is None else f"exit code {raw.exit_code}"
         return probe_failed(f"/dial was not answered ({code}): {raw.stderr or raw.stdout}")
@@ -65,7 +65,7 @@ def channel_failure(raw: Raw) -> Reading | None:
 
 
 def document(text: str) -> tuple[Sequence[str], Sequence[str]] | None:
-    """Return the answers and the errors of a dial; ``None`` for what is none."""
+    """Return the answers and the errors of a dial; ``None`` if the text is not the result of one."""
     try:
         loaded = read_json(text)
     except ValueError:
@@ -76,7 +76,7 @@ def document(text: str) -> tuple[Sequence[str], Sequence[str]] | None:
 
 
 def of_error(text: str, client_os: str, stage: Stage) -> Reading:
-    """Read an error of Go's."""
+    """Read an error text of Go."""
     outcome = classify(text, client_os, stage)
     if outcome is None:
         return not_understood(f"not understood: {text}")

@@ -1,7 +1,7 @@
 """Read what a Service did while its endpoints changed: the record that ``probes.during_changes`` keeps. Pure.
 
 Over TCP: whether every new connection was answered. Over UDP: whether a flow that keeps its source port went to the new
-backend when new flows did. That rules never followed is another flow's verdict, and shows nothing here.
+backend when new flows did. If rules never followed, this check shows nothing: another flow judges that.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,33 +19,37 @@ from nettests.parse.taxonomy import Stage
 MEANWHILE = "during"
 """The name of the tool."""
 CONNECTIONS, FLOW = "connections", "flow"
-"""What a record is of."""
+"""The kinds of record."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a client of a flow says of one datagram: who answered it, if anybody did."""
+class DatagramAnswer:
+    """One datagram of a flow and the backend that answered it, ``None`` without an answer."""
 
     word: str
     backend: str | None
 
 
-def said_of(text: str) -> list[Said]:
-    """Read what a client said so far; a line that has no end yet is none."""
-    found = []
+def datagram_answers(text: str) -> list[DatagramAnswer]:
+    """Read a client's output so far; an unfinished last line is ignored."""
+    answers = []
     for line in text[: text.rfind("\n") + 1].splitlines():
         match line.split():
             case ["back", word, name]:
-                found.append(Said(word, name))
+                answers.append(DatagramAnswer(word, name))
             case ["none", word]:
-                found.append(Said(word, None))
-    return found
+                answers.append(DatagramAnswer(word, None))
+    return answers
 
 
 def backend_of(body: str) -> str | None:
-    """Return who answered one ``/dial``, if anybody did."""
-    told = document(body)
-    return told[0][0] if told is not None and not told[1] and told[0] else None
+    """Return the backend that answered one ``/dial``; ``None`` without an answer."""
+    dial_result = document(body)
+    return (
+        dial_result[0][0]
+        if dial_result is not None and not dial_result[1] and dial_result[0]
+        else None
+    )
 
 
 def read(raw: Raw) -> Reading:
@@ -75,8 +79,8 @@ def _connections(raw: Raw, record: Mapping[str, Any]) -> Reading:
             "those to the Service show nothing"
         )
     if record["failed"]:
-        told = document(record["failed"][0])
-        error = told[1][0] if told and told[1] else record["failed"][0]
+        dial_result = document(record["failed"][0])
+        error = dial_result[1][0] if dial_result and dial_result[1] else record["failed"][0]
         reading = of_error(error, raw.client_os, Stage.ADDRESS)
         return Reading(
             outcome=reading.outcome, detail=one_line(f"{_counted(record)}: {reading.detail}")
@@ -87,7 +91,7 @@ def _connections(raw: Raw, record: Mapping[str, Any]) -> Reading:
 
 
 def _held_up(record: Mapping[str, Any]) -> int:
-    """Return how many connections opened only with a SYN that was sent again, while the backends answered promptly."""
+    """Return how many connections needed a retransmitted SYN while the backends answered promptly."""
     return sum(
         after_a_lost_syn(seconds) and slowest is not None and slowest < PROMPT_SECONDS
         for seconds, slowest in record["late"]
@@ -112,7 +116,7 @@ def _counted(record: Mapping[str, Any]) -> str:
 
 
 def _ids(number: int) -> str:
-    """Return under how many ids HNS had the load balancer, where that was read."""
+    """Say how many ids HNS gave the load balancer; nothing if that was not read."""
     if not number:
         return ""
     kept = "kept its id" if number == 1 else f"had {number} ids, one after the other,"

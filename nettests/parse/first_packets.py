@@ -17,20 +17,20 @@ from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
 
 LATE_SECONDS = SYN_AGAIN[1]
-"""By then a second SYN was lost too: the initial retransmission time-out and its first doubling (RFC 6298, 2.1 and 5.5)."""
+"""By then a second SYN was lost too: initial retransmission time-out plus its first doubling (RFC 6298, 2.1 and 5.5)."""
 LOST = 3
-"""From so many failed requests after the first answer on, each of a second as a rule, a path lost many …"""
+"""A path lost many requests if at least this many failed after its first answer, most of them for a second each …"""
 LOST_ONE_IN = 3
-"""… where these are one of so many at least; ``path-loss`` measures smaller shares."""
+"""… and if they are at least one in this many; ``path-loss`` measures smaller shares."""
 SLOW_SECONDS = 2 * PROMPT_SECONDS
-"""What was late by itself shows a busy node by answers that take longer than that, and a second is little more."""
+"""A path that was late itself shows a busy node only by answers slower than this."""
 FEWEST_ANSWERS = 3
-"""So many later answers tell how long a path takes."""
+"""How many later answers a median needs."""
 BUSY = "its node was busy: what answered did so slowly to the end"
 SLOWLY = "its answers took so long that what failed within a second may have been slow, too"
 NOTHING = "nothing"
 _PATHS = {"pod": "Pod", "service": "ClusterIP", "name": "Service by its name"}
-"""The kinds of path by the names of their containers, as people call what they lead to."""
+"""The targets of the paths, by the names of their containers."""
 _ATTEMPT = re.compile(
     # sample: "first-packets 200 0.003417", "first-packets 000 1.001222"
     r"^first-packets (\d{3}) (\d+[.,]\d+)\r?$",
@@ -54,12 +54,12 @@ _LOST = re.compile(
     r"\b\d+ of \d+ requests to ([^:]+?) failed after a first answer: "
 )
 NO_NAME = "no Service by its name"
-"""What it says of a Pod that got answers by address alone."""
+"""Of a Pod that got answers by address only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lateness:
-    """What a new Pod did not reach at first, as a sentence says it, and for how long."""
+    """What a new Pod did not reach at first, in words, and for how long."""
 
     what: str
     seconds: float
@@ -67,22 +67,22 @@ class Lateness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Path:
-    """When a kind of path first worked, ``None`` for never, how long it was tried, and how it went on."""
+    """When a kind of path first worked (``None``: never), how long it was tried, and what followed."""
 
     name: str
     answered: float | None
     tried: float
     complaint: str
     later: int = 0
-    """Requests after the first that was answered."""
+    """Requests after the first answered one."""
     failed: int = 0
-    """How many of these were not answered."""
+    """How many of them were not answered."""
     typical: float = 0.0
-    """How long later answers took in the median, where there were some."""
+    """The median time of later answers; 0 if there are too few."""
     times: tuple[tuple[float, float], ...] = ()
     """When each answered request was sent, and how long it took."""
     busy: bool = False
-    """Whether other paths were slow meanwhile, and lost nothing: that is a busy node, not a network that comes late."""
+    """Whether other paths were slow meanwhile but lost nothing: the node was busy, and the network was not late."""
 
     @property
     def late(self) -> bool:
@@ -98,7 +98,7 @@ class _Path:
 
     @property
     def may_be_slow(self) -> bool:
-        """Whether answers took about as long as a request may take at all: what failed may have been a little slower."""
+        """Whether answers took nearly as long as a request may take: failed ones may just have been slower."""
         return self.typical > SLOW_SECONDS
 
     @property
@@ -111,9 +111,9 @@ class _Path:
 
     @property
     def shows_a_busy_node(self) -> bool:
-        """Whether it was slow to the end and lost nothing once it worked: where packets are lost, requests fail as well.
+        """Whether it was slow to the end but lost nothing once it worked: lost packets would make requests fail too.
 
-        What came late itself has to be slower: answers of 0.3 s explain no seconds without any.
+        A path that was late itself has to be slower: answers of 0.3 s do not explain seconds without an answer.
         """
         came_late = self.answered is not None and self.answered >= LATE_SECONDS
         return self.typical > (SLOW_SECONDS if came_late else PROMPT_SECONDS) and not self.failed
@@ -136,8 +136,8 @@ class _Path:
         return f", then {self.failed} of {self.later} requests failed ({self.complaint or 'no answer'})"
 
 
-def told(logs: Mapping[str, str]) -> bool:
-    """Whether any container tells of an attempt; where none does, none ran."""
+def any_attempt(logs: Mapping[str, str]) -> bool:
+    """Whether any container logged an attempt; if none did, none ran."""
     return any(_ATTEMPT.search(text) for text in logs.values())
 
 
@@ -151,18 +151,18 @@ def read(logs: Mapping[str, str]) -> Reading:
     never = [path for path in paths if path.answered is None]
     late = [path for path in paths if path.late]
     answered = [path for path in paths if path.answered is not None]
-    if never and answered and all(one.shows_a_busy_node for one in answered):
+    if never and answered and all(path.shows_a_busy_node for path in answered):
         return probe_failed(f"{BUSY}: {each}")
     if never:
         return _deviates(f"it reached {_none_of(never)}: {each}")
     if late:
-        seconds = max(one.answered or 0 for one in late)
+        seconds = max(path.answered or 0 for path in late)
         return _deviates(f"it reached {_none_of(late)} for its first {seconds:.1f} s: {each}")
     if any(path.busy and path.mostly_failed for path in paths):
         return probe_failed(f"{BUSY}: {each}")
     if lossy := [path for path in paths if path.lossy]:
-        failed, later = sum(one.failed for one in lossy), sum(one.later for one in lossy)
-        to = " and ".join(one.name for one in lossy)
+        failed, later = sum(path.failed for path in lossy), sum(path.later for path in lossy)
+        to = " and ".join(path.name for path in lossy)
         return _deviates(
             f"{failed} of {later} requests to {to} failed after a first answer: {each}"
         )
@@ -172,58 +172,58 @@ def read(logs: Mapping[str, str]) -> Reading:
 
 
 def longest(logs: Mapping[str, str]) -> float:
-    """Return after how many seconds the last kind of path was answered that was answered at all."""
+    """Return after how many seconds the last path worked, of those that worked at all."""
     paths = [_path(name, logs[name]) for name in _PATHS if name in logs]
     return max((path.answered for path in paths if path.answered is not None), default=0.0)
 
 
 def shows_busy_node(attempt: Attempt) -> bool:
-    """Whether a new Pod's answers say that its node was busy, and nothing of its network."""
+    """Whether a new Pod's answers show a busy node and nothing about its network."""
     busy = attempt.detail.startswith((BUSY, SLOWLY))
     return attempt.outcome is Outcome.PROBE_FAILED and busy
 
 
 def without_busy_nodes(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
-    """Return the attempts without those of a busy node, where others tell something; all of them where none does."""
+    """Return the attempts without those of a busy node; all attempts if no others are left."""
     others = tuple(attempt for attempt in attempts if not shows_busy_node(attempt))
     return others or tuple(attempts)
 
 
 def lateness(detail: str) -> Lateness | None:
-    """Return what the detail of an answer says was late; ``None`` where it says nothing of the kind."""
-    found = _LATENESS.search(detail)
-    return Lateness(what=found[1], seconds=float(found[2])) if found else None
+    """Return what an answer's detail says was late; ``None`` if it says nothing about that."""
+    match = _LATENESS.search(detail)
+    return Lateness(what=match[1], seconds=float(match[2])) if match else None
 
 
 def lacked(detail: str) -> str:
-    """Return what the detail of an answer says that a new Pod reached late or never; nothing where it says no such thing."""
-    found = _LACKED.search(detail)
-    return found[1] if found else ""
+    """Return what a new Pod reached late or never, from an answer's detail; empty if it says nothing about that."""
+    match = _LACKED.search(detail)
+    return match[1] if match else ""
 
 
 def lost_later(detail: str) -> str:
-    """Return to what the detail of an answer says that many requests failed after the first; nothing where it does not."""
-    found = _LOST.search(detail)
-    return found[1] if found else ""
+    """Return the target of many requests that failed after a first answer, from an answer's detail; else empty."""
+    match = _LOST.search(detail)
+    return match[1] if match else ""
 
 
 def _beside_each_other(paths: list[_Path]) -> list[_Path]:
-    """Return the paths, and whether others show that their node was busy."""
+    """Return the paths, each marked as busy if the others show a busy node."""
     return [
         replace(path, busy=_busy(path, [two for two in paths if two is not path])) for path in paths
     ]
 
 
 def _busy(path: _Path, others: list[_Path]) -> bool:
-    """Whether another path that lost nothing was slow to the end, or as long as this one was not answered."""
-    if any(one.shows_a_busy_node for one in others):
+    """Whether another path without losses was slow to the end, or until this path was answered."""
+    if any(other.shows_a_busy_node for other in others):
         return True
     before = path.answered or 0.0
-    return any(_slow_before(before, one) for one in others if not (one.failed or one.late))
+    return any(_slow_before(before, other) for other in others if not (other.failed or other.late))
 
 
 def _slow_before(moment: float, other: _Path) -> bool:
-    """Whether most of another path's answers until then were slow, or these took half of that time."""
+    """Whether most of another path's answers until then were slow, or slow answers took half of that time."""
     meanwhile = [took for sent, took in other.times if sent < moment]
     waited = sum(took for took in meanwhile if took > PROMPT_SECONDS)
     return bool(meanwhile) and (median(meanwhile) > PROMPT_SECONDS or 2 * waited >= moment)
@@ -240,14 +240,14 @@ def _none_of(paths: list[_Path]) -> str:
 
 
 def _path(name: str, log: str) -> _Path:
-    """Return when the first attempt was answered, the time of all before it and its own, and how it went on."""
+    """Return when the first attempt was answered, including the time of all before it, and what followed."""
     now = 0.0
     times: list[tuple[float, float, bool]] = []
     for code, text in _ATTEMPT.findall(log):
         seconds = float(text.replace(",", "."))
         times.append((now, seconds, code != "000"))
         now += seconds
-    later = list(dropwhile(lambda one: not one[2], times))
+    later = list(dropwhile(lambda attempt: not attempt[2], times))
     first = later.pop(0) if later else None
     answers = [seconds for _, seconds, answered in later if answered]
     complaints = _COMPLAINT.findall(log)

@@ -41,41 +41,43 @@ ON_NODE = "read on the node itself"
 SWITCHES = {"true": True, "false": False}
 
 T = TypeVar("T")
-Told = Mapping[str, NodeReading]
-"""What one node said, by the reading's name."""
+Readings = Mapping[str, NodeReading]
+"""What one node answered, by the name of the reading."""
 
 
 def completed(facts: ClusterFacts, readings: Iterable[NodeReading]) -> ClusterFacts:
-    """Return the facts with what was read; an unknown one says why its reading did not help either."""
+    """Return the facts, completed by the readings; a fact that stays unknown says why its reading did not help."""
     by_node: dict[str, dict[str, NodeReading]] = {}
     for reading in readings:
         by_node.setdefault(reading.node, {})[reading.reading] = reading
     nodes = tuple(
-        _with(node, by_node[node.name], facts.dns_domain) if node.name in by_node else node
+        _completed_node(node, by_node[node.name], facts.dns_domain)
+        if node.name in by_node
+        else node
         for node in facts.nodes
     )
     return replace(facts, nodes=nodes)
 
 
-def _with(node: NodeFacts, told: Told, domain: str) -> NodeFacts:
+def _completed_node(node: NodeFacts, readings: Readings, domain: str) -> NodeFacts:
     firewall, suffixes = node.firewall, node.dns_suffixes
-    if IN_POD.name in told and not suffixes.known:
-        suffixes = _suffixes(suffixes, told[IN_POD.name], domain)
-    if PROFILES.name in told and not firewall.known:
-        firewall = _firewall(firewall, told[PROFILES.name])
-    proxy = _kube_proxy(node, told)
+    if IN_POD.name in readings and not suffixes.known:
+        suffixes = _suffixes(suffixes, readings[IN_POD.name], domain)
+    if PROFILES.name in readings and not firewall.known:
+        firewall = _firewall(firewall, readings[PROFILES.name])
+    proxy = _kube_proxy(node, readings)
     return replace(node, kube_proxy=proxy, firewall=firewall, dns_suffixes=suffixes)
 
 
-def _kube_proxy(node: NodeFacts, told: Told) -> KubeProxyFacts:
+def _kube_proxy(node: NodeFacts, readings: Readings) -> KubeProxyFacts:
     before, windows = node.kube_proxy, node.os is OS.WINDOWS
-    settings = tuple(_settings(told))
+    settings = tuple(_settings(readings))
     if before.mode.known and not settings:
         return before
     return replace(
         before,
-        mode=_mode(before.mode, told, settings),
-        version=_or_read(before.version, lambda: _version(told)),
+        mode=_mode(before.mode, readings, settings),
+        version=_or_read(before.version, lambda: _version(readings)),
         dsr=_or_read(before.dsr, lambda: _switch(settings, "enable-dsr") if windows else None),
         source_vip=_or_read(before.source_vip, lambda: _vip(settings) if windows else None),
         localhost_node_ports=_or_read(
@@ -86,25 +88,25 @@ def _kube_proxy(node: NodeFacts, told: Told) -> KubeProxyFacts:
 
 
 def _or_read(before: Fact[T], read: Callable[[], Fact[T] | None]) -> Fact[T]:
-    """Return a fact that is known, or what the node says of it; without that, as it was."""
+    """Return a known fact as it is; else what the node says, or the unknown fact if the node says nothing."""
     return before if before.known else read() or before
 
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """Settings by their flags, and where they stand."""
+    """Settings by their flags, and where they were read."""
 
     origin: str
     values: Mapping[str, str]
 
 
-def _settings(told: Told) -> Iterable[_Settings]:
-    """Yield what a kube-proxy on the host was given, in the order in which it decides."""
-    answer = told.get(CONFIGURATION.name)
+def _settings(readings: Readings) -> Iterable[_Settings]:
+    """Yield the settings of a kube-proxy on the host, those that take precedence first."""
+    answer = readings.get(CONFIGURATION.name)
     served = served_settings(answer.stdout) if answer is not None and _is_answer(answer) else None
     if answer is not None and served is not None:
         yield _Settings(f"{answer.command[-1]}, {ON_NODE}", served)
-    line = told.get(COMMAND_LINE.name)
+    line = readings.get(COMMAND_LINE.name)
     if line is not None and _is_answer(line):
         flags = flags_of(line.stdout)
         if flags and not flags.get("config"):
@@ -122,31 +124,33 @@ def _first(settings: Iterable[_Settings], flag: str) -> tuple[str, str] | None:
     )
 
 
-def _mode(before: Fact[str], told: Told, settings: Iterable[_Settings]) -> Fact[str]:
+def _mode(before: Fact[str], readings: Readings, settings: Iterable[_Settings]) -> Fact[str]:
     if before.known:
         return before
-    mode = _spoken_mode(told.get(MODE.name), before)
+    mode = _reported_mode(readings.get(MODE.name), before)
     if mode.known:
         return mode
-    found = _first(settings, "proxy-mode")
-    return known(found[1], found[0]) if found is not None and found[1] in MODES else mode
+    setting = _first(settings, "proxy-mode")
+    return known(setting[1], setting[0]) if setting is not None and setting[1] in MODES else mode
 
 
-def _spoken_mode(told: NodeReading | None, before: Fact[str]) -> Fact[str]:
-    if told is None:
+def _reported_mode(reading: NodeReading | None, before: Fact[str]) -> Fact[str]:
+    if reading is None:
         return before
-    address = told.command[-1]
-    said = told.stdout.strip()
+    address = reading.command[-1]
+    reported_mode = reading.stdout.strip()
     # sample: nftables
-    if _is_answer(told) and said in MODES:
-        return known(said, f"{address}, {ON_NODE}")
+    if _is_answer(reading) and reported_mode in MODES:
+        return known(reported_mode, f"{address}, {ON_NODE}")
     # sample: curl: (7) Failed to connect to 127.0.0.1 port 10249 after 0 ms: Couldn't connect to server
-    why = told.error or told.stderr.strip() or f"it answers {said!r}, which is no mode"
+    why = (
+        reading.error or reading.stderr.strip() or f"it answers {reported_mode!r}, which is no mode"
+    )
     return unknown(f"{before.origin}; {address} does not tell it either: {one_line(why)}")
 
 
-def _version(told: Told) -> Fact[KubernetesVersion] | None:
-    answer = told.get(VERSION.name)
+def _version(readings: Readings) -> Fact[KubernetesVersion] | None:
+    answer = readings.get(VERSION.name)
     if answer is None or not _is_answer(answer):
         return None
     try:
@@ -157,17 +161,17 @@ def _version(told: Told) -> Fact[KubernetesVersion] | None:
 
 
 def _switch(settings: Iterable[_Settings], flag: str) -> Fact[bool] | None:
-    found = _first(settings, flag)
-    if found is None or found[1].lower() not in SWITCHES:
+    setting = _first(settings, flag)
+    if setting is None or setting[1].lower() not in SWITCHES:
         return None
-    return known(SWITCHES[found[1].lower()], found[0])
+    return known(SWITCHES[setting[1].lower()], setting[0])
 
 
 def _vip(settings: Iterable[_Settings]) -> Fact[Address] | None:
-    found = _first(settings, "source-vip")
-    if found is None:
+    setting = _first(settings, "source-vip")
+    if setting is None:
         return None
-    origin, text = found
+    origin, text = setting
     if not text:
         return unknown(f"the source VIP is empty in {origin}: the node's own address is used")
     try:
@@ -177,25 +181,25 @@ def _vip(settings: Iterable[_Settings]) -> Fact[Address] | None:
 
 
 def _suffixes(
-    before: Fact[tuple[str, ...]], told: NodeReading, domain: str
+    before: Fact[tuple[str, ...]], reading: NodeReading, domain: str
 ) -> Fact[tuple[str, ...]]:
-    if not _is_answer(told):
-        why = told.error or told.stderr.strip() or f"it ended with {told.exit_code}"
+    if not _is_answer(reading):
+        why = reading.error or reading.stderr.strip() or f"it ended with {reading.exit_code}"
         return unknown(f"{before.origin}; the registry of a Pod was not read: {one_line(why)}")
     try:
-        found = suffixes_of(told.stdout, domain)
+        search_list = suffixes_of(reading.stdout, domain)
     except ValueError as error:
         return unknown(f"{before.origin}; the registry of a Pod was not read: {error}")
-    return known(found, f"SearchList in the registry of Pod {told.probe}")
+    return known(search_list, f"SearchList in the registry of Pod {reading.probe}")
 
 
-def _firewall(before: Fact[bool], told: NodeReading) -> Fact[bool]:
-    """Return whether the firewall is on: in all profiles, or in none; which one applies is not read."""
-    if not _is_answer(told):
-        why = told.error or told.stderr.strip() or f"it ended with {told.exit_code}"
+def _firewall(before: Fact[bool], reading: NodeReading) -> Fact[bool]:
+    """Return whether the firewall is on: in all profiles, or in none; which profile applies is not read."""
+    if not _is_answer(reading):
+        why = reading.error or reading.stderr.strip() or f"it ended with {reading.exit_code}"
         return unknown(f"{before.origin}; its profiles were not read: {one_line(why)}")
     try:
-        profiles = profiles_of(told.stdout)
+        profiles = profiles_of(reading.stdout)
     except ValueError as error:
         return unknown(f"{before.origin}; its profiles were not read: {error}")
     if len(set(profiles.values())) == 1:

@@ -36,12 +36,12 @@ _REPLIES = {
     5: Outcome.REFUSED,
     6: Outcome.TIMED_OUT,
 }
-"""Others speak of the proxy itself: a general failure, or a rule of its own. 6, "TTL expired", is the
+"""Others are about the proxy itself: a general failure, or a rule of its own. 6, "TTL expired", is the
 only reply that fits an attempt without an answer, and used for it."""
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of a request from outside."""
+    """Read the result of a request from outside."""
     squid = _SQUID.search(raw.stderr)
     if squid is not None:
         return _of_squid(squid[1], int(squid[2] or 0))

@@ -16,7 +16,7 @@ from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
 
 BEFORE, AFTER, ANEW = "before", "after", "anew"
-"""What is said before the silence, after it, and over the new connection beside."""
+"""The words sent before the silence, after it, and over a new connection."""
 
 # samples: bash: connect: Connection refused      error ConnectionRefused
 _REFUSED = re.compile(r"connection ?refused", re.IGNORECASE)
@@ -29,22 +29,22 @@ _SILENT = re.compile(r"none (1[3-9]\d|TimedOut|ConnectionAborted)")
 
 
 class Fate(StrEnum):
-    """What a client says of a word."""
+    """What became of a word, by the client's output."""
 
     ANSWERED = "answered"
     SILENT = "unanswered"
     RESET = "reset"
     OTHER = "other"
-    """It was sent, and the connection ended in a way that is not the network's alone."""
+    """It was sent, but the connection ended in a way that the network alone does not explain."""
     UNTOLD = "untold"
-    """Nothing shows that it was sent, or what came of it."""
+    """Nothing shows that it was sent, or what became of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    """One connection, as the processes at its ends told of it."""
+    """The output of the processes at both ends of one connection."""
 
-    said: str
+    output: str
     stderr: str
     exit: int | None
     server_exit: int | None
@@ -58,35 +58,35 @@ class _Record:
     fresh: _Line | None
 
 
-def opened(said: str) -> bool:
+def opened(output: str) -> bool:
     """Whether the client has its connection."""
-    return "open" in _lines(said)
+    return "open" in _lines(output)
 
 
-def refused(said: str) -> bool:
+def refused(output: str) -> bool:
     """Whether the client was refused one."""
-    return not opened(said) and _REFUSED.search(said) is not None
+    return not opened(output) and _REFUSED.search(output) is not None
 
 
-def fate(said: str, word: str) -> Fate:
+def fate(output: str, word: str) -> Fate:
     """Return what became of a word."""
     since: list[str] = []
-    taken = False
-    for line in _lines(said):
+    sent = False
+    for line in _lines(output):
         since.append(line)
         if line == f"failed {word}" or line.startswith(f"failed {word} "):
             return Fate.RESET if _RESET.search(" ".join(since)) else Fate.OTHER
-        if taken and line.startswith(("back ", "none ")):
+        if sent and line.startswith(("back ", "none ")):
             return _answer(since, word)
         if line == f"took {word}":
-            taken = True
+            sent = True
         if line.startswith(("took ", "back ", "none ")):
             since = []
     return Fate.UNTOLD
 
 
 def _answer(since: list[str], word: str) -> Fate:
-    """Read the lines from a word that was taken to what came of it."""
+    """Read the lines from a sent word to its fate."""
     if since[-1] == f"back {word}":
         return Fate.ANSWERED
     if _SILENT.fullmatch(since[-1]):
@@ -94,9 +94,9 @@ def _answer(since: list[str], word: str) -> Fate:
     return Fate.RESET if _RESET.search(" ".join(since)) else Fate.OTHER
 
 
-def _lines(said: str) -> list[str]:
-    """Return the whole lines: the last one may be on its way."""
-    return said[: said.rfind("\n") + 1].splitlines()
+def _lines(output: str) -> list[str]:
+    """Return the finished lines; the last one may be incomplete."""
+    return output[: output.rfind("\n") + 1].splitlines()
 
 
 def read(raw: Raw) -> Reading:
@@ -106,9 +106,9 @@ def read(raw: Raw) -> Reading:
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"no record of a silent connection: {raw.stdout}")
     kept, seconds = record.kept, f"{record.seconds:g} s"
-    if fate(kept.said, BEFORE) is not Fate.ANSWERED:
-        return probe_failed(f"no connection stood that could be silent: {_told(kept)}")
-    after = fate(kept.said, AFTER)
+    if fate(kept.output, BEFORE) is not Fate.ANSWERED:
+        return probe_failed(f"no connection stood that could be silent: {_both_ends(kept)}")
+    after = fate(kept.output, AFTER)
     if after is Fate.ANSWERED:
         detail = f"answered before and after {seconds} of silence"
         return Reading(outcome=Outcome.CONNECTED, detail=detail)
@@ -119,23 +119,25 @@ def read(raw: Raw) -> Reading:
 
 
 def _not_proven(kept: _Line, after: Fate, fresh: _Line | None) -> Reading | None:
-    """Say why the silence may not be what ended the connection."""
+    """Say why something other than the silence may have ended the connection."""
     if after is Fate.UNTOLD:
-        return probe_failed(f"nothing shows that a word was sent after the silence: {_told(kept)}")
+        return probe_failed(
+            f"nothing shows that a word was sent after the silence: {_both_ends(kept)}"
+        )
     if kept.server_exit is not None and not _RESET.search(kept.server_stderr):
         # A server that was reset itself ended with the connection, not before it.
-        return probe_failed(f"the server had ended: {_told(kept)}")
+        return probe_failed(f"the server had ended: {_both_ends(kept)}")
     if after is Fate.OTHER:
-        return probe_failed(f"the connection was ended by one of its ends: {_told(kept)}")
-    if fresh is None or fate(fresh.said, ANEW) is not Fate.ANSWERED:
-        why = _told(fresh) if fresh else "there is none"
+        return probe_failed(f"the connection was ended by one of its ends: {_both_ends(kept)}")
+    if fresh is None or fate(fresh.output, ANEW) is not Fate.ANSWERED:
+        why = _both_ends(fresh) if fresh else "there is none"
         return probe_failed(f"a new connection beside the silent one was not answered: {why}")
     return None
 
 
-def _told(line: _Line) -> str:
-    """Return what both ends told of their connection, for people."""
-    client = f"client {_ended(line.exit)}: {line.said[-120:]} {line.stderr[-80:]}"
+def _both_ends(line: _Line) -> str:
+    """Return the output of both ends of a connection, on one line."""
+    client = f"client {_ended(line.exit)}: {line.output[-120:]} {line.stderr[-80:]}"
     return one_line(f"{client}; server {_ended(line.server_exit)}: {line.server_stderr[-80:]}")
 
 
@@ -144,7 +146,7 @@ def _ended(code: int | None) -> str:
 
 
 def _record(given: Any) -> _Record:
-    """Return the record; ``KeyError`` or ``TypeError`` when it is none."""
+    """Return the record; ``KeyError`` or ``TypeError`` if it is malformed."""
     seconds, fresh = _of_type(given, dict)["seconds"], given["fresh"]
     return _Record(
         seconds=float(_of_type(seconds, int | float)),
@@ -156,7 +158,7 @@ def _record(given: Any) -> _Record:
 def _line(given: Any) -> _Line:
     _of_type(given, dict)
     return _Line(
-        said=_of_type(given["said"], str),
+        output=_of_type(given["said"], str),
         stderr=_of_type(given["stderr"], str),
         exit=_of_type(given["exit"], int | None),
         server_exit=_of_type(given["server_exit"], int | None),

@@ -30,11 +30,11 @@ def read(raw: Raw) -> Reading:
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"the inspection recorded no readings: {raw.stdout}")
     try:
-        found = rule.demand(evidence)
+        finding = rule.demand(evidence)
     except UnreadableError as error:
-        # What could not be read from the cluster is no text at all.
+        # A failed reading has no text that a parser could fail to understand.
         return (probe_failed if evidence.problems else not_understood)(error.message)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         return not_understood(f"the readings have another form than expected: {error!r}")
-    outcome = Outcome.CONFORMS if found.conforms else Outcome.DEVIATES
-    return Reading(outcome=outcome, detail=one_line(found.detail))
+    outcome = Outcome.CONFORMS if finding.conforms else Outcome.DEVIATES
+    return Reading(outcome=outcome, detail=one_line(finding.detail))

@@ -16,12 +16,14 @@ SPENT = "spent"
 
 
 def kept_back(raw: Raw, attempt: Attempt) -> bool:
-    """Whether the silence of one attempt may be a refusal that nobody was told of."""
+    """Whether the silence of one attempt may be a refusal whose ICMP error was suppressed."""
     return attempt.outcome is Outcome.TIMED_OUT and raw.context.get(ICMP) == SPENT
 
 
 def telling(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
-    """Return the attempts that say something: all, or those without the silences beside refusals."""
-    others = tuple(one for raw, one in zip(raws, attempts, strict=True) if not kept_back(raw, one))
-    refused = any(one.outcome is Outcome.REFUSED for one in others)
+    """Return the conclusive attempts: beside refusals, those whose silence may be suppressed do not count."""
+    others = tuple(
+        attempt for raw, attempt in zip(raws, attempts, strict=True) if not kept_back(raw, attempt)
+    )
+    refused = any(attempt.outcome is Outcome.REFUSED for attempt in others)
     return others if refused else tuple(attempts)

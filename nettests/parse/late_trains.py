@@ -17,11 +17,11 @@ from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE, Carried, besid
 from nettests.parse.read import read_raw
 
 BESIDE = 8
-"""Trains of one check that are under way at the same time, which are one round."""
+"""How many trains of one check run at the same time: one round."""
 
 
 def late_trains(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Return how many trains of connections waited for a lost SYN, if they are too many for a path in order."""
+    """Say how many trains of connections waited for a lost SYN, if they prove a loss."""
     if not _counts_connections(check):
         return None
     trains, itself = _trains(raws), _itself(raws)
@@ -37,7 +37,7 @@ def late_trains(check: Check, raws: Sequence[Raw]) -> str | None:
 
 
 def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Return how many trains of the last round waited as if SYNs were lost, where their busy probe may explain it."""
+    """Say how many trains of the last round look as if SYNs were lost, if their busy probe may explain it."""
     if not _counts_connections(check) or late_trains(check, raws) is not None:
         return None
     last = sorted(_trains(raws), key=lambda raw: raw.attempt)[-BESIDE:]
@@ -45,7 +45,9 @@ def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     unclear = [raw for raw in _waited(last) if not _prompt_throughout(raw, itself)]
     if not proves_loss(sum(read_raw(raw).tries for raw in last), len(unclear)):
         return None
-    meanwhile = [one.elapsed for raw in unclear for one in itself if beside(one, raw)]
+    meanwhile = [
+        reference.elapsed for raw in unclear for reference in itself if beside(reference, raw)
+    ]
     took = f"took {max(meanwhile):.1f} s to answer for itself" if meanwhile else "said nothing"
     return (
         f"{len(unclear)} of {len(last)} trains of connections took a second longer than others beside them, and their probe "
@@ -66,23 +68,23 @@ def _itself(raws: Sequence[Raw]) -> list[Carried]:
 
 
 def _waited(trains: Sequence[Raw]) -> list[Raw]:
-    """Return the trains without a loss that took a second longer than another of as many connections beside them."""
+    """Return the trains that lost nothing but took a second longer than another train of as many connections."""
     read = [(raw, read_raw(raw), Carried(raw.started, raw.elapsed)) for raw in trains]
     return [
         raw
         for raw, seen, _ in read
         if seen.lost == 0
         and any(
-            raw.elapsed >= one.elapsed + SYN_AGAIN[0]
-            for one, other, way in read
+            raw.elapsed >= other_raw.elapsed + SYN_AGAIN[0]
+            for other_raw, other, way in read
             if other.tries >= seen.tries and beside(way, raw)
         )
     ]
 
 
 def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
-    """Whether the probe answered for itself at once all the while: a machine that stood still for a second did not."""
-    meanwhile = [one for one in itself if beside(one, raw)]
+    """Whether the probe answered for itself at once throughout; a machine that stalls for a second does not."""
+    meanwhile = [reference for reference in itself if beside(reference, raw)]
     return len(meanwhile) >= FEWEST_REFERENCES and all(
-        one.answered and one.elapsed <= PROMPT_SECONDS for one in meanwhile
+        reference.answered and reference.elapsed <= PROMPT_SECONDS for reference in meanwhile
     )

@@ -21,18 +21,18 @@ ALONE = "the only datagram that this run lost until then"
 
 
 def wants_more(check: Check, attempts: Sequence[Attempt]) -> bool:
-    """Whether one datagram was lost, and too few were answered beside it to say that it is the only one."""
+    """Whether one datagram was lost, with too few answered ones to say that it is the only one."""
     return _lost(check, attempts) is not None and len(attempts) <= ANSWERED
 
 
 def lost_alone(check: Check, attempts: Sequence[Attempt]) -> int | None:
-    """Return the number of the one attempt that was silent where enough others were answered, or nothing."""
+    """Return the number of the only silent attempt, if enough others were answered."""
     lost = _lost(check, attempts)
     return lost.number if lost is not None and len(attempts) > ANSWERED else None
 
 
 def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
-    """Whether datagrams of a check were lost where others were answered, trains of them included."""
+    """Whether a check lost some datagrams while others were answered; trains count too."""
     if check.action.protocol is not Protocol.UDP:
         return False
     answered = any(attempt.outcome.positive for attempt in attempts)
@@ -42,7 +42,7 @@ def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
 
 
 def _lost(check: Check, attempts: Sequence[Attempt]) -> Attempt | None:
-    """Return the one attempt over UDP that was silent, if all others were answered."""
+    """Return the only silent attempt over UDP, if all others were answered."""
     if check.action.protocol is not Protocol.UDP or not _by_datagrams(check.action.question):
         return None
     silent = [attempt for attempt in attempts if not attempt.outcome.positive]
@@ -52,7 +52,7 @@ def _lost(check: Check, attempts: Sequence[Attempt]) -> Attempt | None:
 
 
 def _by_datagrams(question: Question) -> bool:
-    """Whether each attempt over UDP is one datagram and its answer, which nobody repeats or counts."""
+    """Whether each attempt over UDP is one datagram and its answer, without retries or counting by the tool."""
     match question:
         case Question.REACH | Question.DISTRIBUTE:
             return True

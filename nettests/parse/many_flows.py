@@ -17,11 +17,11 @@ IN_ORDER = 100
 """After so many of which none failed, a round of which many do is the end of something: a path that loses 10 % brings
 so many in a row once in 37,000 times, and one that loses more never."""
 WALL = 0.4
-"""The share of a round that fails where something ran out; the others had the last of it, or what came free meanwhile."""
+"""The share of a round that fails when something runs out; the rest got the last entries, or freed ones."""
 
 
 def count(wanted: int, attempts: Sequence[Attempt]) -> FlowCount:
-    """Return what trains of connections say, the last of which was sent alone where others had failed."""
+    """Count the connections of all trains; the last train was sent alone if others had failed."""
     return FlowCount(
         wanted=wanted,
         tried=sum(attempt.tries for attempt in attempts),
@@ -32,30 +32,32 @@ def count(wanted: int, attempts: Sequence[Attempt]) -> FlowCount:
 
 
 def ran_out(attempts: Sequence[Attempt]) -> bool:
-    """Whether connections came about until a number, and then no more, or none but what came free again meanwhile."""
+    """Whether connections succeeded up to a number and then no more, except for entries that became free again."""
     if not _before(attempts):
         return False
     return _connected(attempts[-1]) == 0 or _at_a_wall(attempts)
 
 
 def _at_a_wall(attempts: Sequence[Attempt]) -> bool:
-    """Whether a round failed after many connections of which none did: what is lost by chance is lost from the beginning on."""
+    """Whether a round failed after many connections without a failure: random loss would show from the start."""
     if _before(attempts) < IN_ORDER:
         return False
-    first = next((place for place, one in enumerate(attempts) if _failed(one)), len(attempts))
-    struck = attempts[first : first + BESIDE]
-    tried = sum(one.tries for one in struck)
-    return tried >= AT_LAST and sum(map(_failed, struck)) >= WALL * tried
+    first = next(
+        (place for place, attempt in enumerate(attempts) if _failed(attempt)), len(attempts)
+    )
+    failed_round = attempts[first : first + BESIDE]
+    tried = sum(attempt.tries for attempt in failed_round)
+    return tried >= AT_LAST and sum(map(_failed, failed_round)) >= WALL * tried
 
 
 def _before(attempts: Sequence[Attempt]) -> int:
-    """Return how many connections came about before the first train with one that did not."""
-    found = 0
+    """Return how many connections succeeded before the first train with a failure."""
+    connected = 0
     for attempt in attempts:
         if _failed(attempt):
             break
-        found += attempt.tries
-    return found
+        connected += attempt.tries
+    return connected
 
 
 def _failed(attempt: Attempt) -> int:
@@ -63,5 +65,5 @@ def _failed(attempt: Attempt) -> int:
 
 
 def _connected(attempt: Attempt) -> int:
-    """Return how many of a train's connections were answered; one that brought another error than silence tells of none."""
+    """Return how many of a train's connections were answered; 0 if it brought an error other than silence."""
     return attempt.tries - attempt.lost if attempt.outcome.positive else 0

@@ -18,7 +18,7 @@ from nettests.parse.taxonomy import Stage
 SERVICES = "services"
 """The name of the tool."""
 SUFFERING = 2
-"""So many connections of some hundreds that fail are no chance: a path in order loses one of 10⁶ (``model.loss``)."""
+"""This many failures in some hundred connections are not chance: a healthy path loses one in 10⁶ (``model.loss``)."""
 _NAMED = 5
 
 
@@ -35,7 +35,7 @@ def read(raw: Raw) -> Reading:
 
 
 def figure_of(raws: Sequence[Raw]) -> str | None:
-    """Return what was measured, for people; nothing where no record can be read."""
+    """Return what was measured, in words; ``None`` if no record can be read."""
     try:
         return _figure(_record(raws[-1]))
     except (LookupError, TypeError, ValueError):
@@ -43,11 +43,11 @@ def figure_of(raws: Sequence[Raw]) -> str | None:
 
 
 def answer_of(body: str, client_os: str) -> Reading:
-    """Read one ``/dial`` that was sent beside others."""
-    told = document(body)
-    if told is None:
+    """Read one ``/dial`` that was sent at the same time as others."""
+    dial_result = document(body)
+    if dial_result is None:
         return probe_failed(f"/dial answered {body!r}")
-    responses, errors = told
+    responses, errors = dial_result
     if errors:
         return of_error(errors[0], client_os, Stage.ADDRESS)
     if not responses:
@@ -81,20 +81,20 @@ def _figure(record: Mapping[str, Any]) -> str:
 
 
 def _served(raw: Raw, record: Mapping[str, Any]) -> Reading:
-    """Read whether the last Service answered in time, and whether those did that were picked out of the others."""
+    """Read whether the last Service and a sample of the others answered in time."""
     unserved = record["unserved"]
     if record["seconds"] is not None and not unserved:
         return Reading(outcome=Outcome.CONNECTED, detail=_figure(record), backend=record["backend"])
     first = unserved[0] if unserved else {"number": record["number"], "body": record["body"]}
     reading = answer_of(first["body"], raw.client_os)
-    if reading.outcome.positive:  # it came between the last look and the one at the others
+    if reading.outcome.positive:  # it came between the last poll and the sample
         return Reading(outcome=Outcome.CONNECTED, detail=_figure(record), backend=record["backend"])
     counted = f"{len(unserved)} of {record['sampled']} that were picked out were not served, from number {first['number']} on"
     return Reading(outcome=reading.outcome, detail=one_line(f"{counted}: {reading.detail}"))
 
 
 def _beside(raw: Raw, record: Mapping[str, Any]) -> Reading:
-    """Read whether a Service that was there before went on answering."""
+    """Read whether a Service that existed before kept answering."""
     if not record["tries"]:
         return probe_failed("nothing was sent to the Service that was there before")
     if record["failures"] < SUFFERING:
@@ -104,17 +104,17 @@ def _beside(raw: Raw, record: Mapping[str, Any]) -> Reading:
 
 
 def _removed(raw: Raw, record: Mapping[str, Any]) -> Reading:
-    """Read what is left: who still answers at an address of a Service that has gone, and what HNS still lists."""
+    """Read what is left after removal: addresses that still answer, and load balancers that HNS still lists."""
     if not answer_of(record["beside"], raw.client_os).outcome.positive:
         return probe_failed(
             "silence shows no removal: the Service that was there before is silent, too"
         )
-    looked = f"{record['sampled']} of their addresses were dialled"
+    sampled = f"{record['sampled']} of their addresses were dialled"
     listed = record["listed"]
     seen = "HNS lists none of them" if listed is not None else record["unlisted"]
     if not record["answering"] and not listed:
         return Reading(
-            outcome=Outcome.CONFORMS, detail=one_line(f"{_figure(record)}: {looked}; {seen}")
+            outcome=Outcome.CONFORMS, detail=one_line(f"{_figure(record)}: {sampled}; {seen}")
         )
     parts = []
     if record["answering"]:

@@ -64,16 +64,16 @@ _FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of a lookup: addresses, or why there are none."""
+    """Read the result of a lookup: addresses, or why there are none."""
     addresses = _addresses(raw.stdout)
     if addresses:
         shown = ", ".join(addresses)
         return Reading(outcome=Outcome.RESOLVED, detail=f"resolved to {shown}", addresses=addresses)
     text = f"{raw.stdout}\n{raw.stderr}"
     for pattern, outcome in _FAILURES:
-        found = pattern.search(text)
-        if found is not None:
-            return Reading(outcome=outcome, detail=one_line(_line_of(text, found.start())))
+        match = pattern.search(text)
+        if match is not None:
+            return Reading(outcome=outcome, detail=one_line(_line_of(text, match.start())))
     return not_understood(f"nslookup's output is not understood: {text}")
 
 
@@ -86,13 +86,13 @@ def _addresses(text: str) -> tuple[str, ...]:
     _, name, answer = text.partition("Name:")
     if not name:
         return ()
-    found: list[str] = []
+    addresses: list[str] = []
     for line in answer.splitlines()[1:]:
         # sample: "Address: 10.96.247.61", "Address 1: 10.96.0.1 kubernetes…", "          10.0.0.2"
         word = re.sub(r"^\s*(?:Address(?:es)?(?: \d+)?:)?\s*", "", line).partition(" ")[0]
-        if _is_address(word) and word not in found:
-            found.append(word)
-    return tuple(found)
+        if _is_address(word) and word not in addresses:
+            addresses.append(word)
+    return tuple(addresses)
 
 
 def _is_address(word: str) -> bool:

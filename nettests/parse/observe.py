@@ -33,13 +33,13 @@ from nettests.parse.witness import witnessed_in
 NO_ENDPOINTS = "nobody"
 """No pod has this name: a selector of it scales a Service to zero."""
 SEVERAL = "all servers"
-"""Stands for a selector that all servers of the run fit."""
+"""Stands for a selector that matches all servers of the run."""
 BEHIND = "behind"
-"""In ``Raw.context``: the backend that a Service was in front of when this was probed, or nobody's name."""
+"""In ``Raw.context``: the backend of the Service when this was probed, or ``NO_ENDPOINTS``."""
 CHANGED = "changed"
-"""In ``Raw.context``: what was changed before this was probed, and did not come about, where more is to be said than ``BEHIND``."""
+"""In ``Raw.context``: a change that did not take effect before this was probed, if ``BEHIND`` does not say enough."""
 WAITED = "waited"
-"""In ``Raw.context``: for how many seconds rules were given to follow a change before this was probed all the same."""
+"""In ``Raw.context``: how many seconds rules had to follow a change before this was probed anyway."""
 REPEATED_PORTS_DIVISOR = 8
 """Up to one in eight source ports may repeat: two random ports of 28000 meet now and then, whereas a
 kept-alive connection shows one port again and again."""
@@ -51,32 +51,32 @@ def observe(
     overloaded: Collection[int] = (),
     alone: int | None = None,
 ) -> Observation:
-    """Return what is known about one check from all raw answers that were recorded for it.
+    """Return the observation of one check from all its recorded raw answers.
 
     ``overloaded`` are the attempts whose silence says nothing, because the probe answered nothing in time;
     ``alone`` is one whose silence says as little, because the run lost no other datagram.
     """
     probed = (raw for raw in raws if raw.purpose == "check")
-    own = sorted(probed, key=lambda raw: raw.attempt)  # questions may go out side by side
-    if not own:
+    answers = sorted(probed, key=lambda raw: raw.attempt)  # attempts may run in parallel
+    if not answers:
         return unusable(check.id, "nothing was probed")
-    attempts = _attempts(check, own, overloaded, alone)
-    seen = _sources(check, own, attempts)
-    said = without_busy_nodes(telling(own, attempts))
-    told = tuple(one for one in said if not (one.overloaded or one.number == alone))
+    attempts = _attempts(check, answers, overloaded, alone)
+    seen = _sources(check, answers, attempts)
+    informative = without_busy_nodes(telling(answers, attempts))
+    counted = _counted(informative, alone)
     distrust = (
         _lost_origin(check, raws)
-        or _unusable(said)
-        or _too_few_connections(check, told, left_out=len(attempts) - len(told))
+        or _unusable(informative)
+        or _too_few_connections(check, counted, left_out=len(attempts) - len(counted))
     )
     ports = differing_ports(attempts) if len(set(seen)) <= 1 else ()
-    outcome = _outcome(told, failed=bool(ports))
-    outcomes = {attempt.outcome for attempt in told}
-    distribution = _distribution(check, told)
+    outcome = _outcome(counted, failed=bool(ports))
+    outcomes = {attempt.outcome for attempt in counted}
+    distribution = _distribution(check, counted)
     if distribution is Distribution.SOME_REFUSED:
         outcomes = outcomes - {Outcome.REFUSED}
         (outcome,) = outcomes
-    sizes = read_sizes(check, own) if check.action.question is Question.PATH_MTU else None
+    sizes = read_sizes(check, answers) if check.action.question is Question.PATH_MTU else None
     flows = count(check.action.connections, attempts) if _counts_flows(check) else None
     loss = _loss(check, attempts, flows)
     if loss is not None or sizes is not None or flows is not None:
@@ -93,22 +93,22 @@ def observe(
         server_saw=_last(attempt.server_saw for attempt in attempts),
         backends=_distinct(attempt.backend for attempt in attempts),
         distribution=distribution,
-        unexpected_addresses=_unexpected_addresses(own, attempts),
-        stale=_stale(check, own),
+        unexpected_addresses=_unexpected_addresses(answers, attempts),
+        stale=_stale(check, answers),
         differing_ports=ports,
         loss=loss,
         path_size=sizes,
         flows=flows,
-        figure=_figure(check, own),
-        witnessed=witnessed_in(own) if check.action.question is Question.WITNESS else (),
+        figure=_figure(check, answers),
+        witnessed=witnessed_in(answers) if check.action.question is Question.WITNESS else (),
         trusted=distrust is None,
         distrust=distrust,
-        channel=own[-1].channel,
+        channel=answers[-1].channel,
     )
 
 
 def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation:
-    """Return what is known about a check that is done, not trusted where its record says why."""
+    """Return the observation of a finished check; it is not trusted if the check's record says why."""
     seen = replace(
         observe(check, raws, done.overloaded, done.alone),
         late=done.late,
@@ -123,18 +123,25 @@ def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation
     return replace(seen, trusted=False, distrust=distrust)
 
 
+def _counted(attempts: Sequence[Attempt], alone: int | None) -> tuple[Attempt, ...]:
+    """Return the attempts whose outcome says something of the network."""
+    return tuple(
+        attempt for attempt in attempts if not (attempt.overloaded or attempt.number == alone)
+    )
+
+
 def _attempts(
-    check: Check, own: Sequence[Raw], overloaded: Collection[int], alone: int | None
+    check: Check, answers: Sequence[Raw], overloaded: Collection[int], alone: int | None
 ) -> tuple[Attempt, ...]:
     read = read_resolution if check.action.question is Question.RESOLVE else read_raw
     return tuple(
         _marked(read(raw), overloaded=raw.attempt in overloaded, alone=raw.attempt == alone)
-        for raw in own
+        for raw in answers
     )
 
 
 def _marked(attempt: Attempt, *, overloaded: bool, alone: bool) -> Attempt:
-    """Return an attempt with what explains its silence."""
+    """Return the attempt, marked with what explains its silence."""
     if alone:
         attempt = replace(attempt, detail=one_line(f"{ALONE}: {attempt.detail}"))
     return replace(attempt, overloaded=overloaded)
@@ -147,11 +154,11 @@ def changed_in_place(check: Check) -> bool:
 
 
 def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Say which change of a Service its rules did not follow, where it was run all the same."""
+    """Say which change of a Service its rules did not follow, if the check ran anyway."""
     context = raws[-1].context
     within = f" in {context[WAITED]} s" if context.get(WAITED) else ""
-    if told := context.get(CHANGED):
-        return f"{told}{within}"
+    if sentence := context.get(CHANGED):
+        return f"{sentence}{within}"
     behind = context.get(BEHIND)
     final = behind in check.target.backends
     if behind is None or (final and not within):
@@ -165,7 +172,7 @@ def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
 
 
 def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
-    """Return the last outcome, or the last failure: there is one where ports differ."""
+    """Return the last outcome; if ports differ, the last failure."""
     outcomes = [
         attempt.outcome for attempt in attempts if not (failed and attempt.outcome.positive)
     ]
@@ -175,7 +182,7 @@ def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
 def _loss(
     check: Check, attempts: Sequence[Attempt], flows: FlowCount | None
 ) -> LossEstimate | None:
-    """Return how much of a train was lost, where every try was either answered or lost."""
+    """Return the loss of a train, if every try was either answered or lost."""
     if check.action.question is not Question.LOSS and not _counts_flows(check):
         return None
     if flows is not None and flows.ran_out:
@@ -187,11 +194,11 @@ def _loss(
     )
 
 
-def _figure(check: Check, own: Sequence[Raw]) -> str | None:
-    """Return what was measured, in words, where a question measures something."""
+def _figure(check: Check, answers: Sequence[Raw]) -> str | None:
+    """Return what was measured, in words, if the question measures something."""
     if check.action.question is Question.SCALE:
-        return many_services.figure_of(own)
-    return during.figure_of(own) if check.action.question is Question.DURING else None
+        return many_services.figure_of(answers)
+    return during.figure_of(answers) if check.action.question is Question.DURING else None
 
 
 def _counts_flows(check: Check) -> bool:
@@ -201,15 +208,15 @@ def _counts_flows(check: Check) -> bool:
 def _of_many(
     attempts: Sequence[Attempt], sizes: PathSize | None, flows: FlowCount | None
 ) -> Outcome:
-    """Return what all attempts together brought: silence where none was answered, or where large packets vanish.
+    """Return the outcome of all attempts: time-out if none was answered, or if large packets vanish.
 
-    Where connections ran out it is what the last of those that failed met.
+    If connections ran out, it is the outcome of the last failed one.
     """
     if flows is not None and flows.ran_out:
         failed = [attempt.outcome for attempt in attempts if not attempt.outcome.positive]
         return (
             failed[-1] if failed else Outcome.TIMED_OUT
-        )  # trains of which only some had an answer
+        )  # only some connections of each train were answered
     answered = [attempt.outcome for attempt in attempts if attempt.outcome.positive]
     if sizes is not None and sizes.finding is SizeFinding.HOLE:
         return Outcome.TIMED_OUT
@@ -227,7 +234,7 @@ def _sources(check: Check, raws: Sequence[Raw], attempts: Sequence[Attempt]) -> 
 
 
 def _unexpected_addresses(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> tuple[str, ...]:
-    """Return what the name resolved to that is not the target's, where its addresses were recorded.
+    """Return addresses that the name resolved to and the target does not have, if the target's were recorded.
 
     A wildcard record in a search domain answers every name, so that a name which resolves proves nothing.
     """
@@ -261,21 +268,21 @@ def _unusable(attempts: Sequence[Attempt]) -> str | None:
     return None
 
 
-def _too_few_connections(check: Check, told: Sequence[Attempt], left_out: int) -> str | None:
-    """Say why a distribution cannot be read from these answers; negative ones need none.
+def _too_few_connections(check: Check, attempts: Sequence[Attempt], left_out: int) -> str | None:
+    """Say why these answers show no distribution; negative answers need none.
 
-    Two backends that answered are several, however few connections told of them; that it is one takes all of them
-    whose silence was not ``left_out``.
+    Two backends prove several, however few connections there are. A single backend takes an answer from every
+    connection that was not ``left_out``.
     """
-    if check.action.question is not Question.DISTRIBUTE or not _all_positive(told):
+    if check.action.question is not Question.DISTRIBUTE or not _all_positive(attempts):
         return None
-    named = [attempt for attempt in told if attempt.backend is not None]
+    named = [attempt for attempt in attempts if attempt.backend is not None]
     one_backend = len({attempt.backend for attempt in named}) <= 1
     if one_backend and len(named) < check.action.connections - left_out:
         return f"{len(named)} of {check.action.connections} connections said which backend answered"
-    ports = [attempt.source_port for attempt in told if attempt.source_port is not None]
+    ports = [attempt.source_port for attempt in attempts if attempt.source_port is not None]
     if not ports and one_backend:
-        # Several backends cannot answer over one connection that was kept open; one can.
+        # One open connection cannot reach several backends, but it can reach one again and again.
         return "no connection told its client's port: nothing shows that they were new"
     repeated = len(ports) - len(set(ports))
     if repeated * REPEATED_PORTS_DIVISOR > len(ports):
@@ -283,30 +290,32 @@ def _too_few_connections(check: Check, told: Sequence[Attempt], left_out: int) -
     return None
 
 
-def _distribution(check: Check, told: Sequence[Attempt]) -> Distribution | None:
-    """Return how many backends share connections: several are proven by two, one only where all others answered."""
-    backends = _distinct(attempt.backend for attempt in told)
-    if some_may_refuse(check.target) and _some_refused(told):
+def _distribution(check: Check, attempts: Sequence[Attempt]) -> Distribution | None:
+    """Return how many backends share connections: two prove several; one takes an answer from every connection."""
+    backends = _distinct(attempt.backend for attempt in attempts)
+    if some_may_refuse(check.target) and _some_refused(attempts):
         return Distribution.SOME_REFUSED
     if check.action.question is not Question.DISTRIBUTE or not backends:
         return None
     if len(backends) > 1:
         return Distribution.SEVERAL_BACKENDS
-    return Distribution.ONE_BACKEND if _all_positive(told) else None
+    return Distribution.ONE_BACKEND if _all_positive(attempts) else None
 
 
 def some_may_refuse(target: Target) -> bool:
-    """Whether connections that disagree are an answer: where backends serve at different target ports."""
+    """Whether some connections may be refused: backends listen on different target ports."""
     return target.settings is not None and target.settings.by_hand is ByHand.MIXED_TARGET_PORTS
 
 
 def _some_refused(attempts: Sequence[Attempt]) -> bool:
-    """Whether some connections were answered, and all the others refused, at one port."""
+    """Whether some connections to one port were answered and all others refused."""
     if by_port(attempts):
         return False
     outcomes = {attempt.outcome for attempt in attempts}
     answered = outcomes - {Outcome.REFUSED}
-    return len(outcomes) == 2 and len(answered) == 1 and all(one.positive for one in answered)
+    return (
+        len(outcomes) == 2 and len(answered) == 1 and all(outcome.positive for outcome in answered)
+    )
 
 
 def _all_positive(attempts: Sequence[Attempt]) -> bool:

@@ -18,9 +18,9 @@ from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
 
 REFERENCE = "control:probe"
-"""The purpose of what is sent to the probe itself, beside a question of a check that takes long."""
+"""The purpose of requests to the probe itself, sent beside a check that takes long."""
 FEWEST_REFERENCES = 2
-"""So many times a probe has to answer for itself at once, while its question was on its way: a busy machine does not."""
+"""How often a probe has to answer for itself at once while its question is under way; a busy machine does not."""
 OVERLOADED_SECONDS = 0.5
 """The median of a probe's answers from which on it is overloaded; on a cluster with nothing else to do it is milliseconds,
 and 0.2 s at most where all questions of a run begin at once (measured)."""
@@ -45,15 +45,15 @@ class Carried:
     started: float
     elapsed: float
     answered: bool = True
-    """Whether the target answered: what is silent takes as long as its time-out, on any probe."""
+    """Whether the target answered; a silent target takes as long as its time-out, on any probe."""
     of: str = ""
-    """The check that it was sent for."""
+    """The check for which it was sent."""
     plain: bool = True
-    """Whether nothing but the path and the probe makes it late: no process starts, no name is looked up, no payload sent."""
+    """Whether only the path and the probe can make it late: no process start, no name lookup, no payload."""
 
 
 def carried(raw: Raw, check: Check | None = None) -> Carried:
-    """Return what one raw answer says of its channel, and what its check says of the question."""
+    """Return when an answer kept its channel busy, and what its check says about the question."""
     quick = check is None or not (check.target.descriptor.by_name or check.action.size)
     return Carried(
         raw.started,
@@ -64,24 +64,24 @@ def carried(raw: Raw, check: Check | None = None) -> Carried:
     )
 
 
-def during(one: Carried, raw: Raw) -> bool:
-    """Whether something else was sent and answered while ``raw`` was on its way."""
-    return raw.started < one.started and one.started + one.elapsed < raw.started + raw.elapsed
+def during(other: Carried, raw: Raw) -> bool:
+    """Whether another question was sent and answered while ``raw`` was under way."""
+    return raw.started < other.started and other.started + other.elapsed < raw.started + raw.elapsed
 
 
-def beside(one: Carried, raw: Raw) -> bool:
-    """Whether both were on their way at the same time, for a moment at least."""
-    return one.started < raw.started + raw.elapsed and raw.started < one.started + one.elapsed
+def beside(other: Carried, raw: Raw) -> bool:
+    """Whether both were under way at the same time, if only for a moment."""
+    return other.started < raw.started + raw.elapsed and raw.started < other.started + other.elapsed
 
 
 def prompt_beside(raw: Raw, others: Iterable[Carried], within: float = PROMPT_SECONDS) -> int:
-    """Return how many other questions were answered at once while ``raw`` was on its way.
+    """Return how many other questions were answered at once while ``raw`` was under way.
 
-    None count where most of what was answered meanwhile was late as well, and not by a SYN that was sent again.
+    0 if most of the other answers were late too, not counting retransmitted SYNs.
     """
-    others = [one for one in others if one.answered and one.started != raw.started]
-    answered = [one.elapsed for one in others if beside(one, raw) and not _sent_again(one)]
-    prompt = [one for one in others if one.elapsed <= within and during(one, raw)]
+    others = [other for other in others if other.answered and other.started != raw.started]
+    answered = [other.elapsed for other in others if beside(other, raw) and not _sent_again(other)]
+    prompt = [other for other in others if other.elapsed <= within and during(other, raw)]
     return len(prompt) if answered and median(answered) <= within else 0
 
 
@@ -107,12 +107,12 @@ def overloaded(
 
 
 def overloaded_before(moment: float, others: Iterable[Carried]) -> bool:
-    """Whether all answers to probes in the time before a moment came late.
+    """Whether all answers from probes shortly before ``moment`` came late.
 
-    Services are polled over the same channels: where those are slow, a deadline that passed says nothing of rules.
+    Services are polled over the same channels: if those are slow, a missed deadline says nothing about rules.
     """
     since = moment - BEFORE_SECONDS
-    recent = [one for one in _shows_overload(others) if since <= one.started < moment]
+    recent = [answer for answer in _shows_overload(others) if since <= answer.started < moment]
     return _late_throughout(recent)
 
 
@@ -128,14 +128,18 @@ def too_busy(
     if check.action.size is None or not check.action.protocol.retransmitted:
         return None
     outcomes = [Outcome.PROBE_FAILED if raw.error else read_raw(raw).outcome for raw in raws]
-    silent = [raw for raw, one in zip(raws, outcomes, strict=True) if one is Outcome.TIMED_OUT]
+    silent = [
+        raw for raw, outcome in zip(raws, outcomes, strict=True) if outcome is Outcome.TIMED_OUT
+    ]
     answers = sum(map(_answer, outcomes))
     if len(silent) <= answers or len(silent) + answers < len(raws):
         return None
     others, everybody = _shows_overload(others), _shows_overload(everybody)
     if not all(_late_beside(raw, others, everybody) for raw in silent):
         return None
-    meanwhile = [one.elapsed for raw in silent for one in _told_beside(raw, others, everybody)]
+    meanwhile = [
+        answer.elapsed for raw in silent for answer in _answers_beside(raw, others, everybody)
+    ]
     return (
         f"{OVERLOADED}: its other answers took {median(meanwhile):.1f} s in the median while "
         "nothing came of this transfer"
@@ -147,35 +151,35 @@ def _answer(outcome: Outcome) -> bool:
 
 
 def _shows_overload(answers: Iterable[Carried]) -> list[Carried]:
-    """Return the answers that come at once where nothing is slow, but for those that a lost packet delayed."""
+    """Return the answers that are prompt unless something is slow, without those that a lost packet delayed."""
     return [
         answer for answer in answers if answer.answered and answer.plain and not _sent_again(answer)
     ]
 
 
-def _told_beside(
+def _answers_beside(
     raw: Raw, others: Sequence[Carried], everybody: Sequence[Carried]
 ) -> list[Carried]:
-    """Return what other checks were answered while ``raw`` was on its way, by all probes where its own tells too little."""
-    own, all_probes = (
+    """Return answers of other checks while ``raw`` was under way: of its probe, or of all probes if those are too few."""
+    this_probe, all_probes = (
         [answer for answer in answers if answer.of != raw.check and beside(answer, raw)]
         for answers in (others, everybody)
     )
-    return own if len(own) >= FEWEST else all_probes
+    return this_probe if len(this_probe) >= FEWEST else all_probes
 
 
 def _late_beside(raw: Raw, others: Sequence[Carried], everybody: Sequence[Carried]) -> bool:
-    return _late_throughout(_told_beside(raw, others, everybody))
+    return _late_throughout(_answers_beside(raw, others, everybody))
 
 
-def _late_throughout(told: Sequence[Carried]) -> bool:
-    """Whether so many answers, of several checks, came late, and hardly any at once."""
-    if len(told) < FEWEST or len({one.of for one in told}) < FEWEST_CHECKS:
+def _late_throughout(answers: Sequence[Carried]) -> bool:
+    """Whether enough answers of several checks came late, and hardly any at once."""
+    if len(answers) < FEWEST or len({answer.of for answer in answers}) < FEWEST_CHECKS:
         return False
-    prompt = sum(one.elapsed <= PROMPT_SECONDS for one in told)
-    late = median(one.elapsed for one in told) > OVERLOADED_SECONDS
-    return late and prompt * PROMPT_ONE_IN <= len(told)
+    prompt = sum(answer.elapsed <= PROMPT_SECONDS for answer in answers)
+    late = median(answer.elapsed for answer in answers) > OVERLOADED_SECONDS
+    return late and prompt * PROMPT_ONE_IN <= len(answers)
 
 
-def _sent_again(one: Carried) -> bool:
-    return one.plain and after_a_lost_syn(one.elapsed)
+def _sent_again(answer: Carried) -> bool:
+    return answer.plain and after_a_lost_syn(answer.elapsed)

@@ -16,15 +16,15 @@ from nettests.parse.read import positive
 BYTES = "bytes"
 """In ``Raw.context``: the size of the IP packet that was sent, or ``stream``."""
 ACCIDENT = 1
-"""One echo that was lost once may be; how much a path loses is another check's question."""
+"""One lost echo is tolerated; how much a path loses is another check's question."""
 ROUND = "round"
-"""In ``Raw.context``: when it was sent, the first sizes in round 1."""
+"""In ``Raw.context``: the round in which it was sent; the first sizes are round 1."""
 STREAM = "stream"
 """64 KiB over TCP."""
 
 
 def read_sizes(check: Check, raws: Sequence[Raw]) -> PathSize | None:
-    """Return what the answers say of the path's sizes; ``None`` where none was of a size."""
+    """Return which sizes the path carries; ``None`` if no answer has a size."""
     echoes = [
         (int(raw.context[BYTES]), raw) for raw in raws if raw.context.get(BYTES, STREAM) != STREAM
     ]
@@ -54,22 +54,22 @@ def _finding(
         return SizeFinding.SILENT, 0
     largest = max(passed)
     if not lost:
-        return _told_later(echoes, largest)
+        return _by_first_round(echoes, largest)
     return (SizeFinding.LOSS if min(lost) < largest else SizeFinding.HOLE), largest
 
 
 def _splits_only(largest: int, mtu: int | None, streams: bool | None) -> bool:  # noqa: FBT001 - a value
-    """Whether all that was lost was sent in fragments.
+    """Whether everything that was lost had been sent in fragments.
 
     Pods' interfaces send what is larger than their MTU so; where that is not known, TCP tells, whose segments are not.
     """
     return largest >= mtu if mtu is not None else bool(streams)
 
 
-def _told_later(echoes: Sequence[tuple[int, Raw]], largest: int) -> tuple[SizeFinding, int]:
-    """Tell a path whose sender had to be told from one that carries all, by the first round.
+def _by_first_round(echoes: Sequence[tuple[int, Raw]], largest: int) -> tuple[SizeFinding, int]:
+    """Tell by the first round a path that needed "packet too big" from one that carries every size.
 
-    Once it was told, it sends any size in fragments.
+    After that message, the sender sends larger sizes in fragments.
     """
     first = {
         size: positive(raw, Question.REACH) for size, raw in echoes if raw.context[ROUND] == "1"

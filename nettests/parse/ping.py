@@ -68,7 +68,7 @@ _SUMMARY = re.compile(
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of pinging: ``replied`` when the target itself answered at least one echo."""
+    """Read the result of a ping: ``replied`` if the target itself answered at least one echo."""
     text = f"{raw.stdout}\n{raw.stderr}"
     if raw.exit_code is None:
         return probe_failed(f"ping's exit code was lost: {text}")
@@ -83,8 +83,8 @@ def read(raw: Raw) -> Reading:
 
 def _replies(raw: Raw) -> list[str]:
     pattern = _WINDOWS_REPLY if raw.client_os == OS.WINDOWS else _LINUX_REPLY
-    found = pattern.finditer(raw.stdout)
-    senders = [next(text for text in one.groups() if text) for one in found]
+    matches = pattern.finditer(raw.stdout)
+    senders = [next(text for text in match.groups() if text) for match in matches]
     target = _address(raw.command[-1]) if raw.command else None
     return (
         senders if target is None else [sender for sender in senders if _address(sender) == target]
@@ -112,7 +112,7 @@ def _without_reply(text: str) -> Outcome | None:
 
 
 def _telling_line(text: str) -> str:
-    """Return the line that says most: the last one before the blank that ends the report."""
+    """Return the most specific line; the whole text if no line is known."""
     for pattern in (_UNREACHABLE, _TURNED_AWAY, _NAME_TIMEOUT, _UNKNOWN_NAME, _SUMMARY):
         for line in text.splitlines():
             if pattern.search(line):

@@ -10,24 +10,24 @@ from collections.abc import Mapping, Sequence
 from nettests.model.observation import Attempt, PortSeen
 
 ENOUGH = 2
-"""What a port said once may be an accident; accidents do not keep to a port for long."""
+"""One answer of a port may be chance; chance does not stick to one port."""
 
 
 def by_port(attempts: Sequence[Attempt]) -> Mapping[int, Sequence[Attempt]]:
-    """Return the attempts of each port where ports differ and none contradicts itself, or nothing."""
+    """Return the attempts of each port if ports differ and each is consistent; else nothing."""
     grouped: dict[int, list[Attempt]] = {}
     for attempt in attempts:
         if attempt.port is None:
             return {}
         grouped.setdefault(attempt.port, []).append(attempt)
-    said = [{attempt.outcome for attempt in those} for those in grouped.values()]
-    torn = any(len(outcomes) > 1 for outcomes in said)
-    return {} if torn or len(set().union(*said)) <= 1 else grouped
+    outcome_sets = [{attempt.outcome for attempt in of_port} for of_port in grouped.values()]
+    inconsistent = any(len(outcomes) > 1 for outcomes in outcome_sets)
+    return {} if inconsistent or len(set().union(*outcome_sets)) <= 1 else grouped
 
 
 def differing_ports(attempts: Sequence[Attempt]) -> tuple[PortSeen, ...]:
-    """Return what each port brought where that explains why attempts disagree, lowest port first."""
-    found = sorted(by_port(attempts).items())
-    if any(len(those) < ENOUGH for _, those in found):
+    """Return the outcome of each port if ports explain why attempts disagree, lowest port first."""
+    ports = sorted(by_port(attempts).items())
+    if any(len(of_port) < ENOUGH for _, of_port in ports):
         return ()
-    return tuple(PortSeen(port=port, outcome=those[0].outcome) for port, those in found)
+    return tuple(PortSeen(port=port, outcome=of_port[0].outcome) for port, of_port in ports)

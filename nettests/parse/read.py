@@ -63,20 +63,20 @@ RESOLVERS: Mapping[str, Parser] = {
     "nslookup": nslookup.read,
     "resolve_dnsname": resolve_dnsname.read,
 }
-"""The tools that can be queried for a name alone."""
+"""The tools that can look up a name only."""
 
 
 _OTHER_SHAPES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
-"""What a parser raises for data of another shape than it knows."""
+"""What a parser raises for data of an unknown shape."""
 
 
 def read_raw(raw: Raw) -> Attempt:
-    """Read one answer. A control channel's error, and what no parser reads, is ``probe_failed``."""
+    """Read one answer. An error of the control channel, or an answer that no parser reads, is ``probe_failed``."""
     return _attempt(raw, PARSERS)
 
 
 def read_resolution(raw: Raw) -> Attempt:
-    """Read one answer to the question what a name resolves to."""
+    """Read one answer to a name lookup."""
     return _attempt(raw, RESOLVERS)
 
 
@@ -86,7 +86,7 @@ def read_answer(raw: Raw, question: Question) -> Attempt:
 
 
 def not_read(raw: Raw) -> str | None:
-    """Return in words what a tool answered and no parser knows; ``None`` where nothing of it is strange."""
+    """Return the part of an answer that no parser knows; ``None`` if all is known."""
     reading = _reading(raw, PARSERS)
     return reading.detail if reading.unread else None
 
@@ -97,12 +97,12 @@ def positive(raw: Raw, question: Question) -> bool:
 
 
 def proves(raw: Raw, action: Action) -> bool:
-    """Whether an answer to a positive control shows what it is to show; see ``shows``."""
+    """Whether the answer to a positive control succeeds; see ``shows``."""
     return raw.error is None and shows(read_answer(raw, action.question), action)
 
 
 def shows(answer: Attempt, action: Action) -> bool:
-    """Whether an answer shows that the target is there: of a name that nothing has, by a denial too."""
+    """Whether an answer shows that the target exists; for a non-existent name a denial does too."""
     absent = action.target.descriptor.naming is Naming.ABSENT
     return answer.outcome.positive or (absent and answer.outcome is Outcome.NXDOMAIN)
 
@@ -135,5 +135,5 @@ def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
     try:
         return parser(raw)
     except _OTHER_SHAPES as error:
-        # A hostile answer must not end the run; what cannot be read is known to nobody.
+        # A hostile answer must not end the run.
         return not_understood(f"an answer of another form than {raw.tool} gives: {error!r}")

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from nettests.model.words import Outcome
 
 DETAIL_LENGTH = 300
-"""Details are for one line of a report; the journal keeps the whole text."""
+"""A detail has to fit one line of a report; the journal keeps the whole text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One answer, read; the fields are those of ``Attempt``."""
+    """One parsed answer; the fields are those of ``Attempt``."""
 
     outcome: Outcome
     detail: str
@@ -25,11 +25,11 @@ class Reading:
     tries: int = 1
     lost: int = 0
     unread: bool = False
-    """Whether the tool answered, and no parser knows what it said: a text that the project has yet to learn."""
+    """Whether the tool answered with a text that no parser knows."""
 
 
 def probe_failed(reason: str) -> Reading:
-    """Return the reading of an answer that says nothing of the network, with the reason."""
+    """Return the reading of an answer that says nothing about the network, with the reason."""
     return Reading(outcome=Outcome.PROBE_FAILED, detail=one_line(reason))
 
 

@@ -22,7 +22,7 @@ from nettests.parse.read import read_raw, read_resolution
 
 QUERY_AGAIN = (QUERY_SECONDS,)
 LOOKUP = 1.0
-"""Seconds that a process which looks a name up, and its exec, may take beside the waiting."""
+"""Seconds that a lookup process and its exec may take besides waiting."""
 _SAID_AGAIN = re.compile(
     # sample: ";; communications error to 10.96.0.10#53: timed out" (BIND 9.18 and newer, before it asks again)
     # sample: "DNS request timed out." (Microsoft)
@@ -33,7 +33,7 @@ SPEAKS_TCP = frozenset({"dial", "curl", "http", "connect"})
 
 
 def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
-    """Return which answer came only after a packet was sent again, and what shows it; ``None`` if none did.
+    """Say which answer came only after a retransmission, and what shows it; ``None`` if none did.
 
     ``raws`` are all answers of the check, ``others`` what else the same probe was sent over the same channel.
     """
@@ -43,39 +43,41 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     if some_may_refuse(check.target):
         return None  # Windows sends a refused SYN again after half a second, and twice (TcpMaxConnectRetransmissions)
     if check.action.size is not None and not check.action.protocol.echoed:
-        return None  # a payload takes what the path and both ends take: nobody knows which second was waited
-    told = [raw for raw in raws if raw.purpose == "check" and _positive(check, raw)]
+        return None  # a payload takes as long as the path and both ends need: no second can be told to be waiting
+    answered = [raw for raw in raws if raw.purpose == "check" and _positive(check, raw)]
     delays = _delays(check)
-    if len(told) < 2 or not delays:
+    if len(answered) < 2 or not delays:
         return None
     slow = [
-        raw for raw in told if any(0 <= raw.elapsed - delay <= PROMPT_SECONDS for delay in delays)
+        raw
+        for raw in answered
+        if any(0 <= raw.elapsed - delay <= PROMPT_SECONDS for delay in delays)
     ]
     for raw in slow:
-        prompt = _prompt_otherwise(raw, told, several=len(check.target.backends) > 1)
+        prompt = _prompt_otherwise(raw, answered, several=len(check.target.backends) > 1)
         meanwhile = prompt_beside(raw, others)
         if prompt and meanwhile:
             return (
                 f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost {_what(check, raw)} is waited "
-                f"for, and the others {median(one.elapsed for one in prompt) * 1000:.0f} ms; the probe answered "
+                f"for, and the others {median(other.elapsed for other in prompt) * 1000:.0f} ms; the probe answered "
                 f"{meanwhile} other questions meanwhile"
             )
     return None
 
 
 def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
-    """Return which name nslookup found only at a second query: it says so itself, or it took that long.
+    """Say which lookup needed a second query: nslookup says so, or it took that long.
 
-    It queries once more by itself, so one answer is all there is; older ones of BIND do not tell that they did.
+    nslookup retries by itself, so there is only one answer; older versions of BIND do not report the retry.
     """
     for raw in raws:
         if raw.purpose != "check" or raw.tool != "nslookup" or raw.error is not None:
             continue
         if not read_raw(raw).outcome.positive:
             continue
-        if said := _SAID_AGAIN.search(_about_the_name(raw)):
-            return f"attempt {raw.attempt} found the name only at a second query ({said[0].strip('; ')})"
-        waited = any(0 <= raw.elapsed - one <= LOOKUP for one in QUERY_AGAIN)
+        if match := _SAID_AGAIN.search(_about_the_name(raw)):
+            return f"attempt {raw.attempt} found the name only at a second query ({match[0].strip('; ')})"
+        waited = any(0 <= raw.elapsed - delay <= LOOKUP for delay in QUERY_AGAIN)
         meanwhile = prompt_beside(raw, others, LOOKUP) if waited else 0
         if meanwhile:
             return (
@@ -86,20 +88,20 @@ def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | No
 
 
 def _about_the_name(raw: Raw) -> str:
-    """Return what nslookup says of the name; Microsoft's requests the server's own name before, often without success."""
+    """Return nslookup's output about the name; Microsoft's looks up the server's own name first, which often fails."""
     by_microsoft = raw.client_os == OS.WINDOWS and not raw.stdout.startswith(";;")
     return raw.stdout.partition("Server:")[2] if by_microsoft else raw.stdout
 
 
-def _prompt_otherwise(slow: Raw, told: Sequence[Raw], *, several: bool) -> list[Raw]:
-    """Return the prompt answers of who answered late once, if most of its answers are; else it is far away, or slow.
+def _prompt_otherwise(slow: Raw, answered: Sequence[Raw], *, several: bool) -> list[Raw]:
+    """Return the prompt answers of the backend that was late once, if most are prompt; else it is far away, or slow.
 
-    One of several backends that did not say its name may have been any.
+    If the late answer of several backends has no name, any backend may have sent it.
     """
     backend = read_raw(slow).backend
     if several and backend is None:
         return []
-    same = [raw for raw in told if not several or read_raw(raw).backend == backend]
+    same = [raw for raw in answered if not several or read_raw(raw).backend == backend]
     prompt = [raw for raw in same if raw.elapsed <= PROMPT_SECONDS]
     return prompt if len(prompt) * 2 >= len(same) else []
 
@@ -110,7 +112,7 @@ def _positive(check: Check, raw: Raw) -> bool:
     seen = read_raw(raw).outcome
     if check.action.question is not Question.RESOLVE:
         return seen.positive
-    # A name that resolved to a server which kept silent: the time went by after the name was there.
+    # The name resolved to a silent server: the time passed after the lookup.
     return read_resolution(raw).outcome.positive and seen is not Outcome.TIMED_OUT
 
 

@@ -29,15 +29,15 @@ _AUTHORITY = re.compile(r"^\S+\s+SOA\s+\d+\s+Authority\b", re.MULTILINE)
 
 
 def read(raw: Raw) -> Reading:
-    """Read what came of a lookup by the Windows DNS client."""
+    """Read the result of a lookup by the Windows DNS client."""
     addresses = tuple(_RECORD.findall(raw.stdout))
     if addresses:
         shown = ", ".join(addresses)
         return Reading(outcome=Outcome.RESOLVED, detail=f"resolved to {shown}", addresses=addresses)
     text = f"{raw.stdout}\n{raw.stderr}"
-    found = _ERROR.search(text)
-    if found is not None and found[1] in _FAILURES:
-        return Reading(outcome=_FAILURES[found[1]], detail=found[1])
+    match = _ERROR.search(text)
+    if match is not None and match[1] in _FAILURES:
+        return Reading(outcome=_FAILURES[match[1]], detail=match[1])
     if _AUTHORITY.search(raw.stdout):
         return Reading(outcome=Outcome.NXDOMAIN, detail="the name has no address")
     return not_understood(f"Resolve-DnsName's output is not understood: {one_line(text)}")

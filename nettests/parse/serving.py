@@ -15,8 +15,8 @@ def serves(pod: Object) -> bool:
     """Whether a Pod is an endpoint that a Service leads to: running, ready, with an address, not being deleted."""
     status = pod.get("status") or {}
     ready = any(
-        one.get("type") == "Ready" and one.get("status") == "True"
-        for one in status.get("conditions") or ()
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in status.get("conditions") or ()
     )
     running = status.get("phase") == "Running" and bool(status.get("podIP"))
     return running and ready and not pod["metadata"].get("deletionTimestamp")

@@ -23,17 +23,17 @@ from nettests.parse.read import read_answer, read_raw
 from nettests.parse.resent import LOOKUP
 
 RETRANSMITTED = SYN_AGAIN[0]
-"""Seconds after which TCP sends its first packet again, and who speaks UDP is told to (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
+"""Seconds after which TCP retransmits its first packet, and UDP clients should (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
 QUERIED_AGAIN = 2.0
 """Seconds after which a resolver may query again at the earliest (RFC 1035, 4.2.1); Linux waits 5 s, Windows 1 s."""
 NEXT_TO_NOTHING = 4
-"""A probe's own answer is that beside another one where it took no more than one of so many parts of the lateness."""
+"""A probe's own answer is next to nothing if it took at most one part in this many of the delay."""
 BY_REQUEST = frozenset({"dial", "train"})
-"""Tools of a probe that is reached over HTTP, and answers for itself over the same channel."""
+"""Tools of a probe that is reached over HTTP and can answer for itself over the same channel."""
 
 
 def limit(check: Check) -> float | None:
-    """Return from how many seconds on an answer is late; ``None`` where its time says nothing of waiting."""
+    """Return from how many seconds on an answer is late; ``None`` if its time says nothing about waiting."""
     if check.source.kind is not VantageKind.POD or check.action.size is not None:
         return None
     match check.action.question:
@@ -45,7 +45,7 @@ def limit(check: Check) -> float | None:
             return None
         case Question.PATH_MTU | Question.FLOWS | Question.SCALE | Question.WITNESS:
             return None
-        case Question.DURING:  # its own record tells
+        case Question.DURING:  # its own record says it
             return None
         case Question.ADMIT | Question.INSPECT | Question.START:
             return None
@@ -56,37 +56,41 @@ def limit(check: Check) -> float | None:
 def late(check: Check, raws: Sequence[Raw]) -> bool:
     """Whether all answers of a check are positive and came late."""
     bound = limit(check)
-    own = [raw for raw in raws if raw.purpose == "check"]
-    return bound is not None and bool(own) and all(_late(check, raw, bound) for raw in own)
+    answers = [raw for raw in raws if raw.purpose == "check"]
+    return bound is not None and bool(answers) and all(_late(check, raw, bound) for raw in answers)
 
 
 def _late(check: Check, raw: Raw, bound: float) -> bool:
     if raw.error is not None or _of_one(raw) < bound:
         return False
     if check.action.question is Question.RESOLVE and read_raw(raw).outcome is Outcome.TIMED_OUT:
-        return False  # the name was there, and a server behind it kept silent
+        return False  # the name resolved, but its server was silent
     return read_answer(raw, check.action.question).outcome.positive
 
 
 def _of_one(raw: Raw) -> float:
-    """Return the seconds of an answer; of a train those of one try."""
+    """Return the seconds that an answer took; for a train, those of one try."""
     return raw.elapsed / read_raw(raw).tries
 
 
 def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
-    """Return how late all answers of a check came, and what shows that it is the path; ``None`` if they did not.
+    """Say how late all answers of a check were, and what shows that the path is slow; ``None`` if they were not.
 
-    ``others`` are what the same channel to the same probe carried.
+    ``others`` are the other answers over the same channel from the same probe.
     """
     if check.action.size is not None and check.action.question is Question.REACH:
         return _beside_a_payload(raws, tuple(others))
     if not late(check, raws):
         return None
-    own = [raw for raw in raws if raw.purpose == "check"]
-    shown = by_itself(check, raws, own) if own[0].tool in BY_REQUEST else _by_others(own, others)
+    answers = [raw for raw in raws if raw.purpose == "check"]
+    shown = (
+        by_itself(check, raws, answers)
+        if answers[0].tool in BY_REQUEST
+        else _by_others(answers, others)
+    )
     if shown is None:
         return None
-    least = min(_of_one(raw) for raw in own)
+    least = min(_of_one(raw) for raw in answers)
     return (
         f"every answer took {least:.1f} s or more, and {limit(check):.0f} s are waited for at most before "
         f"something is sent again; {shown}"
@@ -94,17 +98,17 @@ def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | 
 
 
 def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
-    """Return how late small questions were answered where a payload was not: then it is not for its size."""
-    own = [raw for raw in raws if raw.purpose == "check"]
+    """Say how late small requests were answered where a payload was not: then its size is not the reason."""
+    answers = [raw for raw in raws if raw.purpose == "check"]
     small = [raw for raw in raws if raw.purpose == "control:target" and raw.error is None]
     answered = [raw.elapsed for raw in small if read_raw(raw).outcome.positive]
-    lost = own and all(read_raw(raw).outcome is Outcome.TIMED_OUT for raw in own)
+    lost = answers and all(read_raw(raw).outcome is Outcome.TIMED_OUT for raw in answers)
     if not lost or not answered or min(answered) < RETRANSMITTED:
         return None
     prompt = [
-        one
-        for one in others
-        if one.elapsed <= PROMPT_SECONDS and any(during(one, raw) for raw in own)
+        other
+        for other in others
+        if other.elapsed <= PROMPT_SECONDS and any(during(other, raw) for raw in answers)
     ]
     if not prompt:
         return None
@@ -114,12 +118,12 @@ def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | N
     )
 
 
-def by_itself(check: Check, raws: Sequence[Raw], own: Sequence[Raw]) -> str | None:
-    """Return how soon the probe answered for itself while the question was on its way once more, if it did at once.
+def by_itself(check: Check, raws: Sequence[Raw], answers: Sequence[Raw]) -> str | None:
+    """Say how fast the probe answered for itself while the request was sent once more, if it did at once.
 
-    On a busy machine it takes longer, and still next to nothing of what the answer is late by.
+    On a busy machine that takes longer, but still next to nothing compared with the delay.
     """
-    last = max(own, key=lambda raw: raw.attempt)
+    last = max(answers, key=lambda raw: raw.attempt)
     at_once = max(PROMPT_SECONDS, (_of_one(last) - (limit(check) or 0)) / NEXT_TO_NOTHING)
     itself = [
         raw.elapsed
@@ -132,16 +136,16 @@ def by_itself(check: Check, raws: Sequence[Raw], own: Sequence[Raw]) -> str | No
     return f"the probe answered for itself in {max(itself) * 1000:.0f} ms meanwhile"
 
 
-def _by_others(own: Sequence[Raw], others: Iterable[Carried]) -> str | None:
-    """Return how many other commands a probe carried out at once meanwhile, where nslookup took long.
+def _by_others(answers: Sequence[Raw], others: Iterable[Carried]) -> str | None:
+    """Say how many other commands a probe carried out at once while nslookup took long.
 
-    On a busy machine one of them may be quick: some have to be, beside each answer. Microsoft's nslookup queries the
-    server's own name first, and PowerShell starts slowly: neither is measured.
+    On a busy machine one command may be quick, so several have to be, beside each answer. Microsoft's nslookup queries
+    the server's own name first, and PowerShell starts slowly: neither is measured.
     """
-    if any(raw.tool != "nslookup" or raw.client_os == OS.WINDOWS for raw in own):
+    if any(raw.tool != "nslookup" or raw.client_os == OS.WINDOWS for raw in answers):
         return None
     others = tuple(others)
-    beside_each = [prompt_beside(raw, others, LOOKUP) for raw in own]
+    beside_each = [prompt_beside(raw, others, LOOKUP) for raw in answers]
     if not all(beside_each) or sum(beside_each) < FEWEST_REFERENCES:
         return None
     return f"the probe carried out {sum(beside_each)} other commands meanwhile"

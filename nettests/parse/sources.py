@@ -15,7 +15,7 @@ _KEYS = (
     ("source-vip", SourceSeen.SOURCE_VIP),
     ("target-node", SourceSeen.TARGET_NODE),
 )
-"""First match wins: on one node the client's node is the target's node too."""
+"""The first match wins: on one node the client's node is also the target's node."""
 
 
 def classify_source(

@@ -28,15 +28,15 @@ NOT_ITS_OWN = (
     "ImagePullBackOff",
     "RegistryUnavailable",
 )
-"""Reasons of the surroundings, not of the Pod."""
+"""Reasons of the cluster, not of the Pod."""
 SANDBOX = "FailedCreatePodSandBox"
-"""The event of a Pod that waits for its network and says nothing of it in its status."""
+"""The event of a Pod that waits for its network; its status does not say so."""
 _OF_ERRORS = ("denied", "error", "read-only")
-"""Words of what a case wants of mounttest where it wants it to fail."""
+"""Words in a case's text if it expects mounttest to fail."""
 _EMPTY = re.compile(r'content of file "[^"]*":')
-"""What mounttest says of an empty file; a certificate is in no record, so that its own words cannot be demanded."""
+"""What mounttest prints for an empty file; a certificate is never recorded, so its text cannot be required."""
 WHOLE_LINE = "whole-line"
-"""The key in ``Raw.context`` of cases whose text has to be a line of its own."""
+"""The key in ``Raw.context`` of cases whose text has to be a whole line."""
 QUIET = frozenset({"ContainerCreating", "PodInitializing", "Completed"})
 
 
@@ -51,7 +51,9 @@ def started(pod: Json) -> bool:
 def restarts(pod: Json, container: str) -> int:
     """Return how often a container of the Pod was restarted."""
     listed = pod.get("status", {}).get("containerStatuses") or []
-    return next((int(one["restartCount"]) for one in listed if one["name"] == container), 0)
+    return next(
+        (int(status["restartCount"]) for status in listed if status["name"] == container), 0
+    )
 
 
 def ended(pod: Json) -> bool:
@@ -59,10 +61,10 @@ def ended(pod: Json) -> bool:
     return pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
 
 
-def come(pod: Json, case: Case, container: str) -> bool:
-    """Whether nothing more is to be learnt by waiting: ``settled``.
+def conclusive(pod: Json, case: Case, container: str) -> bool:
+    """Whether waiting longer shows nothing more: ``settled``.
 
-    Where the case looks at what comes of the Pod by itself, that it came: its end, or a restart of ``container``.
+    If the case waits for what the Pod does by itself: its end, or a restart of ``container``.
     """
     if case.then is None or not case.then.by_itself:
         return settled(pod, case.reasons)
@@ -70,9 +72,11 @@ def come(pod: Json, case: Case, container: str) -> bool:
 
 
 def settled(pod: Json, reasons: Sequence[str]) -> bool:
-    """Whether nothing more is to be learnt by waiting: started, failed, or failing as the case requires."""
+    """Whether waiting longer shows nothing more: started, failed, or failing as the case requires."""
     status = pod.get("status", {})
-    return started(pod) or status.get("phase") == "Failed" or _shows(own_words(status), reasons)
+    return (
+        started(pod) or status.get("phase") == "Failed" or _shows(status_reasons(status), reasons)
+    )
 
 
 def read(raw: Raw) -> Reading:
@@ -100,13 +104,13 @@ def read(raw: Raw) -> Reading:
 
 def read_first_packets(record: Mapping[str, Any], raw: Raw) -> Reading:
     """Read what a Pod logged of its first packets, or why it never ran."""
-    if first_packets.told(logs := (record.get("then") or {}).get("logs") or {}):
+    if first_packets.any_attempt(logs := (record.get("then") or {}).get("logs") or {}):
         return first_packets.read(logs)
     return not_started(record["status"], record.get("events") or [], raw)
 
 
 def _of_its_end(status: Json, raw: Raw) -> Reading:
-    """Read how the first container ended: its code, or what it wrote for its Pod's status."""
+    """Read how the first container ended: its exit code, or its termination message."""
     # sample: {"terminated": {"exitCode": 7, "reason": "Error", "message": "…", "startedAt": …, "finishedAt": …}}
     listed = status.get("containerStatuses") or [{}]
     end = (listed[0].get("state") or {}).get("terminated") or {}
@@ -117,57 +121,65 @@ def _of_its_end(status: Json, raw: Raw) -> Reading:
         return _compared(code == says, f"its container ended with exit code {code}", says)
     if message and says not in message:
         return not_understood(f"its termination message is {message.strip()!r} instead of {says!r}")
-    told = f"with the message {message.strip()!r}" if message else "without a message"
-    return _compared(bool(message), f"it ended with exit code {code}, {told}", repr(says))
+    phrase = f"with the message {message.strip()!r}" if message else "without a message"
+    return _compared(bool(message), f"it ended with exit code {code}, {phrase}", repr(says))
 
 
-def _compared(good: bool, told: str, wanted: str) -> Reading:  # noqa: FBT001 - what was compared
-    """Return that something is as it should be, or what should be instead."""
+def _compared(good: bool, phrase: str, wanted: str) -> Reading:  # noqa: FBT001 - what was compared
+    """Return whether the value is as expected; if not, with the expected one."""
     outcome = Outcome.CONFORMS if good else Outcome.DEVIATES
     return Reading(
-        outcome=outcome, detail=one_line(told if good else f"{told} instead of {wanted}")
+        outcome=outcome, detail=one_line(phrase if good else f"{phrase} instead of {wanted}")
     )
 
 
 def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
-    """Read whether the kubelet restarted a container for the reason of the case, which only an event tells."""
+    """Read whether the kubelet restarted a container for the reason of the case; only an event says that."""
     status, says = record["status"], raw.context["says"]
-    events = [f"{one['reason']}: {one['message']}" for one in record.get("events") or ()]
-    restarted = [one for one in status.get("containerStatuses") or () if one.get("restartCount")]
-    ran = any("running" in one["state"] for one in status.get("containerStatuses") or ())
+    events = [f"{event['reason']}: {event['message']}" for event in record.get("events") or ()]
+    restarted = [
+        container
+        for container in status.get("containerStatuses") or ()
+        if container.get("restartCount")
+    ]
+    ran = any(
+        "running" in container["state"] for container in status.get("containerStatuses") or ()
+    )
     if restarted and not _shows(events, [says]):
         shown = events[-1] if events else "no event was found"
         return probe_failed(f"its container was restarted, but not for {says!r}: {shown}")
     if restarted:
-        return _compared(good=True, told=f"its container was restarted: {says}", wanted=says)
+        return _compared(good=True, phrase=f"its container was restarted: {says}", wanted=says)
     if ran:
-        return _compared(good=False, told="its container was never restarted", wanted=repr(says))
+        return _compared(good=False, phrase="its container was never restarted", wanted=repr(says))
     return not_started(status, record.get("events") or [], raw)
 
 
 def not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
-    """Read why a Pod is not there: its own reason, or one of its surroundings."""
+    """Read why a Pod did not start: for a reason of its own, or one of the cluster."""
     reasons = raw.context.get("reasons", "").splitlines()
     # sample: {"type": "Warning", "reason": "Failed", "message": "Error: container has runAsNonRoot …"}
-    told = [
+    warnings = [
         f"{event['reason']}: {event['message']}"
         for event in events
         if event.get("type") == "Warning"
     ]
-    own = list(own_words(status)) or [text for text in told if text.startswith(SANDBOX)]
+    own_reasons = list(status_reasons(status)) or [
+        text for text in warnings if text.startswith(SANDBOX)
+    ]
     why = (
-        "; ".join(dict.fromkeys(own or told[-1:]))
+        "; ".join(dict.fromkeys(own_reasons or warnings[-1:]))
         or f"phase {status.get('phase')}, no reason given"
     )
-    if reasons and not _shows([*own, *told], reasons):
+    if reasons and not _shows([*own_reasons, *warnings], reasons):
         return probe_failed(f"it did not start, but not for {' or '.join(reasons)}: {why}")
-    if not reasons and (not own or _shows(own, NOT_ITS_OWN)):
+    if not reasons and (not own_reasons or _shows(own_reasons, NOT_ITS_OWN)):
         return probe_failed(f"it did not start for a reason that is not its own: {why}")
     return Reading(outcome=Outcome.FAILS_TO_START, detail=one_line(why))
 
 
-def own_words(status: Json) -> Iterator[str]:
-    """Yield what the Pod's status says of why it is not there: reason and message, each once."""
+def status_reasons(status: Json) -> Iterator[str]:
+    """Yield why a Pod did not start, from its status: reason and message, each once."""
     # sample: {"phase": "Failed", "reason": "PodOSNotSupported", "message": "Pod was rejected: Failed to …"}
     if status.get("reason"):
         yield f"{status['reason']}: {status.get('message', '')}"
@@ -176,10 +188,10 @@ def own_words(status: Json) -> Iterator[str]:
             state = container.get("state") or {}
             # sample: {"waiting": {"reason": "CreateContainerConfigError", "message": "container has …"}}
             # sample: {"terminated": {"exitCode": 128, "reason": "StartError", "message": "failed to …"}}
-            said = state.get("waiting") or state.get("terminated") or {}
-            if said.get("reason", "Completed") not in QUIET:
-                code = f" ({said['exitCode']})" if said.get("exitCode") else ""
-                yield f"{container['name']}: {said['reason']}{code}: {said.get('message', '')}"
+            detail = state.get("waiting") or state.get("terminated") or {}
+            if detail.get("reason", "Completed") not in QUIET:
+                code = f" ({detail['exitCode']})" if detail.get("exitCode") else ""
+                yield f"{container['name']}: {detail['reason']}{code}: {detail.get('message', '')}"
             elif "running" in state and not container.get("ready") and kind == "containerStatuses":
                 yield f"{container['name']}: runs, but is not Ready"
     # sample: {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/4 …"}
@@ -211,7 +223,7 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         return endings.terminated(then, float(says))
     code, output = then.get("exit_code", 0), str(then.get("stdout", ""))
     if code and "curl" in raw.command:
-        # It says what it met: that a name is not known is another answer than that nobody listens.
+        # curl's error says more than its failure: an unknown name is not a refused connection.
         return curl.read(
             replace(raw, exit_code=code, stdout=output, stderr=str(then.get("stderr", "")))
         )
@@ -220,23 +232,23 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         return connect.read(replace(raw, exit_code=code, stdout=output, stderr=stderr))
     if "mounttest" in raw.command and output:
         return _of_a_file(output, says)
-    said = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
-    if code:  # the tool failed: what it would have said nobody knows
-        return probe_failed(f"{how}: it ended with exit code {code} and said {said}")
+    text = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
+    if code:  # the tool failed, so its output says nothing
+        return probe_failed(f"{how}: it ended with exit code {code} and said {text}")
     lines = [line.strip().lower() for line in output.splitlines()]
-    there = says.lower() in (lines if WHOLE_LINE in raw.context else output.lower())
-    good = then.get("status", 200) == 200 and there
+    contains = says.lower() in (lines if WHOLE_LINE in raw.context else output.lower())
+    good = then.get("status", 200) == 200 and contains
     wanted = "" if good else f" instead of {says!r}"
     return Reading(
         outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,
-        detail=one_line(f"{how}: it said {said}{wanted}"),
+        detail=one_line(f"{how}: it said {text}{wanted}"),
     )
 
 
 def _of_a_file(output: str, says: str) -> Reading:
-    """Read what mounttest met of a file: that one is not there, or is denied, is no failure of the tool.
+    """Read what mounttest printed about a file; a missing or denied file is not a failure of the tool.
 
-    Where an error is wanted, another error is none that is understood.
+    If an error is expected, another error is not understood.
     """
     # samples: content of file "/a": text    error reading file content for "/a": open /a: permission denied
     empty = _EMPTY.fullmatch(output.strip()) is not None
@@ -247,7 +259,7 @@ def _of_a_file(output: str, says: str) -> Reading:
 
 
 def _renewed(then: Json, raw: Raw) -> Reading:
-    """Read what came in the place of a StatefulSet's Pod: the same name, as host name and in DNS."""
+    """Read whether a StatefulSet's recreated Pod has the same name, as host name and in DNS."""
     before, after = then["uids"]
     if before == after or "stays" in then:
         return probe_failed(f"no other Pod {then['name']} came: {then.get('stays', before)}")
@@ -256,16 +268,16 @@ def _renewed(then: Json, raw: Raw) -> Reading:
         detail = f"Pod {name} calls itself {hostname or 'nothing'}"
         return Reading(outcome=Outcome.DEVIATES, detail=one_line(detail))
     lookup = then["lookup"]
-    said = nslookup.read(replace(raw, stdout=lookup["stdout"], stderr=lookup["stderr"]))
-    told = f"{lookup['asked']}: {said.detail}"
-    if said.outcome is Outcome.PROBE_FAILED:
-        return probe_failed(told)
-    if address in said.addresses:
-        return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"{name} was recreated; {told}"))
-    if said.outcome in {Outcome.RESOLVED, Outcome.NXDOMAIN}:
-        detail = f"the Pod that was recreated as {name} has {address}, but {told}"
+    resolution = nslookup.read(replace(raw, stdout=lookup["stdout"], stderr=lookup["stderr"]))
+    phrase = f"{lookup['asked']}: {resolution.detail}"
+    if resolution.outcome is Outcome.PROBE_FAILED:
+        return probe_failed(phrase)
+    if address in resolution.addresses:
+        return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"{name} was recreated; {phrase}"))
+    if resolution.outcome in {Outcome.RESOLVED, Outcome.NXDOMAIN}:
+        detail = f"the Pod that was recreated as {name} has {address}, but {phrase}"
         return Reading(outcome=Outcome.DEVIATES, detail=one_line(detail))
-    return Reading(outcome=said.outcome, detail=one_line(told))
+    return Reading(outcome=resolution.outcome, detail=one_line(phrase))
 
 
 def _restarted(then: Json) -> Reading:
@@ -282,13 +294,13 @@ def _restarted(then: Json) -> Reading:
 
 
 def _address(status: Json, raw: Raw) -> Reading:
-    own = str(status.get("podIP") or "")
-    if not own:
+    address = str(status.get("podIP") or "")
+    if not address:
         return probe_failed("the Pod started, but its status has no address")
     nodes = raw.context.get("client-node", "")
     if not nodes:
         return probe_failed(f"{_addresses(status)}, but its node's addresses are not known")
-    same = same_address(own, nodes)
+    same = same_address(address, nodes)
     detail = f"{_addresses(status)}, its node has {nodes}"
     return Reading(outcome=Outcome.CONFORMS if same else Outcome.DEVIATES, detail=detail)
 

@@ -27,7 +27,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One error text: ``fragment`` is looked for, ``sample`` is a line in which it occurs."""
+    """One error text: ``fragment`` is searched for; ``sample`` is a line that contains it."""
 
     stage: Stage
     fragment: str

@@ -12,11 +12,11 @@ from nettests.model.observation import Raw
 from nettests.parse.late_trains import unclear_trains
 
 SLOW_TRIES = 80
-"""So many are sent over any path, however slow it is: they prove a loss of 8 % with a chance of 99 %."""
+"""How many tries go over any path, however slow: they prove a loss of 8 % with a probability of 99 %."""
 
 
 def too_few_tries(check: Check, loss: LossEstimate | None, raws: Sequence[Raw]) -> str | None:
-    """Return why nothing can be said of a path on which no loss was proven; ``None`` where something can."""
+    """Return why the absence of losses proves nothing; ``None`` if it does."""
     if loss is None or loss.proven:
         return None
     wanted = min(check.action.connections, SLOW_TRIES)

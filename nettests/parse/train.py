@@ -14,16 +14,16 @@ from nettests.parse.taxonomy import Stage
 
 
 def read(raw: Raw) -> Reading:
-    """Read how many tries were lost; another error than silence is what the train brought."""
+    """Read how many tries were lost; an error other than silence is the result of the whole train."""
     if failure := channel_failure(raw):
         return failure
-    told = document(raw.stdout)
+    dial_result = document(raw.stdout)
     # sample: GET /dial?host=10.244.2.5&port=18081&protocol=udp&request=hostname&tries=29
     words = raw.command[-1] if raw.command else ""
     wanted = re.search(r"[?&]tries=(\d+)", words)
-    if told is None or wanted is None:
+    if dial_result is None or wanted is None:
         return not_understood(f"/dial answered {raw.status or ''} with {raw.stdout!r}")
-    tries, (responses, errors) = int(wanted[1]), told
+    tries, (responses, errors) = int(wanted[1]), dial_result
     if len(errors) > tries or (responses and len(responses) + len(errors) != tries):
         return probe_failed(
             f"/dial brought {len(responses)} answers and {len(errors)} errors to {tries} tries"

@@ -18,7 +18,7 @@ VARYING = re.compile(r"[\w.:-]*\d[\w.:-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """One text that no parser knows: who said it, one wording of it, and the checks whose answers are like it."""
+    """One text that no parser knows: its tool, one wording of it, and the checks with answers like it."""
 
     tool: str
     client_os: str
@@ -27,7 +27,7 @@ class Unread:
 
 
 def unread_texts(raws: Iterable[Raw]) -> tuple[Unread, ...]:
-    """Return what no parser knows in a run's answers, most checks first; alike are texts that differ in numbers alone."""
+    """Return the answers of a run that no parser knows, most checks first; texts are alike if only numbers differ."""
     texts: dict[tuple[str, str, str], str] = {}
     checks: dict[tuple[str, str, str], dict[str, None]] = {}
     for raw in raws:
@@ -36,8 +36,8 @@ def unread_texts(raws: Iterable[Raw]) -> tuple[Unread, ...]:
         kind = (raw.tool, raw.client_os, VARYING.sub("#", text))
         texts.setdefault(kind, text)
         checks.setdefault(kind, {})[parent_of(raw.check)] = None
-    found = [
+    groups = [
         Unread(tool=kind[0], client_os=kind[1], text=text, checks=tuple(checks[kind]))
         for kind, text in texts.items()
     ]
-    return tuple(sorted(found, key=lambda one: -len(one.checks)))
+    return tuple(sorted(groups, key=lambda group: -len(group.checks)))

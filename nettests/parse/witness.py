@@ -19,15 +19,15 @@ from nettests.parse.sources import same_address
 WITNESS = "witness"
 """The name of the tool."""
 PLAIN = "plain"
-"""The word of the record for a network plugin that encapsulates nothing."""
+"""What a record says of a network plugin that encapsulates nothing."""
 REWRITING = "l2bridge"
 """The driver that sends its Pods' packets with the node's MAC address (Microsoft, "Windows container network drivers")."""
 ITS_SOURCE = frozenset({Subject.SOURCE, Subject.NAT})
-"""What every such check is about: without it, others say too little of a connection."""
+"""What every such check compares; without it, the other subjects say too little about a connection."""
 
 
 def read(raw: Raw) -> Reading:
-    """Read what the server answered; an answer whose packets were not captured whole says nothing here."""
+    """Read the server's answer; it says nothing if its packets were not captured completely."""
     record = _record(raw)
     answer = replace(
         raw,
@@ -41,15 +41,15 @@ def read(raw: Raw) -> Reading:
         return reading
     if record["doubts"]:
         return probe_failed(f"the capture proves nothing: {record['doubts'][0]}")
-    found = tuple(_each(_Connection.of(record, reading)))
-    if not any(one.subject in ITS_SOURCE for one in found):
+    comparisons = tuple(_each(_Connection.of(record, reading)))
+    if not any(comparison.subject in ITS_SOURCE for comparison in comparisons):
         how = "the server answered" if reading.outcome.positive else "no answer came"
         return probe_failed(f"{how}, and no frame shows the source of its connection")
-    return replace(reading, detail=one_line("; ".join(map(str, found))))
+    return replace(reading, detail=one_line("; ".join(map(str, comparisons))))
 
 
 def witnessed_in(raws: Sequence[Raw]) -> tuple[Witnessed, ...]:
-    """Return what both witnesses of the last connection said; none where it cannot be read or was not answered."""
+    """Return what both witnesses of the last connection say; empty if it was not answered or cannot be read."""
     try:
         record = _record(raws[-1])
         reading = read(raws[-1])
@@ -75,13 +75,13 @@ Frame = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Connection:
-    """The record of one connection, and the source that its server saw."""
+    """The record of one connection, with the source that its server saw."""
 
     saw: str
-    """With its port, where the server told that too."""
+    """With its port, if the server reported it."""
     record: Mapping[str, Any]
     requests: tuple[Frame, ...]
-    """On their way from the translated destination on."""
+    """Requests after the translation of their destination."""
     replies: tuple[Frame, ...]
 
     @classmethod
@@ -102,18 +102,18 @@ class _Connection:
 
 
 def _each(connection: _Connection) -> Iterator[Witnessed]:
-    found = (
+    comparisons = (
         *(_at_the_backend(connection) if connection.record.get("preserved") else ()),
         *(() if connection.record.get("preserved") else (_source(connection),)),
         _reply(connection),
         _encapsulation(connection),
         _mac(connection),
     )
-    return (one for one in found if one is not None)
+    return (comparison for comparison in comparisons if comparison is not None)
 
 
 def _source(connection: _Connection) -> Witnessed | None:
-    """Compare the source that the server saw with that of the packets, from where they left their node on."""
+    """Compare the source that the server saw with that of the packets since they left their node."""
     if not connection.saw:
         return None
     source, node = connection.record["source_node"], connection.record["backend_node"]
@@ -128,7 +128,7 @@ def _source(connection: _Connection) -> Witnessed | None:
         "the server outside" if outside else "the server",
         connection.saw,
         relevant,
-        lambda one: _end(one, "source"),
+        lambda frame: _end(frame, "source"),
     )
 
 
@@ -168,42 +168,44 @@ def _at_the_backend(connection: _Connection) -> Iterator[Witnessed | None]:
 
 
 def _reply(connection: _Connection) -> Witnessed | None:
-    """Compare the source that the server saw with the destination of the reply; outside nothing is captured."""
+    """Compare the source that the server saw with the destination of the reply; nothing is captured outside."""
     if not connection.saw or connection.record["outside"]:
         return None
     node = connection.record["backend_node"]
     back = [reply for reply in connection.replies if reply["node"] == node and _leaves(reply)]
     return _compared(
-        Subject.REPLY, "the server", connection.saw, back, lambda one: _end(one, "destination")
+        Subject.REPLY, "the server", connection.saw, back, lambda frame: _end(frame, "destination")
     )
 
 
 def _encapsulation(connection: _Connection) -> Witnessed | None:
-    """Compare what the plugin is configured for with what crossed between the nodes."""
-    told = connection.record["encapsulation"]
-    if not told or connection.record["outside"]:
+    """Compare the encapsulation that the plugin is configured for with the frames between the nodes."""
+    encapsulation = connection.record["encapsulation"]
+    if not encapsulation or connection.record["outside"]:
         return None
     ends = {"request": connection.record["backend_node"], "reply": connection.record["source_node"]}
     crossing = [
-        one for one in (*connection.requests, *connection.replies) if one["tunnel"] or _leaves(one)
+        frame
+        for frame in (*connection.requests, *connection.replies)
+        if frame["tunnel"] or _leaves(frame)
     ]
     if not crossing:
         return None
 
-    def as_told(one: Frame) -> bool:
-        tunnel = one["tunnel"]
-        if told == PLAIN or tunnel is None:
-            return bool(told == PLAIN) is (tunnel is None)
+    def as_configured(frame: Frame) -> bool:
+        tunnel = frame["tunnel"]
+        if encapsulation == PLAIN or tunnel is None:
+            return bool(encapsulation == PLAIN) is (tunnel is None)
         vni = connection.record["vni"]
-        towards = ",".join(connection.record["nodes"].get(ends[one["way"]], ()))
+        towards = ",".join(connection.record["nodes"].get(ends[frame["way"]], ()))
         return (
-            tunnel["kind"].lower() == told
+            tunnel["kind"].lower() == encapsulation
             and vni in {None, tunnel["vni"]}
             and same_address(str(tunnel["destination"]), towards)
         )
 
-    says = "no encapsulation" if told == PLAIN else _tunnel(connection)
-    other = [one for one in crossing if not as_told(one)]
+    says = "no encapsulation" if encapsulation == PLAIN else _tunnel(connection)
+    other = [frame for frame in crossing if not as_configured(frame)]
     shown = (other or crossing)[0]
     return Witnessed(
         subject=Subject.ENCAPSULATION,
@@ -244,27 +246,29 @@ def _tunnel(connection: _Connection) -> str:
     return f"{kind}{number} between the nodes of both ends"
 
 
-def _crossing(one: Frame) -> str:
-    tunnel = one["tunnel"]
+def _crossing(frame: Frame) -> str:
+    tunnel = frame["tunnel"]
     if tunnel is None:
-        return f"{_end(one, 'source')} → {_end(one, 'destination')} without encapsulation"
+        return f"{_end(frame, 'source')} → {_end(frame, 'destination')} without encapsulation"
     return f"{tunnel['kind']} {tunnel['vni']} to {tunnel['destination']}"
 
 
 def _mac(connection: _Connection) -> Witnessed | None:
-    """Compare what the driver does with the MAC address that a Pod's packet has where it leaves the node."""
+    """Compare the driver's rewriting with the MAC address of a Pod's packet as it leaves the node."""
     if connection.record["driver"] != REWRITING:
         return None
-    own = [one for one in connection.record["frames"] if _of_pod(one) and one["source_mac"]]
+    pod_frames = [
+        frame for frame in connection.record["frames"] if _of_pod(frame) and frame["source_mac"]
+    ]
     out = [
         request for request in connection.requests if _on_wire(request) and request["source_mac"]
     ]
-    mine = [one for one in out if own and one["node"] == own[0]["node"]]
-    if not own or not mine:
+    same_node = [frame for frame in out if pod_frames and frame["node"] == pod_frames[0]["node"]]
+    if not pod_frames or not same_node:
         return None
-    kept = [one for one in mine if one["source_mac"] == own[0]["source_mac"]]
-    shown = (kept or mine)[0]
-    mac, pod = shown["source_mac"], own[0]["source_mac"]
+    kept = [frame for frame in same_node if frame["source_mac"] == pod_frames[0]["source_mac"]]
+    shown = (kept or same_node)[0]
+    mac, pod = shown["source_mac"], pod_frames[0]["source_mac"]
     return Witnessed(
         subject=Subject.MAC,
         witness=f"the driver {REWRITING}",
@@ -275,19 +279,19 @@ def _mac(connection: _Connection) -> Witnessed | None:
     )
 
 
-def _of_pod(one: Frame) -> bool:
-    return bool(one["way"] == "request" and one["edge"] == "Pod" and one["direction"] == "in")
+def _of_pod(frame: Frame) -> bool:
+    return bool(frame["way"] == "request" and frame["edge"] == "Pod" and frame["direction"] == "in")
 
 
-def _on_wire(one: Frame) -> bool:
-    return bool(one["edge"] == "wire" and one["direction"] != "in")
+def _on_wire(frame: Frame) -> bool:
+    return bool(frame["edge"] == "wire" and frame["direction"] != "in")
 
 
-def _leaves(one: Frame) -> bool:
-    """Whether a frame is on its way out of its node."""
-    if one["direction"] == "in" or one["edge"] == "Pod":
+def _leaves(frame: Frame) -> bool:
+    """Whether a frame is leaving its node."""
+    if frame["direction"] == "in" or frame["edge"] == "Pod":
         return False
-    return bool(one["edge"] == "wire" or one["tunnel"])
+    return bool(frame["edge"] == "wire" or frame["tunnel"])
 
 
 def _compared(
@@ -297,7 +301,7 @@ def _compared(
     frames: Sequence[Frame],
     shown_by: Callable[[Frame], str],
 ) -> Witnessed | None:
-    """Return both witnesses: the first frame that shows something else speaks for the capture."""
+    """Return what both witnesses say; the first frame that differs speaks for the capture."""
     if not frames:
         return None
     other = [frame for frame in frames if shown_by(frame) != says]
@@ -312,13 +316,13 @@ def _compared(
     )
 
 
-def _place(one: Frame) -> str:
-    return f"{one['node']}, {one['interface']}" if one["interface"] else str(one["node"])
+def _place(frame: Frame) -> str:
+    return f"{frame['node']}, {frame['interface']}" if frame["interface"] else str(frame["node"])
 
 
-def _end(one: Frame, end: str) -> str:
-    port = one[f"{end}_port"]
-    return f"{_bracketed(str(one[end]))}:{port}" if port is not None else str(one[end])
+def _end(frame: Frame, end: str) -> str:
+    port = frame[f"{end}_port"]
+    return f"{_bracketed(str(frame[end]))}:{port}" if port is not None else str(frame[end])
 
 
 def _bracketed(address: str | None) -> str:

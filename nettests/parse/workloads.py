@@ -1,7 +1,7 @@
-"""Read what became of an object that makes Pods: whether it made any, how they started, and what its status tells.
+"""Read the record of a workload: whether it created Pods, how they started, and what its status says.
 
-Beside ``start``, which reads one Pod. Pods that its controller makes and the API server, or a quota, refuses are no
-answer of the object. Used by ``probes.workloads`` as well, to know when nothing more is to be learnt by waiting.
+Beside ``start``, which reads one Pod. A Pod that the API server or a quota rejects says nothing about the
+workload. Used by ``probes.workloads`` as well, to know when waiting longer shows nothing more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,53 +18,56 @@ from nettests.parse.reading import Reading, one_line, probe_failed
 Json = dict[str, Any]
 
 _REFUSED = "FailedCreate"
-"""The reason of an event, or of a Deployment's condition, where a Pod was not taken."""
+"""The reason of an event, or of a Deployment's condition, if a Pod was rejected."""
 
 
 def settled(pods: Sequence[Json], how: str, says: str) -> bool:
-    """Whether nothing more is to be learnt of an object's Pods by waiting."""
+    """Whether waiting longer shows nothing more about a workload's Pods."""
     if how == APART:
-        known = [one for one in pods if start.started(one) or _kept_away(one, says)]
-        return len(known) == len(pods) > 1
-    return bool(pods) and all(start.settled(one, ()) for one in pods)
+        decided = [pod for pod in pods if start.started(pod) or _kept_away(pod, says)]
+        return len(decided) == len(pods) > 1
+    return bool(pods) and all(start.settled(pod, ()) for pod in pods)
 
 
 def serves(pods: Sequence[Json]) -> bool:
-    """Whether one of these Pods is Ready, and not about to go."""
-    return any(start.started(one) and not _leaves(one) for one in pods)
+    """Whether one of these Pods is Ready and not being deleted."""
+    return any(start.started(pod) and not _leaves(pod) for pod in pods)
 
 
 def replaced(pods: Sequence[Json], revision: str) -> bool:
-    """Whether all that stay are Pods of the template with this ``revision``, and Ready; others may take long to go."""
+    """Whether all Pods that are not being deleted are Ready and of the template with this ``revision``."""
     stay = _staying(pods)
-    return bool(stay) and all(_revision(one) == revision and start.started(one) for one in stay)
+    return bool(stay) and all(_revision(pod) == revision and start.started(pod) for pod in stay)
 
 
 def failing(pods: Sequence[Json]) -> list[Json]:
-    """Return the Pods that did not start, and stay."""
-    return [one for one in _staying(pods) if not start.started(one)]
+    """Return the Pods that did not start and are not being deleted."""
+    return [pod for pod in _staying(pods) if not start.started(pod)]
 
 
-def told(kind: Workload, own: Mapping[str, Any]) -> str:
-    """Return what the status of an object lacks to tell that its Pods are as they should be, or nothing."""
-    status, spec = own.get("status") or {}, own.get("spec") or {}
-    generation = (own.get("metadata") or {}).get("generation", 0)
+def status_lacks(kind: Workload, workload: Mapping[str, Any]) -> str:
+    """Return what a workload's status lacks to show that its Pods are as specified; empty if nothing."""
+    status, spec = workload.get("status") or {}, workload.get("spec") or {}
+    generation = (workload.get("metadata") or {}).get("generation", 0)
     if (observed := status.get("observedGeneration", generation)) < generation:
         return f"of generation {observed}, and its spec is generation {generation}"
     match kind:
         case Workload.DAEMON_SET:
             # sample: {"desiredNumberScheduled": 1, "numberReady": 1, "numberMisscheduled": 0, …}
-            found, wanted = status.get("numberReady", 0), status.get("desiredNumberScheduled", 0)
-            return "" if found == wanted > 0 else f"{found} of {wanted} Pods Ready"
+            ready, wanted = status.get("numberReady", 0), status.get("desiredNumberScheduled", 0)
+            return "" if ready == wanted > 0 else f"{ready} of {wanted} Pods Ready"
         case Workload.DEPLOYMENT | Workload.STATEFUL_SET:
             # sample: {"observedGeneration": 2, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, …}
             wanted = spec.get("replicas", 1)
-            found = min(status.get("readyReplicas", 0), status.get("updatedReplicas", 0))
-            return "" if found >= wanted else f"{found} of {wanted} Pods of its template Ready"
+            ready = min(status.get("readyReplicas", 0), status.get("updatedReplicas", 0))
+            return "" if ready >= wanted else f"{ready} of {wanted} Pods of its template Ready"
         case Workload.JOB:
             # sample: {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True", …}], …}
             listed = status.get("conditions") or ()
-            done = any(one["type"] == "Complete" and one["status"] == "True" for one in listed)
+            done = any(
+                condition["type"] == "Complete" and condition["status"] == "True"
+                for condition in listed
+            )
             return (
                 "" if done else f"{status.get('succeeded', 0)} succeeded, and no condition Complete"
             )
@@ -75,36 +78,36 @@ def told(kind: Workload, own: Mapping[str, Any]) -> str:
 
 
 def read(raw: Raw) -> Reading:
-    """Read the record of one object; ``context`` holds its ``kind``, and ``then`` and ``says`` of the case."""
+    """Read the record of one workload; ``context`` holds its ``kind``, and the case's ``then`` and ``says``."""
     record, kind, how = read_json(raw.stdout), Workload(raw.context["kind"]), raw.context["then"]
     pods: list[Json] = record["pods"]
     if not pods:
-        return _made_none(record, kind)
+        return _no_pods(record, kind)
     if how == APART:
         return _apart(pods, record, raw)
     if failed := failing(pods):
         return start.not_started(failed[0]["status"], record["events"], raw)
     if how == ROLLS_OUT:
         return _rolled_out(record, kind)
-    lacking = told(kind, record["own"])
+    lacking = status_lacks(kind, record["own"])
     if lacking:
         return _deviates(f"its Pod started, but the {kind.value}'s status tells {lacking}")
     return _conforms(f"the {kind.value} made {_named(pods)}, and its status tells so")
 
 
-def _made_none(record: Json, kind: Workload) -> Reading:
+def _no_pods(record: Json, kind: Workload) -> Reading:
     return _refused(record, kind) or _deviates(
         f"the {kind.value} made no Pod in {record['seconds']:.0f} s"
     )
 
 
 def _refused(record: Json, kind: Workload) -> Reading | None:
-    """Return that a Pod was refused, where events or a Deployment's status say so."""
+    """Return the reading of a rejected Pod, if events or a Deployment's status name one."""
     # sample: {"type": "Warning", "reason": "FailedCreate", "message": "Error creating: pods \"x-\" is forbidden: …"}
     # sample: {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "pods \"x-\" is …"}
     conditions = (record["own"].get("status") or {}).get("conditions") or ()
-    told = (*record["said"], *conditions)
-    refused = [one["message"] for one in told if one.get("reason") == _REFUSED]
+    notices = (*record["said"], *conditions)
+    refused = [notice["message"] for notice in notices if notice.get("reason") == _REFUSED]
     return (
         probe_failed(f"a Pod of the {kind.value} was refused: {refused[-1]}") if refused else None
     )
@@ -112,33 +115,33 @@ def _refused(record: Json, kind: Workload) -> Reading | None:
 
 def _apart(pods: Sequence[Json], record: Json, raw: Raw) -> Reading:
     says = raw.context["says"]
-    here = [one for one in pods if start.started(one)]
-    away = [one for one in pods if _kept_away(one, says)]
-    if len(here) > 1:
+    started = [pod for pod in pods if start.started(pod)]
+    pending = [pod for pod in pods if _kept_away(pod, says)]
+    if len(started) > 1:
         return _deviates(
-            f"{_named(here)} started on one node, though they keep away from each other"
+            f"{_named(started)} started on one node, though they keep away from each other"
         )
-    if not here:
+    if not started:
         return start.not_started(pods[0]["status"], record["events"], raw)
-    if not away:
-        other = next((one for one in pods if one not in here), None)
-        why = "; ".join(start.own_words(other["status"])) if other else "it was not made"
+    if not pending:
+        other = next((pod for pod in pods if pod not in started), None)
+        why = "; ".join(start.status_reasons(other["status"])) if other else "it was not made"
         return probe_failed(f"one Pod started, and of the other is not known why it did not: {why}")
-    why = "; ".join(start.own_words(away[0]["status"]))
-    return _conforms(f"{_named(here)} started, and {_named(away)} stays pending: {why}")
+    why = "; ".join(start.status_reasons(pending[0]["status"]))
+    return _conforms(f"{_named(started)} started, and {_named(pending)} stays pending: {why}")
 
 
 def _rolled_out(record: Json, kind: Workload) -> Reading:
     if not record["rolled"]:
         shown = ", ".join(
-            f"{_name(one)} ({_revision(one) or 'the first'})" for one in record["pods"]
+            f"{_name(pod)} ({_revision(pod) or 'the first'})" for pod in record["pods"]
         )
         return _refused(record, kind) or _deviates(
             f"its template was changed, and Pods were not replaced in time: {shown}"
         )
     if record["gap"]:
         return _deviates("its template was changed, and for a while no Pod of it was Ready")
-    lacking = told(kind, record["own"])
+    lacking = status_lacks(kind, record["own"])
     if lacking:
         return _deviates(f"its Pod was replaced, but the {kind.value}'s status tells {lacking}")
     return _conforms(
@@ -147,11 +150,11 @@ def _rolled_out(record: Json, kind: Workload) -> Reading:
 
 
 def _kept_away(pod: Json, says: str) -> bool:
-    return any(says in text for text in start.own_words(pod["status"]))
+    return any(says in text for text in start.status_reasons(pod["status"]))
 
 
 def _staying(pods: Sequence[Json]) -> list[Json]:
-    return [one for one in pods if not _leaves(one)]
+    return [pod for pod in pods if not _leaves(pod)]
 
 
 def _leaves(pod: Json) -> bool:

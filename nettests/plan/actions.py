@@ -31,7 +31,7 @@ ECHO_HEADERS = 28
 
 
 def action(candidate: Candidate, node_pools: NodePools, facts: ClusterFacts) -> Action:
-    """Return the concrete question; ``PlanError`` where the flow's matrix gives its target no node."""
+    """Return the concrete action; ``PlanError`` if the flow's matrix gives its target no node."""
     return Action(
         source=_source(candidate),
         target=targets.in_family(_target(candidate, node_pools), candidate.family),
@@ -65,7 +65,7 @@ def _connections(candidate: Candidate, facts: ClusterFacts) -> int:
 
 
 def _size(candidate: Candidate, facts: ClusterFacts) -> int | None:
-    """Return how many bytes of payload the flow wants: in one packet as large as it says, or over a connection."""
+    """Return the flow's payload in bytes: in one packet of the wanted size, or over a connection."""
     flow = candidate.flow
     if flow.question is Question.PATH_MTU:
         return facts.cni.mtu.value
@@ -125,7 +125,7 @@ def _target(candidate: Candidate, node_pools: NodePools) -> Target:
 
 
 def _of_service(candidate: Candidate, template: str | None) -> Target:
-    """Return a Service as the cell and the flow's settings say which endpoints it has."""
+    """Return a Service with the endpoints that the cell and the flow's settings give it."""
     cell, kind, settings = candidate.cell, candidate.flow.target, candidate.flow.service
     if cell.many_backends is not None:
         return targets.many_backends(cell.many_backends, candidate.flow.backends)
@@ -140,7 +140,7 @@ def _of_service(candidate: Candidate, template: str | None) -> Target:
 
 
 def _node(candidate: Candidate) -> NodeFacts:
-    """Return the node that holds the target; ``PlanError`` where the flow's matrix gives none."""
+    """Return the target's node; ``PlanError`` if the flow's matrix gives none."""
     if candidate.cell.target is None:
         kind, matrix = candidate.flow.target.value, candidate.flow.matrix.value
         raise PlanError(
@@ -151,7 +151,7 @@ def _node(candidate: Candidate) -> NodeFacts:
 
 
 def _owner(pool: NodePool, client: Vantage) -> NodeFacts:
-    """Return the node of a pool at whose address a client tests NodePorts: not its own, if there is another one."""
+    """Return the node of a pool whose address a client uses for NodePorts: not its own, if there is another one."""
     others = [node for node in pool.members if node.name != client.node]
     return (others or list(pool.members))[-1]
 
@@ -163,8 +163,8 @@ def _over(flow: Flow, pool: NodePool, client: Vantage, owner: NodeFacts | None) 
             return targets.mixed_target_ports(pool, flow.service)
         if flow.question.changes_services:
             at_node = descriptor(flow.target).owner is Owner.NODE_PORT
-            own = (owner or _owner(pool, client)) if at_node else None
+            owner_node = (owner or _owner(pool, client)) if at_node else None
             named = client.pool or client.probe
-            return targets.churned(pool, flow.service, named, own, flow.target)
+            return targets.churned(pool, flow.service, named, owner_node, flow.target)
         return targets.affinity(pool, flow.service)
     return targets.spread(pool) if flow.several_backends else targets.affinity(pool)

@@ -30,12 +30,12 @@ from nettests.plan.ipv6_alone import why_not_on_windows
 from nettests.plan.permits import why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
 from nettests.plan.questions import Candidate
-from nettests.rules.subjects import is_told_later, subject_of, why_not_about
+from nettests.rules.subjects import is_reported_later, subject_of, why_not_about
 
 HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
 MOST_ZONES = 8
-"""An endpoint is hinted for so many at most (API reference, EndpointHints)."""
+"""The most zones in an endpoint's hints (API reference, EndpointHints)."""
 SCTP = KubernetesVersion.parse("1.19")
 """SCTPSupport is on by default from here on (KEP-614)."""
 SLICES = KubernetesVersion.parse("1.21")
@@ -47,13 +47,16 @@ def sift(
     facts: ClusterFacts,
     enabled: Collection[CheckClass] = (),
 ) -> Iterator[tuple[Candidate, Action] | Skip]:
-    """Yield each question that can be run here, and is to be, and a skip for each other one."""
+    """Yield each action that can be run here and is enabled, and a skip for each other one."""
     for candidate, action in probed:
         flow = candidate.flow
         reason = (
             why_not(action, facts)
             or why_unseen(flow, facts)
-            or next(filter(None, (not_enabled(one, enabled) for one in flow.classes)), "")
+            or next(
+                filter(None, (not_enabled(check_class, enabled) for check_class in flow.classes)),
+                "",
+            )
         )
         yield flow.skipped(candidate.id, reason) if reason else (candidate, action)
 
@@ -77,11 +80,12 @@ def why_not(action: Action, facts: ClusterFacts) -> str:
         or _not_about_this(action, facts)
         or _no_name_server(action, facts)
         or _no_mtu(action, facts)
+        or _no_mark_beyond_proxy(action, facts)
     )
 
 
 def _forbidden_by_level(action: Action, facts: ClusterFacts) -> str:
-    """Return what this question needs and the Pod Security level of the run's namespace forbids."""
+    """Return what this action needs but the Pod Security level of the run's namespace forbids."""
     level = facts.pod_security.value or pod_security.PRIVILEGED
     what = ""
     if level != pod_security.PRIVILEGED and not (action.case and action.case.level):
@@ -97,7 +101,7 @@ def _forbidden_by_level(action: Action, facts: ClusterFacts) -> str:
 
 
 def _forbidden_ping(action: Action) -> str:
-    """Return what a ping needs that ``restricted`` forbids: Linux pods may not, and others count beside theirs."""
+    """Return what a ping needs but ``restricted`` forbids: Linux pods may not ping, and controls need their pings."""
     if action.question is not Question.PING:
         return ""
     if action.source.os is OS.LINUX:
@@ -119,7 +123,7 @@ def _no_namespace_of_level(action: Action, facts: ClusterFacts) -> str:
 
 
 def _on_hosts(action: Action) -> bool:
-    """Whether the question needs a pod on a node's own network."""
+    """Whether the action needs a pod on a node's own network."""
     settings = action.target.settings
     return (
         action.source.kind is VantageKind.NODE
@@ -130,7 +134,7 @@ def _on_hosts(action: Action) -> bool:
 
 
 def _forbidden_case(action: Action, facts: ClusterFacts, level: str) -> str:
-    """Return what is forbidden of a case's Pod: of what has to be accepted or to start."""
+    """Return what is forbidden of a case's Pods that have to be accepted or to start."""
     case = action.case
     if case is None or not action.question.tries_objects:
         return ""
@@ -138,8 +142,8 @@ def _forbidden_case(action: Action, facts: ClusterFacts, level: str) -> str:
     refused = case.outcome is Outcome.REJECTED  # by validation, which comes before admission
     texts = [text for text in ("" if refused else case.object, case.counter) if text]
     items = [item for item in map(json.loads, texts) if item["kind"] == "Pod"]
-    found = (pod_security.forbidden(item["spec"], os, level) for item in items)
-    return next(filter(None, found), "")
+    violations = (pod_security.forbidden(item["spec"], os, level) for item in items)
+    return next(filter(None, violations), "")
 
 
 def _no_pod_records(action: Action, facts: ClusterFacts) -> str:
@@ -171,7 +175,7 @@ def _no_cron_jobs(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_hints(action: Action, facts: ClusterFacts) -> str:
-    """kube-proxy follows hints where it knows its own zone, and one of them is for it."""
+    """kube-proxy follows hints if it knows its own zone, and a hint names that zone."""
     settings = action.target.settings
     if settings is None or settings.by_hand is not ByHand.HINTED:
         return ""
@@ -182,7 +186,7 @@ def _no_hints(action: Action, facts: ClusterFacts) -> str:
     node = facts.node(action.source.node or "")
     if node.zone.value is None:
         return f"the zone of {node.name} is not known: {node.zone.origin}"
-    zones = {one.zone.value for one in facts.nodes if one.zone.value}
+    zones = {node.zone.value for node in facts.nodes if node.zone.value}
     if len(zones) > MOST_ZONES:
         return f"nodes stand in {len(zones)} zones; an endpoint is hinted for {MOST_ZONES} at most"
     return ""
@@ -220,7 +224,7 @@ def _no_external_target(action: Action, facts: ClusterFacts) -> str:
 
 
 def _connects(question: Question) -> bool:
-    """Whether a question takes a port of the external target."""
+    """Whether an action needs a port of the external target."""
     match question:
         case Question.REACH | Question.IDLE | Question.FLOWS | Question.WITNESS:
             return True
@@ -272,15 +276,17 @@ def _no_external_vantage(action: Action, facts: ClusterFacts) -> str:
 
 
 def _not_about_this(action: Action, facts: ClusterFacts) -> str:
-    """A rule of configuration is about some clusters and nodes only (``Case.when``).
+    """A rule of configuration applies only to some clusters and nodes (``Case.when``).
 
-    What the node's own vantage tells is decided once it has told (``probes.configuration``).
+    Conditions on facts that the node's own vantage reads are decided later (``probes.configuration``).
     """
     if action.case is None:
         return ""
     node = facts.node(action.source.node) if action.source.node else None
     subjects = [
-        one for one in map(subject_of, action.case.when) if not is_told_later(one, facts, node)
+        subject
+        for subject in map(subject_of, action.case.when)
+        if not is_reported_later(subject, facts, node)
     ]
     return next(filter(None, (why_not_about(subject, facts, node) for subject in subjects)), "")
 
@@ -300,3 +306,16 @@ def _no_mtu(action: Action, facts: ClusterFacts) -> str:
     if action.question is not Question.PING or action.size is None or facts.cni.mtu.known:
         return ""
     return f"the pods' MTU is not known: {facts.cni.mtu.origin}"
+
+
+def _no_mark_beyond_proxy(action: Action, facts: ClusterFacts) -> str:
+    """A captured connection is known by its source port, which one that kube-proxy itself opens does not have."""
+    if action.question is not Question.WITNESS or action.target.service is None:
+        return ""
+    node = facts.node(action.source.node or "")
+    if node.kube_proxy.mode.value != "userspace":
+        return ""
+    return (
+        f"kube-proxy of {node.name} runs in userspace mode: it opens a connection of its own to the backend, "
+        "and no capture can tell whose that is"
+    )

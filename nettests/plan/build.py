@@ -31,7 +31,7 @@ def build(
     flows: Iterable[Flow],
     enabled: Collection[CheckClass] = (),
 ) -> Plan:
-    """Return all that a run of ``flows`` will do on a cluster with these facts.
+    """Return everything that a run of ``flows`` will do on a cluster with these facts.
 
     Checks of classes other than ``default`` that are not ``enabled`` are skips.
     """
@@ -43,7 +43,7 @@ def build(
     possible, left_out = _separated(sift(probed, facts, enabled))
     topology = Topology(node_pools=of_use(node_pools, facts), facts=facts)
     checks = _checks(possible, topology)
-    left_out = _said_once(left_out, {one.id for one in checks})
+    left_out = _one_per_id(left_out, {check.id for check in checks})
     pods, services = objects_of(checks, node_pools, facts)
     return Plan(
         checks=tuple(sorted(checks, key=lambda check: check.id)),
@@ -62,28 +62,28 @@ def _checks(possible: Iterable[tuple[Candidate, Action]], topology: Topology) ->
             fleet.setdefault(candidate.id, []).append((candidate, question))
         else:
             checks.append(check(candidate, question, topology))
-    return [*checks, *(swept(found, topology) for found in fleet.values())]
+    return [*checks, *(swept(members, topology) for members in fleet.values())]
 
 
-def _said_once(skips: Iterable[Skip], planned: Collection[str]) -> list[Skip]:
-    """Return one skip for each id: members of the fleet have theirs together.
+def _one_per_id(skips: Iterable[Skip], planned: Collection[str]) -> list[Skip]:
+    """Return one skip for each id: members of the fleet share one.
 
-    Where others of the same check can be run, those that cannot have an id beside it.
+    If other members of the check can be run, the skip gets a separate id.
     """
-    found: dict[str, Skip] = {}
+    by_id: dict[str, Skip] = {}
     for skip in skips:
         name = f"{skip.id}/{LEFT_OUT}" if skip.id in planned else skip.id
-        found.setdefault(name, replace(skip, id=name))
-    return list(found.values())
+        by_id.setdefault(name, replace(skip, id=name))
+    return list(by_id.values())
 
 
-def _separated(found: Iterable[T | Skip]) -> tuple[list[T], list[Skip]]:
-    """Separate what goes on to the next stage from the skips."""
+def _separated(candidates: Iterable[T | Skip]) -> tuple[list[T], list[Skip]]:
+    """Separate the candidates for the next stage from the skips."""
     kept: list[T] = []
     skips: list[Skip] = []
-    for one in found:
-        if isinstance(one, Skip):
-            skips.append(one)
+    for candidate in candidates:
+        if isinstance(candidate, Skip):
+            skips.append(candidate)
         else:
-            kept.append(one)
+            kept.append(candidate)
     return kept, skips

@@ -24,33 +24,38 @@ STEERED = "steered"
 
 def pod(os: str | None = "windows", /, **spec: Any) -> Json:
     """Return a pod for nodes of ``os`` (``spec.os`` stays unset for ``None``), never to be stored."""
-    made: Json = {
+    pod_spec: Json = {
         "nodeSelector": {OS_LABEL: os or "windows"},
         "containers": [{"name": "probe", "image": AGNHOST, "args": ["pause"]}],
         **spec,
     }
     if os is not None:
-        made["os"] = {"name": os}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "admission"}, "spec": made}
+        pod_spec["os"] = {"name": os}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "admission"}, "spec": pod_spec}
 
 
 def unplaced() -> Json:
-    """Return a pod that says nothing of where it may stand, never to be stored."""
-    made = pod(None)
-    del made["spec"]["nodeSelector"]
-    return made
+    """Return a pod without any constraint on its node, never to be stored."""
+    manifest = pod(None)
+    del manifest["spec"]["nodeSelector"]
+    return manifest
 
 
 def service(**spec: Any) -> Json:
     """Return a Service of one port, never to be stored."""
-    made = {"ports": [{"port": 80}], "selector": {"app": "admission"}, **spec}
-    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission"}, "spec": made}
+    service_spec = {"ports": [{"port": 80}], "selector": {"app": "admission"}, **spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "admission"},
+        "spec": service_spec,
+    }
 
 
 def container(name: str = "probe", **fields: Any) -> Json:
     """Return a container like that of ``pod``, with these fields."""
-    own: Json = deepcopy(pod()["spec"]["containers"][0])
-    return {**own, "name": name, **fields}
+    base: Json = deepcopy(pod()["spec"]["containers"][0])
+    return {**base, "name": name, **fields}
 
 
 def with_container(kind: str, os: str | None = "windows", **fields: Any) -> Json:
@@ -72,15 +77,15 @@ def rejected(label: str, item: Json, *, field: str, counter: Json | None = None)
 
 
 def accepted(label: str, item: Json) -> Case:
-    """Return a case whose object is accepted; a refusal counts beside a plain one, which is."""
+    """Return a case whose object is accepted; a refusal counts only if a plain object is accepted."""
     plain = service() if item["kind"] == "Service" else pod(item["spec"].get("os", {}).get("name"))
     return Case(label=label, object=_text(item), counter=_text(plain), outcome=Outcome.ACCEPTED)
 
 
 def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: Json) -> Case:
-    """Return a case whose Pod a namespace of that level of Pod Security takes or refuses.
+    """Return a case whose Pod a namespace of that level of Pod Security admits or refuses.
 
-    A refusal counts beside ``counter``, which the namespace takes.
+    A refusal counts only if the namespace admits ``counter``.
     """
     return Case(
         label=label, object=_text(item), counter=_text(counter), outcome=outcome, level=level
@@ -88,7 +93,7 @@ def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: J
 
 
 def steered(label: str, item: Json) -> Case:
-    """Return a case whose Pod names a RuntimeClass of the cluster, and gets where it says Pods may stand."""
+    """Return a case whose Pod names a RuntimeClass of the cluster, and gets its scheduling constraints."""
     return Case(
         label=label,
         object=_text(item),
@@ -104,12 +109,12 @@ def rule(name: str) -> Case:
     if name not in RULES:
         hint = nearest(name, sorted(RULES), what="rules", most=3)
         raise PlanError(f"there is no rule of configuration {name!r}", hint=hint)
-    found = RULES[name]
+    definition = RULES[name]
     return Case(
         label=name,
         outcome=Outcome.CONFORMS,
-        when=tuple(subject.word for subject in found.about),
-        beside_pod=found.beside_pod,
+        when=tuple(subject.word for subject in definition.about),
+        beside_pod=definition.beside_pod,
     )
 
 

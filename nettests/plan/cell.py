@@ -15,7 +15,7 @@ from nettests.plan.node_pools import NodePool
 class Cell:
     """One place of a matrix.
 
-    ``source`` is ``None`` outside the cluster, ``target`` is ``None`` for what has no node. With
+    ``source`` is ``None`` outside the cluster, ``target`` is ``None`` without a node. With
     ``backend`` the target node only owns the address, and the backend's node answers.
     """
 
@@ -25,19 +25,19 @@ class Cell:
     backend: NodeFacts | None = None
     backends: NodePool | None = None
     many_backends: NodePool | None = None
-    """The node pool on whose members many backends stand."""
+    """The node pool whose members run many backends."""
     member: str = ""
     """The label of a member of the fleet: the cells of one pair of systems make one check."""
     of_pool: bool = False
-    """Whether it is a member of a node pool's check: the cells of one pair of node pools make one check then."""
+    """Whether it is a member of a node pool's check: then the cells of one pair of node pools make one check."""
     protocols: tuple[Protocol, ...] = ()
-    """Those of its flow that are tested there; all of them where this is empty."""
+    """The flow's protocols that are tested there; empty for all of them."""
     beside: int = 1
-    """Of a member of a node pool's check: how many there are of the node pool."""
+    """For a member of a node pool's check: the number of the node pool's members."""
 
     @property
     def path(self) -> str:
-        """The part of a check's id that says where: ``windows-1/linux-1/other-node``, ``windows/linux``, ``api``."""
+        """The place in a check's id: ``windows-1/linux-1/other-node``, ``windows/linux``, ``api``."""
         if self.of_pool and self.backends is None:
             return self.source_name
         if self.member and not self.of_pool:
@@ -48,12 +48,12 @@ class Cell:
 
     @property
     def source_name(self) -> str:
-        """What ids call the source."""
+        """The source's name in ids."""
         return self.source.pool if self.source else EXTERNAL
 
     @property
     def target_name(self) -> str:
-        """What ids call the target: the pool of its node, or of its backends where they stand for it."""
+        """The target's name in ids: the pool of its node, or of its backends if they stand for it."""
         over = self.backends or self.many_backends
         if over:
             return over.name
@@ -61,7 +61,7 @@ class Cell:
 
     @property
     def suffix(self) -> str:
-        """The last part of a check's id where the backend's place matters: ``backend-local``."""
+        """The last part of a check's id if the backend's place matters: ``backend-local``."""
         if self.backend is None:
             return ""
         return f"backend-{'local' if self.backend is self.target else self.backend.pool}"
@@ -69,7 +69,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """A place of a matrix that this cluster does not offer."""
+    """A place of a matrix that this cluster does not have."""
 
     path: str
     reason: str

@@ -15,8 +15,8 @@ from nettests.plan.questions import Candidate
 
 
 def check(candidate: Candidate, action: Action, topology: Topology) -> Check:
-    """Return the check that ``action`` is the question of."""
-    # Whether clients stick is in question, or where connections spread: the former needs the latter.
+    """Return the check that ``action`` carries out."""
+    # Session affinity is tested, or distribution: the former needs the latter as a control.
     sticky = candidate.flow.service is not None and candidate.flow.service.session_affinity
     spread = candidate.flow.several_backends and not sticky
     counted = candidate.question is Question.DISTRIBUTE and not spread
@@ -39,31 +39,31 @@ def check(candidate: Candidate, action: Action, topology: Topology) -> Check:
     )
 
 
-def swept(found: Sequence[tuple[Candidate, Action]], topology: Topology) -> Check:
+def swept(candidates: Sequence[tuple[Candidate, Action]], topology: Topology) -> Check:
     """Return the one check that the candidates of a fleet with the same id are members of."""
-    whole = [(candidate, check(candidate, action, topology)) for candidate, action in found]
+    whole = [(candidate, check(candidate, action, topology)) for candidate, action in candidates]
     first = whole[0][1]
-    placements = [one.placement for _, one in whole]
+    placements = [member_check.placement for _, member_check in whole]
     between = Placement.OTHER_NODE in placements
     return replace(
         first,
-        action=_shared(first.action, of_pool=found[0][0].cell.of_pool),
+        action=_shared(first.action, of_pool=candidates[0][0].cell.of_pool),
         placement=Placement.OTHER_NODE if between else placements[0],
         controls=(),
         members=tuple(
             Member(
                 label=candidate.cell.member,
-                action=one.action,
-                placement=one.placement,
-                controls=one.controls,
+                action=member_check.action,
+                placement=member_check.placement,
+                controls=member_check.controls,
             )
-            for candidate, one in whole
+            for candidate, member_check in whole
         ),
     )
 
 
 def _shared(action: Action, *, of_pool: bool) -> Action:
-    """Return what the questions of all members of a check have in common with this one, the node pools too if they do."""
+    """Return what the actions of all members of a check have in common with this one, including shared node pools."""
     source, target = action.source, action.target
     pools = (source.pool, target.pool) if of_pool else (None, None)
     policy = source.dns_policy
@@ -75,7 +75,7 @@ def _shared(action: Action, *, of_pool: bool) -> Action:
 
 
 def _needs(candidate: Candidate) -> tuple[str, ...]:
-    """Return what the source needs for this way of sending."""
+    """Return the programs that the source needs for this way of sending."""
     kept = candidate.question is Question.DURING and candidate.protocol is Protocol.UDP
     if (kept or candidate.question is Question.IDLE) and candidate.cell.source is not None:
         return _to_hold_a_flow(candidate.cell.source.os)
@@ -96,7 +96,7 @@ def _to_hold_a_flow(os: OS) -> tuple[str, ...]:
 
 
 def _of_family(proofs: Iterable[Control], candidate: Candidate) -> tuple[Control, ...]:
-    """Return controls whose Services, too, are there in the check's family."""
+    """Return the controls with Services in the check's family."""
     if candidate.family is None:
         return tuple(proofs)
     return tuple(

@@ -11,11 +11,13 @@ from nettests.model.nearest import nearest
 from nettests.model.words import CheckClass
 
 OPTION = "--enable"
-CHOICES = tuple(one.value for one in CheckClass if one is not CheckClass.DEFAULT)
+CHOICES = tuple(
+    check_class.value for check_class in CheckClass if check_class is not CheckClass.DEFAULT
+)
 
 
 def read_classes(texts: Iterable[str]) -> frozenset[CheckClass]:
-    """Read what ``--enable`` was given, each a list with commas; ``PlanError`` names a wrong word."""
+    """Read the values of ``--enable``, each a list with commas; ``PlanError`` names a wrong word."""
     words = [word.strip() for text in texts for word in text.split(",")]
     for word in words:
         if word not in CHOICES:

@@ -29,12 +29,12 @@ from nettests.plan.node_pools import (
 )
 
 _OPENED = {"pod-proxy", "port-forward", "port-read"}
-"""What may fail to be opened: the counter-case is opened in the same way."""
+"""Steps whose stream may fail to open: the counter-case opens one in the same way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """What a cluster offers to controls: its node pools, and what is known of the outside."""
+    """What controls can use of a cluster: its node pools, and the facts about the outside."""
 
     node_pools: NodePools
     facts: ClusterFacts
@@ -56,15 +56,15 @@ def controls(topology: Topology, action: Action, backends: NodePool | None) -> t
     action = _at_once(action)
     if not action.question.has_path:
         return (*_without_a_path(action), *_requested_otherwise(topology, action))
-    found = (
+    proofs = (
         ("vantage", _of_own_servers(topology, action) or _vantage(topology, action)),
         ("target", _distribution(action, backends) if backends else _target(topology, action)),
     )
-    return tuple(Control(proves=proves, action=proof) for proves, proof in found if proof)
+    return tuple(Control(proves=proves, action=proof) for proves, proof in proofs if proof)
 
 
 def _at_once(action: Action) -> Action:
-    """Return the plain form of a question for use as a control, which changes nothing and waits for nothing."""
+    """Return the plain form of an action for use as a control, which changes nothing and waits for nothing."""
     match action.question:
         case Question.CHURN | Question.IDLE | Question.LOSS | Question.FLOWS | Question.SCALE:
             return replace(action, question=Question.REACH, connections=1)
@@ -83,7 +83,7 @@ def _at_once(action: Action) -> Action:
 
 
 def _without_a_path(action: Action) -> Iterator[Control]:
-    """Yield the case's own counter-case: the same object without what is in question is accepted."""
+    """Yield the case's own counter-case: the same object without the tested field is accepted."""
     if action.case is not None and action.case.counter:
         then = action.case.then
         again = then if then and then.how in _OPENED else None
@@ -110,12 +110,12 @@ def _requested_otherwise(topology: Topology, action: Action) -> Iterator[Control
 
 
 def _of_own_servers(topology: Topology, action: Action) -> Action | None:
-    """Return the question whether the node's own servers answer a Pod that is to probe them for a name of the cluster.
+    """Return the control for a Pod that queries the node's own name servers for a name of the cluster: they answer it at all.
 
-    Where no name outside is known, they answer one that does not exist: their denial shows them (``parse.controls``).
+    Without a known external name, a name that does not exist is queried: NXDOMAIN is an answer (``parse.controls``).
     """
-    own = action.question is Question.RESOLVE and action.source.dns_policy == "Default"
-    if not own or action.target.descriptor.naming is not Naming.CLUSTER:
+    of_own_servers = action.question is Question.RESOLVE and action.source.dns_policy == "Default"
+    if not of_own_servers or action.target.descriptor.naming is not Naming.CLUSTER:
         return None
     external = topology.facts.external_target
     named = external is not None and external.name
@@ -149,7 +149,7 @@ def _vantage(topology: Topology, action: Action) -> Action | None:
 
 
 def _beside(question: Question) -> Question:
-    """Return what shows that a vantage reaches something: by echoes what sends echoes, else by a connection."""
+    """Return the control that shows that a vantage reaches something: by echoes if the check sends echoes, else by a connection."""
     match question:
         case Question.PING:
             return Question.PING
@@ -166,10 +166,10 @@ def _beside(question: Question) -> Question:
 
 
 def _other_pod(topology: Topology, action: Action) -> Target | None:
-    """Return a server pod other than the one in question, for the source to reach by address.
+    """Return a server pod other than the target, for the source to reach by address.
 
-    For a pod the pod on its own node, or one elsewhere if that is in question; for a node only pods
-    of its own, because reaching others is not documented on every network.
+    For a pod the pod on its own node, or one elsewhere if that is the target; for a node only its own pods,
+    because reaching others is not documented on every network.
     """
     here = topology.facts.node(action.source.node or "")
     probed = {action.target.pod, *action.target.backends}
@@ -200,7 +200,7 @@ def _balanced(topology: Topology, action: Action) -> Target:
 
 
 def _backing(topology: Topology, action: Action) -> NodeFacts | None:
-    """Return the node whose server pod backs the Service in question."""
+    """Return the node whose server pod backs the tested Service."""
     backends = action.target.backends
     return next((node for node in topology.node_pools.nodes if server(node) in backends), None)
 
@@ -243,22 +243,22 @@ def _of_kind(topology: Topology, action: Action) -> Action | None:
         case ShownBy.FULL_NAME if action.question is Question.RESOLVE:
             return replace(action, target=targets.fully_qualified(target))
         case ShownBy.KUBERNETES_NAME if target.name_form != KUBERNETES_FQDN:
-            # The name means something only beside one that exists, queried from the same resolver.
+            # The result means something only if the same resolver answers for an existing name.
             return replace(action, target=targets.kubernetes())
         case ShownBy.SERVICE_PORT if action.question is Question.PING:
-            # Nobody may be answered there: that the Service stands shows at its port, to this very source.
+            # It may answer no echo: its port shows to the same source that the Service exists.
             return replace(action, question=Question.REACH, protocol=Protocol.TCP)
         case _ if action.size is not None:
             return replace(action, size=None)  # the same path, by packets of any network's size
         case ShownBy.POD_PORT:
-            # That it refuses everybody is what is tested: its owner answers this very source elsewhere.
+            # The test is whether it refuses everybody: its owner answers the same source elsewhere.
             return replace(action, target=replace(target, kind=TargetKind.POD_IP))
         case ShownBy.NODE_LISTENER:
             return replace(action, target=replace(target, kind=TargetKind.NODE_IP))
         case ShownBy.POD_ITSELF:
-            # Whether the node's address leads to the pod is in question: the pod answers at its own.
-            own = replace(action, target=replace(target, kind=TargetKind.POD_IP))
-            return next(_from_elsewhere(topology, own), None)
+            # The test is whether the node's address leads to the pod: the pod answers at its own address.
+            at_own_address = replace(action, target=replace(target, kind=TargetKind.POD_IP))
+            return next(_from_elsewhere(topology, at_own_address), None)
         case ShownBy.OTHER_NODE:
             through = replace(action, target=replace(target, kind=TargetKind.NODEPORT))
             return next(_through_node_port(topology, through), None)
@@ -274,7 +274,7 @@ def _of_kind(topology: Topology, action: Action) -> Action | None:
 
 
 def _without_search_list(action: Action) -> Action:
-    """Return the question by a whole name, where it dials a name: search lists are not what its target answers for."""
+    """Return the action with a fully qualified name, if it dials a name: the target has no part in search lists."""
     target = action.target
     if action.question is Question.RESOLVE or target.name_form is None:
         return action
@@ -284,10 +284,10 @@ def _without_search_list(action: Action) -> Action:
 
 
 def _of_settings(topology: Topology, action: Action) -> Action | None:
-    """Return the control that a Service's settings call for, where the ordinary one cannot work.
+    """Return the control that a Service's settings need, if the ordinary one cannot work.
 
-    A Service without endpoints answers no client: the ordinary Service of the same kind, probed from the same place,
-    shows that Services are served there. What is for one node's clients answers through that node.
+    A Service without endpoints never answers: the ordinary Service of the same kind, probed from the same place,
+    shows that Services are served there. A Service for one node's clients answers through that node.
     """
     settings, target = action.target.settings, action.target
     if settings is None:
@@ -302,13 +302,13 @@ def _of_settings(topology: Topology, action: Action) -> Action | None:
         )
         return replace(action, target=served)
     if settings.source_ranges:
-        # Nobody is let in: that its backend answers shows at an address that has no ranges.
+        # It admits nobody: an address without source ranges shows that its backend answers.
         return replace(action, target=replace(target, kind=TargetKind.SERVICE_CLUSTERIP))
     backing = _backing(topology, action)
     if backing is None:
         return None
     if settings.by_hand is ByHand.TERMINATING:
-        # What nothing but the slice says of it: the backend answers as an ordinary Service's.
+        # The slice alone marks it so: the backend answers behind an ordinary Service.
         return replace(action, target=targets.of_service(TargetKind.SERVICE_CLUSTERIP, backing))
     if target.descriptor.location is Location.HEALTH_CHECK_PORT:
         through = targets.node_port(backing, backing, settings, target.kind)
@@ -323,7 +323,7 @@ def _of_settings(topology: Topology, action: Action) -> Action | None:
 
 
 def _from_elsewhere(topology: Topology, action: Action) -> Iterator[Action]:
-    """Yield the same question from other pods, Linux first; pings outside from Linux alone."""
+    """Yield the same action from other pods, Linux first; external pings from Linux only."""
     outside_ping = (
         action.question is Question.PING
         and action.target.descriptor.location is Location.EXTERNAL_ADDRESS
@@ -343,7 +343,7 @@ def _from_elsewhere(topology: Topology, action: Action) -> Iterator[Action]:
 
 
 def _through_node_port(topology: Topology, action: Action) -> Iterator[Action]:
-    """Yield the same question from nodes that do not own the address, then from outside.
+    """Yield the same action from nodes that do not own the address, then from outside.
 
     A Linux node that owns the address comes last: its own NodePorts work too.
     """

@@ -15,37 +15,37 @@ from nettests.model.verdict import Judgement
 from nettests.plan.flow import Declaration, Flow
 
 Test = Callable[..., object]
-Said = ParamSpec("Said")
+Fields = ParamSpec("Fields")
 
 _ATTRIBUTE = "nettests_flow"
 _SIGNATURE = "__signature__"
 _ASKED = inspect.Signature(
     [inspect.Parameter("verdict", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Judgement)]
 )
-"""What pytest gives a test that names no arguments."""
+"""The argument that pytest passes to a test that names none."""
 
 
 def _on_a_test(
-    declaration: Callable[Said, Declaration],
-) -> Callable[Said, Callable[[Test], Test]]:
-    """Make a decorator that takes what ``declaration`` takes: its fields are listed there alone."""
+    declaration: Callable[Fields, Declaration],
+) -> Callable[Fields, Callable[[Test], Test]]:
+    """Return a decorator with the parameters of ``declaration``: only that lists the fields."""
 
     @functools.wraps(declaration, assigned=(), updated=())
-    def flow(*said: Said.args, **named: Said.kwargs) -> Callable[[Test], Test]:
+    def flow(*args: Fields.args, **named: Fields.kwargs) -> Callable[[Test], Test]:
         """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
 
         The test is run once for every check that the plan makes of the flow. The arguments are the fields
         of ``Declaration``.
         """
-        return functools.partial(_declared_on, declaration(*said, **named))
+        return functools.partial(_declared_on, declaration(*args, **named))
 
     return flow
 
 
 def _declared_on(declaration: Declaration, test: Test) -> Test:
-    said = {field.name: getattr(declaration, field.name) for field in fields(declaration)}
+    values = {field.name: getattr(declaration, field.name) for field in fields(declaration)}
     claim = _first_paragraph(test.__doc__ or "")
-    setattr(test, _ATTRIBUTE, Flow(**said, claim=claim, suite=_topic(test)))
+    setattr(test, _ATTRIBUTE, Flow(**values, claim=claim, suite=_topic(test)))
     return test if inspect.signature(test).parameters else _asserting(test)
 
 
@@ -53,7 +53,7 @@ flow = _on_a_test(Declaration)
 
 
 def _asserting(test: Test) -> Test:
-    """Return a test that asserts its verdict, and does then what is in its body."""
+    """Return a test that asserts its verdict, and then runs its body."""
 
     @functools.wraps(test)
     def asserting(verdict: Judgement) -> None:
@@ -71,7 +71,7 @@ def flow_of(test: object) -> Flow | None:
 
 
 def _topic(test: Test) -> str:
-    """Return what the module of a test is about, without the details that follow a colon."""
+    """Return the topic of a test's module, without the details after a colon."""
     module = getattr(test, "__globals__", {})
     # sample: NodePorts answer on every node: the node itself, other nodes, pods and clients outside.
     words = re.split(r"[:.](?:\s|$)", _first_paragraph(module.get("__doc__") or ""))[0]

@@ -11,7 +11,7 @@ from nettests.model.facts import ClusterFacts
 
 
 def nodes_of(check: Check, pods: Mapping[str, str], facts: ClusterFacts) -> frozenset[str]:
-    """Return the nodes of source, target and backends, and of the cluster's DNS where it has a part.
+    """Return the nodes of source, target and backends, and of the cluster's DNS if it is involved.
 
     ``pods`` are the nodes of a run's Pods, by the Pods' names (``nodes_by_pod``).
     """
@@ -27,7 +27,7 @@ def nodes_by_pod(pods: Iterable[ProbePod]) -> dict[str, str]:
 
 
 def _of_dns(facts: ClusterFacts) -> set[str]:
-    """Return the nodes whose pod networks hold the DNS's Pods, as far as nodes name theirs."""
+    """Return the nodes whose pod networks contain the DNS's Pods, as far as nodes name theirs."""
     return {
         node.name
         for node in facts.nodes

@@ -14,16 +14,16 @@ from nettests.model.facts import NodeFacts
 from nettests.model.words import OS
 
 ALL_PAIRS = 100
-"""With at most so many nodes every ordered pair is tested: 9,900."""
+"""With at most this many nodes every ordered pair is tested: 9,900."""
 PEERS = 8
-"""With more, each node has so many peers as a source and so many as a target."""
+"""With more nodes, each has this many peers as a source and this many as a target."""
 
 ALL_PEERS = 16
-"""The same for NodePorts, whose rules are the target node's (what differs between its clients are their paths, which
-Pods show already), and for payloads, which cost more than a question of a few bytes."""
+"""The same for NodePorts, whose rules are on the target node (its clients differ only by their paths, which tests of
+Pods cover), and for payloads, which cost more than a request of a few bytes."""
 
 WATCHERS = Bounds().watchers
-"""So many nodes of a node pool at most watch a Service that changes."""
+"""The most nodes of a node pool that watch a Service that changes."""
 
 
 def watchers(first: NodeFacts, pool: Sequence[NodeFacts], seed: int) -> tuple[NodeFacts, ...]:
@@ -39,9 +39,9 @@ def watchers(first: NodeFacts, pool: Sequence[NodeFacts], seed: int) -> tuple[No
 def peers(
     nodes: Sequence[NodeFacts], seed: int, most: int = ALL_PAIRS
 ) -> Iterator[tuple[NodeFacts, NodeFacts]]:
-    """Yield the ordered pairs of different nodes, by source and then by target, in the order of the nodes.
+    """Yield ordered pairs of different nodes, by source and then by target, in the order of the nodes.
 
-    All of them with at most ``most`` nodes.
+    With at most ``most`` nodes these are all pairs.
     """
     many = len(nodes)
     chosen = None if many <= most else _regular(many, seed)
@@ -52,21 +52,21 @@ def peers(
 
 
 def _regular(many: int, seed: int) -> list[list[int]]:
-    """Return the peers of each node: in a ring of all nodes, shuffled, those at a few distances ahead."""
+    """Return the peers of each node: those at a few distances ahead in a shuffled ring of all nodes."""
     shuffled = random.Random(seed)  # noqa: S311 - which pairs are tested is no secret
     ring = list(range(many))
     shuffled.shuffle(ring)
     ahead = shuffled.sample(range(1, many), PEERS)
-    found: list[list[int]] = [[] for _ in ring]
+    peers: list[list[int]] = [[] for _ in ring]
     for place, node in enumerate(ring):
-        found[node] = sorted(ring[(place + distance) % many] for distance in ahead)
-    return found
+        peers[node] = sorted(ring[(place + distance) % many] for distance in ahead)
+    return peers
 
 
 def ring(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, NodeFacts]]:
     """Yield each node with one other, so that each is a source once and a target once; another run has other pairs.
 
-    Nodes of one system stand together, so that the same systems meet in every run.
+    Nodes of one system are neighbours, so that the same systems are paired in every run.
     """
     shuffled = random.Random(seed)  # noqa: S311 - which pairs are tested is no secret
     order: list[NodeFacts] = []
@@ -79,13 +79,13 @@ def ring(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, Nod
 
 
 def others(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, NodeFacts]]:
-    """Yield each pair of few nodes that the ring spares, in one direction: for what shows a pair whichever of the two sends.
+    """Yield, if there are few nodes, each pair that the ring leaves out, in one direction: for tests where either direction shows the pair.
 
-    Each node is about as often a source as a target, and another seed turns pairs round.
+    Each node is about as often a source as a target, and another seed reverses pairs.
     """
     if len(nodes) > ALL_PEERS:
         return
-    met = {frozenset((one.name, other.name)) for one, other in ring(nodes, seed)}
+    met = {frozenset((node.name, other.name)) for node, other in ring(nodes, seed)}
     for place, node in enumerate(nodes):
         for further, other in enumerate(nodes[place + 1 :], start=place + 1):
             if {node.name, other.name} not in met:
@@ -94,7 +94,7 @@ def others(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, N
 
 
 def hosts(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, NodeFacts]]:
-    """Yield the ring of the nodes that are tested themselves: of all, of many others in every run, some of each system."""
+    """Yield the ring of the nodes whose own network is tested: all nodes, or in a large fleet some of each system, others in each run."""
     if len(nodes) <= ALL_PAIRS:
         yield from ring(nodes, seed)
         return

@@ -95,7 +95,7 @@ class Matrix(StrEnum):
 
 
 class Backing(StrEnum):
-    """Where the backends of a NodePort stand, seen from the node that owns the address."""
+    """Where the backends of a NodePort are, relative to the node that owns the address."""
 
     ANYWHERE = "anywhere"
     """On that node, and in other cells on a node of every node pool elsewhere."""
@@ -122,23 +122,23 @@ class NameForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """What a suite says of a flow: from which kind of vantage to which kind of target, with which result.
+    """A suite's declaration of a flow: from which kind of vantage to which kind of target, with which result.
 
     These fields are the only list of ``flow``'s arguments: those without a default are required, the others refine
     the flow.
 
     The claimed outcome is that of a flow that works (``connected``, ``replied``, ``resolved``)
-    unless ``outcome`` names another one. ``cases`` are the things probed where there is no path.
+    unless ``outcome`` names another one. ``cases`` are the tested cases of a flow without a path.
     ``facts`` are the documented facts that the flow exercises, by their ids in the catalogue.
     ``source_seen`` and ``distribution`` are asserted when given.
     ``service`` are the settings of the Service in question, ``backing`` the place of a NodePort's backends.
     ``pause`` is how many seconds pass between the connections of a ``DISTRIBUTE`` question.
-    ``required`` makes a run worthless in which every check of the flow was skipped.
+    ``required`` makes a run count as not judged if every check of the flow was skipped.
     ``check_class`` says whether the flow is run by default, or only when its class is enabled.
-    ``dns_policy`` is the ``dnsPolicy`` of the source Pods where it is not the usual one.
-    ``backends`` is how many pods stand behind the Service of ``Matrix.MANY_BACKENDS``.
+    ``dns_policy`` is the ``dnsPolicy`` of the source Pods if it is not the usual one.
+    ``backends`` is how many pods are behind the Service of ``Matrix.MANY_BACKENDS``.
     ``each_family`` probes the same in every IP family of the cluster, not only in its first one.
-    ``dual_stack`` keeps the flow to clusters of two families.
+    ``dual_stack`` limits the flow to clusters of two families.
     ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
     ``alike`` names the flow whose documented limitations hold for this one, too: it does the same elsewhere.
     ``payload`` is how many bytes are exchanged over TCP, either way; over UDP it is what one packet of the pods' MTU holds.
@@ -202,7 +202,7 @@ class Flow(Declaration):
 
     claim: str
     suite: str = ""
-    """What the suite is about that declares it, in its own words: reports put such flows together."""
+    """The topic of the suite that declares it: reports group flows by it."""
 
     def __post_init__(self) -> None:
         Declaration.__post_init__(self)
@@ -214,7 +214,7 @@ class Flow(Declaration):
 
     @property
     def classes(self) -> tuple[CheckClass, ...]:
-        """All classes that have to be enabled: what disturbs others, or is captured, may be reached by outsiders, too."""
+        """All classes that have to be enabled: a disruptive flow, or a captured one, may also be exposed."""
         balanced = self.service is not None and self.service.type == LOAD_BALANCER
         if balanced and self.check_class in {CheckClass.DISRUPTIVE, CheckClass.PACKETS}:
             return (self.check_class, CheckClass.EXPOSED)
@@ -234,7 +234,7 @@ class Flow(Declaration):
     def expected(
         self, protocol: Protocol, question: Question, case: Case | None = None
     ) -> Expected:
-        """Return what this flow claims for ``protocol`` of ``question`` where it is about ``case``."""
+        """Return what this flow claims for ``protocol`` of ``question``, and for ``case`` if there is one."""
         stated = (case and case.outcome) or self.outcome
         claimed = Expected(outcome=stated or _works(question, protocol))
         if not question.has_path or question is Question.RESOLVE:
@@ -243,7 +243,7 @@ class Flow(Declaration):
 
 
 def _works(question: Question, protocol: Protocol) -> Outcome:
-    """Return what is claimed of a question, unless flow or case claim something else."""
+    """Return the default claim for a question, unless flow or case claim something else."""
     match question:
         case Question.REACH | Question.PING | Question.DISTRIBUTE | Question.IDLE | Question.CHURN:
             return _answers(protocol)
@@ -264,7 +264,7 @@ def _works(question: Question, protocol: Protocol) -> Outcome:
 
 
 def _answers(protocol: Protocol) -> Outcome:
-    """Return what an answer is called: a connection, where there are any."""
+    """Return the outcome of an answer: a connection, if the protocol has any."""
     match protocol:
         case Protocol.TCP:
             return Outcome.CONNECTED

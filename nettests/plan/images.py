@@ -16,17 +16,17 @@ from nettests.model.versions import WindowsBuild
 from nettests.model.words import OS, Question
 
 SINCE = {17763: (2, 0), 20348: (2, 33), 26100: (2, 62)}
-"""The first agnhost of each Windows build. Sources: kubernetes/k8s.io #2642 (2022), kubernetes/kubernetes
+"""The first agnhost release for each Windows build. Sources: kubernetes/k8s.io #2642 (2022), kubernetes/kubernetes
 #136727 and kubernetes/k8s.io #9057 (2025); builds of the Semi-Annual Channel were taken out (#112924)."""
 RUNS_IMAGES_OF = {25398: 20348}
-"""Builds without images of their own, which run those of another (Microsoft, Portability for containers)."""
+"""Builds without their own images, which run those of another build (Microsoft, Portability for containers)."""
 
 # registry.k8s.io/e2e-test-images/agnhost:2.63.0, mirror:5000/agnhost:2.52
 _AGNHOST = re.compile(r"(?:.*/)?agnhost:(\d+)\.(\d+)(?:\.\d+)?(?:@.*)?")
 
 
 def probe_image(images: Images, os: OS, build: WindowsBuild | None) -> str:
-    """Return the probe image for a node: the most particular that is named, else the usual one."""
+    """Return the probe image for a node: the most specific one that is configured, else the default."""
     keys = [f"{os.value}-{build.build}"] if build else []
     named = next(
         (images.by_system[key] for key in (*keys, os.value) if key in images.by_system), ""
@@ -35,7 +35,7 @@ def probe_image(images: Images, os: OS, build: WindowsBuild | None) -> str:
 
 
 def mirrored(reference: str, registry: str | None) -> str:
-    """Return the image's name at ``registry``, which takes the place of the registry in its name."""
+    """Return the image's name with ``registry`` as its registry."""
     if not registry:
         return reference
     first, slash, rest = reference.partition("/")
@@ -49,15 +49,15 @@ def capture_image(images: Images) -> str:
 
 
 def why_not_served(image: str, os: OS, build: WindowsBuild | None) -> str:
-    """Return why ``image`` cannot run on a node, or nothing; of an image with another name nothing is known."""
-    found = _AGNHOST.fullmatch(image)
-    if os is not OS.WINDOWS or build is None or found is None:
+    """Return why ``image`` cannot run on a node, or nothing; other images than agnhost are not checked."""
+    match = _AGNHOST.fullmatch(image)
+    if os is not OS.WINDOWS or build is None or match is None:
         return ""
     since = SINCE.get(RUNS_IMAGES_OF.get(build.build, build.build))
     if since is None:
         served = ", ".join(map(str, SINCE))
         return f"{image} has no build for Windows {build.build}; agnhost has {served}"
-    if (int(found[1]), int(found[2])) < since:
+    if (int(match[1]), int(match[2])) < since:
         first = ".".join(map(str, since))
         return f"{image} has no build for Windows {build.build}; agnhost has one since {first}"
     return ""
@@ -103,7 +103,7 @@ class _Use:
 
 
 def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
-    """Yield who pulls what: probes by where they stand, Pods of single checks by their cases."""
+    """Yield which nodes pull which image: for probes, and for Pods of single checks by their cases."""
     for node in (facts.node(pod.node) for pod in plan.pods):
         yield _probe_use(images, node, "probes")
     for check in plan.checks:
@@ -119,7 +119,7 @@ def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
 
 
 def _capturing(check: Check, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
-    """Yield who captures for a check: on Windows nodes the probes' image does."""
+    """Yield the nodes that capture for a check; on Windows nodes the probes' image captures."""
     for node in map(facts.node, check.action.captured_on):
         if node.os is OS.WINDOWS:
             yield _probe_use(images, node, check.flow)
@@ -130,7 +130,7 @@ def _capturing(check: Check, facts: ClusterFacts, images: Images) -> Iterator[_U
 
 
 def started(*actions: Action) -> Iterator[Action]:
-    """Yield the questions that make a Pod of their own."""
+    """Yield the actions that create their own Pod."""
     return (
         action
         for action in actions
@@ -154,6 +154,6 @@ def _probe_use(images: Images, node: NodeFacts, purpose: str) -> _Use:
 def _platform(node: NodeFacts) -> str:
     """Return a platform as a manifest list names it: ``linux/amd64``, ``windows/amd64 10.0.20348``."""
     build = node.build.value
-    own = RUNS_IMAGES_OF.get(build.build, build.build) if build else None
-    release = f" 10.0.{own}" if node.os is OS.WINDOWS and own else ""
+    image_build = RUNS_IMAGES_OF.get(build.build, build.build) if build else None
+    release = f" 10.0.{image_build}" if node.os is OS.WINDOWS and image_build else ""
     return f"{node.os.value}/{node.architecture or 'amd64'}{release}"

@@ -15,12 +15,12 @@ SOURCE = "Kubernetes documentation, IPv4/IPv6 dual-stack, Windows support"
 
 
 def ipv6_alone(facts: ClusterFacts) -> bool:
-    """Whether the cluster has no other family."""
+    """Whether the cluster has only IPv6."""
     return facts.families == (Family.IPV6,)
 
 
 def of_use(node_pools: NodePools, facts: ClusterFacts) -> NodePools:
-    """Return the node pools on which Pods run: of Linux alone in such a cluster."""
+    """Return the node pools on which Pods run: only Linux ones in an IPv6-only cluster."""
     if not ipv6_alone(facts):
         return node_pools
     return replace(
@@ -29,14 +29,14 @@ def of_use(node_pools: NodePools, facts: ClusterFacts) -> NodePools:
 
 
 def why_not_on_windows(action: Action, facts: ClusterFacts) -> str:
-    """Return why a question with a part for a Windows node cannot be run in this cluster, or nothing."""
+    """Return why an action that involves a Windows node cannot be run in this cluster, or nothing."""
     if not ipv6_alone(facts) or not _needs_windows(action, facts):
         return ""
     return f"the cluster has IPv6 alone, which is documented as unsupported on Windows ({SOURCE})"
 
 
 def _needs_windows(action: Action, facts: ClusterFacts) -> bool:
-    """Whether a Pod has to run on a Windows node: as source, as target or as backend. What is only admitted has none."""
+    """Whether a Pod has to run on a Windows node, as source, target or backend; a dry run needs none."""
     source, target = action.source, action.target
     if source.kind is VantageKind.API and action.question is not Question.START:
         return False

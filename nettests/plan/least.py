@@ -17,37 +17,37 @@ Json = dict[str, Any]
 PING = "ping"
 ALL = ("ALL",)
 ALL_BUT_NET_RAW = tuple(sorted(CAPABILITIES))
-"""What container runtimes grant by themselves, without NET_RAW. To drop all and to add NET_RAW again is what
-level ``baseline`` forbids, and would grant it where a runtime does not."""
+"""The capabilities that container runtimes grant by default, without NET_RAW. Dropping all and adding NET_RAW back is
+forbidden by level ``baseline``, and would grant it where a runtime does not."""
 
 
 def limited(spec: Json, os: OS, *, pings: bool = False, resident: bool = False) -> Json:
-    """Return a Pod's spec with no more rights than it uses.
+    """Return a Pod's spec with no more privileges than it uses.
 
-    On Linux what pings stays root and keeps NET_RAW, if its runtime grants it: no other user may ping by it.
-    ``resident`` Pods, which run for the whole time, are no administrators on Windows either.
+    On Linux a Pod that pings stays root and keeps NET_RAW, if its runtime grants it: other users cannot use it.
+    On Windows ``resident`` Pods, which run during the whole run, are no administrators either.
     """
     containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
-    if any("securityContext" in one for one in (spec, *containers)):
+    if any("securityContext" in holder for holder in (spec, *containers)):
         return spec
-    if any("image" in one for one in containers):
+    if any("image" in container for container in containers):
         return spec
-    made, named = deepcopy(spec), (spec.get("os") or {}).get("name")
+    reduced, named = deepcopy(spec), (spec.get("os") or {}).get("name")
     if os is OS.WINDOWS:
         if resident:
-            made["securityContext"] = {"windowsOptions": {"runAsUserName": WINDOWS_USER}}
-        return made
+            reduced["securityContext"] = {"windowsOptions": {"runAsUserName": WINDOWS_USER}}
+        return reduced
     if named == OS.WINDOWS:
-        return made
+        return reduced
     user = {} if pings else {"runAsNonRoot": True, "runAsUser": USER}
-    made["securityContext"] = {**user, "seccompProfile": {"type": "RuntimeDefault"}}
+    reduced["securityContext"] = {**user, "seccompProfile": {"type": "RuntimeDefault"}}
     dropped = ALL_BUT_NET_RAW if pings else ALL
-    for container in (*(made.get("initContainers") or ()), *made["containers"]):
+    for container in (*(reduced.get("initContainers") or ()), *reduced["containers"]):
         container["securityContext"] = {
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": list(dropped)},
         }
-    return made
+    return reduced
 
 
 def pinging_pods(plan: Plan) -> frozenset[str]:

@@ -31,7 +31,7 @@ def cells(
 def _fleet(
     *targets: Callable[[NodePools], Iterator[Cell]],
 ) -> Callable[[NodePools], Iterator[Cell | Gap]]:
-    """Return the rule of a matrix over the fleet; a system of which no node takes part is a gap."""
+    """Return the cells of a matrix over the fleet; a system without a node in it is a gap."""
 
     def rule(node_pools: NodePools) -> Iterator[Cell | Gap]:
         for os in OS:
@@ -71,7 +71,7 @@ def _fleet_ring(node_pools: NodePools) -> Iterator[Cell]:
 
 
 def _fleet_once(node_pools: NodePools) -> Iterator[Cell]:
-    """Yield the ring, and every other pair of few nodes for what is sent again, where it is lost: echoes are many."""
+    """Yield the ring, and, if there are few nodes, every other pair over TCP only."""
     yield from _fleet_ring(node_pools)
     for source, target in others(node_pools.fleet, node_pools.seed):
         yield replace(_between(source, target, target.name), protocols=(Protocol.TCP,))
@@ -88,10 +88,10 @@ def _fleet_some_peers(node_pools: NodePools) -> Iterator[Cell]:
 
 
 def _fleet_services(node_pools: NodePools) -> Iterator[Cell]:
-    """Yield every node to the Services before the first nodes of some node pools, all of few."""
+    """Yield every node to the Services in front of the first nodes of the node pools, or of some of many."""
     for source in node_pools.fleet:
-        own = node_pools.named(source.pool)
-        for pool in node_pools.met_by(own):
+        own_pool = node_pools.named(source.pool)
+        for pool in node_pools.met_by(own_pool):
             yield _between(source, pool.first, service(server(pool.first)))
 
 
@@ -102,7 +102,7 @@ def _fleet_own_pool(node_pools: NodePools) -> Iterator[Cell]:
 
 
 def _fleet_pool(node_pools: NodePools) -> Iterator[Cell]:
-    """Yield every node to all servers of the node pool that holds many backends: what sticks is a rule of the source."""
+    """Yield every node to all servers of the node pool with many backends: session affinity is a rule of the source's node."""
     for source in node_pools.fleet:
         pool = node_pools.many_backends
         alone = pool.first is source and len(pool.members) == 1

@@ -29,16 +29,16 @@ from nettests.plan.targets import SEVERAL, SINGLE
 
 POD_POLICIES = ("Default", "None")
 NODE_POLICY = "ClusterFirstWithHostNet"
-"""The values of ``dnsPolicy`` that pods of their own have, on top of the usual ones."""
+"""The values of ``dnsPolicy`` that need separate pods besides the usual ones."""
 _NAMES = ServiceSettings(label=HEADLESS, headless=True)
 
 
 def pods_for(
     actions: Iterable[Action], node_pools: NodePools, *, may_stand: bool, on_hosts: bool = False
 ) -> tuple[ProbePod, ...]:
-    """Return the Pods that are source or target, and those that are looked at if any ``may_stand``, by name.
+    """Return the Pods that are source or target, and, if they ``may_stand``, those for inspection, by name.
 
-    ``on_hosts`` says whether Pods may see all of a node: then those stand that look for what is left there.
+    ``on_hosts`` says whether Pods may see all of a node: then some search it for leftover rules.
     """
     actions = tuple(actions)
     nodes = {node.name: node for node in node_pools.standing}
@@ -60,7 +60,7 @@ def pods_for(
 
 
 def _searched(actions: Iterable[Action], nodes: Mapping[str, NodeFacts]) -> Iterator[NodeFacts]:
-    """Yield the Windows nodes on which HNS is searched for what is left of removed Services."""
+    """Yield the Windows nodes whose HNS is searched for rules of removed Services."""
     for action in actions:
         settings, node = action.target.settings, nodes.get(action.source.node or "")
         left = settings is not None and settings.crowd is Crowd.REMOVED
@@ -74,11 +74,11 @@ def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
     ``PlanError`` when two flows give a Service of one name different settings.
     """
     actions = tuple(actions)
-    found: dict[str, ServiceObject] = {}
+    services: dict[str, ServiceObject] = {}
     targets = [action.target for action in actions if action.target.service]
     for wanted in (service for target in targets for service in _services(target)):
-        known = found.setdefault(wanted.name, wanted)
-        if known != wanted:
+        first = services.setdefault(wanted.name, wanted)
+        if first != wanted:
             raise PlanError(
                 f"two flows want Service {wanted.name} with different settings",
                 hint="give the settings of one of them another label",
@@ -90,14 +90,14 @@ def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
         for pod in action.target.backends
     }
     if named:
-        found[HEADLESS] = ServiceObject(
+        services[HEADLESS] = ServiceObject(
             name=HEADLESS, backends=tuple(sorted(named)), settings=_NAMES
         )
-    return tuple(found[name] for name in sorted(found))
+    return tuple(services[name] for name in sorted(services))
 
 
 def _services(target: Target) -> Iterator[ServiceObject]:
-    """Yield the target's Service, and the one that comes and goes beside it."""
+    """Yield the target's Service, and its sibling."""
     ordinary = SEVERAL if len(target.backends) > 1 else SINGLE
     settings, name = target.settings or ordinary, target.service or ""
     yield ServiceObject(name=name, backends=target.backends, settings=settings)
@@ -149,11 +149,11 @@ def _needed(action: Action, nodes: Mapping[str, NodeFacts]) -> Iterator[str]:
         return
     reached = action.target.descriptor
     if reached.owner is Owner.NODE_PORT:
-        # A Windows node forwards NodePorts only when a pod of its network stands on it ("Kubernetes
+        # A Windows node forwards NodePorts only while a pod of its network runs on it ("Kubernetes
         # on Windows, common problems": my Windows node cannot access NodePort).
         yield server(owner)
     if reached.owner is Owner.NOTHING and action.source.kind is VantageKind.NODE:
-        # An endpoint of a pod has to be there to be looked at, and a target that proves the origin.
+        # A pod's endpoint is needed for inspection, and a target to prove the origin.
         yield server(owner)
     if action.answered_on_host:
         yield node_vantage(owner).probe

@@ -18,7 +18,7 @@ HEADLESS = "servers"
 """The headless Service whose subdomain names the server pods."""
 
 MANY_BACKENDS = "backends"
-"""How pods and Services are named where many backends are what matters."""
+"""The name of pods and Services for tests with many backends."""
 
 EXTERNAL_PROBE = "external"
 API_PROBE = "api"
@@ -50,7 +50,7 @@ class NodePool:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What conditions can tell its nodes apart by: node pools of one kind may stand for each other."""
+        """What conditions can distinguish its nodes by: node pools of one kind may represent each other."""
         return tuple(
             (
                 node.os,
@@ -76,7 +76,7 @@ class NodePools:
     fleet: tuple[NodeFacts, ...] = ()
     """Every node that takes part in the fleet sweep, by node pool and member."""
     seed: int = 0
-    """Decides which pairs of a large fleet are tested."""
+    """Selects which pairs of a large fleet are tested."""
     empty: tuple[NodeFacts, ...] = ()
     """The first cordoned Windows node of each node pool that is known to hold no Pod of its network."""
 
@@ -96,10 +96,10 @@ class NodePools:
         )
 
     def met_by(self, source: NodePool) -> tuple[NodePool, ...]:
-        """Return the node pools that ``source`` is tested against, by name: all of a few; of many, some.
+        """Return the node pools that ``source`` is tested against, by name: all of a few, some of many.
 
-        Of many it meets itself and one node pool of each kind. Where even the kinds are too many, each
-        source begins with those that follow it, so that every kind is met by somebody.
+        With many node pools these are itself and one of each kind. If there are too many kinds, each source
+        takes those that follow it, so that every kind is the target of some source.
         """
         if len(self.pools) <= _TARGETS:
             return self.pools
@@ -112,7 +112,7 @@ class NodePools:
         return tuple(pool for pool in self.pools if pool in met)
 
     def named(self, name: str) -> NodePool:
-        """Return the node pool of that name, whose nodes all have it."""
+        """Return the node pool of that name."""
         return next(pool for pool in self.pools if pool.name == name)
 
     def pool_of(self, node: NodeFacts) -> NodePool:
@@ -121,12 +121,12 @@ class NodePools:
 
     @property
     def many_backends(self) -> NodePool:
-        """The node pool whose members hold many pods: a Linux one where there is one, for Linux pods are light."""
+        """The node pool whose members run many pods: a Linux one if possible, as Linux pods are light."""
         return min(self.pools, key=lambda pool: (pool.os is OS.WINDOWS, pool.name))
 
 
 def many_backend_pods(pool: NodePool, count: int) -> dict[str, NodeFacts]:
-    """Return the names of so many server pods, each with its node: the node pool's members in turn."""
+    """Return the names of ``count`` server pods, each with its node: the node pool's members round-robin."""
     return {
         f"{MANY_BACKENDS}-{number + 1:03}": pool.members[number % len(pool.members)]
         for number in range(count)
@@ -134,7 +134,7 @@ def many_backend_pods(pool: NodePool, count: int) -> dict[str, NodeFacts]:
 
 
 def choose_pools(facts: ClusterFacts) -> NodePools:
-    """Choose the probe nodes; a node pool or operating system without a usable node is absent, with why."""
+    """Choose the probe nodes; a node pool or operating system without a usable node is absent, with the reason."""
     pools = []
     absent = []
     for name in sorted({node.pool for node in facts.nodes}):
@@ -167,7 +167,7 @@ def _empty(facts: ClusterFacts) -> tuple[NodeFacts, ...]:
 
 
 def fleet_of(facts: ClusterFacts, pools: Sequence[NodePool]) -> tuple[NodeFacts, ...]:
-    """Return the usable nodes that the fleet sweep takes: all, those of the sample, or those that were selected."""
+    """Return the usable nodes of the fleet sweep: all, those of the sample, or the selected ones."""
     scope = facts.fleet
     if scope.chosen == SAMPLE:
         return tuple(node for pool in pools for node in pool.members)
@@ -179,7 +179,7 @@ def fleet_of(facts: ClusterFacts, pools: Sequence[NodePool]) -> tuple[NodeFacts,
 
 
 def swept(facts: ClusterFacts) -> str:
-    """Say which part of the cluster the fleet sweep takes, and by which seed where it is not every pair."""
+    """Return which part of the cluster the fleet sweep covers, with the seed if it is not every pair."""
     nodes = choose_pools(facts).fleet
     tested, every = share(len(nodes))
     part = f"fleet ({facts.fleet.chosen}): {len(nodes)} of {len(facts.nodes)} nodes, {tested} of {every} ordered pairs"
@@ -187,7 +187,7 @@ def swept(facts: ClusterFacts) -> str:
 
 
 def unusable(node: NodeFacts) -> str:
-    """Return why no probe can stand on ``node``, or nothing."""
+    """Return why no probe can run on ``node``, or nothing."""
     if not node.ready:
         return "not Ready"
     return node.left_out if node.schedulable else "cordoned"
@@ -213,12 +213,12 @@ def probe(node: NodeFacts) -> str:
 
 
 def host_probe(node: NodeFacts) -> str:
-    """Return the name of the pod that stands for ``node`` itself."""
+    """Return the name of the pod that represents ``node`` itself."""
     return f"node-{_slot(node)}"
 
 
 def unready(node: NodeFacts) -> str:
-    """Return the name of the server pod on ``node`` that never is Ready."""
+    """Return the name of the server pod on ``node`` that is never Ready."""
     return f"unready-{_slot(node)}"
 
 
@@ -248,7 +248,7 @@ def external_vantage() -> Vantage:
 
 
 def api_vantage(node: NodeFacts | None = None) -> Vantage:
-    """Return the harness itself, as a client of the API server; about ``node`` where there is one."""
+    """Return the harness itself, as a client of the API server; for checks of ``node`` if there is one."""
     if node is None:
         return Vantage(kind=VantageKind.API, probe=API_PROBE)
     return _vantage(node, VantageKind.API, API_PROBE)

@@ -56,33 +56,35 @@ _BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.EMPTY_NODES, Matrix.NOD
 
 
 def patterns(flow: Flow) -> tuple[str, ...]:
-    """Return the patterns of a flow's check ids: one of its paths, one of its names where it has them."""
+    """Return the patterns of a flow's check ids: one for its paths, one for its names if it has any."""
     outside = descriptor(flow.target).owner is Owner.OUTSIDE
     swept = flow.matrix is Matrix.FLEET_OUTSIDE
     path = _PATHS[Matrix.SOURCES if outside and not swept else flow.matrix]
     if flow.cases:
         return (check_id(flow.name, path, "<case>"),)
-    found = _by_path(flow, path)
-    # The family is named where it is not the cluster's first one.
-    return (*found, *(f"{one}/<family>" for one in found if flow.each_family))
+    plain = _by_path(flow, path)
+    # The family is named if it is not the cluster's first one.
+    return (*plain, *(f"{pattern}/<family>" for pattern in plain if flow.each_family))
 
 
 def _by_path(flow: Flow, path: str) -> tuple[str, ...]:
     backed = flow.matrix in _BACKENDS and flow.backing is not Backing.NOWHERE
     backend = ("<backend>",) if backed else ()
-    found = []
+    ids = []
     if flow.question is not Question.RESOLVE:
         label = _labels(flow.names)
         protocols = _any(protocol.value for protocol in flow.protocols)
-        found.append(check_id(flow.name, path, protocols, *backend, *label))
+        ids.append(check_id(flow.name, path, protocols, *backend, *label))
     probed = tuple(name for name in flow.names if name.resolvers)
     if probed:
         resolvers = _any(dict.fromkeys(r.value for name in probed for r in name.resolvers))
-        own = path.replace(_EITHER, Placement.SAME_NODE.value)
+        same_node = path.replace(_EITHER, Placement.SAME_NODE.value)
         by_protocol = descriptor(flow.target).name_server
-        protocols = _any(one.value for one in (flow.protocols if by_protocol else (Protocol.UDP,)))
-        found.append(check_id(flow.name, own, protocols, *backend, *_labels(probed), resolvers))
-    return tuple(found)
+        protocols = _any(
+            protocol.value for protocol in (flow.protocols if by_protocol else (Protocol.UDP,))
+        )
+        ids.append(check_id(flow.name, same_node, protocols, *backend, *_labels(probed), resolvers))
+    return tuple(ids)
 
 
 def _labels(names: Iterable[NameForm]) -> tuple[str, ...]:

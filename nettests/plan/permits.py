@@ -46,7 +46,7 @@ Needs = tuple[Permission, ...]
 
 
 def why_denied(action: Action, facts: ClusterFacts) -> str:
-    """Return which missing permission keeps ``action`` from being probed, or nothing."""
+    """Return the missing permission that prevents ``action``, or nothing."""
     for permission in needed(action, facts):
         if str(permission) in facts.denied:
             return f"this identity may not {permission}"
@@ -60,16 +60,16 @@ def why_denied(action: Action, facts: ClusterFacts) -> str:
 
 
 def needed(action: Action, facts: ClusterFacts) -> Needs:
-    """Return every permission that ``action`` cannot do without."""
+    """Return every permission that ``action`` needs."""
     match action.question:
         case Question.ADMIT:
-            return _to_try(own=not facts.namespace)
+            return _to_try(own_namespace=not facts.namespace)
         case Question.INSPECT:
             return _to_inspect(action, facts)
         case Question.START:
             return (
                 *_to_reach(action, facts),
-                *_to_start(action, own=not facts.namespace),
+                *_to_start(action, own_namespace=not facts.namespace),
                 *_by_way(action, facts),
             )
         case Question.CHURN:
@@ -91,7 +91,7 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
 
 
 def _to_change(action: Action) -> Needs:
-    """Return what it takes to change Services of the check's own: in place, or by deleting and recreating them."""
+    """Return the permissions to change the check's own Services: in place, or by deleting and recreating them."""
     settings = action.target.settings
     change = settings.change if settings is not None else Change.RECREATED
     match change:
@@ -105,15 +105,15 @@ def _to_change(action: Action) -> Needs:
             assert_never(change)
 
 
-def _to_try(*, own: bool) -> Needs:
-    """Return what a dry run takes: it is authorised like the creation itself, in a namespace that the run holds."""
+def _to_try(*, own_namespace: bool) -> Needs:
+    """Return the permissions of a dry run: it is authorised like the creation itself, in a namespace that the run holds."""
     makes = (CREATE_NAMESPACE, LIST_NAMESPACES, DELETE_NAMESPACE)
     removes = (LIST_LEASES, DELETE_LEASE)
-    return (*(makes if own else removes), *HOLDING, CREATE_POD)
+    return (*(makes if own_namespace else removes), *HOLDING, CREATE_POD)
 
 
 def _to_inspect(action: Action, facts: ClusterFacts) -> Needs:
-    """Return what a rule reads from the API server, and what it takes to look at a node."""
+    """Return the permissions for what a rule reads from the API server, and for reading a node."""
     rule = RULES.get(action.case.label) if action.case else None
     read = rule.permissions if rule else ()
     if action.source.kind is not VantageKind.NODE:
@@ -122,34 +122,34 @@ def _to_inspect(action: Action, facts: ClusterFacts) -> Needs:
     return (*read, *stands, *opening(EXEC, facts.server_version))
 
 
-def _to_start(action: Action, *, own: bool) -> Needs:
-    """Return what it takes to make a Pod of the check's own, or what makes it, and to remove it."""
+def _to_start(action: Action, *, own_namespace: bool) -> Needs:
+    """Return the permissions to create the check's own Pod, or its workload, and to remove it."""
     item = json.loads(action.case.object) if action.case is not None else {}
     then = action.case.then if action.case is not None else None
     if (kind := workload_of(item)) is not None:
         changed = (UPDATE_DEPLOYMENT,) if then is not None and then.how == ROLLS_OUT else ()
         return (DELETE_POD, *working(kind), *changed)
     if POLICY_LABEL in (item.get("metadata", {}).get("labels") or {}):
-        return (DELETE_POD, *isolating(own_namespace=own))
+        return (DELETE_POD, *isolating(own_namespace=own_namespace))
     return (DELETE_POD,)
 
 
 def _to_reach(action: Action, facts: ClusterFacts) -> Needs:
-    """Return what the pods and Services take that are source or target."""
-    own = not facts.namespace
-    found = [*standing(own_namespace=own)]
+    """Return the permissions for the pods and Services that are source or target."""
+    own_namespace = not facts.namespace
+    needs = [*standing(own_namespace=own_namespace)]
     if action.target.service or action.target.descriptor.named_by_headless:
-        found += serving(own_namespace=own)
+        needs += serving(own_namespace=own_namespace)
     settings = action.target.settings
     if settings is not None and settings.by_hand is not None:
-        found.append(CREATE_SLICE)
+        needs.append(CREATE_SLICE)
     if settings is not None and settings.type == LOAD_BALANCER:
-        found.append(LIST_SERVICES)  # until it was assigned an address
-    return tuple(found)
+        needs.append(LIST_SERVICES)  # until it was assigned an address
+    return tuple(needs)
 
 
 def may_stand(facts: ClusterFacts) -> bool:
-    """Whether a run may make pods stand, and remove them again."""
+    """Whether a run may create pods and remove them."""
     needs = standing(own_namespace=not facts.namespace)
     return not any(str(need) in facts.denied for need in needs)
 
@@ -161,13 +161,13 @@ def may_look_on_hosts(facts: ClusterFacts) -> bool:
 
 
 def channels_to(facts: ClusterFacts) -> tuple[Needs, ...]:
-    """Return the ways to a probe's HTTP server, any of which will do."""
+    """Return the alternative channels to a probe's HTTP server; one of them is enough."""
     version = facts.server_version
     return (opening(FORWARD, version), (POD_PROXY,), opening(EXEC, version))
 
 
 def _by_way(action: Action, facts: ClusterFacts) -> Needs:
-    """Return what the question itself takes, beside pods and Services that stand."""
+    """Return the permissions of the action itself, besides those for its pods and Services."""
     if action.source.kind is VantageKind.NODE or action.is_process:
         return opening(EXEC, facts.server_version)
     then = action.case.then if action.case else None

@@ -31,15 +31,15 @@ def places(
             yield flow.skipped(flow.name, f"the cluster has {facts.families[0]} only")
             continue
         yield from _absences(flow, node_pools)
-        for one in cells(flow.matrix, node_pools, flow.backing):
-            if isinstance(one, Gap):
-                yield flow.skipped(f"{flow.name}/{one.path}", one.reason)
+        for cell in cells(flow.matrix, node_pools, flow.backing):
+            if isinstance(cell, Gap):
+                yield flow.skipped(f"{flow.name}/{cell.path}", cell.reason)
             else:
-                yield Place(flow=flow, cell=one)
+                yield Place(flow=flow, cell=cell)
 
 
 def _absences(flow: Flow, node_pools: NodePools) -> Iterator[Skip]:
     if flow.matrix is Matrix.CLUSTER:
-        return  # the API server is tested whatever nodes there are
+        return  # the API server is tested with any nodes
     for who, reason in node_pools.absent:
         yield flow.skipped(f"{flow.name}/{who}", reason)

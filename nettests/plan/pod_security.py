@@ -17,9 +17,9 @@ PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"
 LEVELS = (PRIVILEGED, BASELINE, RESTRICTED)
 
 USER = 65532
-"""A user of Linux that owns nothing: ``nonroot`` of distroless images."""
+"""A Linux user that owns nothing: ``nonroot`` of distroless images."""
 WINDOWS_USER = "ContainerUser"
-"""The user of Windows containers that is no administrator."""
+"""The user of Windows containers without administrator rights."""
 
 _HOST = ("hostNetwork", "hostPID", "hostIPC")
 CAPABILITIES = frozenset(
@@ -28,7 +28,7 @@ CAPABILITIES = frozenset(
         *("NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
     }
 )
-"""What ``baseline`` lets a container add; ``restricted`` only lets it add NET_BIND_SERVICE."""
+"""The capabilities that ``baseline`` lets a container add; ``restricted`` allows only NET_BIND_SERVICE."""
 _SYSCTLS = frozenset(
     {
         *("kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies"),
@@ -47,39 +47,39 @@ _VOLUMES = frozenset(
 
 
 def secured(spec: Json, os: OS, level: str) -> Json:
-    """Return a Pod's spec with the contexts that ``level`` demands, where it says nothing itself.
+    """Return a Pod's spec with the security contexts that ``level`` demands, where it sets nothing itself.
 
     A Pod that names its system gets that system's fields; another gets those of Linux, which Windows
     ignores, and those of its node.
     """
     if level != RESTRICTED:
         return spec
-    made = deepcopy(spec)
+    fitted = deepcopy(spec)
     named = (spec.get("os") or {}).get("name")
-    context = made.setdefault("securityContext", {})
+    context = fitted.setdefault("securityContext", {})
     context.setdefault("runAsNonRoot", True)
     if OS.WINDOWS in {named, os} and named != OS.LINUX:
         context.setdefault("windowsOptions", {}).setdefault("runAsUserName", WINDOWS_USER)
     if named == OS.WINDOWS:
-        return made
+        return fitted
     context.setdefault("runAsUser", USER)
     context.setdefault("seccompProfile", {"type": "RuntimeDefault"})
-    for container in _containers(made):
-        own = container.setdefault("securityContext", {})
-        own.setdefault("allowPrivilegeEscalation", False)
-        own.setdefault("capabilities", {}).setdefault("drop", ["ALL"])
-    return made
+    for container in _containers(fitted):
+        container_context = container.setdefault("securityContext", {})
+        container_context.setdefault("allowPrivilegeEscalation", False)
+        container_context.setdefault("capabilities", {}).setdefault("drop", ["ALL"])
+    return fitted
 
 
 def forbidden(spec: Json, os: OS, level: str) -> str:
-    """Return what ``level`` forbids of a Pod that ``secured`` has made fit as far as possible, or nothing."""
-    found: Iterable[str] = ()
+    """Return what ``level`` forbids of a Pod, even after ``secured``, or nothing."""
+    violations: Iterable[str] = ()
     if level == BASELINE:
-        found = _beyond_baseline(spec)
+        violations = _beyond_baseline(spec)
     elif level == RESTRICTED:
-        made = secured(spec, os, level)
-        found = (*_beyond_baseline(made), *_beyond_restricted(made))
-    return ", ".join(dict.fromkeys(found))
+        fitted = secured(spec, os, level)
+        violations = (*_beyond_baseline(fitted), *_beyond_restricted(fitted))
+    return ", ".join(dict.fromkeys(violations))
 
 
 def _beyond_baseline(spec: Json) -> Iterator[str]:

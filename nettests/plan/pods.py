@@ -24,44 +24,44 @@ Json = dict[str, Any]
 
 HTTP = 8080
 OTHER = "address-of-the-other-pod"
-"""Stands in a case's Pod for the address of the server that its target names."""
+"""Placeholder in a case's Pod for the address of the server that its target names."""
 SERVED = 18080
 """Where that server answers HTTP requests."""
 SERVICE_ADDRESS = "address-of-its-service"
-"""Stands in a case's Pod for the ClusterIP of the Service before that server."""
+"""Placeholder in a case's Pod for the ClusterIP of the Service in front of that server."""
 SERVICE_VARIABLE = "variables-of-its-service"
-"""Stands for the beginning of the names of that Service's variables: its own name as environments spell it."""
+"""Placeholder for the prefix of that Service's environment variables: its name in their spelling."""
 BUILD_LABEL = WINDOWS_BUILD_LABEL
 BUILD = "build-of-its-node"
-"""Stands in a case's Pod for the Windows build of the node that it is to start on, as its label gives it."""
+"""Placeholder in a case's Pod for the Windows build of its node, as in the node's label."""
 SERVICE_NAME = "name-of-its-service"
 """The same for that Service's fully qualified name."""
 DENIED, ALLOWED = "denied", "allowed"
-"""Values of the label by which a case's Pod is bound: it may begin nothing, or send to servers of the run alone."""
+"""Values of the label that selects a case's Pod for a NetworkPolicy: it may send nothing, or only to servers of the run."""
 ATTEMPTS = 15
-"""So often a new Pod requests each kind of path, a second apart as long as nobody answers."""
+"""How often a new Pod requests each kind of path, a second apart as long as there is no answer."""
 CONNECT_SECONDS = 1
-"""After so long an attempt of a new Pod gives up, when a SYN would be sent again."""
+"""When an attempt of a new Pod gives up: as a SYN would be retransmitted."""
 FIGURES = r"\nfirst-packets %{http_code} %{time_total}\n"
-"""What curl says after each request; ``parse.first_packets`` reads it."""
+"""What curl prints after each request; ``parse.first_packets`` reads it."""
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a Pod of the run's own
 SENT = "x" * 8
 """What ``agnhost port-forward-tester`` sends."""
 NOTE = "written-by-nettests"
 """The content of the file in a volume that a case mounts."""
 NEW_FILE = "mount-tester new file"
-"""What ``agnhost mounttest`` writes into a file that it makes."""
+"""What ``agnhost mounttest`` writes into a new file."""
 SERVER = ("netexec", f"--http-port={HTTP}", "--udp-port=-1")
 """agnhost's arguments for a Pod that answers HTTP requests."""
 
 
 def container(name: str = "first", *words: str, **fields: Any) -> Json:
-    """Return a container of the run's image that runs ``words``; without any it waits for its end."""
+    """Return a container of the run's image that runs ``words``; without any it waits until it is stopped."""
     return {"name": name, "args": list(words or ("pause",)), **fields}
 
 
 def server(name: str = "first", **fields: Any) -> Json:
-    """Return a container that answers HTTP requests, Ready once it does unless ``fields`` say how."""
+    """Return a container that answers HTTP requests, and is Ready once it does unless ``fields`` override that."""
     probe = {"tcpSocket": {"port": HTTP}, "periodSeconds": 1, "timeoutSeconds": 5}
     return container(name, *SERVER, **{"readinessProbe": probe, **fields})
 
@@ -69,7 +69,7 @@ def server(name: str = "first", **fields: Any) -> Json:
 def probing(label: str) -> Case:
     """Return a case whose hook queries a server Pod on another node, by address, before the Pod may start.
 
-    A container that is ended for its hook may end well; one that starts again shows that it does not stay.
+    A container that is ended because of its hook may exit with 0; if it restarts, it does not stay.
     """
     action = {"host": OTHER, "port": SERVED, "path": "/hostname"}
     hook = {"postStart": {"httpGet": action}}
@@ -85,7 +85,7 @@ def probing(label: str) -> Case:
 def reaching(label: str, *, pods: int = 1) -> Case:
     """Return a case whose Pod requests each kind of path from its first moment on, and logs when it was answered.
 
-    Of several ``pods`` each does, all at the same time. curl takes each of the URLs that the brackets stand for in
+    With several ``pods`` each does, all at the same time. curl takes each of the URLs that the brackets stand for in
     turn, so that no shell is needed.
     """
     paths = {"pod": f"{OTHER}:{SERVED}", "service": SERVICE_ADDRESS, "name": SERVICE_NAME}
@@ -107,7 +107,7 @@ def reaching(label: str, *, pods: int = 1) -> Case:
 
 
 def sender(address: str) -> Json:
-    """Return a container that sends ``SENT`` to the first who connects to ``address``, and ends."""
+    """Return a container that sends ``SENT`` to the first client that connects to ``address``, and exits."""
     settings = {
         "BIND_ADDRESS": address,
         "BIND_PORT": str(HTTP),
@@ -120,7 +120,7 @@ def sender(address: str) -> Json:
 
 
 def pod(*containers: Json, **spec: Any) -> Json:
-    """Return a Pod of these containers, or of one that waits."""
+    """Return a Pod with these containers, or with one that waits."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -130,7 +130,7 @@ def pod(*containers: Json, **spec: Any) -> Json:
 
 
 def reads(path: str) -> tuple[str, ...]:
-    """Return what is done afterwards so that a Pod's first container prints one of its files."""
+    """Return the next step in which a Pod's first container prints one of its files."""
     return ("exec", "/agnhost", "mounttest", f"--file_content={path}")
 
 
@@ -142,16 +142,16 @@ def noting(place: str, *, mode: int = 0o644, sub_path: str = "", user: Json | No
     reference = {"fieldPath": f"metadata.annotations['{annotation('note')}']"}
     source = {"items": [{"path": "note", "fieldRef": reference}], "defaultMode": mode}
     mount = {"name": "noted", "mountPath": place, **({"subPath": sub_path} if sub_path else {})}
-    made = pod(
+    manifest = pod(
         container(volumeMounts=[mount]),
         volumes=[{"name": "noted", "downwardAPI": source}],
         **({"securityContext": user} if user else {}),
     )
-    return annotated(made, note=NOTE)
+    return annotated(manifest, note=NOTE)
 
 
 def annotation(name: str) -> str:
-    """Return the key of an annotation that ``annotated`` gives, and of a label that no node has."""
+    """Return the key of an annotation from ``annotated``, and of a label that no node has."""
     return f"{DOMAIN}/{name}"
 
 
@@ -162,7 +162,7 @@ def annotated(item: Json, **annotations: str) -> Json:
 
 
 def starts(label: str, item: Json, *, os: OS | None = None, reasons: tuple[str, ...] = ()) -> Case:
-    """Return a case whose Pod starts; ``reasons`` are for limitations that say it does not."""
+    """Return a case whose Pod starts; ``reasons`` are for limitations under which it does not."""
     return Case(
         label=label,
         object=_text(item),
@@ -174,7 +174,7 @@ def starts(label: str, item: Json, *, os: OS | None = None, reasons: tuple[str, 
 
 
 def fails(label: str, item: Json, *reasons: str, os: OS | None = None) -> Case:
-    """Return a case whose Pod does not start, for one of these reasons, while a plain one does."""
+    """Return a case whose Pod does not start, for one of these reasons, while a plain one starts."""
     return Case(
         label=label,
         object=_text(item),
@@ -196,7 +196,7 @@ def after(
     counter: Json | None = None,
     when: tuple[str, ...] = (),
 ) -> Case:
-    """Return a case whose Pod starts, and then does as it should: see ``Afterwards``.
+    """Return a case whose Pod starts, and then behaves as expected: see ``Afterwards``.
 
     ``when`` are words of ``rules.subjects``: elsewhere it is not run.
     """
@@ -212,12 +212,12 @@ def after(
 
 
 def restarts(label: str, container: Json, *, says: str) -> Case:
-    """Return a case whose Pod's only container is restarted by the kubelet, with an event that holds ``says``."""
+    """Return a case whose Pod's only container is restarted by the kubelet, with an event that contains ``says``."""
     return after(label, pod(container, restartPolicy="Always"), RESTARTS, says=says)
 
 
 def ends_with_code(label: str, *command: str, code: str, os: OS | None = None) -> Case:
-    """Return a case whose Pod runs ``command``, which ends with ``code``."""
+    """Return a case whose Pod runs ``command``, which exits with ``code``."""
     item = pod({"name": "first", "command": list(command)})
     return after(label, item, EXIT_CODE, says=code, os=os)
 
@@ -241,14 +241,14 @@ def terminates(label: str, item: Json, *, seconds: str) -> Case:
 
 
 def ends_with_message(label: str, *words: str, says: str) -> Case:
-    """Return a case whose Pod runs the probe image's ``words``, after which its status holds what they wrote."""
+    """Return a case whose Pod runs the probe image's ``words``; its status then contains their output."""
     return after(label, pod(container("first", *words)), MESSAGE, says=says)
 
 
 def bound(label: str, policy: str, outcome: Outcome) -> Case:
-    """Return a case whose Pod, bound by a NetworkPolicy of its own (``DENIED`` or ``ALLOWED``), connects to the server that its target names.
+    """Return a case whose Pod, with its own NetworkPolicy (``DENIED`` or ``ALLOWED``), connects to the server that its target names.
 
-    A policy may be in force a moment after the Pod has started: where it is to deny, the Pod connects again.
+    A policy may take effect a moment after the Pod has started: if it should deny, the Pod connects repeatedly.
     """
     item = pod()
     item["metadata"] = {"labels": {POLICY_LABEL: policy}}
@@ -270,9 +270,9 @@ def stateful(label: str, *containers: Json) -> Case:
 
 
 def worked(label: str, kind: Workload, template: Json, how: str, *, says: str = "") -> Case:
-    """Return a case of an object of ``kind`` that makes such Pods, and what has to come of it: see ``Afterwards``.
+    """Return a case of a workload of ``kind`` for such Pods, and the expected result: see ``Afterwards``.
 
-    The case's object has the Pod's ``spec``; what stands around it is made with the object.
+    The case's object has the Pod's ``spec``; the workload around it is added at its creation.
     """
     return Case(
         label=label,

@@ -19,9 +19,9 @@ _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
 def why_not_privileged(action: Action, facts: ClusterFacts) -> str:
-    """Return why an API server that takes no privileged containers keeps ``action`` from being probed, or nothing.
+    """Return why an API server that admits no privileged containers prevents ``action``, or nothing.
 
-    It is started without ``--allow-privileged``; the reason is in its own words.
+    It runs without ``--allow-privileged``; the reason is in its own words.
     """
     if facts.privileged.value is not False:
         return ""
@@ -31,7 +31,7 @@ def why_not_privileged(action: Action, facts: ClusterFacts) -> str:
 
 
 def why_no_host_process(action: Action, facts: ClusterFacts) -> str:
-    """Return which Windows node that ``action`` needs has no HostProcess containers, or nothing."""
+    """Return which Windows node of ``action`` lacks the HostProcess containers that it needs, or nothing."""
     nodes = _hosts(action, facts)
     if _makes_host_process(action):
         nodes.append(facts.node(action.source.node or ""))
@@ -39,8 +39,8 @@ def why_no_host_process(action: Action, facts: ClusterFacts) -> str:
     if not lacking:
         return ""
     fact = lacking[0].host_process
-    known = "no" if fact.known else "not known to have"
-    return f"{lacking[0].name} has {known} HostProcess containers: {fact.origin}"
+    certainty = "no" if fact.known else "not known to have"
+    return f"{lacking[0].name} has {certainty} HostProcess containers: {fact.origin}"
 
 
 def _hosts(action: Action, facts: ClusterFacts) -> list[NodeFacts]:
@@ -62,16 +62,16 @@ def _lacks_host_process(node: NodeFacts) -> bool:
 
 
 def _makes_host_process(action: Action) -> bool:
-    """Whether the Pod that is to start is a HostProcess pod."""
+    """Whether the started Pod is a HostProcess pod."""
     if action.question is not Question.START or action.case is None:
         return False
     return HOST_PROCESS in _kinds(json.loads(action.case.object))
 
 
 def _of_case(action: Action) -> Iterator[str]:
-    """Yield what a case's Pods are that have to be accepted, its counter-case's among them.
+    """Yield how the Pods of a case that have to be accepted are privileged, including the counter-case's.
 
-    One that has to be rejected is rejected all the same, and names its field beside the API server's policy.
+    A Pod that has to be rejected is rejected in any case, and the refusal names its field besides the API server's policy.
     """
     case = action.case
     if case is None or not action.question.tries_objects:
@@ -85,7 +85,7 @@ def _of_case(action: Action) -> Iterator[str]:
 def _kinds(item: Json) -> Iterator[str]:
     """Yield how a Pod, or the one that a StatefulSet makes, is privileged."""
     spec = item["spec"]
-    holders = [spec, *(one for field in _CONTAINERS for one in spec.get(field) or ())]
+    holders = [spec, *(container for field in _CONTAINERS for container in spec.get(field) or ())]
     contexts = [holder.get("securityContext") or {} for holder in holders]
     if any((context.get("windowsOptions") or {}).get("hostProcess") for context in contexts):
         yield HOST_PROCESS

@@ -20,9 +20,9 @@ from nettests.plan.places import Place
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One check that is planned, before it is known whether it can be probed.
+    """One planned check, before it is known whether it can be probed.
 
-    ``id`` is stable and made of node pools; ``title`` says the same in words.
+    ``id`` is stable and built from node pools; ``title`` says the same in words.
     """
 
     flow: Flow
@@ -30,7 +30,7 @@ class Candidate:
     protocol: Protocol
     question: Question
     family: Family | None = None
-    """The IP family where it is not the cluster's first one."""
+    """The IP family if it is not the cluster's first one."""
     name: NameForm | None = None
     resolver: Resolver | None = None
     case: Case | None = None
@@ -80,7 +80,7 @@ class Candidate:
 
 
 def questions(places: Iterable[Place], facts: ClusterFacts) -> Iterator[Candidate]:
-    """Yield what is tested in each place: as it is, and again in every other family if its flow tests in each."""
+    """Yield the candidates of each place: in the first family, and in every other one if the flow tests each."""
     for place in places:
         for candidate in _in_place(place.flow, place.cell):
             yield candidate
@@ -103,13 +103,13 @@ def _in_place(flow: Flow, cell: Cell) -> Iterator[Candidate]:
                 yield Candidate(
                     flow=flow, cell=cell, protocol=protocol, question=flow.question, name=name
                 )
-        # Placement makes no difference to a name: it is queried once a source.
+        # Placement makes no difference to a name: each source queries it once.
         if name and cell.placement is not Placement.OTHER_NODE:
             yield from _resolutions(flow, cell, name)
 
 
 def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[Candidate]:
-    """Yield the questions for a name alone: over UDP, unless a name server itself is in question."""
+    """Yield the candidates that only resolve a name: over UDP, unless a name server itself is tested."""
     by_protocol = descriptor(flow.target).name_server
     for resolver in name.resolvers:
         if resolver is Resolver.RESOLVE_DNSNAME and not _on_windows(cell):

@@ -18,7 +18,7 @@ from nettests.plan.declare import flow_of
 from nettests.plan.flow import Flow
 
 _COLLECTED = "test"
-"""How the names of functions begin that pytest collects (``python_functions``)."""
+"""The prefix of the functions that pytest collects (``python_functions``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class Registry:
 
     def select(self, names: Sequence[str]) -> "Registry":
         """Return the named flows alone, or all when none is named; ``PlanError`` lists near misses."""
-        known = {flow.name for flow in self.flows}
+        declared_names = {flow.name for flow in self.flows}
         for name in names:
-            if name not in known:
-                hint = nearest(name, sorted(known), what="flows", most=3)
+            if name not in declared_names:
+                hint = nearest(name, sorted(declared_names), what="flows", most=3)
                 raise PlanError(f"no suite declares a flow {name!r}", hint=hint)
         if not names:
             return self
@@ -65,14 +65,14 @@ def load(paths: Sequence[Path]) -> Registry:
         if not path.exists():
             raise PlanError(f"no suite at {path}", hint="name a test file or a folder of them")
         files.update(dict.fromkeys(_modules(path)))
-    return Registry.of(found for file in files for found in _declared(file))
+    return Registry.of(flow for file in files for flow in _declared(file))
 
 
 def _modules(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path.resolve()]
-    found = sorted(path.rglob("test_*.py"))
-    return [file.resolve() for file in found if "nettests" in file.read_text("utf-8")]
+    files = sorted(path.rglob("test_*.py"))
+    return [file.resolve() for file in files if "nettests" in file.read_text("utf-8")]
 
 
 def _declared(file: Path) -> Iterator[tuple[Flow, str]]:
@@ -89,7 +89,7 @@ def _declared(file: Path) -> Iterator[tuple[Flow, str]]:
 
 
 def _execute(file: Path) -> ModuleType:
-    # The name carries the whole path: two suites may hold modules of the same name.
+    # The name contains the whole path: two suites may have modules of the same name.
     name = f"nettests_suite_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:

@@ -14,17 +14,17 @@ FALSE_RATE = 1e-8
 """The chance, per check, that connections spread over several backends all meet the same one."""
 
 FEWEST = 32
-"""Requested even where fewer would do: hashes of consecutive ports are not quite independent."""
+"""The least connections, even where fewer would be enough: hashes of consecutive ports are not quite independent."""
 
 
 SWEPT_FALSE_RATE = 1e-6
-"""The same of a member of the fleet's check: each node is one, and pays for it."""
+"""The same for a member of the fleet's check: each node is one, and has the cost."""
 
 
 def swept_connections(backends: int) -> int:
-    """Return how many new connections a node of the fleet makes towards so many (at least 2) backends.
+    """Return how many new connections a node of the fleet makes towards ``backends`` (at least 2) backends.
 
-    Fewer than others make: a node on which connections are spread shows it by its second or third.
+    Fewer than for other checks: a node that distributes connections shows it by its second or third.
     """
     return _enough(backends, SWEPT_FALSE_RATE)
 
@@ -32,7 +32,7 @@ def swept_connections(backends: int) -> int:
 def connections(backends: int) -> int:
     """Return how many new connections to make towards ``backends`` (at least 2) backends.
 
-    All ``n`` meet one backend by chance with probability ``k * (1/k)**n``, which is to be at most
+    All ``n`` reach one backend by chance with probability ``k * (1/k)**n``, which must be at most
     ``FALSE_RATE``.
     """
     return max(FEWEST, _enough(backends, FALSE_RATE))
@@ -54,9 +54,9 @@ a chance of 99.7 %, and each node is the target of another one's as well."""
 
 
 def train(protocol: Protocol, check_class: CheckClass, *, swept: bool = False) -> int:
-    """Return how many tries show a loss: of costly checks all that 1 % takes, whatever one of them costs.
+    """Return how many tries show a loss: costly checks make as many as a loss of 1 % takes, whatever a try costs.
 
-    ``swept`` are those of every node of the fleet.
+    ``swept`` checks are those of every node of the fleet.
     """
     match protocol:
         case Protocol.TCP if swept:
@@ -70,5 +70,5 @@ def train(protocol: Protocol, check_class: CheckClass, *, swept: bool = False) -
 
 
 def share_of_pods(pods: int, nodes: int) -> int:
-    """Return how many of so many Pods each of so many nodes gets; the last one may make some more than there are."""
+    """Return how many of the Pods each node gets, rounded up."""
     return math.ceil(pods / nodes)

@@ -15,7 +15,7 @@ from nettests.plan.permits import may_look_on_hosts, may_stand
 
 
 def select(plan: Plan, facts: ClusterFacts, ids: Collection[str]) -> Plan:
-    """Return the part of a plan that the checks and skips named by ``ids`` need; others are ignored.
+    """Return the part of a plan with the checks and skips in ``ids``, and what they need; unknown ids are ignored.
 
     ``facts`` are those that the plan was built from.
     """

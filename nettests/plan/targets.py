@@ -33,9 +33,9 @@ _BEHIND: dict[str, Callable[[NodeFacts], str]] = {
 LOAD_BALANCED = ServiceSettings(label="lb", type=LOAD_BALANCER)
 """An ordinary Service of type LoadBalancer, in front of one pod."""
 SINGLE = ServiceSettings(label="svc", type="NodePort")
-"""Of one pod, unless a flow says otherwise: ClusterIP and NodePort in one."""
+"""The Service of one pod, unless a flow says otherwise: ClusterIP and NodePort in one."""
 SEVERAL = ServiceSettings(label="spread")
-"""Of several pods."""
+"""The Service of several pods."""
 
 
 def pod_ip(node: NodeFacts, pod: str | None = None) -> Target:
@@ -115,7 +115,7 @@ def of_pods(kind: TargetKind, nodes: Iterable[NodeFacts], template: str | None) 
 
 
 def placeless(kind: TargetKind, template: str | None) -> Target:
-    """Return what has a name or an address, but no probe node: in the cluster, or outside."""
+    """Return a target with a name or an address, but without a probe node: in the cluster, or outside."""
     return Target(kind=kind, name_form=template)
 
 
@@ -130,7 +130,7 @@ def external_name() -> Target:
 
 
 def no_name() -> Target:
-    """Return a name of the cluster's domain that nothing has."""
+    """Return a name in the cluster's domain that does not exist."""
     return placeless(TargetKind.NO_NAME, f"nosuch.{NAMESPACE_DOMAIN}.")
 
 
@@ -138,7 +138,7 @@ AFFINITY = ServiceSettings(label="affinity", session_affinity=True)
 
 
 def affinity(pool: NodePool, settings: ServiceSettings = AFFINITY) -> Target:
-    """Return the Service over all servers of a node pool, with ClientIP affinity unless told otherwise."""
+    """Return the Service over all servers of a node pool, with ClientIP affinity by default."""
     return _over(pool, settings.label, settings)
 
 
@@ -155,9 +155,9 @@ def churned(
     owner: NodeFacts | None = None,
     kind: TargetKind = TargetKind.SERVICE_CLUSTERIP,
 ) -> Target:
-    """Return a Service of one client node pool that ends in front of a node pool's first server, after the others.
+    """Return a Service of one client node pool that changes backends and ends with a node pool's first server.
 
-    Nobody else uses it: what one check takes away must not be what another one targets. With ``owner`` it is its
+    No other check uses it: a check must not remove another one's target. With ``owner`` the target is its
     NodePort, at that node's address.
     """
     final, *former = pool.servers
@@ -178,7 +178,7 @@ def spread(pool: NodePool) -> Target:
 
 
 def many_backends(pool: NodePool, count: int) -> Target:
-    """Return the Service over ``count`` servers on the members of a node pool; larger ones hold smaller ones."""
+    """Return the Service over ``count`` servers on the members of a node pool; a larger one includes a smaller one's."""
     over = _over(pool, f"{MANY_BACKENDS}-{count}")
     return replace(over, backends=tuple(many_backend_pods(pool, count)))
 
@@ -191,17 +191,17 @@ def external_ip() -> Target:
 def pathless(
     kind: TargetKind, node: NodeFacts | None, settings: ServiceSettings | None = None
 ) -> Target:
-    """Return what is tested without a path: an API server, a configuration, a Pod to be made.
+    """Return a target without a path: an API server, a configuration, a Pod to be created.
 
-    A Pod to be made may have a Service that stands before it: then ``settings`` are that one's.
+    A Pod to be created may have a Service in front of it: then ``settings`` are that Service's.
     """
     label = settings.label if settings else None
-    made = _on(node, kind) if node else Target(kind=kind)
-    return replace(made, service=label, settings=settings)
+    target = _on(node, kind) if node else Target(kind=kind)
+    return replace(target, service=label, settings=settings)
 
 
 def requested_by_a_pod(node: NodeFacts, case: Case | None) -> Target:
-    """Return a Pod to be made that queries the server on ``node``, and the Service before it if the case tests that."""
+    """Return a Pod to be created that requests the server on ``node``, and its Service if the case tests that."""
     probed = replace(pod_ip(node), kind=TargetKind.POD)
     then = case.then if case else None
     if then is None or then.how != FIRST_PACKETS:
@@ -210,10 +210,10 @@ def requested_by_a_pod(node: NodeFacts, case: Case | None) -> Target:
 
 
 def in_family(target: Target, family: Family | None) -> Target:
-    """Return the target as it is probed in a family that is not the cluster's first one.
+    """Return the target for a family that is not the cluster's first one.
 
-    A Service gets a twin of that family alone, unless its families are what is in question: Services of
-    one family are what the documents promise first.
+    A Service gets a twin with only that family, unless its families are what is tested: single-family Services
+    are what the documents promise first.
     """
     settings = target.settings or (SEVERAL if len(target.backends) > 1 else SINGLE)
     stated = settings.ip_family_policy or settings.ip_families

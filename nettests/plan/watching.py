@@ -15,7 +15,7 @@ from nettests.plan.node_pools import NodePool, NodePools
 
 
 def watched(node_pools: NodePools) -> Iterator[Cell | Gap]:
-    """Yield every node pool to all servers of every node pool, from each node that watches."""
+    """Yield every node pool to all servers of every node pool, from each watching node."""
     for source in node_pools.pools:
         for target in node_pools.met_by(source):
             for node in _watching(node_pools, source):
@@ -24,13 +24,13 @@ def watched(node_pools: NodePools) -> Iterator[Cell | Gap]:
 
 
 def watched_at_nodes(node_pools: NodePools) -> Iterator[Cell | Gap]:
-    """Yield cells in which each node of both node pools is an end, and that of the other's own address where it can be."""
+    """Yield cells in which each node of both node pools is an end: as client, or as owner of the address."""
     for source in node_pools.pools:
         for target in node_pools.met_by(source):
             clients, owners = (_watching(node_pools, pool) for pool in (source, target))
             for number in range(max(len(clients), len(owners))):
                 client = clients[number % len(clients)]
-                # Not the first one: the backend that stays is there.
+                # Not the first one, which has the backend that stays.
                 owner = owners[(number + 1) % len(owners)]
                 yield _watching_cell(source, target, client, owner, owner.name)
         yield from left_out(node_pools, source, source.name)
@@ -41,7 +41,9 @@ def every_node(node_pools: NodePools) -> Iterator[Cell | Gap]:
     for pool in node_pools.pools:
         nodes = _watching(node_pools, pool)
         for node in nodes:
-            other = next((one for one in node_pools.nodes if one.name != node.name), None)
+            other = next(
+                (candidate for candidate in node_pools.nodes if candidate.name != node.name), None
+            )
             if other is None:
                 yield Gap(path=pool.name, reason=f"only one usable node: {node.name}")
                 continue
@@ -56,7 +58,7 @@ def every_node(node_pools: NodePools) -> Iterator[Cell | Gap]:
 
 
 def _watching(node_pools: NodePools, pool: NodePool) -> tuple[NodeFacts, ...]:
-    """Return the nodes of a node pool that watch what changes: those of the fleet, and its first one in any case."""
+    """Return the nodes of a node pool that watch changes: those of the fleet, and its first one in any case."""
     members = [node for node in node_pools.fleet if node.pool == pool.name]
     return watchers(pool.first, members, node_pools.seed)
 
@@ -76,7 +78,7 @@ def _watching_cell(
 
 
 def left_out(node_pools: NodePools, source: NodePool, path: str) -> Iterator[Gap]:
-    """Yield what the sampling rule leaves out of the node pools that ``source`` could meet."""
+    """Yield the node pools that the sampling rule leaves out for ``source``."""
     met = node_pools.met_by(source)
     left = [pool.name for pool in node_pools.pools if pool not in met]
     if left:

@@ -41,7 +41,7 @@ class Collector:
         pytest goes through the folder alone then, by the names of its files, and takes what it knows by itself.
         """
         config = parent.config
-        usual = any(fnmatch(file_path.name, one) for one in config.getini("python_files"))
+        usual = any(fnmatch(file_path.name, pattern) for pattern in config.getini("python_files"))
         if usual or parent.session.isinitpath(file_path) or file_path not in suites(config):
             return None
         return pytest.Module.from_parent(parent, path=file_path)
@@ -58,7 +58,7 @@ class Collector:
             *(check for check in plan.checks if check.flow == flow.name),
             *(skip for skip in plan.skips if skip.flow == flow.name),
         ]
-        metafunc.parametrize(CHECK, [_parameter(one) for one in planned])
+        metafunc.parametrize(CHECK, [_parameter(check_or_skip) for check_or_skip in planned])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(

@@ -61,8 +61,8 @@ class Controller:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.options: RunOptions = pytest_options.run_options(config)
-        self.known = Known()
-        self.reporter = Reporter(config.option.nettests_output, self.known.redactor)
+        self.secrets = Known()
+        self.reporter = Reporter(config.option.nettests_output, self.secrets.redactor)
         self.run: Run | None = None
         self._verdicts: dict[str, Verdict] = {}
         self._of_members: set[Verdict] = set()
@@ -116,7 +116,7 @@ class Controller:
     def _prepare(self) -> Prepared:
         if not self.config.option.collectonly:
             require_writable(self.options.report_dir)
-            self._notifications = self._notified()
+            self._notifications = self._destinations()
         file = self.config.option.baseline
         self._baseline = baseline_of(Path(file) if file else None, self._fail_on)
         enabled = read_classes(self.config.option.enable)
@@ -133,31 +133,31 @@ class Controller:
         self._registry: Registry = load(pytest_options.suites(self.config)).select(
             self.config.option.flow
         )
-        return prepare(self.options, self._registry.flows, self.known)
+        return prepare(self.options, self._registry.flows, self.secrets)
 
-    def _notified(self) -> Notifications:
-        """Return whom this run tells, and learn the address as a secret."""
+    def _destinations(self) -> Notifications:
+        """Return where the results of this run go, and register the webhook's address as a secret."""
         option = self.config.option
         file = Path(option.metrics) if option.metrics else None
-        found = notifications_of(file, option.webhook)
-        self.known.learn(found.secrets)
-        return found
+        notifications = notifications_of(file, option.webhook)
+        self.secrets.learn(notifications.secrets)
+        return notifications
 
     def _fail_to_start(self, error: NettestsError, code: int) -> NoReturn:
         """Report a run that could not start, and end pytest."""
         self.reporter.still()
         directory = self._record_failure(error, code)
-        told = self.known.redactor.text(str(error))
+        message = self.secrets.redactor.text(str(error))
         if directory:
-            told += f"\n  report: {directory}"
-        raise Error(as_paragraph(told), code)
+            message += f"\n  report: {directory}"
+        raise Error(as_paragraph(message), code)
 
     def _record_failure(self, error: NettestsError, code: int) -> Path | None:
         """Write the documents of a run that could not start, if they are wanted and can be written."""
         if self.config.option.collectonly or isinstance(error, PathError):
             return None
         directory = record_failed_start(
-            self.options, error, exit_code=code, redactor=self.known.redactor
+            self.options, error, exit_code=code, redactor=self.secrets.redactor
         )
         results = write_documents(directory)
         self._notifications.send(results, directory, self.reporter.paragraph)
@@ -190,13 +190,14 @@ class Controller:
     def _start(self, nodeids: list[str]) -> None:
         if self.run is None or self._selected:
             return
-        made = self.run.prepared.blueprint
-        planned = {one.id for one in made.plan.checks} | {one.id for one in made.plan.skips}
+        blueprint = self.run.prepared.blueprint
+        planned = {check.id for check in blueprint.plan.checks}
+        planned |= {skip.id for skip in blueprint.plan.skips}
         self._selected = frozenset(planned & set(map(check_in, nodeids)))
         if not self._selected:
             self.run.journal.event("no check was selected")
             return
-        decide_nothing = unused(made.manifests, made.expectations)
+        decide_nothing = unused(blueprint.manifests, blueprint.expectations)
         self.run.journal.write(Limitations(unused=decide_nothing))
         self.run.start(self._selected)
 
@@ -244,8 +245,8 @@ class Controller:
         required = self._required(plan)
         skipped = self._selected & {skip.id for skip in plan.skips} | run.watch.skipped
         verdicts = verdicts_of(self._selected, skipped, self._verdicts)
-        told = self._beside_baseline(run)
-        counting, members = ending(told, self._fail_on, verdicts, self._of_members)
+        comparison = self._compare_with_baseline(run)
+        counting, members = ending(comparison, self._fail_on, verdicts, self._of_members)
         code = of_run(
             status,
             counting,
@@ -262,7 +263,7 @@ class Controller:
         finally:
             results = write_documents(run.directory, run.watch.observations, beside=True)
             show(self.reporter, results, run.directory)
-            for line in told.lines() if told else ():
+            for line in comparison.lines() if comparison else ():
                 self.reporter.paragraph(line)
             if run.holding.left_behind:
                 self.reporter.paragraph(f"left behind: {run.holding.left_behind}", style="bold red")
@@ -271,29 +272,29 @@ class Controller:
             self._notifications.send(results, run.directory, self.reporter.paragraph)
         return code
 
-    def _beside_baseline(self, run: Run) -> Told | None:
+    def _compare_with_baseline(self, run: Run) -> Told | None:
         """Say in the journal what of the run is new; ``None`` without a baseline, or where nothing can be compared."""
         if self._baseline is None:
             return None
         try:
-            told = against(run.directory, self._baseline, run.watch.observations)
+            comparison = against(run.directory, self._baseline, run.watch.observations)
         except NettestsError as error:
             # Clean-up and documents still have to come; without a comparison every deviation counts.
             run.journal.event(f"the baseline was not compared: {error.message}")
             return None
-        for line in told.lines():
+        for line in comparison.lines():
             run.journal.event(line)
-        run.journal.write(accepted_record(told, self._fail_on))
-        return told
+        run.journal.write(accepted_record(comparison, self._fail_on))
+        return comparison
 
     def _required(self, plan: Plan) -> dict[str, set[str]]:
         """Return the selected checks and skips of each required flow."""
         planned: list[Check | Skip] = [*plan.checks, *plan.skips]
-        found: dict[str, set[str]] = {}
-        for one in planned:
-            if one.required and one.id in self._selected:
-                found.setdefault(one.flow, set()).add(one.id)
-        return found
+        required: dict[str, set[str]] = {}
+        for check_or_skip in planned:
+            if check_or_skip.required and check_or_skip.id in self._selected:
+                required.setdefault(check_or_skip.flow, set()).add(check_or_skip.id)
+        return required
 
     def pytest_unconfigure(self) -> None:
         """Remove what is still there: a run that was broken off before its end, the lab."""

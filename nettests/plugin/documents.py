@@ -56,10 +56,10 @@ def write_documents(
 
 def _since(directory: Path, document: str) -> Markup:
     """Return what changed since the run before, as a part of the page; nothing where there is none."""
-    found = previous_run(directory)
-    if found is None:
+    previous = previous_run(directory)
+    if previous is None:
         return NOTHING
-    folder, before = found
+    folder, before = previous
     names = (folder.name, directory.name)
     page = f"../{quote(folder.name)}/{HTML}" if (folder / HTML).is_file() else ""
     after = read_results(document, RESULTS)

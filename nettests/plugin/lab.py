@@ -44,12 +44,12 @@ def lab(profile: str = "") -> Iterator[Lab]:
     """
     name = f"run-{os.getpid()}-{secrets.token_hex(2)}"
     try:
-        yield _up(name, profile)
+        yield _bring_up(name, profile)
     finally:
         subprocess.run([*COMMAND, "down", "--name", name], capture_output=True, check=False)
 
 
-def _up(name: str, profile: str) -> Lab:
+def _bring_up(name: str, profile: str) -> Lab:
     chosen = ["--profile", profile] if profile else []
     done = subprocess.run(
         [*COMMAND, "up", "--name", name, "--while", str(os.getpid()), "--json", *chosen],

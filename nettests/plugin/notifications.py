@@ -20,19 +20,19 @@ from nettests.session.webhook import Webhook, webhook_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notifications:
-    """Where a run is told of, besides its folder."""
+    """Where the results of a run go besides its folder."""
 
     metrics: Path | None = None
     webhook: Webhook | None = None
 
     def send(self, results: Results, directory: Path, say: Callable[[str], None]) -> None:
-        """Write and post what is wanted, and say what became of it, one line each."""
+        """Write and post what is wanted, and print one line about each."""
         if self.metrics is not None:
-            say(_told("metrics", str(self.metrics), partial(_write, results, self.metrics)))
+            say(_result_line("metrics", str(self.metrics), partial(_write, results, self.metrics)))
         if self.webhook is not None:
             page = str((directory / HTML).resolve())
-            said = "the summary was sent"
-            say(_told("webhook", said, partial(_post, results, page, self.webhook)))
+            done = "the summary was sent"
+            say(_result_line("webhook", done, partial(_post, results, page, self.webhook)))
 
     def secrets(self) -> tuple[str, ...]:
         """Return what nothing may repeat."""
@@ -58,8 +58,8 @@ def notifications_of(metrics: Path | None, webhook: str | None = "") -> Notifica
     return Notifications(metrics=metrics, webhook=webhook_of(webhook))
 
 
-def _told(name: str, done: str, act: Callable[[], str]) -> str:
-    """Do it, and return a line about it."""
+def _result_line(name: str, done: str, act: Callable[[], str]) -> str:
+    """Call ``act``, and return a line about its result."""
     try:
         problem = act()
     except KeyboardInterrupt:

@@ -90,7 +90,7 @@ def judged(report: pytest.TestReport, check: str) -> Judgement | None:
     if not ended:
         return None
     if judgement is None:
-        return _without(report, check)
+        return _without_judgement(report, check)
     if report.failed and judgement.accepted:
         return replace(
             judgement,
@@ -100,7 +100,7 @@ def judged(report: pytest.TestReport, check: str) -> Judgement | None:
     return judgement
 
 
-def _without(report: pytest.TestReport, check: str) -> Judgement:
+def _without_judgement(report: pytest.TestReport, check: str) -> Judgement:
     if report.skipped:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
         return _blank(check, Verdict.SKIPPED, reason.removeprefix("Skipped: "), "")

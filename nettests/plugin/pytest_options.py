@@ -78,7 +78,7 @@ def _add_ending(group: pytest.OptionGroup) -> None:
         metavar="WHAT",
         action="append",
         default=[],
-        choices=[one.value for one in FailOn],
+        choices=[condition.value for condition in FailOn],
         help="known-bugs: end with 1 instead of 8 if known bugs show; new: with 1 only for failures that --baseline does not accept",
     )
     group.addoption(
@@ -176,8 +176,8 @@ def refuse_keeping_in_a_lab(config: pytest.Config) -> None:
 
 def suites(config: pytest.Config) -> tuple[Path, ...]:
     """Return the files and folders that pytest was told to collect, without ``::`` parts."""
-    told = (argument.partition("::")[0] for argument in config.args)
-    return tuple((config.invocation_params.dir / path).resolve() for path in told)
+    paths = (argument.partition("::")[0] for argument in config.args)
+    return tuple((config.invocation_params.dir / path).resolve() for path in paths)
 
 
 def run_options(config: pytest.Config) -> RunOptions:
@@ -200,7 +200,7 @@ def run_options(config: pytest.Config) -> RunOptions:
         manifests=tuple(Path(path) for path in option.limitations),
         keep=option.keep,
         suites=tuple(str(path) for path in suites(config)),
-        argv=without_address([str(one) for one in config.invocation_params.args]),
+        argv=without_address([str(argument) for argument in config.invocation_params.args]),
     )
 
 

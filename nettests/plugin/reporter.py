@@ -37,7 +37,7 @@ STYLE = {
 }
 
 _BY_SHAPE = Redactor()
-_SAID = {
+_UNITS = {
     "pull": "images on nodes",
     "deploy": "pods Ready",
     "converge": "Services converged",
@@ -60,7 +60,7 @@ class Reporter:
         self._beside_pytest = output == "pytest"
         self._progress = Progress(stage="start")
         self._counts: Counter[Verdict] = Counter()
-        self._said: set[tuple[str, int]] = set()
+        self._printed: set[tuple[str, int]] = set()
         self._lock = threading.Lock()
         # Two live displays would fight over the terminal: pytest's own keeps it.
         live = output == "own" and self.console.is_terminal
@@ -103,8 +103,8 @@ class Reporter:
             if self._live or self.quiet or progress.stage == "done":
                 return
             key = (progress.stage, _quarter(progress))
-            if key not in self._said:
-                self._said.add(key)
+            if key not in self._printed:
+                self._printed.add(key)
                 self.console.print(as_line(_plain(progress)), style="dim")
 
     def verdict(self, verdict: Verdict) -> None:
@@ -134,7 +134,7 @@ class Reporter:
         self.console.print(as_line(text), style=style or None)
 
     def paragraph(self, text: str, *, style: str = "") -> None:
-        """Print what somebody else has worded, without secrets: it may have several lines, all but the first indented."""
+        """Print a text that was worded elsewhere, without secrets: it may have several lines, all but the first indented."""
         self.console.print(as_paragraph(self._redactor.text(text)), style=style or None)
 
 
@@ -145,4 +145,4 @@ def _quarter(progress: Progress) -> int:
 def _plain(progress: Progress) -> str:
     if not progress.total:
         return progress.stage
-    return f"{progress.stage}: {progress.done}/{progress.total} {_SAID.get(progress.stage, '')}"
+    return f"{progress.stage}: {progress.done}/{progress.total} {_UNITS.get(progress.stage, '')}"

@@ -42,40 +42,40 @@ def show(reporter: Reporter, results: Results, directory: Path) -> None:
     """Print the summary of a finished run."""
     reporter.still()
     for incident in results.incidents[:SHOWN]:
-        for line, style in _told(incident, results):
+        for line, style in _incident_lines(incident, results):
             reporter.say(line, style=style)
     if len(results.incidents) > SHOWN:
-        more = sum(len(one.checks) for one in results.incidents[SHOWN:])
+        more = sum(len(incident.checks) for incident in results.incidents[SHOWN:])
         reporter.say(f"… and {plural(more, 'more check')} that need attention, in the report")
     reporter.say("")
     for line, style in _lines(results, directory, quiet=reporter.quiet):
         reporter.say(line, style=style)
 
 
-def _told(incident: Incident, results: Results) -> Iterator[tuple[str, str]]:
+def _incident_lines(incident: Incident, results: Results) -> Iterator[tuple[str, str]]:
     """Yield the cause, the next step and the first checks of an incident."""
     red = {check.id: check for check in results.checks if check.id in incident.checks}
-    worst = min((red[one].verdict for one in incident.checks), key=SUMMARY_ORDER.index)
+    worst = min((red[name].verdict for name in incident.checks), key=SUMMARY_ORDER.index)
     if not incident.explained:
         yield f"{worst.value.upper()} {incident.cause}", STYLE[worst]
     else:
         count = plural(len(incident.checks), "check")
         swept = f", {plural(len(incident.members), 'member')}" if incident.members else ""
-        told = f"{incident.cause}: {count} {counted_verdicts(red.values())}{swept}"
-        yield told, f"bold {STYLE[worst]}"
+        line = f"{incident.cause}: {count} {counted_verdicts(red.values())}{swept}"
+        yield line, f"bold {STYLE[worst]}"
     if incident.next_step:
         yield f"  → {incident.next_step}", ""
     if incident.explained:
         more = len(incident.checks) - SHOWN
         for name in incident.checks[:SHOWN]:
-            yield f"  {red[name].verdict.value} {name}{_of_members(incident, name)}", ""
+            yield f"  {red[name].verdict.value} {name}{_member_labels(incident, name)}", ""
         if more > 0:
             yield f"  … and {more} more", ""
     if collected := [red[name] for name in incident.checks if red[name].diagnostics]:
         yield f"  diagnostics: {_places(collected[0])}", ""
 
 
-def _of_members(incident: Incident, check: str) -> str:
+def _member_labels(incident: Incident, check: str) -> str:
     """Return which members of a check an incident explains, those that come first."""
     labels = [member_of(member) for member in incident.members if parent_of(member) == check]
     more = f", … and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
@@ -94,7 +94,7 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
     if run.exit_code == ExitCode.INTERRUPTED:
         yield "The run was interrupted", "bold"
     yield headline(results), "bold"
-    yield from _noted(results)
+    yield from _remarks(results)
     if run.error:
         yield f"  {run.error}", ""
     elif not quiet:
@@ -115,8 +115,8 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
     if results.pulls:
         lost = sum(bool(pull.problem) for pull in results.pulls)
         slowest = duration(max(pull.seconds for pull in results.pulls))
-        told = f"{plural(len(results.pulls), 'image')} pulled onto nodes beforehand in at most {slowest}"
-        yield f"{told}, {lost} of them failed" if lost else told, ""
+        line = f"{plural(len(results.pulls), 'image')} pulled onto nodes beforehand in at most {slowest}"
+        yield f"{line}, {lost} of them failed" if lost else line, ""
     yield from _unread(results, directory)
     if results.diagnostics:
         files = sum(len(diagnostic.collected) for diagnostic in results.diagnostics)
@@ -133,14 +133,14 @@ def _unread(results: Results, directory: Path) -> Iterator[tuple[str, str]]:
     if not results.unread:
         return
     yield f"{unread_line(results)}:", "bold"
-    for one in results.unread[:SHOWN]:
-        yield f"  {one.tool} on {one.client_os}: {one_line(one.text)}", ""
+    for unread in results.unread[:SHOWN]:
+        yield f"  {unread.tool} on {unread.client_os}: {one_line(unread.text)}", ""
     if len(results.unread) > SHOWN:
         yield f"  … and {len(results.unread) - SHOWN} more, in the report", ""
     yield f"  → help to read them: nettests export {directory} makes a bundle to send", ""
 
 
-def _noted(results: Results) -> Iterator[tuple[str, str]]:
+def _remarks(results: Results) -> Iterator[tuple[str, str]]:
     """Yield what explains a headline: rights that were missing, and what happened to the cluster meanwhile."""
     if denied := missing_permissions(results):
         yield f"  this identity may not {', '.join(denied)}", ""
@@ -156,6 +156,6 @@ def _counted(results: Results, verdict: Verdict) -> str:
     if verdict not in {Verdict.LIMITED, Verdict.KNOWN_BUG}:
         return f"{line} {meanings(results)[verdict]}"
     ids = Counter(c.limitation_id for c in results.checks if c.verdict is verdict)
-    named = sorted(ids.items(), key=lambda found: (-found[1], str(found[0])))
+    named = sorted(ids.items(), key=lambda pair: (-pair[1], str(pair[0])))
     more = f", … and {len(named) - NAMED} more" if len(named) > NAMED else ""
     return f"{line} " + ", ".join(f"{name} ({count})" for name, count in named[:NAMED]) + more

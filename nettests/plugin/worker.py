@@ -21,7 +21,7 @@ from nettests.session.journal import Follower
 
 
 def handover(
-    made: Blueprint,
+    run_blueprint: Blueprint,
     journal: Path,
     *,
     suites: tuple[str, ...],
@@ -32,7 +32,7 @@ def handover(
     """Return what a worker needs, as text: xdist carries plain values only."""
     return json.dumps(
         {
-            "facts": to_data(made.facts),
+            "facts": to_data(run_blueprint.facts),
             "journal": str(journal.resolve()),
             "suites": list(suites),
             "flows": flows,
@@ -46,20 +46,20 @@ def register(config: pytest.Config) -> None:
     """Take over what the controller handed, and collect by it."""
     given = json.loads(config.workerinput[WORKER_KEY])  # type: ignore[attr-defined] # xdist sets it
     registry = load([Path(path) for path in given["suites"]]).select(given["flows"])
-    made = blueprint(
+    run_blueprint = blueprint(
         from_data(given["facts"], ClusterFacts),
         registry.flows,
         read_manifests([Path(path) for path in given["manifests"]]),
         read_classes(given["enabled"]),
     )
-    collecting(config, made, Path(given["journal"]), registry.declared)
+    collecting(config, run_blueprint, Path(given["journal"]), registry.declared)
 
 
 def collecting(
-    config: pytest.Config, made: Blueprint, journal: Path, declared: Collection[str]
+    config: pytest.Config, run_blueprint: Blueprint, journal: Path, declared: Collection[str]
 ) -> None:
     """Register what every process that runs tests needs; ``declared`` are the names of all flows."""
     manager = config.pluginmanager
-    manager.register(Collector(made, Follower(journal), frozenset(declared)), COLLECTOR)
+    manager.register(Collector(run_blueprint, Follower(journal), frozenset(declared)), COLLECTOR)
     manager.register(fixtures, "nettests-fixtures")
     manager.register(outcome, "nettests-outcome")

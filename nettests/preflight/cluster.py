@@ -14,7 +14,7 @@ POLICY = "Kubernetes, version skew policy"
 
 
 def reachability(evidence: Evidence) -> Finding:
-    """Say who answered; that nobody did is found before there is evidence."""
+    """Say which server answered; a cluster that does not answer is reported before there is evidence."""
     facts = evidence.facts
     return Finding(
         topic="reachability",
@@ -26,8 +26,8 @@ def reachability(evidence: Evidence) -> Finding:
 def versions(evidence: Evidence) -> Finding:
     """Compare kubelets and kube-proxies with the API server."""
     server = evidence.facts.server_version
-    found = [skew for node in evidence.facts.nodes for skew in skews(node, server)]
-    level = worst(level for level, _ in found)
+    problems = [skew for node in evidence.facts.nodes for skew in skews(node, server)]
+    level = worst(level for level, _ in problems)
     if level is Level.OK:
         summary = f"kubelets and kube-proxies go with Kubernetes {server}"
         return Finding(topic="version skew", level=level, summary=summary)
@@ -38,7 +38,7 @@ def versions(evidence: Evidence) -> Finding:
         summary="parts of the cluster are newer than its API server: nobody promises how they behave"
         if newer
         else "parts of the cluster are older than is supported, or not known",
-        details=tuple(text for _, text in found),
+        details=tuple(text for _, text in problems),
         next_step=f"upgrade what is behind, the API server first ({POLICY})",
     )
 
@@ -90,7 +90,7 @@ def _has_ipv4(node: NodeFacts) -> bool:
 
 
 def skews(node: NodeFacts, server: KubernetesVersion) -> Iterator[tuple[Level, str]]:
-    """Yield what of a node does not go with an API server; ``forecast`` looks at versions of after with it."""
+    """Yield the versions of a node that an API server does not support; ``forecast`` uses it for planned versions."""
     parts = {"kubelet": node.kubelet, "kube-proxy": node.kube_proxy.version}
     behind = minors_behind(server)
     for name, fact in parts.items():

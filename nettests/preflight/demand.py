@@ -58,16 +58,16 @@ def needed(
     ``defaults`` is what a LimitRange gives to containers that state nothing.
     """
     given = defaults or {}
-    found: defaultdict[str, Fraction] = defaultdict(Fraction)
+    totals: defaultdict[str, Fraction] = defaultdict(Fraction)
     for item in objects:
         for name, amount in _charge(item, given).items():
-            found[name] += amount
+            totals[name] += amount
     for group in passing:
         charges = [_charge(item, given) for item in group.objects]
         for name in {name for charge in charges for name in charge}:
             amounts = sorted((charge.get(name, _NOTHING) for charge in charges), reverse=True)
-            found[name] += sum(amounts[: group.at_once], _NOTHING)
-    return found
+            totals[name] += sum(amounts[: group.at_once], _NOTHING)
+    return totals
 
 
 def left_open(pods: Iterable[Object], resource: str) -> bool:
@@ -87,35 +87,35 @@ def full_name(resource: str) -> str:
 def _charge(item: Object, defaults: Amounts) -> dict[str, Fraction]:
     """Return what one object takes."""
     kind, fraction = item["kind"], Fraction(1)
-    found = {f"count/{_COUNTED[kind]}": fraction} if kind in _COUNTED else {}
+    charges = {f"count/{_COUNTED[kind]}": fraction} if kind in _COUNTED else {}
     if kind in _QUOTED:
-        found[_QUOTED[kind]] = fraction
+        charges[_QUOTED[kind]] = fraction
     for name in _MADE_BESIDE.get(kind, ()):
-        found[f"count/{name}"] = found.get(f"count/{name}", _NOTHING) + fraction
+        charges[f"count/{name}"] = charges.get(f"count/{name}", _NOTHING) + fraction
     if kind == "Pod":
-        found |= _of_pod(item["spec"], defaults)
-    return found | _of_service(item["spec"]) if kind == "Service" else found
+        charges |= _of_pod(item["spec"], defaults)
+    return charges | _of_service(item["spec"]) if kind == "Service" else charges
 
 
 def _of_service(spec: Object) -> dict[str, Fraction]:
     """Return what a Service takes besides itself: node ports, and the endpoints that its controllers write."""
     fraction, kind = Fraction(1), spec.get("type")
-    found: dict[str, Fraction] = {}
+    charges: dict[str, Fraction] = {}
     if spec.get("selector"):
         families = 2 if spec.get("ipFamilyPolicy") in _DUAL else 1
-        found["count/endpointslices.discovery.k8s.io"] = Fraction(families)
-        found["count/endpoints"] = fraction
+        charges["count/endpointslices.discovery.k8s.io"] = Fraction(families)
+        charges["count/endpoints"] = fraction
     if kind in {"NodePort", LOAD_BALANCER}:
-        found["services.nodeports"] = Fraction(len(spec["ports"]))
+        charges["services.nodeports"] = Fraction(len(spec["ports"]))
     if kind == LOAD_BALANCER:
-        found["services.loadbalancers"] = fraction
-    return found
+        charges["services.loadbalancers"] = fraction
+    return charges
 
 
 def _of_pod(spec: Object, defaults: Amounts) -> dict[str, Fraction]:
     """Add up the containers; init containers run one by one, so that the greatest of them counts."""
-    usual = [{**defaults, **_stated(one)} for one in spec["containers"]]
-    first = [{**defaults, **_stated(one)} for one in spec.get("initContainers") or ()]
+    usual = [{**defaults, **_stated(container)} for container in spec["containers"]]
+    first = [{**defaults, **_stated(container)} for container in spec.get("initContainers") or ()]
     names = {name for amounts in (*usual, *first) for name in amounts}
     summed = {
         name: max(
@@ -136,6 +136,6 @@ def _stated(container: Object) -> dict[str, Fraction]:
     """Return what a container states: ``requests.cpu`` …; a limit without a request is its request too."""
     resources = container.get("resources") or {}
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    found = {f"requests.{name}": amount for name, amount in {**limits, **requests}.items()}
-    found |= {f"limits.{name}": amount for name, amount in limits.items()}
-    return {name: quantity(str(amount)) for name, amount in found.items()}
+    amounts = {f"requests.{name}": amount for name, amount in {**limits, **requests}.items()}
+    amounts |= {f"limits.{name}": amount for name, amount in limits.items()}
+    return {name: quantity(str(amount)) for name, amount in amounts.items()}

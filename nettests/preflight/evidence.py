@@ -39,7 +39,7 @@ class Remains:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that was read. ``plan`` is a run's own; ``whole`` is the one that nothing denied cuts."""
+    """All that was read. ``plan`` is a run's own; ``whole`` is what it would be if nothing were denied."""
 
     server: str
     facts: ClusterFacts
@@ -75,7 +75,7 @@ class Evidence:
         return tuple(node for node in self.facts.nodes if not unusable(node))
 
     @property
-    def playing(self) -> tuple[NodeFacts, ...]:
+    def probe_nodes(self) -> tuple[NodeFacts, ...]:
         """The nodes on which the plan puts pods, or would if nothing were denied."""
         names = {pod.node for pod in (*self.plan.pods, *self.whole.pods)}
         return tuple(node for node in self.facts.nodes if node.name in names)

@@ -31,12 +31,12 @@ class Finding:
 
 
 def ok(topic: str, summary: str) -> Finding:
-    """Return what is said where all is well."""
+    """Return the finding of a topic without problems."""
     return Finding(topic=topic, level=Level.OK, summary=summary)
 
 
 def note(topic: str, summary: str) -> Finding:
-    """Return what is worth knowing and changes nothing."""
+    """Return a finding that is worth knowing and changes nothing."""
     return Finding(topic=topic, level=Level.NOTE, summary=summary)
 
 

@@ -12,10 +12,10 @@ Object = dict[str, Any]
 
 def quotas_of(items: Iterable[Object]) -> tuple[Quota, ...]:
     """Return every limit that concerns all pods; what is scoped to some classes of pods is left out."""
-    return tuple(quota for item in items for quota in _of_one(item))
+    return tuple(quota for item in items for quota in _limits(item))
 
 
-def _of_one(item: Object) -> Iterator[Quota]:
+def _limits(item: Object) -> Iterator[Quota]:
     spec, status = item.get("spec") or {}, item.get("status") or {}
     if spec.get("scopes") or spec.get("scopeSelector"):
         return
@@ -31,7 +31,7 @@ def _of_one(item: Object) -> Iterator[Quota]:
 
 def defaults_of(items: Iterable[Object]) -> dict[str, Fraction]:
     """Return what LimitRanges give to containers that say nothing: ``requests.cpu``, ``limits.memory`` …"""
-    found: dict[str, Fraction] = {}
+    defaults: dict[str, Fraction] = {}
     for item in items:
         for limit in (item.get("spec") or {}).get("limits") or ():
             if limit.get("type") != "Container":
@@ -41,5 +41,5 @@ def defaults_of(items: Iterable[Object]) -> dict[str, Fraction]:
             # A default limit is a default request too (LimitRanger).
             given |= {f"requests.{name}": amount for name, amount in {**limits, **requests}.items()}
             for name, amount in given.items():
-                found.setdefault(name, quantity(str(amount)))
-    return found
+                defaults.setdefault(name, quantity(str(amount)))
+    return defaults

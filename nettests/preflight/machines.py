@@ -26,7 +26,7 @@ def nodes(evidence: Evidence) -> Finding:
     usable = {node.name for node in evidence.usable}
     lines = [
         f"{kind}: {sum(node.name in usable for node in group)} of {counted(len(group), 'node')} "
-        f"usable{_out(group, usable)}"
+        f"usable{_unusable_nodes(group, usable)}"
         for kind, group in sorted(groups.items())
     ]
     windows = [node for node in evidence.usable if node.os is OS.WINDOWS]
@@ -46,7 +46,7 @@ def _kind(node: NodeFacts) -> str:
     return f"windows {node.build.value or 'of unknown build'}" if node.os is OS.WINDOWS else "linux"
 
 
-def _out(group: list[NodeFacts], usable: set[str]) -> str:
+def _unusable_nodes(group: list[NodeFacts], usable: set[str]) -> str:
     out = [f"{node.name} is {unusable(node)}" for node in group if node.name not in usable]
     return f" ({', '.join(out)})" if out else ""
 
@@ -59,7 +59,7 @@ def taints(evidence: Evidence) -> Finding:
         if any(taint.key in UNWELL and taint.effect != "PreferNoSchedule" for taint in node.taints)
     }
     lines = tuple(
-        f"{node.name}: {', '.join(f'{one.key}={one.value}:{one.effect}' for one in node.taints)}"
+        f"{node.name}: {', '.join(f'{taint.key}={taint.value}:{taint.effect}' for taint in node.taints)}"
         for node in evidence.usable
         if node.taints
     )
@@ -80,7 +80,7 @@ def taints(evidence: Evidence) -> Finding:
 
 def images(evidence: Evidence) -> Finding:
     """Say which nodes no image has a build for: a run leaves them out."""
-    used = sorted({evidence.images.get(node.name, "") for node in evidence.playing} - {""})
+    used = sorted({evidence.images.get(node.name, "") for node in evidence.probe_nodes} - {""})
     lacking = dict(evidence.unserved)
     if lacking:
         skips = tuple(skip for skip in evidence.plan.skips if "not served" in skip.reason)
@@ -104,11 +104,11 @@ def host_process(evidence: Evidence) -> Finding:
     if not lacking:
         text = f"{counted(len(windows), 'Windows node')} can run them"
         return ok("HostProcess", text)
-    known = "cannot, or are not known to, run them"
+    problem = "cannot, or are not known to, run them"
     return Finding(
         topic="HostProcess",
         level=evidence.cost(skips),
-        summary=f"{len(lacking)} of {counted(len(windows), 'Windows node')} {known}; "
+        summary=f"{len(lacking)} of {counted(len(windows), 'Windows node')} {problem}; "
         f"{counted(len(skips), 'check')} left out",
         details=tuple(f"{node.name}: {node.host_process.origin}" for node in lacking),
         next_step="they need kubelet 1.23 and containerd 1.6 or newer",

@@ -28,18 +28,18 @@ def pod_security(evidence: Evidence) -> Finding:
     if not name:
         return ok(topic, "a namespace of the run's own, at level privileged")
     level = evidence.facts.pod_security
-    said = f"namespace {name} is at level {level.value or 'unknown'} ({level.origin})"
+    enforced = f"namespace {name} is at level {level.value or 'unknown'} ({level.origin})"
     # sample: the namespace's Pod Security level 'baseline' forbids hostNetwork and HostProcess
     skips = tuple(skip for skip in evidence.plan.skips if "Pod Security level" in skip.reason)
     present = {node.os for node in evidence.usable}
     stopped = all(f"pod-{os.value}" in evidence.refusals for os in present)
     worse = Level.BLOCKER if stopped else evidence.cost(skips)
     if not evidence.refusals and not skips:
-        return ok(topic, f"{said}; it takes all pods of a run")
+        return ok(topic, f"{enforced}; it takes all pods of a run")
     return Finding(
         topic=topic,
         level=worst((worse, Level.WARNING)),
-        summary=f"{said}; {counted(len(skips), 'check')} left out",
+        summary=f"{enforced}; {counted(len(skips), 'check')} left out",
         details=tuple(f"{POD_KINDS[kind]}: {why}" for kind, why in evidence.refusals.items()),
         next_step=f"label it {ENFORCED_LEVEL_LABEL}=privileged, or go without these checks",
     )
@@ -72,22 +72,27 @@ def quota(evidence: Evidence) -> Finding:
     if evidence.unread:
         return note(topic, f"quotas cannot be read: {evidence.unread}")
     wanted = needed(evidence.objects, evidence.passing, evidence.defaults)
-    lacking = [one for one in evidence.quotas if wanted[one.resource] > one.hard - one.used]
-    everything = [*evidence.objects, *(one for group in evidence.passing for one in group.objects)]
+    lacking = [
+        limit for limit in evidence.quotas if wanted[limit.resource] > limit.hard - limit.used
+    ]
+    everything = [
+        *evidence.objects,
+        *(item for group in evidence.passing for item in group.objects),
+    ]
     pods = [item for item in everything if item["kind"] == "Pod"]
     unstated = [
-        one
-        for one in evidence.quotas
-        if (name := full_name(one.resource)) in _STATED
+        limit
+        for limit in evidence.quotas
+        if (name := full_name(limit.resource)) in _STATED
         and name not in evidence.defaults
         and left_open(pods, name)
     ]
     lines = (
-        *(_lacks(one, wanted[one.resource]) for one in lacking),
+        *(_shortage(limit, wanted[limit.resource]) for limit in lacking),
         *(
-            f"{one.name}: every container has to state {full_name(one.resource)}, "
+            f"{limit.name}: every container has to state {full_name(limit.resource)}, "
             "and no LimitRange does so"
-            for one in unstated
+            for limit in unstated
         ),
     )
     if lines:
@@ -105,12 +110,12 @@ def quota(evidence: Evidence) -> Finding:
     return ok(topic, f"{limits} of quotas leave{'s' if len(evidence.quotas) == 1 else ''} enough")
 
 
-def _lacks(one: Quota, wanted: Fraction) -> str:
+def _shortage(limit: Quota, wanted: Fraction) -> str:
     left, hard, need = (
-        spelled(amount, one.resource)
-        for amount in (max(Fraction(0), one.hard - one.used), one.hard, wanted)
+        spelled(amount, limit.resource)
+        for amount in (max(Fraction(0), limit.hard - limit.used), limit.hard, wanted)
     )
-    return f"{one.name}: {one.resource} leaves {left} of {hard}; a run needs {need}"
+    return f"{limit.name}: {limit.resource} leaves {left} of {hard}; a run needs {need}"
 
 
 def leftovers(evidence: Evidence) -> Finding:
@@ -118,11 +123,15 @@ def leftovers(evidence: Evidence) -> Finding:
     topic, here = "leftovers", evidence.facts.namespace
     if evidence.unlisted:
         return note(topic, f"leftovers cannot be looked for: {evidence.unlisted}")
-    holding = [one for one in evidence.remains if one.namespace == here and one.state in _LIVING]
+    holding = [
+        leftover
+        for leftover in evidence.remains
+        if leftover.namespace == here and leftover.state in _LIVING
+    ]
     lines = tuple(
-        f"run {one.run} by {one.owner}: {one.state}, {counted(one.objects, 'object')} "
-        f"in namespace {one.namespace}"
-        for one in evidence.remains
+        f"run {leftover.run} by {leftover.owner}: {leftover.state}, {counted(leftover.objects, 'object')} "
+        f"in namespace {leftover.namespace}"
+        for leftover in evidence.remains
     )
     if holding:
         return Finding(

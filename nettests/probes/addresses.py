@@ -39,11 +39,11 @@ SUBDOMAIN = "servers"
 
 
 class NotStandingError(NettestsError):
-    """An object that the question needs does not stand."""
+    """An object that the action needs does not exist."""
 
 
 class NotOfferedError(NotStandingError):
-    """The cluster does not offer what the question is about: there is nothing to probe."""
+    """The cluster does not offer what the action is about: there is nothing to probe."""
 
 
 _OfService = Literal[
@@ -116,7 +116,7 @@ class Directory:
                 return service, str(of_family(service.external, family))
 
     def _require_on_node(self, action: Action) -> None:
-        """Raise where the Pod did not become Ready without which the target's node does not answer by itself.
+        """Raise if the Pod is not Ready without which the target's node does not answer.
 
         A Windows node forwards NodePorts only while a Pod of its network stands on it ("Kubernetes on Windows,
         common problems": my Windows node cannot access NodePort).
@@ -134,8 +134,8 @@ class Directory:
     def _complete(self, target: Target) -> StandingService:
         """Return the target's Service.
 
-        In front of fewer backends than meant it is another question, and so it is without the load
-        balancer that it should have: rules at its ClusterIP may depend on that.
+        With fewer backends than planned the test would be a different one, and so it would be without its load
+        balancer: rules at its ClusterIP may depend on that.
         """
         if len(target.backends) > 1:
             for name in target.backends:
@@ -174,14 +174,14 @@ class Directory:
             return of_pod(behind[0], host)
         by = settings.behind if settings is not None else "server"
         if by == "node":
-            # It answers with its machine's name, which is no pod's: that it answers is all it tells.
+            # It answers with its machine's name, which is no pod's: only whether it answers is known.
             return Endpoint(host=host, clientip_port=SERVICE_HOSTNAME, udp_port=SERVICE_UDP)
         if settings is not None and settings.by_hand is ByHand.MIXED_TARGET_PORTS:
             return Endpoint(host=host, hostname_port=SERVICE_HOSTNAME)
-        found = replace(of_service(host), client_path=CLIENT_IP if by == "probe" else WHOAMI)
+        endpoint = replace(of_service(host), client_path=CLIENT_IP if by == "probe" else WHOAMI)
         if settings is not None and settings.type == LOAD_BALANCER:
-            return replace(found, udp_port=None)
-        return found
+            return replace(endpoint, udp_port=None)
+        return endpoint
 
     def name(self, target: Target) -> str:
         """Return the name that a resolver looks up."""
@@ -205,25 +205,25 @@ class Directory:
         return str(self.pod(pod).addresses[0]).replace(".", "-").replace(":", "-")
 
     def context(self, action: Action) -> dict[str, str]:
-        """Return the addresses that are needed to read whom the server saw."""
+        """Return the addresses needed to interpret which client the server saw."""
         source = self.facts.node(action.source.node) if action.source.node else None
         target = self.facts.node(action.target.node) if action.target.node else None
-        found: dict[str, str] = {}
+        addresses: dict[str, str] = {}
         if action.source.kind is VantageKind.POD:
-            found["client-pod"] = _joined(self.pod(action.source.probe).addresses)
+            addresses["client-pod"] = _joined(self.pod(action.source.probe).addresses)
         if source is not None:
-            found["client-node"] = _joined(seen_of(source))
+            addresses["client-node"] = _joined(seen_of(source))
         if target is not None:
-            found["target-node"] = _joined(seen_of(target))
+            addresses["target-node"] = _joined(seen_of(target))
         vips = [node.kube_proxy.source_vip.value for node in (source, target) if node is not None]
         if any(vips):
-            found["source-vip"] = _joined(vip for vip in dict.fromkeys(vips) if vip is not None)
+            addresses["source-vip"] = _joined(vip for vip in dict.fromkeys(vips) if vip is not None)
         if action.source.kind is VantageKind.EXTERNAL:
-            found["cluster"] = self._cluster()
-        own = self._own(action.target) if action.question is Question.RESOLVE else ()
-        if own:
-            found["resolved"] = _joined(own)
-        return found
+            addresses["cluster"] = self._cluster()
+        resolved = self._resolved(action.target) if action.question is Question.RESOLVE else ()
+        if resolved:
+            addresses["resolved"] = _joined(resolved)
+        return addresses
 
     def _pod(self, target: Target, family: Family) -> Endpoint:
         pod = self.pod(target.pod)
@@ -257,8 +257,8 @@ class Directory:
         pods = self.deployment.pods.values()
         return ",".join(dict.fromkeys(stated + [str(a) for pod in pods for a in pod.addresses]))
 
-    def _own(self, target: Target) -> tuple[Address, ...]:
-        """Return the addresses that a name of ``target`` may resolve to; nobody knows the outside's."""
+    def _resolved(self, target: Target) -> tuple[Address, ...]:
+        """Return the addresses that a name of ``target`` may resolve to; empty for external names."""
         reached = target.descriptor
         if reached.owner is Owner.CLUSTER:
             address = self.facts.kubernetes_address.value
@@ -266,7 +266,9 @@ class Directory:
                 return ()
             return (address,)
         if reached.owner is Owner.PODS:
-            return tuple(one for name in target.backends for one in self.pod(name).addresses)
+            return tuple(
+                address for name in target.backends for address in self.pod(name).addresses
+            )
         if target.service is not None:
             service = self.service(target.service)
             if service.settings is not None and service.settings.headless:
@@ -284,27 +286,27 @@ class Directory:
     def service(self, name: str | None) -> StandingService:
         """Return the standing Service of that name, unless none of the Pods behind it became Ready."""
         try:
-            found = self.deployment.services[name or ""]
+            service = self.deployment.services[name or ""]
         except KeyError:
             declined = self.deployment.declined.get(name or "")
             if declined is not None:
                 raise NotOfferedError(declined) from None
             raise self._missing("Service", name) from None
-        if self.deserted(found.name):
-            self.pod(found.backends[0])
-        return found
+        if self.deserted(service.name):
+            self.pod(service.backends[0])
+        return service
 
     def require(self, target: Target) -> None:
-        """Raise where the target names a Pod or a Service of the run that does not stand: who dials it by other means."""
+        """Raise if the target names a Pod or a Service of the run that does not exist; for who dials it by other means."""
         if target.pod in self.deployment.problems:
             self.pod(target.pod)
         if target.service in {*self.deployment.problems, *self.deployment.services}:
             self.service(target.service)
 
     def deserted(self, name: str) -> bool:
-        """Whether ``name`` is a Service none of whose backends stand: nothing will ever answer there."""
-        found = self.deployment.services.get(name)
-        backends = found.backends if found else ()
+        """Whether ``name`` is a Service without any existing backend: nothing will ever answer there."""
+        service = self.deployment.services.get(name)
+        backends = service.backends if service else ()
         return bool(backends) and not self.deployment.pods.keys() & set(backends)
 
     def _missing(self, kind: str, name: str | None) -> NotStandingError:
@@ -366,18 +368,18 @@ def _loopback(family: Family) -> str:
 
 
 def of_family(addresses: tuple[Address, ...], family: Family, whose: str = "") -> Address:
-    """Return the first address of a family; ``NotStandingError`` says ``whose`` there is none."""
+    """Return the first address of a family; ``NotStandingError`` says ``whose`` is missing."""
     for address in addresses:
         if address.version == family.version:
             return address
-    told = _joined(addresses) or "none"
-    raise NotStandingError(f"there is no {family} address{whose} among {told}")
+    listed = _joined(addresses) or "none"
+    raise NotStandingError(f"there is no {family} address{whose} among {listed}")
 
 
 def seen_of(node: NodeFacts) -> tuple[Address, ...]:
     """Return the addresses that a server may see when the node itself is the source.
 
-    Besides the node's own: on Linux the first two of its pod CIDR, which the pod bridge (``.1``) and
+    They include the node's own, and on Linux the first two of its pod CIDR, which the pod bridge (``.1``) and
     Flannel's VXLAN interface (``.0``) hold; a pod never gets them. On Windows Antrea's gateway port has
     the first one.
     """

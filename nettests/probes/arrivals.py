@@ -26,7 +26,7 @@ SMALLEST = 64
 
 
 class Logs(Interface):
-    """The cluster as far as containers' logs are read; failures are ``ChannelError``."""
+    """What reads containers' logs; failures are ``ChannelError``."""
 
     def log_of(self, namespace: str, pod: str, container: str) -> str:
         """Return a container's log."""
@@ -40,7 +40,7 @@ class Arrivals:
     namespace: str
 
     def look(self, sender: Sender, check: Check) -> None:
-        """Send one more echo and write down what the server's log says of it; nothing where it cannot be read."""
+        """Send one more echo and record what the server's log says of it; nothing if the log cannot be read."""
         nodes = [node.name for node in sender.directory.facts.nodes]
         size = SMALLEST + nodes.index(check.source.node or "")
         sender.send(check.id, ARRIVAL, 1, replace(check.action, size=size))
@@ -70,7 +70,7 @@ class Arrivals:
 
 
 def in_question(check: Check, raws: Sequence[Raw]) -> bool:
-    """Whether a check's silence may be that of either direction: between Pods of two nodes, over UDP."""
+    """Whether either direction may have lost a check's packets: between Pods of two nodes, over UDP."""
     action = check.action
     return (
         _between_pods(action, check.placement)

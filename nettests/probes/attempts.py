@@ -70,24 +70,24 @@ the API server says or a configuration holds."""
 SAID = frozenset(
     {"admission", "inspection", "start", "crowd", "workload", "idle", SERVICES, MEANWHILE}
 )
-"""Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
+"""Tools that report a negative answer instead of timing out: retrying would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
 believed."""
 
 
 BUSY_TRIES = 2
-"""A new Pod whose node was too busy to tell anything of its network is followed by another: it starts beside others."""
+"""New Pods that are tried while their node is too busy to show anything about its network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempts:
-    """Probes checks to their end; everything that was seen is in the asker's recorder. Safe for threads."""
+    """Probes checks to their end; the sender's recorder gets everything that was seen. Safe for threads."""
 
     churn: Churn | None = None
-    """Who changes Services for the checks that request it."""
+    """Changes Services for the checks that test changes."""
     controls: Controls = field(default_factory=Controls)
     arrivals: Arrivals | None = None
-    """Who looks in servers' logs."""
+    """Looks in servers' logs."""
 
     def carry_out(self, sender: Sender, check: Check) -> None:
         """Run one check to its end."""
@@ -118,10 +118,10 @@ class Attempts:
                 assert_never(question)
 
     def _distribute(self, sender: Sender, check: Check) -> None:
-        """Open many new connections for who answers, then some for the client's port.
+        """Open many new connections to see which backends answer, then some to see the client's port.
 
-        The controls are always run here: that several backends can be reached is what gives a
-        distribution its meaning. Where they only wait, the connections are opened meanwhile.
+        The controls are always run here: a distribution means something only if several backends can be
+        reached. While the controls only wait, connections are opened.
         """
         controls = begin(lambda silent: self.controls.send(sender, check, on_silence=silent))
         controls.answered(0)
@@ -131,7 +131,7 @@ class Attempts:
             controls.result()
 
     def _after_churn(self, sender: Sender, check: Check) -> None:
-        """Let the Service go and come, then open many new connections: a stale rule would take some."""
+        """Delete and recreate the Service, then open many new connections: a stale rule would catch some."""
         if self.churn is None:
             raise CannotProbeError("nobody here can change a Service")
         behind = self.churn.carry_out(sender, check)
@@ -159,18 +159,18 @@ class _Ladder:
     seen: list[Attempt] = field(default_factory=list)
     raws: list[Raw] = field(default_factory=list)
     references: list[Raw] = field(default_factory=list)
-    """What the probe answered for itself while names were waited for."""
+    """The probe's answers for itself while it waited for names."""
     _probed: int = 0
     _controls: Pending[bool] | None = None
     _losing: bool = False
-    """Whether queries, or packets that a client sends again, were seen to get lost: each further answer may take half a minute."""
+    """Whether queries, or packets that a client retransmits, got lost: each further answer may take half a minute."""
 
     _lost: bool = False
-    """Whether a channel failed: nothing can be said of the check, whatever its controls bring."""
+    """Whether a channel failed: then the check cannot be judged, whatever its controls show."""
 
     @property
     def _successes(self) -> int:
-        """How many successes in a row are enough; of a member as many as tell what is claimed: its node has others."""
+        """How many successes in a row are enough; fewer for a member, whose node has other members."""
         if not member_of(self.check.id):
             return self.sender.timing.successes
         return 1 if self.check.claim.source_seen is None else min(2, self.sender.timing.successes)
@@ -181,9 +181,9 @@ class _Ladder:
         return self._controls is not None and self._controls.over and self._controls.result()
 
     def climb(self) -> None:
-        """Probe until the answers are enough, and wait for the controls unless the answers disagree, or one was lost.
+        """Probe until there are enough answers, and wait for the controls unless the answers disagree, or one was lost.
 
-        Where one port answered and failed, it did so from here: no control says more of vantage or target.
+        Where one port both answered and failed, no control can say more about vantage or target.
         """
         try:
             if _refused_by_icmp(self.check):
@@ -198,8 +198,8 @@ class _Ladder:
     def _repeat(self) -> None:
         turn: int | None = 0
         while turn is not None:
-            probed = self._asked_side_by_side(turn)
-            self._refer(list(probed.values()))
+            probed = self._probe_side_by_side(turn)
+            self._take_references(list(probed.values()))
             for of, raw in zip(probed, results(probed.values()), strict=True):
                 if raw.error is not None:
                     self._lost = True
@@ -208,38 +208,38 @@ class _Ladder:
             if _disagree(self.seen) and (self._losing or self._controls_silent()):
                 return
 
-    def _refer(self, waiting: Sequence[Pending[Raw]]) -> None:
-        """Let the probe answer for itself beside names that several questions wait for, if all of them are late so far."""
+    def _take_references(self, waiting: Sequence[Pending[Raw]]) -> None:
+        """Let the probe answer for itself while several requests wait for names, if all answers were late so far."""
         named = queries_resolver(self.check.action) and limit(self.check) is not None
         if len(waiting) < 2 or not named or self.check.action.is_process:
             return
-        if all(one.outcome.positive for one in self.seen):
+        if all(attempt.outcome.positive for attempt in self.seen):
             first = len(self.references) + 1
             self.references += beside_names(self.sender, self.check, waiting, first)
 
     def _follow_up(self) -> None:
-        """Send more datagrams where one was lost: the next that is lost ends it, and so do enough that are answered."""
+        """Send more datagrams after one was lost, until another one is lost or enough are answered."""
         while wants_more(self.check, self.seen):
             turn = next(
                 turn
-                for turn, one in zip(self.turns, self.seen, strict=True)
-                if not one.outcome.positive
+                for turn, attempt in zip(self.turns, self.seen, strict=True)
+                if not attempt.outcome.positive
             )
             raw = self._begin(turn).result()
             if raw.error is not None:
                 return
             self._take(turn, raw)
 
-    def _asked_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
-        """Probe once; where that is silent, its controls too, and beside it what will be run next in any case.
+    def _probe_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
+        """Probe once; if no answer comes, run the controls and begin the next attempts meanwhile.
 
-        A second silence is wanted where there is one; answers that come late are wanted until there are enough.
+        A time-out has to be confirmed by a second one; late answers are collected until there are enough.
         """
         probed = {turn: self._begin(turn)}
         if probed[turn].answered(patience(self.check.action)):
             return probed
-        if self.seen:  # what is only slow is not run more often: all would be slower
-            slow = all(one.outcome.positive for one in self.seen)
+        if self.seen:  # a slow path is not probed more often: that would slow down everything
+            slow = all(attempt.outcome.positive for attempt in self.seen)
             left = self._successes - len(self.seen)
             return probed | self._further(turn, left - 1) if slow else probed
         self._probe_controls(turn)
@@ -250,23 +250,27 @@ class _Ladder:
         if self.sender.timing.failures > 1 and self._worth_repeating(probed[turn]):
             probed |= self._further(turn, 1)
             one_over(probed.values())
-            probed |= self._further(turn + 1, self._wanted_of_late_answers(probed) - len(probed))
+            probed |= self._further(turn + 1, self._enough_late_answers(probed) - len(probed))
         return probed
 
     def _further(self, turn: int, number: int) -> dict[int, Pending[Raw]]:
         """Probe the next turns."""
-        return {one: self._begin(one) for one in range(turn + 1, turn + 1 + number)}
+        return {
+            next_turn: self._begin(next_turn) for next_turn in range(turn + 1, turn + 1 + number)
+        }
 
-    def _wanted_of_late_answers(self, probed: Mapping[int, Pending[Raw]]) -> int:
-        """Return how many answers make a result where one of these was positive; none where none was."""
-        raws = [one.result() for one in probed.values() if one.over]
-        told = [raw for raw in raws if positive(raw, self.check.action.question)]
-        return max((_enough(self.check, raw, self.sender.timing)[0] for raw in told), default=0)
+    def _enough_late_answers(self, probed: Mapping[int, Pending[Raw]]) -> int:
+        """Return how many answers make a result if one of these was positive; 0 if none was."""
+        raws = [request.result() for request in probed.values() if request.over]
+        positives = [raw for raw in raws if positive(raw, self.check.action.question)]
+        return max(
+            (_enough(self.check, raw, self.sender.timing)[0] for raw in positives), default=0
+        )
 
     def _resolver_answers(self, first: Pending[Raw]) -> bool:
-        """Whether the silent question queries a resolver that has answered others meanwhile: queries get lost then.
+        """Whether a request without an answer queries a resolver that answered others meanwhile: then queries get lost.
 
-        Each answer may then take as long as the resolver repeats them, and several are wanted.
+        Each answer may then take as long as the resolver's retries, and several are needed.
         """
         actions = queries_resolver(self.check.action) and not self.check.action.is_process
         return actions and self.sender.resolvers.answered(
@@ -274,22 +278,22 @@ class _Ladder:
         )
 
     def _paced(self) -> None:
-        """Probe at the pace of the kernel that refuses by ICMP; a silence that its limit explains is retried.
+        """Probe no faster than the kernel refuses by ICMP; retry time-outs that its rate limit explains.
 
-        One that is silent is not waited for to probe the next one: that has its pace, too.
+        The next request, at the same pace, does not wait for the one before it.
         """
         turn: int | None = 0
         silences = 0
-        begun: deque[tuple[int, Pending[Raw]]] = deque()
-        while turn is not None or begun:
-            if not begun:
+        pending: deque[tuple[int, Pending[Raw]]] = deque()
+        while turn is not None or pending:
+            if not pending:
                 assert turn is not None
-                begun.append((turn, self._begin(turn, paced=True)))
-            self._go_on_beside(begun, BURST - silences)
-            of, first = begun.popleft()
+                pending.append((turn, self._begin(turn, paced=True)))
+            self._begin_more(pending, BURST - silences)
+            of, first = pending.popleft()
             raw = first.result()
             if raw.error is not None:
-                results([one for _, one in begun])
+                results([request for _, request in pending])
                 return
             if kept_back(raw, read_answer(raw, self.check.action.question)) and silences < BURST:
                 silences += 1
@@ -297,20 +301,20 @@ class _Ladder:
                 continue
             turn = self._take(of, raw)
 
-    def _go_on_beside(self, begun: deque[tuple[int, Pending[Raw]]], bearable: int) -> None:
-        """Wait for the first of them, and as long as it and the newest are silent probe what will be wanted next.
+    def _begin_more(self, pending: deque[tuple[int, Pending[Raw]]], bearable: int) -> None:
+        """Wait for the first request; while it and the newest have no answer, begin the next one.
 
-        Two silences are wanted, and one more for each that the limit explains, up to so many as are ``bearable``.
+        Two time-outs are needed, and one more for each that the rate limit explains, up to ``bearable``.
         """
         probe = self.check.source.probe
-        while not begun[0][1].over and not begun[-1][1].answered(patience(self.check.action)):
-            explained = sum(self.sender.pace.spent(probe, one.began) for _, one in begun)
+        while not pending[0][1].over and not pending[-1][1].answered(patience(self.check.action)):
+            explained = sum(self.sender.pace.spent(probe, request.began) for _, request in pending)
             wanted = self.sender.timing.failures + min(explained, bearable)
-            if len(self.seen) + len(begun) >= wanted:
+            if len(self.seen) + len(pending) >= wanted:
                 return
-            self._probe_controls(begun[0][0])
-            turn = begun[-1][0] + 1
-            begun.append((turn, self._begin(turn, paced=True)))
+            self._probe_controls(pending[0][0])
+            turn = pending[-1][0] + 1
+            pending.append((turn, self._begin(turn, paced=True)))
 
     def _begin(self, turn: int, *, paced: bool = False) -> Pending[Raw]:
         self._probed += 1
@@ -323,38 +327,38 @@ class _Ladder:
 
     def _take(self, turn: int, raw: Raw) -> int | None:
         """Read one answer and return the turn that comes next."""
-        one = read_answer(raw, self.check.action.question)
+        attempt = read_answer(raw, self.check.action.question)
         self.raws.append(raw)
-        if not one.outcome.positive:
+        if not attempt.outcome.positive:
             self._probe_controls(turn)
             self._losing |= gave_up(self.check.action, raw)
         self.turns.append(turn)
-        self.seen.append(one)
+        self.seen.append(attempt)
         successes, failures = _enough(self.check, raw, self.sender.timing)
         successes = min(successes, self._successes)
-        if shows_busy_node(one) and len(self.seen) < BUSY_TRIES:
+        if shows_busy_node(attempt) and len(self.seen) < BUSY_TRIES:
             return turn + 1
         if failures > 1 and gave_up(self.check.action, raw) and not self._controls_answer():
             failures = 1
         return next_attempt(self.turns, self.seen, successes=successes, failures=failures)
 
     def _worth_repeating(self, first: Pending[Raw]) -> bool:
-        """Whether to probe once more beside the silent first question; where that repeats itself, only if its controls answer."""
+        """Whether to probe once more while the first request has no answer; if it retries by itself, only if its controls answer."""
         if not repeats_itself(self.check.action) or self._controls is None:
             return True
         one_over((first, self._controls))
         return self._controls.over and self._controls.result()
 
     def _controls_silent(self) -> bool:
-        """Whether controls still wait for an answer: more of the same packets get lost, and each may take as long."""
+        """Whether controls still wait for an answer: then more packets like these get lost, and each may take as long."""
         return self._controls is not None and not self._controls.over
 
     def _controls_answer(self) -> bool:
-        """Wait for the controls; return whether all of them answered: beside dead ones a second silence shows no more."""
+        """Wait for the controls; return whether all of them answered. If not, a second time-out shows nothing more."""
         return self._controls is not None and self._controls.result()
 
     def _probe_controls(self, turn: int) -> None:
-        """Begin to run the controls, once; return when they have answered, or are silent."""
+        """Begin to run the controls, once; return when they have answered, or seem to time out."""
         if self._controls is None:
             probing = begin(
                 lambda sent: self.controls.send(self.sender, self.check, turn, on_silence=sent)
@@ -364,13 +368,13 @@ class _Ladder:
 
 
 def _disagree(attempts: Sequence[Attempt]) -> bool:
-    """Whether attempts at one port disagree: that is what they are, whatever would follow."""
-    said = {(attempt.port, attempt.outcome.positive) for attempt in attempts}
-    return any((port, not positive) in said for port, positive in said)
+    """Whether attempts at one port disagree: no further attempt could change that."""
+    outcomes = {(attempt.port, attempt.outcome.positive) for attempt in attempts}
+    return any((port, not positive) in outcomes for port, positive in outcomes)
 
 
 def _refused_by_icmp(check: Check) -> bool:
-    """Whether all is well if a kernel tells the probe's Pod by ICMP that nobody is there; over TCP a SYN is sent again."""
+    """Whether the check passes when a kernel refuses by ICMP; over TCP a SYN is retransmitted."""
     action = check.action
     claimed = check.claim.outcome is Outcome.REFUSED and action.question is Question.REACH
     return claimed and action.protocol.refused_by_icmp and action.source.kind is VantageKind.POD
@@ -379,5 +383,5 @@ def _refused_by_icmp(check: Check) -> bool:
 def _enough(check: Check, raw: Raw, timing: Timing) -> tuple[int, int]:
     """Return how many successes in a row, and how many failures, make a result."""
     many_packets = (check.action.size or 0) >= ONE_MIB
-    one = raw.tool in ONE_IS_ENOUGH or many_packets
-    return 1 if one else timing.successes, 1 if raw.tool in SAID else timing.failures
+    one_is_enough = raw.tool in ONE_IS_ENOUGH or many_packets
+    return 1 if one_is_enough else timing.successes, 1 if raw.tool in SAID else timing.failures

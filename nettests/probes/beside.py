@@ -20,12 +20,12 @@ from nettests.parse.read import read_raw
 T = TypeVar("T")
 
 RESOLVER_SECONDS = 2 * QUERY_SECONDS - 1
-"""Two of its time-outs are the least that a resolver waits for a silent server (resolv.conf(5); Windows' DNS client
-retry after 1, 2 and 4 s more), but for a little."""
+"""A little less than two time-outs of a resolver, the least that it waits for a silent server (resolv.conf(5);
+Windows' DNS client retries after 1, 2 and 4 s more)."""
 DIAL_PATIENCE = 2.0
-"""Seconds after which a dial without an answer is probably silent; a lost SYN is sent again after 1 s."""
+"""Seconds after which a dial will probably time out; a lost SYN is retransmitted after 1 s."""
 PROCESS_PATIENCE = 6.0
-"""The same for a process: it has to start, and ``ping`` takes 2 s and more where all is well."""
+"""The same for a process: it has to start, and a successful ``ping`` takes 2 s and more."""
 
 
 class Pending(Generic[T]):
@@ -53,7 +53,7 @@ class Pending(Generic[T]):
         self._sent.set()
 
     def answered(self, seconds: float) -> bool:
-        """Wait until it is over, or was sent ``seconds`` ago; return whether it is over."""
+        """Wait until it is over, or ``seconds`` have passed since it was sent; return whether it is over."""
         self._sent.wait()
         return self._settled.wait(seconds)
 
@@ -72,34 +72,34 @@ class Pending(Generic[T]):
 
 
 def one_over(pending: Collection[Pending[Any]], seconds: float | None = None) -> None:
-    """Wait until the first of them is over, or for so long."""
+    """Wait until the first of them is over, or for ``seconds``."""
     concurrent.futures.wait(
-        [one.done for one in pending], seconds, return_when=concurrent.futures.FIRST_COMPLETED
+        [task.done for task in pending], seconds, return_when=concurrent.futures.FIRST_COMPLETED
     )
 
 
 def all_over(pending: Collection[Pending[Any]], seconds: float) -> bool:
-    """Wait until all of them are over, or for so long; return whether all are."""
-    done = [one.done for one in pending]
+    """Wait until all of them are over, or for ``seconds``; return whether all are."""
+    done = [task.done for task in pending]
     return not concurrent.futures.wait(done, seconds).not_done
 
 
 def begin(call: Callable[[Callable[[], None]], T]) -> Pending[T]:
-    """Begin ``call``, which says by its argument that it has waited for its turn and its question is sent."""
+    """Begin ``call``; it calls its argument once it has had its turn and its request is sent."""
     return Pending(call)
 
 
 def results(pending: Collection[Pending[T]]) -> list[T]:
     """Wait until all are over; return what they returned or raise what the first raised."""
-    for one in pending:
-        one.wait()
-    return [one.result() for one in pending]
+    for task in pending:
+        task.wait()
+    return [task.result() for task in pending]
 
 
 def patience(action: Action) -> float:
-    """Return after how many seconds without an answer ``action`` is probably silent.
+    """Return after how many seconds without an answer ``action`` will probably time out.
 
-    What makes objects or looks at a node is not run a second time beside itself: it is never called silent.
+    What creates objects or inspects a node never runs twice at the same time, so it never counts as timed out.
     """
     if action.question.examined:
         return threading.TIMEOUT_MAX
@@ -108,12 +108,12 @@ def patience(action: Action) -> float:
 
 
 def queries_resolver(action: Action) -> bool:
-    """Whether a resolver stands before the answer, which repeats a query to a silent server by itself."""
+    """Whether a resolver is involved, which by itself repeats a query to a silent server."""
     return action.target.descriptor.by_name or action.question is Question.RESOLVE
 
 
 def repeats_itself(action: Action) -> bool:
-    """Whether what was lost is sent again by the client: a resolver's query, ``ping``'s echo, a process' SYN."""
+    """Whether the client itself retransmits what was lost: a resolver's query, ``ping``'s echo, a process' SYN."""
     process = action.is_process or action.source.kind is VantageKind.NODE
     return (
         queries_resolver(action)
@@ -123,12 +123,12 @@ def repeats_itself(action: Action) -> bool:
 
 
 def one_try_tells(action: Action) -> bool:
-    """Whether one silent answer stands for several packets that were lost, seconds apart."""
+    """Whether one time-out means that several packets were lost, seconds apart."""
     return queries_resolver(action) or action.protocol.echoed
 
 
 def gave_up(action: Action, raw: Raw) -> bool:
-    """Whether whoever repeats a question by itself was silent to the end: retrying would hardly show more."""
+    """Whether a client that retries by itself timed out: one more attempt would hardly show more."""
     if not repeats_itself(action) or raw.error is not None:
         return False
     if queries_resolver(action):

@@ -23,23 +23,23 @@ from nettests.probes.sending import STOPPED, StoppedError
 Object = dict[str, Any]
 
 BATCH = 50
-"""Services that are made or removed before it is looked whether the run was stopped."""
+"""Services that are created or removed between two checks whether the run was stopped."""
 GATHERING_SECONDS = 1.0
-"""Checks that look at the same Services come at the same time: so long is waited before the first is made."""
+"""Checks that use the same Services arrive at about the same time: the wait before the first Service is created."""
 WAKING_SECONDS = 0.2
-"""Between two looks whether the run was stopped, while something is waited for."""
+"""Between two checks whether the run was stopped, during a wait."""
 
 
 class Making(Creates, Protocol):
-    """Whatever makes and removes Services of a run."""
+    """What creates and removes Services of a run."""
 
     def delete(self, path: str) -> None:
         """Delete an object of the run's; ``ClusterError`` when it is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """One of them: its number from 1 on, who stands behind it, and when it was made (monotonic)."""
+class CreatedService:
+    """One of the Services: its number from 1 on, its backend, and when it was created (monotonic)."""
 
     number: int
     name: str
@@ -50,18 +50,18 @@ class Made:
 
 @dataclass(slots=True, kw_only=True)
 class Many:
-    """The Services, and who needs them; safe for threads."""
+    """The Services, and the checks that need them; safe for threads."""
 
     making: Making
     blank: Blank
     bounds: Bounds
     number: int
     stopped: threading.Event
-    made: list[Made] = field(default_factory=list)
+    created: list[CreatedService] = field(default_factory=list)
     refused: str = ""
-    """Why they could not be made."""
+    """Why they could not be created."""
     took: float = 0
-    """Seconds that it took to make them."""
+    """Seconds that it took to create them."""
     _backends: list[str] = field(default_factory=list)
     _needed: set[int] = field(default_factory=set)
     _changed: threading.Condition = field(default_factory=threading.Condition)
@@ -70,7 +70,7 @@ class Many:
     _thread: threading.Thread | None = None
 
     def join(self, action: Action) -> None:
-        """Take note of a check that looks at them; the first one has them made."""
+        """Register a check that uses them; the first one starts their creation."""
         with self._changed:
             self._needed.add(id(action))
             backend = action.target.backends[0]
@@ -81,7 +81,7 @@ class Many:
                 self._thread.start()
 
     def settled(self, action: Action) -> None:
-        """Take note that a check no longer needs them to be there."""
+        """Note that a check no longer needs them."""
         with self._changed:
             self._needed.discard(id(action))
             self._changed.notify_all()
@@ -90,13 +90,13 @@ class Many:
 
     @property
     def over(self) -> bool:
-        """Whether they are removed, or never were made."""
+        """Whether they are removed, or were never created."""
         return self._removed_at is not None
 
-    def wait_until_made(self) -> Sequence[Made]:
+    def wait_until_created(self) -> Sequence[CreatedService]:
         """Wait for the last one; ``StoppedError`` when the run is stopped meanwhile."""
         self._wait(lambda: self._complete)
-        return self.made
+        return self.created
 
     def wait_until_removed(self) -> float:
         """Wait until they are removed; return when that was."""
@@ -116,7 +116,7 @@ class Many:
                 self._changed.wait(WAKING_SECONDS)
 
     def _work(self) -> None:
-        """Make them, wait until nobody needs them, and remove them."""
+        """Create them, wait until no check needs them, and remove them."""
         try:
             with ThreadPoolExecutor(self.bounds.service_requests, "services") as pool:
                 self.pause(GATHERING_SECONDS)
@@ -137,28 +137,28 @@ class Many:
         try:
             for batch in _batches(range(1, self.number + 1)):
                 self._go_on()
-                self._take([pool.submit(self._one, number) for number in batch])
+                self._take([pool.submit(self._create, number) for number in batch])
         except (ClusterError, ChannelError) as error:
-            made = f"{len(self.made)} of {self.number} Services were made"
-            self.refused = f"{made}, then the API server refused: {error.message}"
+            progress = f"{len(self.created)} of {self.number} Services were made"
+            self.refused = f"{progress}, then the API server refused: {error.message}"
         self.took = time.monotonic() - began
 
-    def _take(self, batch: Sequence[Future[Made]]) -> None:
-        """Keep what was made of a batch; raise what the first of it that was refused met."""
+    def _take(self, batch: Sequence[Future[CreatedService]]) -> None:
+        """Keep the Services of a batch that were created; raise the first refusal."""
         refused: list[Exception] = []
-        for one in batch:
+        for creation in batch:
             try:
-                self.made.append(one.result())
+                self.created.append(creation.result())
             except (ClusterError, ChannelError) as error:
                 refused.append(error)
         if refused:
             raise refused[0]
 
-    def _one(self, number: int) -> Made:
+    def _create(self, number: int) -> CreatedService:
         with self._changed:
             backend = self._backends[number % len(self._backends)]
         stored = self.making.create(service(number, backend, self.blank))
-        return Made(
+        return CreatedService(
             number=number,
             name=stored["metadata"]["name"],
             address=stored["spec"]["clusterIP"],
@@ -167,16 +167,16 @@ class Many:
         )
 
     def _remove(self, pool: ThreadPoolExecutor) -> None:
-        for batch in _batches(self.made):
+        for batch in _batches(self.created):
             self._go_on()
             list(pool.map(self._delete, batch))
 
-    def _delete(self, one: Made) -> None:
-        path = f"/api/v1/namespaces/{self.blank.namespace}/services/{one.name}"
+    def _delete(self, service: CreatedService) -> None:
+        path = f"/api/v1/namespaces/{self.blank.namespace}/services/{service.name}"
         try:
             self.making.delete(path)
         except (ClusterError, ChannelError) as error:
-            self.refused = f"the API server did not remove Service {one.name}: {error.message}"
+            self.refused = f"the API server did not remove Service {service.name}: {error.message}"
 
     def _go_on(self) -> None:
         if self.stopped.is_set():
@@ -194,7 +194,7 @@ def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 
 def service(number: int, backend: str, blank: Blank) -> Object:
-    """Return one of them: a port of TCP, in front of one Pod."""
+    """Return one of the Services: one TCP port in front of one Pod."""
     item = read_template("service")
     item["metadata"] |= {
         "name": f"many-{number}",

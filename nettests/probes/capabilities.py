@@ -24,28 +24,28 @@ RESOLVE_DNSNAME = (*POWERSHELL, "Get-Command Resolve-DnsName")
 
 @dataclass(slots=True)
 class Capabilities:
-    """What the probes of a run lack, as far as it was tested; safe for threads."""
+    """The programs that probes of a run lack, as far as they were tested; safe for threads."""
 
     sender: Sender
-    _found: dict[str, str | None] = field(default_factory=dict)
+    _reasons: dict[str, str | None] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def missing(self, check: Check) -> str | None:
         """Return why the check's source lacks something that the check needs; ``None`` if it lacks nothing."""
-        found = (self._missing(check, need) for need in check.needs)
-        return next((why for why in found if why is not None), None)
+        reasons = (self._missing(check, need) for need in check.needs)
+        return next((why for why in reasons if why is not None), None)
 
     def _missing(self, check: Check, need: str) -> str | None:
         key = f"{check.source.probe}/{need}"
         with self._lock:
-            own = self._locks.setdefault(key, threading.Lock())
-        with own:
-            if key not in self._found:
-                self._found[key] = self._try(check, need)
-                if self._found[key] is not None:
-                    self.sender.recorder.event(f"capability: {self._found[key]}")
-            return self._found[key]
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._reasons:
+                self._reasons[key] = self._try(check, need)
+                if self._reasons[key] is not None:
+                    self.sender.recorder.event(f"capability: {self._reasons[key]}")
+            return self._reasons[key]
 
     def _try(self, check: Check, need: str) -> str | None:
         probe = self.sender.probes[check.source.probe]
@@ -64,13 +64,13 @@ def _why_not(probe: Probe, need: str, words: tuple[str, ...], seconds: float) ->
     assert probe.execute is not None
     try:
         with probe.execute.slots:
-            # Presence is probed, so that no second process can hide what the first one had to repeat.
+            # The test is whether it is there, so a second process hides nothing.
             answer = Rerunning(channel=probe.execute).run(words, timeout=seconds)
     except ProgramMissingError:
         return f"the image of {probe.name} has no {need}"
     except ChannelError:
         return None  # not known: the check itself will say what is wrong with the channel
     if answer.exit_code != 0 and need != "nslookup":
-        said = one_line(answer.stderr or answer.stdout)
-        return f"{need} does not work in {probe.name}: {said}"
+        output = one_line(answer.stderr or answer.stdout)
+        return f"{need} does not work in {probe.name}: {output}"
     return None

@@ -33,31 +33,31 @@ from nettests.probes.seams import Converses, Executes
 
 CONTAINER = "capture"
 CAPTURE_SECONDS = 40
-"""After so long a capture ends by itself, should its client be gone."""
+"""A capture ends by itself after this time, in case its client is gone."""
 BEGIN_SECONDS = 8.0
 END_SECONDS = 1.5
 TOOL_SECONDS = 20.0
 CAPTURE_FRAMES = 3000
 SNAP_BYTES = 256
-"""Of each packet: two Ethernet, three IP and two transport headers, and the mark."""
+"""Captured of each packet: two Ethernet, three IP and two transport headers, and the mark."""
 LOG_MIB = 4
-"""Of a log of pktmon."""
+"""Size of a log of pktmon."""
 PORTS = 8
 """Source ports of one trace: two canaries, and as many flows as are left. A power of two, for filters."""
 FOLDER = r"C:\Windows\Temp"
 
 
 class CannotCaptureError(NettestsError):
-    """Nothing can be captured on a node, and why."""
+    """Why nothing can be captured on a node."""
 
 
 class RefusedCaptureError(CannotCaptureError):
-    """A node is as it should be, and does not offer a capture: its tool, its space, or its namespace's level."""
+    """A healthy node that does not allow a capture: because of its tool, its free space, or the namespace's level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """What is let through: the source ports from ``base`` on, and the ports at which backends serve the flow."""
+    """What a capture keeps: the source ports from ``base`` on, and the ports at which backends serve the flow."""
 
     base: int
     served: tuple[int, ...] = ()
@@ -85,15 +85,15 @@ def capture_pod(node: NodeFacts, blank: Blank) -> Object:
     item["metadata"]["name"], item["metadata"]["namespace"] = name, blank.namespace
     item["metadata"]["labels"] |= {**blank.labels, POD_LABEL: name}
     item["spec"]["os"] = {"name": node.os.value}
-    made = outfitted(item, node, blank)
+    pod = outfitted(item, node, blank)
     if node.os is OS.LINUX:
-        made["spec"]["containers"][0]["image"] = capture_image(blank.images)
-    if what := forbidden(made["spec"], node.os, blank.pod_security):
+        pod["spec"]["containers"][0]["image"] = capture_image(blank.images)
+    if what := forbidden(pod["spec"], node.os, blank.pod_security):
         raise RefusedCaptureError(
             f"level {blank.pod_security} of Pod Security forbids the Pod that captures on {node.name}: {what}",
             hint="use a namespace of level privileged, or capture by hand: nettests trace --pcap",
         )
-    return made
+    return pod
 
 
 def expression(flow: Flow) -> str:
@@ -103,9 +103,9 @@ def expression(flow: Flow) -> str:
     if flow.tunnel is None:
         return " or ".join(plain)
     inner = [
-        one
+        primitive
         for offset in (_INNER_SOURCE_PORT, _INNER_SOURCE_PORT + 2)
-        for one in (
+        for primitive in (
             f"udp[{offset}:2] & {mask:#x} = {flow.base}",
             *(f"udp[{offset}:2] = {port}" for port in flow.served),
         )
@@ -144,14 +144,14 @@ class Capturer:
     node: NodeFacts
     flow: Flow
     remarks: list[str] = field(default_factory=list)
-    """What could not be changed back."""
+    """What could not be undone."""
     _talk: Conversation | None = None
     _filtered: bool = False
     _started: bool = False
     _dialect: Dialect = Dialect.PRESENT
 
     def begin(self) -> None:
-        """Capture from now on; ``CannotCaptureError`` where that cannot be done."""
+        """Start to capture; ``CannotCaptureError`` if that fails."""
         try:
             match self.node.os:
                 case OS.LINUX:
@@ -200,8 +200,10 @@ class Capturer:
         self._talk = talk
         talk.hear(lambda _: "listening on" in talk.stderr, seconds=BEGIN_SECONDS)
         if talk.exit_code is not None or "listening on" not in talk.stderr:
-            said = " ".join(talk.stderr.split())[:200] or f"it said nothing for {BEGIN_SECONDS:g} s"
-            raise CannotCaptureError(f"tcpdump does not capture on {self.node.name}: {said}")
+            message = (
+                " ".join(talk.stderr.split())[:200] or f"it said nothing for {BEGIN_SECONDS:g} s"
+            )
+            raise CannotCaptureError(f"tcpdump does not capture on {self.node.name}: {message}")
 
     def _end_tcpdump(self, until: str) -> str:
         talk = self._talk
@@ -241,7 +243,7 @@ class Capturer:
         self._tool(*self._dialect.start(log, packet_bytes=SNAP_BYTES, log_mib=LOG_MIB))
 
     def _require_room(self) -> None:
-        """Raise where the node has little room; where it does not say, its tool will."""
+        """Raise if the node has little free space; if it is unknown, the tool itself will fail."""
         free = None
         with suppress(ProgramMissingError):
             free = free_mib(self._run(*ROOM).stdout)
@@ -289,13 +291,13 @@ class Capturer:
     def _tool(self, *words: str) -> str:
         answer = self._run(*words)
         if answer.exit_code != 0:
-            said = " ".join((answer.stderr or answer.stdout).split())[:200]
-            raise ChannelError(f"{' '.join(words[:3])} failed on {self.node.name}: {said}")
+            output = " ".join((answer.stderr or answer.stdout).split())[:200]
+            raise ChannelError(f"{' '.join(words[:3])} failed on {self.node.name}: {output}")
         return answer.stdout
 
 
 def give_up(captures: Sequence[Capturer]) -> None:
-    """End captures whose texts nobody wants any more."""
+    """End captures whose output is no longer needed."""
     for capture in captures:
         with suppress(ChannelError, OSError):
             capture.end(until="")

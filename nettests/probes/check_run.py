@@ -29,25 +29,25 @@ OK = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRun:
-    """Runs the checks of one run, each when it is told to; safe for threads."""
+    """Runs the checks of one run, each on request; safe for threads."""
 
     sender: Sender
     attempts: Attempts
     origins: Origins
     capabilities: Capabilities
     problems: Mapping[str, str]
-    """Which probes cannot be used, and why."""
+    """The probes that cannot be used, and why."""
     single_stack: Mapping[str, str]
-    """By node pool, the limitation by which its Pods need not have both IP families."""
+    """By node pool, the limitation that allows its Pods a single IP family."""
     late: Callable[[str], str | None]
     """Names the Service that did not answer before a check was run, by the check's id."""
     services: Services | None = None
-    """Where the DNS Pods that serve can be read."""
+    """Reads which DNS Pods serve."""
 
     def carry_out(
         self, check: Check, recorder: Recorder, stopped: threading.Event | None = None
     ) -> None:
-        """Run ``check`` and write it down, also that it could not be probed; ``stopped`` ends it before the run is stopped."""
+        """Run ``check`` and record it, also if it could not be probed; ``stopped`` ends it before the run is stopped."""
         recorder = UntilDone(recorder)
         sender = replace(self.sender, recorder=recorder, stopped=stopped or self.sender.stopped)
         if sender.stopped.is_set():
@@ -84,13 +84,13 @@ class CheckRun:
         recorder.done(check.id, distrust=self._gone(check), late=self.late(check.id))
 
     def _barren(self, check: Check) -> str | None:
-        """Say that no Pod of the run started on the node: one more would wait for as long to tell the same."""
+        """Record that no Pod of the run started on the node: another one would wait as long for the same result."""
         if check.action.question is not Question.START:
             return None
         return self.sender.directory.deployment.barren.get(check.source.node or "")
 
     def _gone(self, check: Check) -> str | None:
-        """Say that the DNS Pod that was queried serves no longer; what it did not answer tells nothing then."""
+        """Record that the queried DNS Pod no longer serves: then its missing answers mean nothing."""
         if check.target.descriptor.location is not Location.DNS_POD or self.services is None:
             return None
         address = self.sender.directory.endpoint(check.action).server

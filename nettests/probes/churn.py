@@ -37,10 +37,10 @@ Object = dict[str, Any]
 PURPOSE = "churn"
 PAUSE_SECONDS = 0.3
 IN_A_ROW = 20
-"""So many answers of one backend show that no other is left; chance brings as many of two once in a million."""
+"""Answers in a row from one backend that prove it is the only one; with two, chance brings them once in a million."""
 SETTLING_SECONDS = 2.0
 SETTLING_TIMES = 3
-"""After a change that no answer shows it is looked at for so many times what rules took to follow others, and no less."""
+"""After a change that no answer shows, the wait is this many times what rules took to follow other changes."""
 
 
 class NotFollowedError(ClusterError):
@@ -49,13 +49,13 @@ class NotFollowedError(ClusterError):
 
 @dataclass(slots=True, kw_only=True)
 class _Watched:
-    """What is known of one check while its Service changes."""
+    """The state of one check while its Service changes."""
 
     sender: Sender
     check: Check
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 1_000_000)))
     longest: float = 0
-    """Seconds that rules took at most to follow a change."""
+    """The longest time in seconds that rules took to follow a change."""
 
     def at(self, service: str) -> Action:
         """Return one connection to a Service, as the check makes them."""
@@ -66,32 +66,32 @@ class _Watched:
 
 @dataclass(slots=True)
 class _Group:
-    """The checks that watch the changes of one Service, and what was known of it before them."""
+    """The checks that watch the changes of one Service, and the Services before the changes."""
 
     in_step: InStep
-    known: dict[str, Object] = field(default_factory=dict)
+    services: dict[str, Object] = field(default_factory=dict)
     followed: dict[str, float] = field(default_factory=dict)
-    """By node, how many seconds its rules took at most to follow a change, of those that followed all of them."""
+    """By node, the longest time in seconds that its rules took to follow a change; only nodes that followed all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Churn:
-    """Changes Services that one check, or the members of one, use alone; safe for threads."""
+    """Changes Services that only one check, or the members of one, use; safe for threads."""
 
     services: Services
     namespace: str
     replacing: Replaces | None = None
-    """Who makes Pods for the changes that take some."""
+    """Creates Pods for the changes that need them."""
     _groups: dict[str, _Group] = field(default_factory=dict)
     """By check."""
 
     def bring_together(self, checks: Sequence[Check]) -> None:
-        """Have these checks watch the same changes: each has to be carried out, in a thread of its own, and to leave."""
+        """Have these checks watch the same changes: each has to run in its own thread, and to leave."""
         group = _Group(InStep([check.id for check in checks]))
         self._groups.update({check.id: group for check in checks})
 
     def leave(self, check: Check, recorder: Recorder) -> None:
-        """Say that a check is done: what it looked at may change. The last one tells how long rules took to follow."""
+        """Note that a check is done with its Service. The last one reports how long rules took to follow."""
         if group := self._groups.pop(check.id, None):
             last = group.in_step.leave(check.id)
             if last and group.followed:
@@ -102,38 +102,38 @@ class Churn:
                 )
 
     def carry_out(self, sender: Sender, check: Check) -> Mapping[str, str]:
-        """Leave the Service in front of the check's backend, after many changes; return what to know of its questions.
+        """Change the Service many times, and leave it with the check's backend; return the context of its requests.
 
-        It ends at the first change that the rules do not follow: what is tested then shows who answers
-        instead, or that nobody does. Rules that never left the last backend would look like rules that came
-        back to it: that is why it is told who should answer. Others that watch the same Service go on when the
-        check has left.
+        It stops at the first change that the rules do not follow: the check then shows which backend answers
+        instead, if any. The context names the backend that should answer, because rules that never left the
+        last backend would look like rules that returned to it. Checks that watch the same Service go on once
+        this one has left.
         """
         group = self._groups.get(check.id) or _Group(InStep([check.id]))
         watched = _Watched(sender=sender, check=check)
         group.in_step.come(check.id, lambda: self._look_up(group, check))
-        for step in steps(check, group.known):
+        for step in steps(check, group.services):
             group.in_step.come(check.id, lambda step=step: self._change(step, check))  # type: ignore[misc]
             missed = self._missed(watched, step)
             if missed is None:
                 continue
-            told = missed.told or f"{_told(step, missed)}, and its rules did not follow"
+            event = missed.description or f"{_describe(step, missed)}, and its rules did not follow"
             seconds = sender.timing.convergence
             on_node = f" on {_proxy_of(check)}" if member_of(check.id) else ""
             sender.recorder.event(
-                f"Service {check.target.service}: {told}{on_node} in {seconds:g} s"
+                f"Service {check.target.service}: {event}{on_node} in {seconds:g} s"
             )
             return {
                 BEHIND: missed.behind,
                 WAITED: f"{seconds:g}",
-                **({CHANGED: missed.told} if missed.told else {}),
+                **({CHANGED: missed.description} if missed.description else {}),
             }
         group.followed[_proxy_of(check)] = watched.longest
         return {BEHIND: check.target.backends[0]}
 
     def _look_up(self, group: _Group, check: Check) -> None:
         """Read the Services as they are before anything changes."""
-        group.known = {name: self._read(self._path(name)) for name in services_of(check)}
+        group.services = {name: self._read(self._path(name)) for name in services_of(check)}
 
     def _path(self, name: str) -> str:
         return f"/api/v1/namespaces/{self.namespace}/services/{name}"
@@ -146,10 +146,10 @@ class Churn:
         if status != 200:
             raise NotFollowedError(f"{path} cannot be read: {status} {text}")
         try:
-            found: Object = read_json(text)
+            body: Object = read_json(text)
         except ValueError as error:
             raise NotFollowedError(f"{path} cannot be read: {error}") from error
-        return found
+        return body
 
     def _change(self, step: Step, check: Check) -> None:
         path = self._path(step.service)
@@ -181,7 +181,7 @@ class Churn:
                 assert_never(step.operation)
 
     def _missed(self, watched: _Watched, step: Step) -> Look | None:
-        """Return at which Service it did not come to who has to answer, if at any; one after the other."""
+        """Return the first Service whose expected backend did not answer, if any."""
         began = time.monotonic()
         until = began + (_settling(watched) if step.unseen else 0)
         for look in step.looks:
@@ -192,20 +192,20 @@ class Churn:
         return None
 
     def _watch(self, watched: _Watched, look: Look, until: float) -> bool:
-        """Probe until the backend answers, or nobody if there is none; return whether it came to that.
+        """Probe until the expected backend answers, or none does if none is expected; return whether that happened.
 
-        Not before ``until`` is it believed: the change may be on its way.
+        It counts from ``until`` on: before, the change may not have arrived.
         """
         sender, check, backend = watched.sender, watched.check, look.behind
         action = watched.at(look.service)
         deadline = max(until, time.monotonic()) + sender.timing.convergence
-        one = backend in {NO_ENDPOINTS, SEVERAL} or not changed_in_place(check)
+        once_suffices = backend in {NO_ENDPOINTS, SEVERAL} or not changed_in_place(check)
         row = 0
         while True:
             raw = sender.send(check.id, PURPOSE, next(watched.numbers), action)
             attempt = None if raw.error else read_raw(raw)
             row = row + 1 if attempt is not None and _answers(attempt, backend) else 0
-            if row >= (1 if one else IN_A_ROW):
+            if row >= (1 if once_suffices else IN_A_ROW):
                 if (left := until - time.monotonic()) <= 0:
                     return True
                 sender.stopped.wait(min(left, PAUSE_SECONDS))
@@ -216,7 +216,7 @@ class Churn:
 
 
 def _answers(attempt: Attempt, backend: str) -> bool:
-    """Whether an answer is that of rules which lead to ``backend``."""
+    """Whether an answer shows rules that lead to ``backend``."""
     if backend == NO_ENDPOINTS:
         return not attempt.outcome.positive
     if backend == SEVERAL:
@@ -225,18 +225,18 @@ def _answers(attempt: Attempt, backend: str) -> bool:
 
 
 def _proxy_of(check: Check) -> str:
-    """Return the node whose rules are watched: the client's, or that whose address is dialled."""
+    """Return the node whose rules are watched: the client's, or the one whose address is dialled."""
     at_target = check.target.descriptor.proxy is Proxy.TARGET
     return (check.target.node if at_target else check.source.node) or ""
 
 
 def _settling(watched: _Watched) -> float:
-    """Return how long a change that no answer shows may be on its way."""
+    """Return how long a change that no answer shows may take to arrive."""
     seconds = max(SETTLING_SECONDS, SETTLING_TIMES * watched.longest)
     return min(seconds, watched.sender.timing.convergence)
 
 
-def _told(step: Step, missed: Look) -> str:
+def _describe(step: Step, missed: Look) -> str:
     """Return what was changed, for the events of a run."""
     how = (
         "changed in place to lead to"

@@ -23,12 +23,12 @@ PING_SECONDS = 2
 
 
 class CannotProbeError(NettestsError):
-    """This vantage has no means to probe that."""
+    """This vantage cannot probe that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One thing to do: ``means`` is ``dial`` (HTTP to the probe), ``exec`` or ``external``.
+    """One command: ``means`` is ``dial`` (HTTP to the probe), ``exec`` or ``external``.
 
     ``words`` are what the journal records; for an exec they are its argv. ``request`` says what the
     answer should hold: ``hostname``, ``clientip`` or nothing. ``port`` is the target's, where one is probed
@@ -42,7 +42,7 @@ class Command:
     port: int | None = None
     deadline: float
     payload: int = 0
-    """How many bytes stand behind ``payload.N`` in the words when they are sent."""
+    """How many bytes replace ``payload.N`` in the words when they are sent."""
 
     @property
     def path(self) -> str:
@@ -53,7 +53,7 @@ class Command:
 def command(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
     """Return the command for the ``turn``-th time (from 0) that ``action`` is probed.
 
-    Turns alternate between who answers and whom it saw, where the target can tell both.
+    Turns alternate between the server's name and the client that it saw, if the target reports both.
     """
     match action.question:
         case Question.PING:
@@ -83,21 +83,21 @@ def _request(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> C
 
 
 MOST_SILENT = 8
-"""So many tries of one train may be lost before its channel gives up: trains are short where much is lost."""
+"""Tries of one train that may be lost before its channel gives up: trains are short where much is lost."""
 
 
 def _train(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
-    """Return one request that makes the source try so often in a row; who answers is told of each that is not lost."""
+    """Return one request that makes the source try several times in a row; each answer names its server."""
     request, port = endpoint.requests(action.protocol)[0]
     path = endpoint.path(request, action.protocol)
     probed = dial(endpoint.host, port, action.protocol, path, timing, tries=action.connections)
-    to_the_end = action.question is Question.FLOWS  # where ports run out, all the others are silent
+    to_the_end = action.question is Question.FLOWS  # once ports run out, all further tries time out
     patience = action.connections if to_the_end else min(action.connections, MOST_SILENT)
     return replace(probed, tool="train", port=port, deadline=probed.deadline * patience)
 
 
 def _with_payload(action: Action, size: int, endpoint: Endpoint, timing: Timing) -> Command:
-    """Return the request that carries a payload there, and brings one back.
+    """Return the request that carries a payload in both directions.
 
     Over TCP it is part of an address that is not clean: Go's servers answer such a one, whatever they serve, with a
     redirect to the clean address, payload included, which ``/dial`` follows (net/http, ``ServeMux``). So servers that are
@@ -113,7 +113,7 @@ def _with_payload(action: Action, size: int, endpoint: Endpoint, timing: Timing)
 
 
 def _carrying(action: Action, size: int, endpoint: Endpoint) -> tuple[str, str, int | None, int]:
-    """Return what is tested, how it is spelled, at which port, and how many bytes are filled in."""
+    """Return the request, its path, its port, and the number of payload bytes."""
     match action.protocol:
         case Protocol.TCP:
             return "hostname", f"/hostname?pad={written(size)}", endpoint.hostname_port, size
@@ -170,7 +170,7 @@ def _record(family: Family) -> str:
 
 
 def _dial_name(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
-    """Return the dial that makes the system's resolver look: by which protocol, and who answers, does not matter."""
+    """Return the dial that makes the system's resolver look up the name; protocol and answer do not matter."""
     for protocol in (Protocol.UDP, Protocol.TCP):
         for request, port in endpoint.requests(protocol)[:1]:
             return _reach(replace(action, protocol=protocol), endpoint, request, port, timing)

@@ -39,7 +39,7 @@ OK = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """One reading: what was tested, and its text or why there is none."""
+    """One reading: the command, and its text or why there is none."""
 
     words: tuple[str, ...]
     text: str = ""
@@ -54,7 +54,7 @@ class Inspection:
     facts: ClusterFacts
     probes: Mapping[str, Probe]
     seconds: float
-    """A process on a node may take so long."""
+    """How long a process on a node may take."""
     _taken: dict[str, Taken] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -66,20 +66,22 @@ class Inspection:
         context = {RULE: name, **known_facts(self.facts, node)}
         _skip_if_not_about(name, self.facts, node)
         reads = RULES[name].reads if name in RULES else ()
-        wanted = tuple(one for one in reads if is_taken(one, self.facts, node))
+        wanted = tuple(reading for reading in reads if is_taken(reading, self.facts, node))
         try:
-            taken = {one.name: self._take(one, node, action.source.probe) for one in wanted}
+            results = {
+                reading.name: self._take(reading, node, action.source.probe) for reading in wanted
+            }
         except ChannelError as error:
-            words = tuple(one.name for one in wanted)
+            words = tuple(reading.name for reading in wanted)
             return Examination(tool="inspection", words=words, error=error.message, context=context)
-        texts = {key: one.text for key, one in taken.items() if not one.problem}
-        problems = {key: one.problem for key, one in taken.items() if one.problem}
+        texts = {key: result.text for key, result in results.items() if not result.problem}
+        problems = {key: result.problem for key, result in results.items() if result.problem}
         _skip_if_nothing_is_there(name, Evidence(texts=texts, problems=problems, facts=context))
         on_node = any(isinstance(reading, ToolOutput) for reading in wanted)
         return Examination(
             tool="inspection",
             channel="exec" if on_node else API,
-            words=tuple(" ".join(one.words) for one in taken.values()),
+            words=tuple(" ".join(result.words) for result in results.values()),
             stdout=json.dumps({"readings": texts, "problems": problems}),
             context=context,
         )
@@ -87,11 +89,11 @@ class Inspection:
     def _take(self, reading: Reading, node: NodeFacts | None, probe: str) -> Taken:
         key = f"{node.name if node else API}/{reading.name}"
         with self._lock:
-            own = self._locks.setdefault(key, threading.Lock())
-        with own:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
             if key not in self._taken:
-                taken = self._read(reading, node, probe)
-                self._taken[key] = replace(taken, text=reduced(reading, taken.text))
+                result = self._read(reading, node, probe)
+                self._taken[key] = replace(result, text=reduced(reading, result.text))
             return self._taken[key]
 
     def _read(self, reading: Reading, node: NodeFacts | None, probe: str) -> Taken:
@@ -110,7 +112,7 @@ class Inspection:
         return Taken(words=request.words, text=text)
 
     def _run(self, reading: ToolOutput, name: str) -> Taken:
-        """Run a tool on the node; one that ends badly is a problem with its reason, whatever it printed before."""
+        """Run a tool on the node; if it fails, return the problem with its reason, whatever it printed before."""
         words = reading.words
         probe = self.probes.get(name)
         execute = (probe.inspector or probe.execute) if probe else None
@@ -120,12 +122,12 @@ class Inspection:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
             got = tools.run(words, timeout=self.seconds)
         if got.exit_code != 0 and not (reading.in_part and got.stdout.strip()):
-            said = " ".join((got.stderr.strip() or got.stdout).split()) or "it said nothing"
-            return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {said}")
+            output = " ".join((got.stderr.strip() or got.stdout).split()) or "it said nothing"
+            return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {output}")
         return Taken(words=words, text=got.stdout)
 
     def _log(self, reading: PodLog, node: NodeFacts | None, probe: str) -> Taken:
-        """Read the log of a component's Pod on the node; the Pods were recorded as a reading before."""
+        """Read the log of a component's Pod on the node; an earlier reading recorded the Pods."""
         pods = self._take(reading.pods, node, probe)
         if pods.problem:
             return Taken(words=("GET", "log"), problem=pods.problem)
@@ -142,16 +144,16 @@ class Inspection:
 
 
 def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -> None:
-    """Say that a check is skipped where what was unknown of the node when it was planned speaks against its rule."""
-    told = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
-    for subject in RULES[name].about if name in RULES and told else ():
-        reason = why_not_about(subject, facts, node) if subject.told_by_node else ""
+    """Skip a check if a fact of the node, unknown when it was planned, shows that its rule does not apply."""
+    on_host = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
+    for subject in RULES[name].about if name in RULES and on_host else ():
+        reason = why_not_about(subject, facts, node) if subject.reported_by_node else ""
         if reason:
             raise NotOfferedError(reason)
 
 
 def _skip_if_nothing_is_there(name: str, evidence: Evidence) -> None:
-    """Say that a check is skipped where its rule has nothing to look at; all else is judged later."""
+    """Skip a check if its rule has nothing to look at; everything else is judged later."""
     if name not in RULES:
         return
     try:

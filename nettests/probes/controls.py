@@ -29,23 +29,23 @@ from nettests.probes.sending import Sender
 
 CONTROL_TRIES = 2
 WINDOW_SECONDS = 10.0
-"""What a control brought holds for so long after its last question was sent: about one ladder of silence."""
+"""How long a control's result holds after its last request was sent: about as long as a check that times out takes."""
 SHARED = "shared"
 """In ``Raw.context``: the check that ran this control in the same window."""
 
 
 @dataclass(slots=True)
 class _Errand:
-    """One control that some check runs, or has run."""
+    """One control that a check runs, or has run."""
 
     check: str
     action: Action
     answers: Pending[tuple[Raw, ...]] = field(init=False)
     sent: float = 0.0
-    """When the last question had its turn; none had yet where all still wait for it."""
+    """When the last request had its turn; 0 while all still wait for theirs."""
 
     def silent(self) -> bool:
-        """Whether it has brought no positive answer so far."""
+        """Whether it has no positive answer so far."""
         if not self.answers.over:
             return True
         try:
@@ -58,7 +58,7 @@ class _Errand:
 class Controls:
     """The controls of a run; safe for threads.
 
-    A control is run for other checks, too: ``stopped`` ends it, not what ends the check that began it.
+    Other checks share a control: ``stopped`` ends it, not the end of the check that began it.
     """
 
     stopped: threading.Event = field(default_factory=threading.Event)
@@ -73,15 +73,15 @@ class Controls:
         turn: int = 0,
         on_silence: Callable[[], None] = lambda: None,
     ) -> bool:
-        """Run the controls for the request that failed: what another port answers proves nothing of it.
+        """Run the controls for the request that failed: an answer of another port proves nothing about it.
 
-        Return whether all of them answered. ``on_silence`` is called when all were probed and some only wait.
+        Return whether all of them answered. ``on_silence`` is called when all were sent and some have no answer yet.
         """
         pending = []
         for control in check.controls:
-            found = self._begun(sender, check, control, turn)
-            found.answers.answered(patience(control.action))
-            pending.append((control, found))
+            errand = self._errand(sender, check, control, turn)
+            errand.answers.answered(patience(control.action))
+            pending.append((control, errand))
         if not all(errand.answers.over for _, errand in pending):
             on_silence()
         alive = True
@@ -93,31 +93,31 @@ class Controls:
                     sender.recorder.raw(_shared(raw, check.id, control))
         return alive
 
-    def _begun(self, sender: Sender, check: Check, control: Control, turn: int) -> _Errand:
-        """Return the errand of this control: one that is silent in this window, or a new one."""
+    def _errand(self, sender: Sender, check: Check, control: Control, turn: int) -> _Errand:
+        """Return the errand of this control: one without an answer in this window, or a new one."""
         key = control.action, turn
         with self._lock:
-            known = self._errands.get(key)
-            if known is not None and known.check != check.id and self._holds(known):
-                return known
-            made = _Errand(check.id, control.action)
+            earlier = self._errands.get(key)
+            if earlier is not None and earlier.check != check.id and self._holds(earlier):
+                return earlier
+            errand = _Errand(check.id, control.action)
 
             def carry_out(on_sent: Callable[[], None]) -> tuple[Raw, ...]:
                 def sent() -> None:
-                    made.sent = self.clock()
+                    errand.sent = self.clock()
                     on_sent()
 
                 lasting = replace(sender, stopped=self.stopped)
                 return _probed(lasting, check, control, turn, sent)
 
-            made.answers = begin(carry_out)
-            self._errands[key] = made
-            return made
+            errand.answers = begin(carry_out)
+            self._errands[key] = errand
+            return errand
 
-    def _holds(self, known: _Errand) -> bool:
-        """Whether its silence is of now: it is still under way, or was a moment ago."""
-        under_way = not known.answers.over
-        return (under_way or self.clock() - known.sent < WINDOW_SECONDS) and known.silent()
+    def _holds(self, errand: _Errand) -> bool:
+        """Whether its missing answer is recent: it is still under way, or was a moment ago."""
+        under_way = not errand.answers.over
+        return (under_way or self.clock() - errand.sent < WINDOW_SECONDS) and errand.silent()
 
 
 def _probed(
@@ -132,7 +132,7 @@ def _probed(
 def _until_one(
     sender: Sender, check: Check, control: Control, turn: int, sent: Callable[[], None]
 ) -> tuple[Raw, ...]:
-    """Probe until one answer is positive; where the first is slow to come, probe once more beside it."""
+    """Probe until one answer is positive; if the first is slow, probe once more meanwhile."""
     purpose = f"control:{control.proves}"
 
     def send_once(number: int, on_sent: Callable[[], None]) -> Raw:
@@ -148,25 +148,25 @@ def _until_one(
     first = begin(lambda heard: send_once(1, first_sent(heard)))
     if first.answered(patience(control.action)) or not _worth_repeating(sender, control, first):
         raw = first.result()
-        said = (raw.error is None and control.action.question.examined) or (
+        conclusive = (raw.error is None and control.action.question.examined) or (
             one_try_tells(control.action) and gave_up(control.action, raw)
         )
-        if said or proves(raw, control.action):
+        if conclusive or proves(raw, control.action):
             return (raw,)
     return _until_proven(control.action, (first, begin(lambda _: send_once(CONTROL_TRIES, sent))))
 
 
 def _until_proven(action: Action, tries: tuple[Pending[Raw], ...]) -> tuple[Raw, ...]:
-    """Wait for all tries, or until one has proven what the others would; return those that are over."""
+    """Wait for all tries, or until one succeeds; return those that are over."""
     one_over(tries)
-    over = [one.result() for one in tries if one.over]
+    over = [request.result() for request in tries if request.over]
     if any(proves(raw, action) for raw in over):
         return tuple(over)
     return tuple(results(tries))
 
 
 def _worth_repeating(sender: Sender, control: Control, first: Pending[Raw]) -> bool:
-    """Whether to probe once more beside a silent control: where it repeats itself, only if its resolver loses queries."""
+    """Whether to probe once more while a control has no answer; if it retries by itself, only if its resolver loses queries."""
     losing = queries_resolver(control.action) and sender.resolvers.answered(
         control.action.source.probe, since=first.began
     )
@@ -180,26 +180,28 @@ def _shared(raw: Raw, check: str, control: Control) -> Raw:
 
 
 def _until_several(sender: Sender, check: Check, control: Control) -> tuple[Raw, ...]:
-    """Run a control that has to reach several backends, until two have answered; silent ones wait beside each other."""
-    begun: list[Pending[Raw]] = []
+    """Run a control that has to reach several backends, until two have answered; slow connections wait at the same time."""
+    connections: list[Pending[Raw]] = []
     for number in range(1, control.action.connections + 1):
-        begun.append(_connection(sender, check, control, number))
-        begun[-1].answered(patience(control.action))
-        while (waiting := [one for one in begun if not one.over]) and (
-            len(waiting) + _failed(begun, control.action) >= sender.timing.failures
+        connections.append(_connection(sender, check, control, number))
+        connections[-1].answered(patience(control.action))
+        while (waiting := [connection for connection in connections if not connection.over]) and (
+            len(waiting) + _failed(connections, control.action) >= sender.timing.failures
         ):
             one_over(waiting)
-        over = tuple(one.result() for one in begun if one.over)
+        over = tuple(connection.result() for connection in connections if connection.over)
         proven = [raw for raw in over if proves(raw, control.action)]
         if len({read_raw(raw).backend for raw in proven}) > 1:
             return over
-        if _failed(begun, control.action) >= sender.timing.failures:
+        if _failed(connections, control.action) >= sender.timing.failures:
             break
-    return tuple(results(begun))
+    return tuple(results(connections))
 
 
-def _failed(begun: Sequence[Pending[Raw]], action: Action) -> int:
-    return sum(one.over and not proves(one.result(), action) for one in begun)
+def _failed(connections: Sequence[Pending[Raw]], action: Action) -> int:
+    return sum(
+        connection.over and not proves(connection.result(), action) for connection in connections
+    )
 
 
 def _connection(sender: Sender, check: Check, control: Control, number: int) -> Pending[Raw]:

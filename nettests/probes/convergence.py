@@ -35,16 +35,16 @@ from nettests.probes.service_pairs import Pair
 
 PAUSE_SECONDS = 0.25
 LONGEST_PAUSE = 2.0
-"""What has waited for long is polled less often: many polls at once slow down what they wait for."""
+"""The longest pause between polls of a pair: many polls at once slow down what they wait for."""
 STALLED_SECONDS = 5.0
 """A Service silent for this long may never answer: the checks that wait for it are run early."""
 LOOK_SECONDS = 1.0
-"""Between two looks at the deadline, while a question is under way."""
+"""Between two looks at the deadline, while a poll is under way."""
 ANSWERING_SECONDS = 2 * QUERY_SECONDS
-"""What good answers in one protocol took is no time of the next one's, up to so much: names of a DNS that loses two queries
-of three take longer and longer, and are late."""
+"""Up to this much, the time of good answers in one protocol is not counted for the next one: with a DNS that loses two
+queries of three, names take longer and longer, and are late."""
 UNDER_WAY = Bounds().polls_per_service
-"""So many questions wait at the same time: a resolver whose queries are lost keeps silent for ten seconds."""
+"""Polls that wait at the same time: a resolver whose queries are lost does not answer for ten seconds."""
 PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 """Both handlers of a server, and its UDP."""
 
@@ -60,7 +60,7 @@ class Waited:
 
 @dataclass(slots=True)
 class Convergence:
-    """Waits for pairs, for as long as ``deadlines`` allow; safe for threads.
+    """Waits for pairs, as long as ``deadlines`` allow; safe for threads.
 
     ``names`` holds the name templates of pods that are waited for by name; ``under_way`` is how many polls of one pair
     wait at the same time.
@@ -75,17 +75,19 @@ class Convergence:
     def wait_for(self, pair: Pair, on_stalled: Callable[[], None] = lambda: None) -> Waited:
         """Poll one pair until it answers, and record how long it took.
 
-        ``on_stalled`` is called once, when it has been silent for ``STALLED_SECONDS``.
+        ``on_stalled`` is called once, after ``STALLED_SECONDS`` without an answer.
         """
         polls = _Polls(self, pair, on_stalled)
         left = list(PROTOCOLS)
         while left:
-            # One after the other: a datagram that is lost costs 5 s, a SYN is sent again.
+            # One after the other: a lost datagram costs 5 s, a SYN is retransmitted.
             while left and polls.answers(*left[0]):
                 left.pop(0)
             if not left or polls.over():
                 break
-            left.append(left.pop(0))  # what is silent in one way may answer in the others
+            left.append(
+                left.pop(0)
+            )  # a server that does not answer in one protocol may answer in the others
             polls.pause()
         if not left and pair.name == self.sender.directory.deployment.sentinel:
             self.deadlines.sentinel_answered(pair.probe, self.clock(), polls.waited)
@@ -96,10 +98,10 @@ class Convergence:
 
 
 class _Polls:
-    """The questions to one pair, within its deadline: a question that is silent then is not waited for.
+    """The polls of one pair, within its deadline: later answers are not waited for.
 
-    Two things are no time of the pair's: what this machine overslept, and what a good answer took in one protocol, while
-    the next one had not been sent.
+    Two things do not count for the pair: the time that this machine overslept, and the time of a good answer in one
+    protocol before the next one was sent.
     """
 
     def __init__(self, waits: Convergence, pair: Pair, on_stalled: Callable[[], None]) -> None:
@@ -113,23 +115,23 @@ class _Polls:
 
     @property
     def waited(self) -> float:
-        """Seconds since the first question in which this machine could look."""
+        """Seconds since the first poll, without those that this machine overslept."""
         return self._clock() - self._began - self._overslept
 
     def over(self) -> bool:
-        """Whether its time is over, or that of the run."""
+        """Whether its deadline has passed, or the run was stopped."""
         return self._left <= 0 or self._sender.stopped.is_set()
 
     def answers(self, protocol: Protocol, turn: int) -> bool:
-        """Whether the pair answers a question, before its time is over.
+        """Whether the pair answers a poll before its deadline.
 
-        One that is idle is left to itself, as long as few are: its answer counts when it comes.
+        A slow poll goes on in the background, as long as few do: its answer counts when it comes.
         """
         sender, pair, names = self._sender, self._pair, self._names
         kept = self._probed[protocol, turn]
         mine: Pending[bool] | None = None
         began = self.waited
-        while not self.over() and not any(one.over and one.result() for one in kept):
+        while not self.over() and not any(poll.over and poll.result() for poll in kept):
             if mine is None and len(self._under_way) < self._most:
                 mine = begin(lambda _: _answers(sender, pair, names, protocol, turn))
                 kept.append(mine)
@@ -138,19 +140,21 @@ class _Polls:
             self._wait_a_moment()
         if mine is not None and mine.over and mine.result():
             self._answering = min(ANSWERING_SECONDS, self._answering + self.waited - began)
-        return any(one.over and one.result() for one in kept)
+        return any(poll.over and poll.result() for poll in kept)
 
     @property
     def _under_way(self) -> list[Pending[bool]]:
-        return [one for probed in self._probed.values() for one in probed if not one.over]
+        return [poll for probed in self._probed.values() for poll in probed if not poll.over]
 
-    def _left_to_itself(self, one: Pending[bool]) -> bool:
-        by_name = descriptor(self._pair.kind).by_name  # a lost query is sent again after that time
-        silent = time.monotonic() - one.began >= (QUERY_SECONDS if by_name else DIAL_PATIENCE)
+    def _left_to_itself(self, poll: Pending[bool]) -> bool:
+        by_name = descriptor(
+            self._pair.kind
+        ).by_name  # a lost query is retransmitted after that time
+        silent = time.monotonic() - poll.began >= (QUERY_SECONDS if by_name else DIAL_PATIENCE)
         return silent and len(self._under_way) < self._most
 
     def _wait_a_moment(self) -> None:
-        """Wait until a question is answered, but no longer than until something may be due."""
+        """Wait until a poll is answered, but only for a moment."""
         moment = min(LOOK_SECONDS, self._left)  # the deadline may come closer meanwhile
         if not self._stalled:
             moment = min(moment, STALLED_SECONDS - self.waited)
@@ -158,7 +162,7 @@ class _Polls:
         self._look()
 
     def pause(self) -> None:
-        """Wait until another question is worth its while."""
+        """Wait until another poll is worthwhile."""
         self._wait(self._sender.stopped.wait, min(LONGEST_PAUSE, PAUSE_SECONDS + self.waited / 8))
         self._look()
 
@@ -184,7 +188,7 @@ class _Polls:
 def _answers(
     sender: Sender, pair: Pair, names: Mapping[str, str], protocol: Protocol, turn: int
 ) -> bool:
-    """Whether the pair answers; what does not stand will not, and is not waited for."""
+    """Whether the pair answers; an object that does not exist will not, and is not waited for."""
     vantage = Vantage(kind=VantageKind.POD, probe=pair.probe, os=OS.LINUX)
     try:
         target = _target(sender, pair, names)
@@ -197,10 +201,10 @@ def _answers(
     if raw is None:
         return False
     if read_raw(raw).outcome is Outcome.REFUSED:
-        sender.pace.told(pair.probe, since, time.monotonic())
+        sender.pace.note_refusal(pair.probe, since, time.monotonic())
     enough = _enough(raw)
     if enough and queries_resolver(action):
-        sender.resolvers.told(pair.probe, time.monotonic())
+        sender.resolvers.note_answer(pair.probe, time.monotonic())
     return enough
 
 
@@ -211,7 +215,7 @@ def _target(sender: Sender, pair: Pair, names: Mapping[str, str]) -> Target:
     if reached.owner is Owner.POD:
         return Target(kind=pair.kind, pod=pair.name, name_form=absolute(names.get(pair.name, "")))
     if reached.owner is Owner.NODE_PORT:
-        # Where a backend is: nothing tells that a node has heard that it has none.
+        # Only with a backend: nothing shows that a node has learnt that a Service has none.
         (backend, *_) = sender.directory.service(pair.name).backends
         node = sender.directory.pod(backend).node
         return Target(kind=pair.kind, service=pair.name, node=node)

@@ -13,10 +13,10 @@ from urllib.parse import unquote, urlsplit
 from nettests.model.channel import ChannelError
 
 _PORT = 1080
-"""Where SOCKS proxies listen unless their address says otherwise (RFC 1928, section 3)."""
+"""The port of SOCKS proxies unless their address names another one (RFC 1928, section 3)."""
 _VERSION, _ASSOCIATE = 5, 3
 _NO_PROOF, _PASSWORD = 0, 2
-"""Ways to prove who one is."""
+"""Methods of authentication."""
 _IPV4, _IPV6 = 1, 4
 _ADDRESS_BYTES = {_IPV4: 4, _IPV6: 16}
 _LONGEST = 65535
@@ -80,12 +80,12 @@ def _relay(held: ExitStack, proxy: str, timeout: float) -> socket.socket:
 
 
 def _prove(control: socket.socket, who: tuple[str, str]) -> None:
-    """Agree on a way to prove who one is, and do so (RFC 1929)."""
-    name, password = (one.encode() for one in who)
+    """Negotiate a method of authentication, and authenticate (RFC 1929)."""
+    name, password = (credential.encode() for credential in who)
     way = _PASSWORD if name else _NO_PROOF
     control.sendall(bytes((_VERSION, 1, way)))
-    version, taken = _read(control, 2)
-    if (version, taken) != (_VERSION, way):
+    version, chosen = _read(control, 2)
+    if (version, chosen) != (_VERSION, way):
         wanted = "a name and a password" if way == _NO_PROOF else "another proof than a password"
         raise _failed(f"it wants {wanted}" if version == _VERSION else "it does not speak SOCKS5")
     if way == _PASSWORD:
@@ -94,9 +94,9 @@ def _prove(control: socket.socket, who: tuple[str, str]) -> None:
             raise _failed("it refuses its credentials")
 
 
-def _associated(control: socket.socket, own: Place) -> Place:
-    """Request a relay for what ``own`` sends, and return where it is."""
-    control.sendall(bytes((_VERSION, _ASSOCIATE, 0)) + _spelled(own))
+def _associated(control: socket.socket, client: Place) -> Place:
+    """Request a relay for what ``client`` sends, and return its address."""
+    control.sendall(bytes((_VERSION, _ASSOCIATE, 0)) + _spelled(client))
     _, reply, _, kind = _read(control, 4)
     if reply != 0:
         raise _failed(f"SOCKS reply {reply}: {_REPLIES.get(reply, 'unknown')}")
@@ -107,24 +107,24 @@ def _associated(control: socket.socket, own: Place) -> Place:
 
 
 def _read(control: socket.socket, count: int) -> bytes:
-    found = b""
-    while len(found) < count:
-        more = control.recv(count - len(found))
+    received = b""
+    while len(received) < count:
+        more = control.recv(count - len(received))
         if not more:
             raise _failed("it closed the connection")
-        found += more
-    return found
+        received += more
+    return received
 
 
 def _spelled(place: Place) -> bytes:
-    """Return an address and a port as SOCKS spells them."""
+    """Return an address and a port as SOCKS encodes them."""
     address = ipaddress.ip_address(place[0])
     kind = _IPV4 if address.version == 4 else _IPV6
     return bytes((kind,)) + address.packed + place[1].to_bytes(2, "big")
 
 
 def _payload(datagram: bytes) -> bytes:
-    """Return what a relayed datagram carries behind its header."""
+    """Return the payload of a relayed datagram."""
     kind = datagram[3] if len(datagram) > 3 else 0
     if kind not in _ADDRESS_BYTES or datagram[2] != 0:
         raise _failed("its relay sent what is no whole datagram")

@@ -15,14 +15,14 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.words import OS
 
 TIMES_A_PEER = 3
-"""What one node of an OS needs for all Services, another may need so many times over."""
+"""How many times longer than the fastest node of its OS a node may need for all Services."""
 
 OVERSLEPT_SECONDS = 0.1
-"""A wait that ends so much later than planned was held up by the run's own machine: in order, it ends within milliseconds."""
+"""A wait that ends this much later than planned was delayed by the run's own machine: normally it ends within milliseconds."""
 
 
 def overslept(planned: float, took: float) -> float:
-    """Return how long this process did not run although a wait was over: time in which nobody looked at the cluster."""
+    """Return how long this process did not run although a wait was over: nothing looked at the cluster meanwhile."""
     late = took - planned
     return late if late >= OVERSLEPT_SECONDS else 0.0
 
@@ -36,11 +36,11 @@ class Deadlines:
     """The OS of each probe's node."""
     _sentinel_answered: dict[str, float] = field(default_factory=dict)
     _fastest: dict[OS | None, tuple[float, float]] = field(default_factory=dict)
-    """By OS, when the sentinel answered first, and after how many seconds."""
+    """By OS, when the sentinel first answered, and after how many seconds."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def sentinel_answered(self, probe: str, at: float, waited: float) -> None:
-        """Note that the Service which was made last answers ``probe``, after so many seconds."""
+        """Note that the sentinel, the Service created last, answers ``probe`` after ``waited`` seconds."""
         system = self.systems.get(probe)
         with self._lock:
             self._sentinel_answered[probe] = at
@@ -56,7 +56,7 @@ class Deadlines:
         linux = min(timing.convergence_linux, timing.convergence)
         whole = began + (linux if system is OS.LINUX else timing.convergence)
         with self._lock:
-            own = self._sentinel_answered.get(probe, math.inf)
+            answered = self._sentinel_answered.get(probe, math.inf)
             first, waited = self._fastest.get(system, (math.inf, 0))
         of_peer = first + max(linux, (TIMES_A_PEER - 1) * waited)
-        return min(whole, max(own, began) + linux, max(of_peer, began + linux))
+        return min(whole, max(answered, began) + linux, max(of_peer, began + linux))

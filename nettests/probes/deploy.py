@@ -49,9 +49,9 @@ def deploy(
 ) -> Deployment:
     """Create what ``plan`` needs and wait for it; ``DeployError`` if nothing stands.
 
-    The namespace is made too, unless the facts name an existing one or nothing is to stand in it.
-    ``on_namespace`` is called when the namespace stands and nothing is in it, ``pull`` when images can be
-    pulled; ``on_progress`` hears how many of how many pods are settled.
+    The namespace is created too, unless the facts name an existing one or nothing is created in it.
+    ``on_namespace`` is called when the namespace exists and is empty, ``pull`` when images can be
+    pulled; ``on_progress`` gets the numbers of settled and of all pods.
     """
     namespace = blank.namespace
     wanted = objects.resident(plan, facts, blank)
@@ -76,7 +76,7 @@ def deploy(
     )
     problems |= {name: f"pod {name} is not Ready: {why}" for name, why in not_ready.items()}
     if purposes and not ready:
-        raise _none_came_up(len(purposes), next(iter(problems.values())), namespace)
+        raise _no_probe_started(len(purposes), next(iter(problems.values())), namespace)
     settled = partial(on_progress, len(purposes), len(purposes))
     assigned, without, missing = _balanced(
         cluster, plan, created, namespace=namespace, seconds=timing.load_balancer, on_poll=settled
@@ -84,8 +84,8 @@ def deploy(
     created |= assigned
     standing = _standing(plan, created)
     up = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
-    made = slices(plan.services, created, up, blank, zones_of(facts))
-    problems |= _create_slices(cluster, made, bounds)
+    endpoint_slices = slices(plan.services, created, up, blank, zones_of(facts))
+    problems |= _create_slices(cluster, endpoint_slices, bounds)
     serving = frozenset(name for name in ready if purposes[name] != "unready")
     behind = _behind(standing, serving)
     lacking = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
@@ -103,7 +103,7 @@ def deploy(
 
 
 def _standing(plan: Plan, created: Mapping[str, Object]) -> dict[str, StandingService]:
-    """Return the Services that stand, by name."""
+    """Return the created Services, by name."""
     return {
         service.name: standing_service(created[service.name], service)
         for service in plan.services
@@ -111,22 +111,24 @@ def _standing(plan: Plan, created: Mapping[str, Object]) -> dict[str, StandingSe
     }
 
 
-def _create_slices(cluster: Cluster, made: Iterable[Object], bounds: Bounds) -> dict[str, str]:
-    """Create the EndpointSlices that are made by hand; return why some were not."""
+def _create_slices(
+    cluster: Cluster, endpoint_slices: Iterable[Object], bounds: Bounds
+) -> dict[str, str]:
+    """Create the EndpointSlices of the run; return by name why some were not created."""
     with ThreadPoolExecutor(bounds.requests_open, "slices") as pool:
-        return _created(_begin(pool, cluster, made, "EndpointSlice"))[1]
+        return _created(_begin(pool, cluster, endpoint_slices, "EndpointSlice"))[1]
 
 
 def _barren(plan: Plan, ready: Collection[str], problems: Mapping[str, str]) -> dict[str, str]:
-    """Return by node where Pods were to start and none did, what is said of the first of them."""
+    """Return why the first Pod did not start, for each node where none did."""
     started = {pod.node for pod in plan.pods if pod.name in ready}
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for pod in plan.pods:
         if pod.node not in started and pod.name in problems:
-            found.setdefault(
+            reasons.setdefault(
                 pod.node, f"no Pod of this run started on {pod.node}: {problems[pod.name]}"
             )
-    return found
+    return reasons
 
 
 def _make_namespace(
@@ -145,7 +147,7 @@ def _other_namespaces(plan: Plan, blank: objects.Blank) -> list[Object]:
 def _isolate(
     cluster: Cluster, plan: Plan, facts: ClusterFacts, blank: objects.Blank
 ) -> tuple[str, ...]:
-    """Make the NetworkPolicy before any Pod stands; return for people why there is none, where one is wished."""
+    """Create the NetworkPolicy before any Pod; return for people why there is none, if one is wanted."""
     if not blank.isolated or not any(pod.purpose in PROBES for pod in plan.pods):
         return ()
     why = why_not_isolated(facts)
@@ -160,7 +162,7 @@ def _isolate(
 def _behind(
     standing: Mapping[str, StandingService], serving: frozenset[str]
 ) -> dict[str, frozenset[str]]:
-    """Return the pods that are to be ready endpoints, by Service; what terminates never is."""
+    """Return the pods that should become ready endpoints, by Service; terminating ones never are."""
     return {
         name: serving.intersection(item.backends)
         for name, item in standing.items()
@@ -171,7 +173,7 @@ def _behind(
 def _wait_for_endpoints(
     cluster: Cluster, namespace: str, behind: Mapping[str, frozenset[str]], seconds: float
 ) -> tuple[str, ...]:
-    """Wait until the API knows all backends; return what is still not known then, for people."""
+    """Wait until the API knows all backends; return for people those that it still does not know."""
     try:
         lacking = cluster.wait_for_endpoints(
             namespace,
@@ -195,7 +197,7 @@ def _sentinel(
     purposes: Mapping[str, str],
     blank: objects.Blank,
 ) -> str | None:
-    """Make the last Service and put it with the others; ``None`` where there is nothing to guard."""
+    """Create the sentinel and add it to the other Services; ``None`` if there are none."""
     backends = [name for name in ready if purposes[name] == "server"]
     if not services or not backends:
         return None
@@ -212,7 +214,7 @@ def _sentinel(
 
 
 def rendered(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Object]:
-    """Return every object that ``deploy`` creates, in its order, and then the Pods that come and go."""
+    """Return every object that ``deploy`` creates, in its order, and then the short-lived Pods."""
     pulling = pulling_pods(plan, facts, blank) if blank.images.pre_pull else []
     return [*standing(plan, facts, blank), *pulling, *pods_of(plan, facts, blank)]
 
@@ -232,7 +234,7 @@ def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Obje
 
 
 def in_cluster(plan: Plan) -> bool:
-    """Whether anything of ``plan`` is created, or tried out, in a namespace."""
+    """Whether anything of ``plan`` is created, or dry-run, in a namespace."""
     tried = any(check.action.question.tries_objects for check in plan.checks)
     return tried or bool(plan.pods or plan.services)
 
@@ -244,7 +246,7 @@ def levels(plan: Plan) -> list[str]:
 
 
 def refuse_commands(items: Sequence[Object]) -> None:
-    """Raise ``DeployError`` if anything outside the pod network could run commands in one of these."""
+    """Raise ``DeployError`` if anyone outside the pod network could run commands in one of these objects."""
     for port in exposed_ports(items):
         if port.commands:
             raise DeployError(
@@ -264,7 +266,7 @@ def _balanced(
 ) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
     """Wait for load balancers; return their Services, and which are not offered or are missing.
 
-    What cannot be read is missing: nothing is known of it, and nothing else suffers.
+    A Service that cannot be read counts as missing, and nothing else is affected.
     """
     names = [
         service.name
@@ -302,7 +304,7 @@ def _create_all(
     guarded: Callable[[], object],
     pull: Callable[[], None] | None,
 ) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
-    """Create Services, and Pods as soon as they are ``guarded`` and have their images; return what came of them.
+    """Create Services, and Pods once they are ``guarded`` and have their images; return the results.
 
     ``ClusterError`` where a namespace is refused.
     """
@@ -319,7 +321,7 @@ def _create_all(
 def _begin(
     pool: Executor, cluster: Cluster, wanted: Iterable[Object], kind: str
 ) -> dict[str, tuple[str, Future[Object]]]:
-    """Begin to create the objects of a kind, in this order; return by name the kind and what comes of it."""
+    """Begin to create the objects of a kind, in this order; return by name the kind and its future result."""
     return {
         item["metadata"]["name"]: (kind, pool.submit(cluster.create, item))
         for item in wanted
@@ -328,13 +330,13 @@ def _begin(
 
 
 def _created(
-    begun: Mapping[str, tuple[str, Future[Object]]],
+    creations: Mapping[str, tuple[str, Future[Object]]],
 ) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
-    """Return what was created, and why the others were not; what was forbidden apart too."""
+    """Return what was created, why the others were not, and which were forbidden."""
     created: dict[str, Object] = {}
     problems: dict[str, str] = {}
     forbidden: dict[str, str] = {}
-    for name, (kind, pending) in begun.items():
+    for name, (kind, pending) in creations.items():
         try:
             created[name] = pending.result()
         except ClusterError as error:
@@ -344,7 +346,7 @@ def _created(
     return created, problems, forbidden
 
 
-def _none_came_up(pods: int, first: str, namespace: str) -> DeployError:
+def _no_probe_started(pods: int, first: str, namespace: str) -> DeployError:
     return DeployError(
         f"none of {pods} probe pods came up; the first: {first}",
         hint=f"look at `kubectl -n {namespace} describe pods` while a run is on",

@@ -29,9 +29,9 @@ class StandingPod:
     host_addresses: tuple[Address, ...]
     uid: str = ""
     containers: tuple[str, ...] = ()
-    """Ids of its containers: other ones after it was started again."""
+    """Ids of its containers: they change when it is restarted."""
     inspector: bool = False
-    """It has the container whom HNS answers."""
+    """Whether it has the container that can query HNS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class StandingService:
     node_ports: Mapping[str, int]
     """By port name."""
     balanced: tuple[Address, ...] = ()
-    """What its load balancer was assigned."""
+    """The addresses that its load balancer was assigned."""
     external: tuple[Address, ...] = ()
     """Its ``externalIPs``."""
     health_check_port: int | None = None
@@ -53,20 +53,20 @@ class StandingService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """All that stands, by name, and for what does not stand the reason."""
+    """All deployed objects by name, and for the missing ones the reason."""
 
     namespace: str
     pods: Mapping[str, StandingPod]
     services: Mapping[str, StandingService]
     problems: Mapping[str, str] = field(default_factory=dict)
     sentinel: str | None = None
-    """The Service that was made when the API knew all endpoints of the others."""
+    """The Service that was created once the API knew all endpoints of the others."""
     barren: Mapping[str, str] = field(default_factory=dict)
-    """By node where Pods were to start and none did, what is said of the first of them."""
+    """Why the first Pod did not start, for each node where none did."""
     remarks: tuple[str, ...] = ()
-    """What went otherwise than wished while all this was made, for the journal."""
+    """What did not go as wanted during the deployment, for the journal."""
     declined: Mapping[str, str] = field(default_factory=dict)
-    """What this cluster does not offer at all, by the name of the Service that requested it, and why."""
+    """What this cluster does not offer: the reason, by the name of the Service that needs it."""
 
 
 def standing_pod(pod: Object, purpose: str) -> StandingPod:
@@ -82,9 +82,14 @@ def standing_pod(pod: Object, purpose: str) -> StandingPod:
         ),
         uid=pod["metadata"].get("uid") or "",
         containers=tuple(
-            sorted(one.get("containerID") or "" for one in status.get("containerStatuses") or ())
+            sorted(
+                container.get("containerID") or ""
+                for container in status.get("containerStatuses") or ()
+            )
         ),
-        inspector=any(one["name"] == INSPECTOR for one in pod["spec"].get("containers") or ()),
+        inspector=any(
+            container["name"] == INSPECTOR for container in pod["spec"].get("containers") or ()
+        ),
     )
 
 

@@ -29,11 +29,11 @@ from nettests.rules.hns_load_balancers import POLICIES, frontends
 from nettests.rules.readings import reduced
 
 CHANGES = 6
-"""The Service is led to another backend so often while new connections are made."""
+"""How often the Service gets another backend while new connections are made."""
 IN_A_ROW = 10
-"""So many new connections have to be answered by the new backend alone before the next change."""
+"""New connections in a row that the new backend has to answer before the next change."""
 LATE_SECONDS = 0.9
-"""A connection that took as long may have waited for its first packet to be sent again (a second at least)."""
+"""A connection that takes this long may have waited for a retransmitted SYN (a second at least)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class DuringChanges:
     setting: Setting
 
     def examine(self, action: Action) -> Examination:
-        """Change the Service of a check, and use it meanwhile as its protocol says."""
+        """Change the Service of a check, and use it meanwhile by the check's protocol."""
         if not action.target.former:
             raise NotOfferedError("the Service has one backend alone: it cannot get another one")
         over_udp = action.protocol is Carrier.UDP
@@ -60,7 +60,7 @@ class DuringChanges:
 
 @dataclass(frozen=True, slots=True)
 class _Dialled:
-    """One new connection: when it began, how long it took, and what came of it."""
+    """One new connection: when it began, how long it took, and its result."""
 
     began: float
     seconds: float
@@ -69,19 +69,19 @@ class _Dialled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections(InUse):
-    """New connections to a Service, one after the other, while it is led to and fro."""
+    """New connections to a Service, one after the other, while its backend changes."""
 
     _seen: list[_Dialled] = field(default_factory=list)
     """To the Service."""
     _beside: list[_Dialled] = field(default_factory=list)
-    """To the backend that it has in the end, without the Service."""
+    """Directly to the backend that the Service has in the end."""
     _ids: list[str] = field(default_factory=list)
-    """Of its load balancer in HNS, one after the other."""
+    """The ids of its load balancer in HNS, in order."""
     _over: threading.Event = field(default_factory=threading.Event)
 
     def record(self) -> Object:
-        """Return what came of the connections; the Service is left in front of the check's own backend."""
-        known = self.read()
+        """Return the results of the connections; the Service ends with the check's own backend."""
+        service = self.read()
         final, former = self.ends
         pod = str(of_family(self.of.standing[final].addresses, self.action.family))
         behind, followed, changes = final, True, 0
@@ -93,7 +93,7 @@ class Connections(InUse):
             ]
             try:
                 for behind in itertools.islice(itertools.cycle((former, final)), CHANGES):
-                    self.lead(known, behind)
+                    self.lead(service, behind)
                     changes += 1
                     followed = self.wait(lambda behind=behind: self._all_by(behind))  # type: ignore[misc]
                     if not followed:
@@ -101,10 +101,10 @@ class Connections(InUse):
                     self._look_up()
             finally:
                 self._over.set()
-                self.lead(known, final)
+                self.lead(service, final)
         for way in ways:
             way.result()
-        late = [one for one in self._seen if one.seconds >= LATE_SECONDS]
+        late = [connection for connection in self._seen if connection.seconds >= LATE_SECONDS]
         return {
             "of": CONNECTIONS,
             "within": self.of.timing.convergence,
@@ -112,15 +112,20 @@ class Connections(InUse):
             "followed": followed,
             "changes": changes,
             "tries": len(self._seen),
-            "failed": [one.body for one in self._seen if backend_of(one.body) is None],
-            "late": [(round(one.seconds, 3), self._slowest_beside(one)) for one in late],
-            "beside": sum(backend_of(one.body) is None for one in self._beside),
+            "failed": [
+                connection.body for connection in self._seen if backend_of(connection.body) is None
+            ],
+            "late": [
+                (round(connection.seconds, 3), self._slowest_beside(connection))
+                for connection in late
+            ],
+            "beside": sum(backend_of(connection.body) is None for connection in self._beside),
             "backend": final,
             "ids": len(dict.fromkeys(self._ids)),
         }
 
     def _go_on(self, host: str, port: int, seen: list[_Dialled]) -> None:
-        """Make new connections, one after the other, until it is over."""
+        """Open new connections, one after the other, until the end."""
         while not (self._over.is_set() or self.of.stopped.is_set()):
             began = time.monotonic()
             body, seconds = self.dial(host, port, Carrier.TCP)
@@ -129,20 +134,22 @@ class Connections(InUse):
     def _all_by(self, backend: str) -> bool:
         """Whether the last connections were all answered by one backend."""
         last = self._seen[-IN_A_ROW:]
-        return len(last) == IN_A_ROW and all(backend_of(one.body) == backend for one in last)
+        return len(last) == IN_A_ROW and all(
+            backend_of(connection.body) == backend for connection in last
+        )
 
-    def _slowest_beside(self, one: _Dialled) -> float | None:
-        """Return how long connections to the backend took at most that were under way with one to the Service, if any was."""
-        end = one.began + one.seconds
+    def _slowest_beside(self, connection: _Dialled) -> float | None:
+        """Return the longest time of the connections to the backend that overlapped this one to the Service, if any."""
+        end = connection.began + connection.seconds
         took = [
             other.seconds
             for other in self._beside
-            if other.began < end and other.began + other.seconds > one.began
+            if other.began < end and other.began + other.seconds > connection.began
         ]
         return round(max(took), 3) if took else None
 
     def _look_up(self) -> None:
-        """Take down under which id HNS has the Service's load balancer on the client's node, where anybody can look there."""
+        """Record the id of the Service's load balancer in HNS of the client's node, if a Pod there can query it."""
         channel = self._inspector
         if self.system is not OS.WINDOWS or channel is None:
             return
@@ -160,7 +167,7 @@ class Connections(InUse):
 
     @property
     def _inspector(self) -> ExecChannel | None:
-        """A channel to whom HNS on the client's node answers, if any stands there."""
+        """A channel to a Pod that can query HNS on the client's node, if there is one."""
         here = (
             pod.name for pod in self.of.standing.values() if pod.node == self.action.source.node
         )

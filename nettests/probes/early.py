@@ -24,22 +24,22 @@ CONTROL = "control:"
 
 @dataclass(slots=True)
 class Held:
-    """A recorder that keeps what is recorded of one check; what concerns the run as a whole goes on at once."""
+    """A recorder that holds back the records of one check; records of the run as a whole pass at once."""
 
     recorder: Recorder
     question: Question
-    """What the check targets."""
+    """What the check tests."""
     raws: list[Raw] = field(default_factory=list)
     """The answers so far, in the order in which they came."""
-    told: threading.Event = field(default_factory=threading.Event)
-    """Set when the first answer has come, or none will."""
+    settled: threading.Event = field(default_factory=threading.Event)
+    """Set when the first answer has arrived, or none will."""
     _done: Mapping[str, str | None] = field(default_factory=dict)
 
     def raw(self, raw: Raw) -> object:
-        """Keep one question and its answer."""
+        """Keep one request and its answer."""
         self.raws.append(raw)
         if raw.purpose == "check" and raw.attempt == 1:
-            self.told.set()
+            self.settled.set()
         return raw
 
     def done(
@@ -65,7 +65,7 @@ class Held:
 
     @property
     def refuted(self) -> bool:
-        """Whether it is known already that the Service did not yet serve as it does when it has converged.
+        """Whether the answers already show that the Service had not converged.
 
         Many connections meet all backends only then.
         """
@@ -85,16 +85,16 @@ class Held:
 
     @property
     def proven(self) -> bool:
-        """Whether the check was run to its end of what served from the first answer on, and so did its controls."""
+        """Whether the check was run to its end, its controls answered, and the Service served from the first answer on."""
         first = self._first()
-        told = not any(self._done.values()) and first is not None
+        finished = not any(self._done.values()) and first is not None
         controls = {raw.purpose for raw in self.raws if raw.purpose.startswith(CONTROL)}
         answered = {raw.purpose for raw in self.raws if read_raw(raw).outcome.positive}
-        return told and not self.refuted and controls <= answered
+        return finished and not self.refuted and controls <= answered
 
     def _first(self) -> Raw | None:
-        own = (raw for raw in self.raws if raw.purpose == "check" and raw.attempt == 1)
-        return next(own, None)
+        first_attempts = (raw for raw in self.raws if raw.purpose == "check" and raw.attempt == 1)
+        return next(first_attempts, None)
 
     def release(self, check: str, late: str | None) -> None:
         """Write all that was kept; ``late`` names a Service that did not converge."""
@@ -111,26 +111,26 @@ class Early:
     held: Held
     probed: Future[None]
     void: threading.Event
-    """Set when something of ``awaited`` has converged meanwhile, and no answer shows that it served before."""
+    """Set when one of ``awaited`` has converged meanwhile, and no answer shows that it served before."""
     doubted: bool = False
-    """Whether something has converged meanwhile: then only an answer shows that the Service served before."""
+    """Whether one of ``awaited`` has converged meanwhile: then only an answer shows that it served before."""
 
     def __post_init__(self) -> None:
-        self.probed.add_done_callback(lambda _: self.held.told.set())
+        self.probed.add_done_callback(lambda _: self.held.settled.set())
 
     def doubt(self) -> None:
-        """Take note that something of ``awaited`` has converged."""
+        """Note that one of ``awaited`` has converged."""
         self.doubted = True
         if self.held.refuted:
             self.void.set()
 
     def counts(self) -> bool:
-        """Wait until the check was run, or its first answer shows that nothing of it counts; return whether it does.
+        """Wait until the check was run, or its first answer shows that it does not count; return whether it counts.
 
         What it still waits for may take a resolver's 40 s.
         """
         if self.doubted:
-            self.held.told.wait()
+            self.held.settled.wait()
             if self.held.refuted:
                 self.void.set()
                 return False
@@ -146,16 +146,16 @@ class Waiting:
     early: Early | None = None
 
     def settle(self, pair: Pair, *, converged: bool) -> None:
-        """Take note that ``pair`` answers, or has had its time."""
+        """Note that ``pair`` answers, or that its deadline has passed."""
         self.pairs.discard(pair)
         if converged and self.early is not None and pair in self.early.awaited:
             self.early.doubt()
 
     def may_begin(self, stalled: set[Pair]) -> bool:
-        """Whether all that it waits for is silent, and nothing that was probed before is good for that."""
-        begun = self.early is not None and not self.early.void.is_set()
-        return bool(self.pairs) and self.pairs <= stalled and not begun
+        """Whether everything that it waits for has stalled, and no earlier run of it counts for that."""
+        begun_early = self.early is not None and not self.early.void.is_set()
+        return bool(self.pairs) and self.pairs <= stalled and not begun_early
 
     def kept(self) -> Early | None:
-        """Return what was run before its time, if it counts."""
+        """Return the early run, if it counts."""
         return self.early if self.early is not None and not self.early.void.is_set() else None

@@ -29,13 +29,13 @@ from nettests.probes.objects import (
 HTTPS = 443
 """Where the Service ``kubernetes`` answers; what it says to plain HTTP does not matter."""
 NameAlone = Literal[Location.HEADLESS_NAME, Location.KUBERNETES_NAME, Location.NO_NAME]
-"""Names that are resolved and not connected to."""
+"""Names that are only resolved, not connected to."""
 CLIENT_IP = "clientip"
-"""Where ``agnhost netexec`` tells whom it saw."""
+"""Where ``agnhost netexec`` reports the client that it saw."""
 HEALTH_PATH = "healthz"
 """What is requested at health check ports, which answer any path."""
 WHOAMI = "whoami"
-"""Where ``agnhost no-snat-test`` tells whom it saw, as ``address:port``."""
+"""Where ``agnhost no-snat-test`` reports the client that it saw, as ``address:port``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Endpoint:
     health_port: int | None = None
 
     def path(self, request: str, protocol: Protocol) -> str:
-        """Return how ``request`` is spelled for this server."""
+        """Return the path of ``request`` at this server."""
         if request == HEALTH:
             return HEALTH_PATH
         match protocol:
@@ -98,12 +98,12 @@ _SERVICE: Ports = (SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP)
 _HOST_PORT: Ports = (HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP)
 
 _FULL = {"probe": _PROBE, "resolver": _PROBE, "node": _NODE}
-"""By purpose, the pods that no ``no-snat-test`` stands beside."""
+"""By purpose, the pods that run no ``no-snat-test``."""
 _SERVERS = frozenset({"server", "unready", "hostport"})
 
 
 def of_pod(pod: StandingPod, host: str) -> Endpoint:
-    """Return a pod's own ports, by what its purpose runs."""
+    """Return a pod's own ports, by its purpose."""
     if pod.purpose in _SERVERS:
         return _endpoint(host, _SERVER, WHOAMI)
     return _endpoint(host, _FULL[pod.purpose], CLIENT_IP)
@@ -131,7 +131,7 @@ def _endpoint(host: str, ports: Ports, client_path: str) -> Endpoint:
 
 
 def port_of_name(location: NameAlone) -> int:
-    """Return the port at which a name is dialled that is only to be resolved."""
+    """Return the port that is dialled for a name that only has to resolve."""
     match location:
         case Location.HEADLESS_NAME:
             return SERVER_HOSTNAME

@@ -26,7 +26,7 @@ CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What was done and what came of it; the fields are those of ``Raw``."""
+    """What was done, and the result; the fields are those of ``Raw``."""
 
     tool: str
     words: tuple[str, ...]
@@ -40,26 +40,26 @@ class Examination:
 
 
 class Examiner(Protocol):
-    """Answers one kind of question; safe for threads."""
+    """Carries out one kind of question; safe for threads."""
 
     def examine(self, action: Action) -> Examination:
-        """Try once; what goes wrong on the way to an answer is the answer's ``error``."""
+        """Try once; a failure before any answer becomes the ``error``."""
 
 
 class NoCaseError(NettestsError):
-    """A question without a path says nothing of what is run."""
+    """A question without a path has no case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """Queries the API server, by dry run, whether it accepts an object in ``namespace``."""
+    """Tests by dry run whether the API server accepts an object in ``namespace``."""
 
     api: ApiServer
     namespace: str
     level: str = pod_security.PRIVILEGED
     """The level of Pod Security there, by which a pod's contexts are filled in."""
     runtime_classes: tuple[str, ...] = ()
-    """The names of the cluster's classes that say where Pods may stand."""
+    """The names of the cluster's RuntimeClasses that restrict scheduling."""
 
     def examine(self, action: Action) -> Examination:
         """Send the case's object; nothing is stored."""
@@ -123,12 +123,12 @@ def tried(action: Action, namespace: str, level: str) -> dict[str, Any]:
 
 
 _RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}}
-"""A quota may demand them of every container."""
+"""Resources that a quota may demand of every container."""
 
 
-def namespace_of(case: Case, own: str) -> str:
+def namespace_of(case: Case, namespace: str) -> str:
     """Return the namespace that a case is run in: that of its level, or the run's own."""
-    return f"{own}-{case.level}" if case.level else own
+    return f"{namespace}-{case.level}" if case.level else namespace
 
 
 def case_of(action: Action) -> Case:

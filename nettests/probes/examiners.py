@@ -30,7 +30,7 @@ def examiners(
     services: Mapping[str, StandingService],
     stopped: threading.Event,
 ) -> dict[Question, Examiner]:
-    """Return who answers these questions in a run, until it is stopped."""
+    """Return the examiners of a run by question."""
     return {
         Question.ADMIT: Admission(
             api=api,

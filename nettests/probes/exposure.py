@@ -11,7 +11,7 @@ from typing import Any
 Object = dict[str, Any]
 
 OUTSIDE = ("NodePort", "LoadBalancer")
-"""The types of Services that addresses outside the pod network lead to."""
+"""The types of Services that are reachable from outside the pod network."""
 _NETEXEC = {"TCP": ("--http-port", 8080), "UDP": ("--udp-port", 8081)}
 _NO_SNAT_TEST = {"TCP": ("--port", 8080)}
 
@@ -26,7 +26,7 @@ class Exposed:
     port: int
     server: str
     commands: bool
-    """Whether whoever reaches it may run commands."""
+    """Whether anyone who reaches it may run commands."""
 
     def __str__(self) -> str:
         return f"{self.object}: {self.way} leads to {self.protocol} {self.port}, {self.server}"
@@ -45,13 +45,13 @@ def exposed_ports(items: Sequence[Object]) -> list[Exposed]:
     """Return every port of these objects that is reachable from outside the pod network, in their order."""
     bare = [_pod_of(item) for item in items]
     pods = [item for item in bare if item["kind"] == "Pod"]
-    found: list[Exposed] = []
+    ports: list[Exposed] = []
     for item in bare:
         if item["kind"] == "Pod":
-            found += _of_pod(item)
+            ports += _of_pod(item)
         elif item["kind"] == "Service":
-            found += _of_service(item, pods)
-    return found
+            ports += _of_service(item, pods)
+    return ports
 
 
 def _pod_of(item: Object) -> Object:
@@ -73,9 +73,9 @@ def _of_pod(pod: Object) -> Iterator[Exposed]:
             if port.get("hostPort")
         }
         way = "the address of its node" if host else "hostPort"
-        for one in _listeners(container):
-            if host or (one.protocol, one.port) in mapped:
-                yield _exposed(pod, way, one)
+        for listener in _listeners(container):
+            if host or (listener.protocol, listener.port) in mapped:
+                yield _exposed(pod, way, listener)
 
 
 def _of_service(service: Object, pods: Iterable[Object]) -> Iterator[Exposed]:
@@ -94,9 +94,9 @@ def _through(service: Object, way: str, pod: Object) -> Iterator[Exposed]:
         target = port.get("targetPort", port["port"])
         protocol = port.get("protocol", "TCP")
         for container in _containers(pod["spec"]):
-            for one in _listeners(container):
-                if one.protocol == protocol and target in {one.port, *one.names}:
-                    yield _exposed(service, f"{way} {port['port']}", one)
+            for listener in _listeners(container):
+                if listener.protocol == protocol and target in {listener.port, *listener.names}:
+                    yield _exposed(service, f"{way} {port['port']}", listener)
 
 
 def _exposed(item: Object, way: str, listener: _Listener) -> Exposed:

@@ -30,7 +30,7 @@ _REPLY = re.compile(r": 0x0([0-9a-fA-F]): ([^:]+)$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """What came of a fetch: a status and a body, or the error of the attempt to connect."""
+    """The result of a fetch: a status and a body, or the error of the attempt to connect."""
 
     status: int | None
     body: str
@@ -88,8 +88,8 @@ class External:
         squid = answer.headers.get(SQUID_ERROR, "")
         if self._speaks_http and not squid and answer.status_code in PROXY_STATUSES:
             raise ChannelError(f"the external proxy answered {answer.status_code} {answer.reason}")
-        said = f"{SQUID_ERROR}: {squid}" if squid else ""
-        return Fetched(status=answer.status_code, body=body, error=said)
+        squid_error = f"{SQUID_ERROR}: {squid}" if squid else ""
+        return Fetched(status=answer.status_code, body=body, error=squid_error)
 
     def send(self, url: str, *, timeout: float) -> Fetched:
         """Send the path of ``udp://host:port/path`` as one datagram, and wait for its answer."""
@@ -107,7 +107,7 @@ class External:
 
 
 class TimelyAdapter(HTTPAdapter):
-    """Connections whose answers end by a deadline, through a proxy and without."""
+    """Connections whose answers end by a deadline, with a proxy or without."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
@@ -120,15 +120,15 @@ class TimelyAdapter(HTTPAdapter):
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
         """Return the manager of connections through a proxy; it is made once."""
-        known = proxy in self.proxy_manager
+        cached = proxy in self.proxy_manager
         manager = super().proxy_manager_for(proxy, **options)
-        if not known:
+        if not cached:
             timely(manager, self._patience)
         return manager
 
 
 def _body(answer: requests.Response) -> str:
-    """Return the body, up to a bound: whatever answers outside the cluster is nobody's we know."""
+    """Return the body, up to a bound: servers outside the cluster are not trusted."""
     pieces, size = [], 0
     for piece in answer.iter_content(_PIECE):
         size += len(piece)
@@ -141,9 +141,9 @@ def _body(answer: requests.Response) -> str:
 
 
 def _socks_reply(error: Exception) -> str:
-    """Return what a SOCKS proxy replied of its own attempt to connect, nothing where it did not come to that."""
-    found = _REPLY.search(str(_reason(error)))
-    return f"{SOCKS_REPLY} {int(found[1], 16)}: {found[2]}" if found else ""
+    """Return a SOCKS proxy's reply about its own attempt to connect; empty if it made none."""
+    match = _REPLY.search(str(_reason(error)))
+    return f"{SOCKS_REPLY} {int(match[1], 16)}: {match[2]}" if match else ""
 
 
 def _cause(error: Exception) -> str:

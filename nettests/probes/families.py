@@ -32,13 +32,13 @@ def why_lacking(action: Action, directory: Directory, documented: Mapping[str, s
 
 
 def can_probe(probe: str, family: Family, directory: Directory) -> bool:
-    """Whether a Pod has an address from which it could probe in a family; one that does not stand is not judged."""
+    """Whether a Pod has an address to probe from in a family; true for one that does not exist."""
     pod = directory.deployment.pods.get(probe)
     return pod is None or len(directory.facts.families) < 2 or _has(pod, family)
 
 
 def _parties(action: Action, directory: Directory) -> Iterator[StandingPod]:
-    """Yield the Pods that are source or target; for a node those that stand on it, which its controls target."""
+    """Yield the Pods that are source or target; for a node its Pods, which its controls target."""
     pods = directory.deployment.pods
     target = [action.target.pod] if action.target.pod else []
     names = [*target, *action.target.backends]

@@ -21,7 +21,7 @@ _BASH = (
     'then echo "back $word $back"; else echo "none $word"; fi; '
     "done"
 )
-"""``dd`` takes a datagram whole; ``read`` of bash takes its first byte, and the others are lost."""
+"""``dd`` reads a whole datagram; bash's ``read`` reads its first byte, and loses the others."""
 
 _POWERSHELL = (
     "$o=[Console]::Out;"
@@ -40,7 +40,7 @@ _POWERSHELL = (
 
 
 def flow_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
-    """Return the argv of a client that waits so many seconds for what comes back of each datagram."""
+    """Return the argv of a client that waits ``seconds`` for the reply to each datagram."""
     address = str(ip_address(host))
     match system:
         case OS.LINUX:

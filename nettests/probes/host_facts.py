@@ -28,7 +28,7 @@ from nettests.rules.readings import ToolOutput
 def read_host_facts(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts, timing: Timing
 ) -> tuple[NodeReading, ...]:
-    """Return what nodes say of which something is not known, by name; one that says nothing says why.
+    """Return readings from the nodes with unknown facts; a reading that failed says why.
 
     A process on a node may take ``timing.execute`` beyond its own bound.
     """
@@ -39,11 +39,15 @@ def read_host_facts(
         for reading in lacking(facts.node(pod.node), facts.families[0])
     ] + list(_in_pods(probes, deployment, facts))
     with ThreadPoolExecutor(bounds.host_readings, "host-facts") as pool:
-        return tuple(pool.map(lambda one: _read(one[0], one[1], one[2], timing.execute), probed))
+        return tuple(
+            pool.map(
+                lambda request: _read(request[0], request[1], request[2], timing.execute), probed
+            )
+        )
 
 
 def lacking(node: NodeFacts, family: Family) -> tuple[ToolOutput, ...]:
-    """Return what a node is to tell of itself: settings of a kube-proxy that are not known, and its firewall's."""
+    """Return what to read on a node: unknown settings of its kube-proxy, and of its firewall."""
     proxy, windows = node.kube_proxy, node.os is OS.WINDOWS
     _, curl = host_programs(node.os)
     of_proxy = not proxy.mode.known or (windows and not proxy.replaced and not proxy.dsr.known)
@@ -55,14 +59,14 @@ def lacking(node: NodeFacts, family: Family) -> tuple[ToolOutput, ...]:
 
 
 def lacking_in_pods(node: NodeFacts) -> tuple[ToolOutput, ...]:
-    """Return what a Pod of the node is to tell: of a Windows Pod its registry has the DNS suffixes that nslookup walks."""
+    """Return what to read in a Pod of the node: a Windows Pod's registry has the DNS suffixes that nslookup walks."""
     return (IN_POD,) if node.os is OS.WINDOWS and not node.dns_suffixes.known else ()
 
 
 def _in_pods(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts
 ) -> Iterator[tuple[StandingPod, ExecChannel, ToolOutput]]:
-    """Yield one Pod of each node in question that was given the cluster's DNS as most Pods are."""
+    """Yield one Pod of each node in question with the usual DNS settings."""
     seen: set[str] = set()
     for pod in sorted(deployment.pods.values(), key=lambda pod: (pod.node, pod.name)):
         probe = probes.get(pod.name) if pod.purpose == "probe" else None
@@ -91,27 +95,31 @@ def _read(
     pod: StandingPod, execute: ExecChannel, reading: ToolOutput, seconds: float
 ) -> NodeReading:
     words = reading.words
-    told = NodeReading(node=pod.node, reading=reading.name, probe=pod.name, command=words)
+    unread = NodeReading(node=pod.node, reading=reading.name, probe=pod.name, command=words)
     if pod.purpose == "node" and not set(pod.addresses) & set(pod.host_addresses):
-        own = ", ".join(map(str, pod.addresses))
-        return _failed(told, f"{pod.name} runs in the pod network ({own}), not on the node")
+        addresses = ", ".join(map(str, pod.addresses))
+        return _failed(unread, f"{pod.name} runs in the pod network ({addresses}), not on the node")
     try:
         with execute.slots:
             got = Rerunning(channel=execute).run(words, timeout=SECONDS + seconds)
     except ChannelError as error:
-        return _failed(told, error.message)
+        return _failed(unread, error.message)
     return NodeReading(
-        node=told.node,
-        reading=told.reading,
-        probe=told.probe,
-        command=told.command,
+        node=unread.node,
+        reading=unread.reading,
+        probe=unread.probe,
+        command=unread.command,
         exit_code=got.exit_code,
         stdout=reduced(reading, got.stdout),
         stderr=got.stderr,
     )
 
 
-def _failed(told: NodeReading, why: str) -> NodeReading:
+def _failed(reading: NodeReading, why: str) -> NodeReading:
     return NodeReading(
-        node=told.node, reading=told.reading, probe=told.probe, command=told.command, error=why
+        node=reading.node,
+        reading=reading.reading,
+        probe=reading.probe,
+        command=reading.command,
+        error=why,
     )

@@ -24,7 +24,7 @@ _BASH = (
     'if read -r -t "$2" back <&3; then echo "back $back"; else echo "none $?"; fi; '
     "done"
 )
-"""Errors go where the words go, so that they stand before the word that they belong to. The stream of errors is kept
+"""Errors go to the same stream as the words, so that they precede the word that they belong to. Stderr is kept
 open as 4: containerd 2.1 takes its end for the end of the process's output, and closes its input."""
 
 _POWERSHELL = (
@@ -90,11 +90,11 @@ TRIALS = {
     "bash": ("bash", "-c", "exec 3<>/dev/udp/127.0.0.1/9"),
     "powershell": (*POWERSHELL, "[Net.Sockets.TcpClient].FullName"),
 }
-"""How to find out whether an image has what such a client needs, made with all it uses; no packet is sent."""
+"""Commands that test whether an image has what such a client needs; they send no packet."""
 
 
 def client_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
-    """Return the argv of a client that waits so many seconds for what comes back of each word."""
+    """Return the argv of a client that waits ``seconds`` for the echo of each word."""
     address = str(ip_address(host))
     match system:
         case OS.LINUX:
@@ -107,7 +107,7 @@ def client_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, .
 
 
 def web_client_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
-    """Return the argv of a client that sends an HTTP request for each word, over one connection, and waits so long."""
+    """Return the argv of a client that sends an HTTP request for each word over one connection, and waits ``seconds``."""
     address = str(ip_address(host))
     name = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
     match system:

@@ -40,14 +40,14 @@ FIRST_PORT, PORTS = 21000, 1000
 STAY_SECONDS = 10.0
 PAUSE_SECONDS = 0.3
 PATIENCE_DIALS = 2
-"""A client waits so many times ``dial`` for a word to come back: until it was sent again a few times."""
+"""A client waits this many times ``dial`` for an echo: long enough for a few retransmissions."""
 CLIENT, SERVER = "probe", "hostname"
 """The containers of a probe and of a server."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Line:
-    """One connection: the processes at both ends, or at the client's alone."""
+    """One connection: the processes at both ends, or only the client."""
 
     client_words: tuple[str, ...]
     client: Conversation
@@ -56,9 +56,9 @@ class _Line:
     server: Conversation | None = None
 
     def say(self, word: str, *, seconds: float) -> bool:
-        """Say a word, and wait until the client tells what became of it; return whether it came back."""
+        """Send a word, and wait until the client reports on it; return whether it came back."""
         self.client.say(f"{word}\n")
-        self.client.hear(lambda said: fate(said, word) is not Fate.UNTOLD, seconds=seconds)
+        self.client.hear(lambda output: fate(output, word) is not Fate.UNTOLD, seconds=seconds)
         return fate(self.client.stdout, word) is Fate.ANSWERED
 
     def stay(self) -> None:
@@ -68,7 +68,7 @@ class _Line:
             self.server.stay()
 
     def record(self) -> Object:
-        """Return what is known of it."""
+        """Return the record of the connection."""
         server = self.server
         return {
             "client": list(self.client_words),
@@ -83,7 +83,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleConnection:
-    """Opens connections from probe to server and lets them be silent; safe for threads."""
+    """Opens connections from probe to server and lets them idle; safe for threads."""
 
     talks: Converses
     namespace: str
@@ -96,10 +96,10 @@ class IdleConnection:
         default_factory=lambda: itertools.cycle(range(FIRST_PORT, FIRST_PORT + PORTS))
     )
     _ports_of: dict[str, Iterator[int]] = field(default_factory=dict)
-    """By Service, the ports that it leads to its Pod, one after the other."""
+    """By Service, an iterator over its ports."""
 
     def examine(self, action: Action) -> Examination:
-        """Say a word, be silent, say another one; where that is not answered, say one over a new connection."""
+        """Send a word, idle, and send another one; if that is not answered, send one over a new connection."""
         seconds = self.timing.idle
         if seconds <= self.timing.flow_memory:
             raise NotOfferedError(
@@ -115,31 +115,33 @@ class IdleConnection:
         return Examination(tool="idle", words=words, channel="exec", stdout=json.dumps(record))
 
     def hold(self, action: Action, lines: ExitStack) -> "Held":
-        """Open a connection, say a word over it and be silent for as long as a check is; ``ChannelError`` if none stands."""
+        """Open a connection, send a word and idle for as long as a check does; ``ChannelError`` if it fails."""
         if _is_outside(action):
             raise NotOfferedError(
                 "a server outside has no port that tells one connection from others"
             )
         line = self._open(action, lines)
         if not line.say(BEFORE, seconds=self._patience):
-            raise ChannelError(f"no connection stood that could be silent: {_told(line)}")
+            raise ChannelError(f"no connection stood that could be silent: {_output_of(line)}")
         self._stay_idle(line, self.timing.idle)
         return Held(connections=self, action=action, lines=lines, line=line)
 
     def _hold(self, action: Action, lines: ExitStack, seconds: float) -> Object:
-        """Return what both ends of the connection told, and of the new one beside, if any."""
+        """Return the output of both ends of the connection, and of the new one, if any."""
         kept = self._open(action, lines)
         fresh = None
         stood = kept.say(BEFORE, seconds=self._patience)
         if _is_outside(action) and not stood:
-            raise NotOfferedError(f"the external target answers no HTTP request: {_told(kept)}")
+            raise NotOfferedError(
+                f"the external target answers no HTTP request: {_output_of(kept)}"
+            )
         if stood:
             fresh = self._after(action, lines, kept, seconds)
         beside = fresh.record() if fresh else None
         return {"seconds": seconds, "kept": kept.record(), "fresh": beside}
 
     def _after(self, action: Action, lines: ExitStack, kept: _Line, seconds: float) -> _Line | None:
-        """Be silent and use the connection again; return a new one where it is not answered."""
+        """Idle, then use the connection again; if that is not answered, return a new one."""
         self._stay_idle(kept, seconds)
         if kept.say(AFTER, seconds=self._patience):
             return None
@@ -149,7 +151,7 @@ class IdleConnection:
                 "itself: name a server that keeps idle HTTP connections for longer than that"
             )
         if kept.server is not None:
-            # The end of a server may be told a little later than what it brings about at the client.
+            # The end of a server may be reported a little later than its effect at the client.
             kept.server.hear(_nothing, seconds=self.timing.dial)
         fresh = self._open(action, lines)
         fresh.say(ANEW, seconds=self._patience)
@@ -169,13 +171,13 @@ class IdleConnection:
 
     @property
     def _patience(self) -> float:
-        """How long nobody here gives up on a client, which tells by itself that nothing came back."""
+        """How long to wait for a client, which itself reports that nothing came back."""
         return self._reply + self.timing.execute
 
     def _open(self, action: Action, lines: ExitStack) -> _Line:
-        """Return a connection, or what came of the last try.
+        """Return a connection, or the result of the last try.
 
-        Nobody tells when ``nc`` listens: a client that is refused makes room for another one until it does.
+        ``nc`` does not report when it listens: a client that is refused is replaced until it does.
         """
         if _is_outside(action):
             return self._open_outwards(action, lines)
@@ -187,8 +189,8 @@ class IdleConnection:
         probing = client_words(self._system(source), host, port, self._reply)
         deadline = time.monotonic() + self.timing.listening
         while True:
-            with ExitStack() as own:
-                client = self._start(own, source, CLIENT, probing)
+            with ExitStack() as attempt:
+                client = self._start(attempt, source, CLIENT, probing)
                 client.hear(opened, seconds=self._patience)
                 if refused(client.stdout):
                     server.hear(_nothing, seconds=PAUSE_SECONDS)
@@ -196,7 +198,7 @@ class IdleConnection:
                     raise StoppedError(f"{STOPPED} while a connection was opened")
                 failed = server.exit_code is not None or time.monotonic() > deadline
                 if failed or not refused(client.stdout):
-                    lines.push(own.pop_all())
+                    lines.push(attempt.pop_all())
                     return _Line(
                         client_words=probing,
                         client=client,
@@ -206,7 +208,7 @@ class IdleConnection:
                     )
 
     def _open_outwards(self, action: Action, lines: ExitStack) -> _Line:
-        """Return a connection to the external target, or what came of it."""
+        """Return a connection to the external target, or the result of the try."""
         source, outside = self.standing[action.source.probe], self.facts.external_target
         if outside is None or outside.address is None or outside.tcp_port is None:
             raise NotOfferedError("the cluster profile declares no external target to connect to")
@@ -218,7 +220,7 @@ class IdleConnection:
         return _Line(client_words=words, client=client)
 
     def _where(self, target: Target) -> tuple[StandingPod, tuple[Address, ...], int]:
-        """Return the Pod that answers, the addresses at which it is dialled, and a port that no other connection has."""
+        """Return the Pod that answers, the addresses to dial, and a port that no other connection uses."""
         if target.service is None:
             pod = self.standing[target.pod or ""]
             return pod, pod.addresses, next(self._ports)
@@ -238,7 +240,7 @@ class IdleConnection:
 
 @dataclass(slots=True, kw_only=True)
 class Held:
-    """A connection that has been silent."""
+    """A connection that has been idle."""
 
     connections: IdleConnection
     action: Action
@@ -247,21 +249,21 @@ class Held:
 
     @property
     def port(self) -> int:
-        """The port of its server, which no other connection has."""
+        """The port of its server, which no other connection uses."""
         return self.line.port
 
     def answered(self) -> bool:
-        """Use it again, and return whether it still carries an answer; ``ChannelError`` where nobody tells what became of it."""
+        """Use it again, and return whether it still carries an answer; ``ChannelError`` if the client reports nothing."""
         if self.line.say(AFTER, seconds=self.connections._patience):  # noqa: SLF001 - of the same module
             return True
         if fate(self.line.client.stdout, AFTER) not in {Fate.SILENT, Fate.RESET}:
             raise ChannelError(
-                f"what became of the silent connection is not told: {_told(self.line)}"
+                f"what became of the silent connection is not told: {_output_of(self.line)}"
             )
         return False
 
     def answered_anew(self) -> bool:
-        """Open another one, and return whether that carries one."""
+        """Open a new connection, and return whether that carries an answer."""
         fresh = self.connections._open(self.action, self.lines)  # noqa: SLF001 - of the same module
         return fresh.say(ANEW, seconds=self.connections._patience)  # noqa: SLF001 - of the same module
 
@@ -270,18 +272,18 @@ def _is_outside(action: Action) -> bool:
     return action.target.descriptor.location is Location.EXTERNAL_ADDRESS
 
 
-def _told(line: _Line) -> str:
-    """Return what a client said, for people."""
+def _output_of(line: _Line) -> str:
+    """Return a client's output, for people."""
     return one_line(f"{line.client.stdout[-120:]} {line.client.stderr[-80:]}") or "it said nothing"
 
 
-def _nothing(_said: str) -> bool:
+def _nothing(_output: str) -> bool:
     """Wait for the end of a process: nothing that it says is enough."""
     return False
 
 
 def _nc(system: OS) -> tuple[str, ...]:
-    """Return how ``nc`` is called: the Linux image's own is OpenBSD's, which runs no program."""
+    """Return the command of ``nc``: the Linux image's own is OpenBSD's, which runs no program."""
     match system:
         case OS.LINUX:
             return ("busybox", "nc")

@@ -15,7 +15,7 @@ class InStep:
 
     names: Iterable[str]
     _left: set[str] = field(init=False)
-    """Who has not gone."""
+    """The threads that have not left."""
     _came: set[str] = field(default_factory=set)
     _step: int = 0
     _failed: Exception | None = None
@@ -25,7 +25,7 @@ class InStep:
         self._left = set(self.names)
 
     def come(self, name: str, act: Callable[[], None]) -> None:
-        """Wait until all who are left have come; one of them acts, and all go on, or fail as that failed."""
+        """Wait until all remaining threads have come; one of them acts, and all go on, or fail as it failed."""
         with self._changed:
             self._came.add(name)
             step = self._step

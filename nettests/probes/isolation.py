@@ -21,20 +21,20 @@ Object = dict[str, Any]
 
 NAME = "nettests-probes"
 PROBES = frozenset({"probe", "resolver"})
-"""Purposes of Pods that run a full netexec for the whole run; both carry the label of the first."""
+"""Purposes of the Pods that run a full netexec during the whole run; both carry the label of the first."""
 NODES_AT_MOST = 100
-"""Of larger clusters the probe nodes are named alone: plugins turn each address into rules."""
+"""In larger clusters only the probe nodes are named: plugins turn each address into rules."""
 
 
 def network_policies(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return the run's NetworkPolicy, if it has Pods to guard and may make one."""
+    """Return the run's NetworkPolicy, if there are Pods to guard and it may create one."""
     guarded = any(pod.purpose in PROBES for pod in plan.pods)
     if not (guarded and blank.isolated) or why_not_isolated(facts):
         return []
     run = {RUN_LABEL: blank.labels.get(RUN_LABEL, "")}  # preflight has no run
-    own = {"podSelector": {"matchLabels": run}}
-    if not blank.existing:  # its namespaces carry the label; one of others does not
-        own = {"namespaceSelector": {"matchLabels": run}}
+    peer = {"podSelector": {"matchLabels": run}}
+    if not blank.existing:  # the run's own namespaces carry the label; an existing one does not
+        peer = {"namespaceSelector": {"matchLabels": run}}
     return [
         {
             "apiVersion": "networking.k8s.io/v1",
@@ -47,16 +47,16 @@ def network_policies(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Obje
             "spec": {
                 "podSelector": {"matchLabels": {**run, PURPOSE_LABEL: "probe"}},
                 "policyTypes": ["Ingress"],
-                "ingress": [{"from": [own, *_node_blocks(plan, facts)]}],
+                "ingress": [{"from": [peer, *_node_blocks(plan, facts)]}],
             },
         }
     ]
 
 
 def policy_of(pod: Object) -> Object | None:
-    """Return the NetworkPolicy that is to bind a Pod of a single check, if one is.
+    """Return the NetworkPolicy that selects a Pod of a single check, if there is one.
 
-    It binds those of other checks of the run too that are to be denied, or allowed, the same.
+    It also selects the Pods of the run's other checks with the same denials or permissions.
     """
     metadata = pod["metadata"]
     labels: Mapping[str, str] = metadata.get("labels") or {}
@@ -82,14 +82,14 @@ def policy_of(pod: Object) -> Object | None:
 
 
 def path_of(policy: Object) -> str:
-    """Return where a NetworkPolicy is found."""
+    """Return the API path of a NetworkPolicy."""
     metadata = policy["metadata"]
     folder = f"/apis/networking.k8s.io/v1/namespaces/{metadata['namespace']}/networkpolicies"
     return f"{folder}/{metadata['name']}"
 
 
 def why_not_isolated(facts: ClusterFacts) -> str:
-    """Return which missing permission keeps a run from making its NetworkPolicy, or nothing."""
+    """Return the missing permission that keeps a run from creating its NetworkPolicy, or nothing."""
     for permission in isolating(own_namespace=not facts.namespace):
         if str(permission) in facts.denied:
             return f"this identity may not {permission}"
@@ -97,7 +97,7 @@ def why_not_isolated(facts: ClusterFacts) -> str:
 
 
 def _node_blocks(plan: Plan, facts: ClusterFacts) -> list[Object]:
-    """Return peers for all that nodes are seen as: API servers and kubelets on them connect to probes."""
+    """Return peers for all addresses of nodes: API servers and kubelets on them connect to probes."""
     names = {pod.node for pod in plan.pods}
     few = len(facts.nodes) <= NODES_AT_MOST
     nodes = [node for node in facts.nodes if few or node.name in names]
@@ -106,33 +106,39 @@ def _node_blocks(plan: Plan, facts: ClusterFacts) -> list[Object]:
     }
     seen |= {network for node in nodes if node.name in names for network in _hidden(node, facts)}
     collapsed: list[Network] = [
-        *ipaddress.collapse_addresses(one for one in seen if isinstance(one, IPv4Network)),
-        *ipaddress.collapse_addresses(one for one in seen if isinstance(one, IPv6Network)),
+        *ipaddress.collapse_addresses(
+            network for network in seen if isinstance(network, IPv4Network)
+        ),
+        *ipaddress.collapse_addresses(
+            network for network in seen if isinstance(network, IPv6Network)
+        ),
     ]
     return [{"ipBlock": {"cidr": str(network)}} for network in collapsed]
 
 
 def _hidden(node: NodeFacts, facts: ClusterFacts) -> tuple[Network, ...]:
-    """Return where the source VIP of a Windows node is, if it has one that nobody told.
+    """Return the networks that may hold the source VIP of a Windows node, if it may have an unknown one.
 
     Pods behind it reach other nodes' Pods through Services by its address (overlay networks, without DSR).
     """
-    known = node.kube_proxy.source_vip.value is not None or node.cni_driver.value == "l2bridge"
-    if node.os is not OS.WINDOWS or known:
+    nothing_hidden = (
+        node.kube_proxy.source_vip.value is not None or node.cni_driver.value == "l2bridge"
+    )
+    if node.os is not OS.WINDOWS or nothing_hidden:
         return ()
     return node.pod_cidrs or facts.pod_cidrs.value or ()
 
 
 def _seen_as(node: NodeFacts) -> Iterator[Address]:
-    """Yield the addresses that what a node sends to Pods may come from.
+    """Yield the source addresses that a node may use towards Pods.
 
-    Beside its own: the first of its part of the pod network, which tunnels have (Flannel's VXLAN device), the
+    Besides its own: the first of its part of the pod network, which tunnels have (Flannel's VXLAN device), the
     second, which its bridge has, and on Windows the third, which HNS takes for the host, and the source VIP.
     """
     yield from node.addresses
     for network in node.pod_cidrs:
-        taken = 3 if node.os is OS.WINDOWS else 2
-        yield from (network[number] for number in range(min(taken, network.num_addresses)))
+        reserved = 3 if node.os is OS.WINDOWS else 2
+        yield from (network[number] for number in range(min(reserved, network.num_addresses)))
     vip = node.kube_proxy.source_vip.value
     if vip is not None:
         yield vip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from nettests.model.channel import ChannelError, Conversation
 from nettests.model.words import Protocol as Carrier
-from nettests.parse.during import FLOW, backend_of, said_of
+from nettests.parse.during import FLOW, backend_of, datagram_answers
 from nettests.parse.idle import opened
 from nettests.probes.flow_client import flow_words
 from nettests.probes.idle_connection import CLIENT
@@ -20,18 +20,18 @@ from nettests.probes.objects import SERVICE_UDP
 from nettests.probes.service_in_use import InUse, Object
 
 KEPT_SECONDS = 10.0
-"""So long a flow is watched that does not follow: no document says when it has to."""
+"""How long a flow that does not follow is watched: no document says when it has to."""
 REPLY_SECONDS = 2
-"""A client waits so long for what comes back of a datagram."""
+"""How long a client waits for the reply to a datagram."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFlow(InUse):
-    """One flow through a Service that is led from a former backend to the check's own."""
+    """One flow through a Service whose endpoint changes from a former backend to the check's own."""
 
     def record(self) -> Object:
-        """Return what became of the flow; the Service is left in front of the check's own backend."""
-        known = self.read()
+        """Return the record of the flow; the Service ends with the check's own backend."""
+        service = self.read()
         final, former = self.ends
         record: Object = {
             "of": FLOW,
@@ -40,7 +40,7 @@ class KeptFlow(InUse):
             "within": self.of.timing.convergence,
             "followed": False,
         }
-        self.lead(known, former)
+        self.lead(service, former)
         try:
             if not self.wait(lambda: self._new_flow() == former):
                 return record
@@ -52,13 +52,13 @@ class KeptFlow(InUse):
                     raise ChannelError(f"no client of a flow came about: {talk.stderr[-200:]}")
                 numbers = itertools.count(1)
                 record["before"] = self._say(talk, numbers)
-                self.lead(known, final)
+                self.lead(service, final)
                 return {**record, "behind": final, **self._watch(talk, numbers)}
         finally:
-            self.lead(known, final)
+            self.lead(service, final)
 
     def _watch(self, talk: Conversation, numbers: Iterator[int]) -> Object:
-        """Say datagrams until one is answered by the new backend, or for so long after new flows are."""
+        """Send datagrams until the new backend answers one, or ``KEPT_SECONDS`` after it answers new flows."""
         final, _ = self.ends
         began, since, unanswered = time.monotonic(), None, 0
         while True:
@@ -81,19 +81,19 @@ class KeptFlow(InUse):
             self.pause()
 
     def _say(self, talk: Conversation, numbers: Iterator[int]) -> str | None:
-        """Have the client send one datagram; return who answered it."""
+        """Have the client send one datagram; return the backend that answered it."""
         word = f"n{next(numbers)}"
         talk.say(f"{word}\n")
 
-        def told(text: str) -> bool:
-            return any(one.word == word for one in said_of(text))
+        def answered(text: str) -> bool:
+            return any(reply.word == word for reply in datagram_answers(text))
 
-        if not talk.hear(told, seconds=self._patience):
+        if not talk.hear(answered, seconds=self._patience):
             raise ChannelError(f"the client of a flow tells nothing: {talk.stderr[-200:]}")
-        return next(one.backend for one in said_of(talk.stdout) if one.word == word)
+        return next(reply.backend for reply in datagram_answers(talk.stdout) if reply.word == word)
 
     def _new_flow(self) -> str | None:
-        """Return who answers a flow from another source port."""
+        """Return the backend that answers a flow from another source port."""
         return backend_of(self.dial(self.address, SERVICE_UDP, Carrier.UDP)[0])
 
     @property

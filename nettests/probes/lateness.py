@@ -27,18 +27,18 @@ class Lateness:
 
     directory: Directory
     awaited: Mapping[str, frozenset[Pair]]
-    own: Mapping[str, frozenset[Pair]]
-    """Of these, the pairs that show what a check's own question meets."""
+    targeted: Mapping[str, frozenset[Pair]]
+    """Of these, the pairs that show the rules for a check's own packets."""
     probed: frozenset[Pair]
-    """All pairs that some check's own question meets."""
+    """All pairs that show the rules for some check's own packets."""
     questions: Mapping[str, Action]
-    """What each check targets, by its id."""
+    """The action of each check, by id."""
     _late: dict[Pair, tuple[frozenset[Protocol], float]] = field(default_factory=dict)
     _answered: set[Pair] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def missed(self, pair: Pair, protocols: frozenset[Protocol], seconds: float) -> None:
-        """Note that a pair did not answer in these protocols within so many seconds."""
+        """Note that a pair did not answer in these protocols within ``seconds``."""
         if not _is_pod(pair):
             with self._lock:
                 self._late[pair] = protocols, seconds
@@ -59,32 +59,32 @@ class Lateness:
                 for protocols, seconds in (self._late[pair],)
                 if _met(action, protocols)
             }
-        own = [pair for pair in sorted(late) if pair in self.own[check]]
-        told = own or [pair for pair in sorted(late) if self._nobody_else_says(pair)]
-        if not told:
+        targeted = [pair for pair in sorted(late) if pair in self.targeted[check]]
+        reported = targeted or [pair for pair in sorted(late) if self._is_unreported(pair)]
+        if not reported:
             return None
-        pair = told[0]
+        pair = reported[0]
         node = self.directory.pod(pair.probe).node
         return (
             f"Service {pair.name} did not answer {pair.probe} on {node} within {late[pair]:.0f} s"
         )
 
-    def _nobody_else_says(self, pair: Pair) -> bool:
-        """Whether no check targets the Service from there, and all others that are probed from there answer."""
+    def _is_unreported(self, pair: Pair) -> bool:
+        """Whether no check targets the Service from this probe, and all Services targeted from it answer."""
         with self._lock:
             silent = self.probed - self._answered
         return pair not in self.probed and not any(
-            one.probe == pair.probe and not _is_pod(one) for one in silent
+            other.probe == pair.probe and not _is_pod(other) for other in silent
         )
 
 
 def _is_pod(pair: Pair) -> bool:
-    """Whether it is no Service: its container listens late, and no proxy was to program anything."""
+    """Whether it is a Pod: then its container listens late, and no proxy is involved."""
     return descriptor(pair.kind).owner is Owner.POD
 
 
 def _met(action: Action, silent: frozenset[Protocol]) -> bool:
-    """Whether a question meets what was silent in these protocols."""
+    """Whether an action uses one of the protocols without an answer."""
     match action.protocol:
         case Protocol.TCP | Protocol.UDP if action.question is not Question.RESOLVE:
             return action.protocol in silent
@@ -94,8 +94,8 @@ def _met(action: Action, silent: frozenset[Protocol]) -> bool:
             assert_never(action.protocol)
 
 
-def _own(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
-    """Return the pairs that show the rules by which a check's own packets travel: those of one node's proxy."""
+def _targeted_pairs(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
+    """Return the pairs that show the rules for a check's own packets: those of one node's proxy."""
     action = check.action
     at_target = action.target.descriptor.owner is Owner.NODE_PORT
     proxy = action.target.node if at_target else action.source.node
@@ -109,12 +109,12 @@ def lateness(
     awaited: Mapping[str, Iterable[Pair]],
     probe_on: dict[str, str],
 ) -> Lateness:
-    """Return that of a run before anything converged."""
-    own = {check.id: _own(check, probe_on) for check in checks}
+    """Return the lateness of a run before anything converged."""
+    targeted = {check.id: _targeted_pairs(check, probe_on) for check in checks}
     return Lateness(
         directory=directory,
-        awaited={one: frozenset(pairs) for one, pairs in awaited.items()},
-        own=own,
-        probed=frozenset(pair for pairs in own.values() for pair in pairs),
+        awaited={check: frozenset(pairs) for check, pairs in awaited.items()},
+        targeted=targeted,
+        probed=frozenset(pair for pairs in targeted.values() for pair in pairs),
         questions={check.id: check.action for check in checks},
     )

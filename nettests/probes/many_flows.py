@@ -20,7 +20,7 @@ from nettests.probes.sending import Sender
 from nettests.probes.trains import begin_train
 
 LENGTH = AT_LAST
-"""Connections of each: where there are no more, each of them costs the probe's time-out."""
+"""Connections of each train: once no more succeed, each costs the probe's time-out."""
 
 
 @dataclass(slots=True)
@@ -34,17 +34,17 @@ class ManyFlows:
     _number: int = 0
 
     def run(self) -> None:
-        """Connect round after round; where some fail, once more alone, to see whether there are any left."""
+        """Connect round after round; if some fail, once more alone, to see whether any more succeed."""
         for trains in rounds(self.check.action.connections):
             if not self._sent(trains):
                 return
             if self._failing() and (not self._sent((AT_LAST,)) or self._decided()):
                 break
-        if not all(one.outcome.positive for one in self._seen):
+        if not all(attempt.outcome.positive for attempt in self._seen):
             self.controls.send(self.sender, self.check)
 
     def _sent(self, trains: tuple[int, ...]) -> bool:
-        """Send trains side by side; return whether every one of them can be read."""
+        """Send trains at the same time; return whether all of them can be read."""
         raws = results([self._begin(tries) for tries in trains])
         self._seen += [read_raw(raw) for raw in raws]
         return all(raw.error is None for raw in raws)
@@ -55,16 +55,19 @@ class ManyFlows:
 
     def _failing(self) -> bool:
         """Whether a connection of the last round failed."""
-        return any(one.lost or not one.outcome.positive for one in self._seen[-BESIDE:])
+        return any(attempt.lost or not attempt.outcome.positive for attempt in self._seen[-BESIDE:])
 
     def _decided(self) -> bool:
-        """Whether there are no more, or a loss is proven, which is another question's."""
-        tried, lost = (sum(one.tries for one in self._seen), sum(one.lost for one in self._seen))
+        """Whether no more connections succeed, or a loss is proven, which another question tests."""
+        tried, lost = (
+            sum(attempt.tries for attempt in self._seen),
+            sum(attempt.lost for attempt in self._seen),
+        )
         return ran_out(self._seen) or proves_loss(tried, lost)
 
 
 def rounds(connections: int) -> Iterator[tuple[int, ...]]:
-    """Yield the lengths of the trains that are sent side by side, until there are so many; the first alone."""
+    """Yield the lengths of the trains that are sent at the same time, up to ``connections``; the first one alone."""
     yield (1,)
     left = connections - 1
     while left > 0:

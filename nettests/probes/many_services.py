@@ -24,7 +24,7 @@ from nettests.model.words import OS, Protocol
 from nettests.parse.many_services import SERVICES, answer_of
 from nettests.parse.reading import one_line
 from nettests.probes.addresses import NotOfferedError, of_family
-from nettests.probes.bulk_services import Made, Making, Many
+from nettests.probes.bulk_services import CreatedService, Making, Many
 from nettests.probes.commands import CannotProbeError, dial
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination
@@ -37,17 +37,17 @@ from nettests.rules.readings import reduced
 Object = dict[str, Any]
 
 PAUSE_SECONDS = 0.5
-"""Between two connections of one node: some hundreds in the minute or two that it takes, and no load."""
+"""Pause between two connections of one node: some hundreds in a minute or two, and no load."""
 PROGRAMMING_SECONDS = 0.1
-"""A node may take so much longer for each Service: HNS takes its load balancers one after the other."""
+"""Extra time of a node for each Service: HNS creates its load balancers one after the other."""
 SAMPLE = 20
-"""So many of the Services are picked out, evenly, to see from which number on they are not served."""
+"""How many Services are sampled, evenly, to see from which number on they are not served."""
 KEPT = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManyServices:
-    """Looks at many Services from each node; safe for threads. Its checks have to be run side by side."""
+    """Tests many Services from each node; safe for threads. Its checks have to run at the same time."""
 
     making: Making
     blank: Blank
@@ -61,7 +61,7 @@ class ManyServices:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def examine(self, action: Action) -> Examination:
-        """Look at one thing from one node; the Services are made when the first check comes, and go after the last."""
+        """Carry out one check from one node; the first check creates the Services, and the last one removes them."""
         settings = action.target.settings
         if settings is None or settings.crowd is None:
             raise CannotProbeError("nothing says what is looked at beside many Services")
@@ -99,50 +99,52 @@ class ManyServices:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """One node, and what is looked at from there."""
+    """One node, and the Services that are tested from it."""
 
     of: ManyServices
     action: Action
     many: Many
 
     def look(self, crowd: Crowd) -> Object:
-        """Return the record; ``NotOfferedError`` where the Services could not be made."""
+        """Return the record; ``NotOfferedError`` if the Services could not be created."""
         match crowd:
             case Crowd.BESIDE:
-                self.many.settled(self.action)  # it holds nothing up
+                self.many.settled(self.action)  # it does not delay the others
                 record = self._beside()
             case Crowd.SERVED:
-                record = self._served(self._made())
+                record = self._served(self._wait_for_services())
             case Crowd.REMOVED:
-                made = self._made()
-                self._wait_for_last(made)
-                record = self._removed(made)
+                services = self._wait_for_services()
+                self._wait_for_last(services)
+                record = self._removed(services)
             case _:
                 assert_never(crowd)
         if self.many.refused:
             raise NotOfferedError(self.many.refused)
         return {"part": crowd.value, "number": self.action.connections, **record}
 
-    def _made(self) -> Sequence[Made]:
-        """Wait until all are made; return those of this check's backend."""
-        made = self.many.wait_until_made()
+    def _wait_for_services(self) -> Sequence[CreatedService]:
+        """Wait until all are created; return those of this check's backend."""
+        created = self.many.wait_until_created()
         if self.many.refused:
             raise NotOfferedError(self.many.refused)
-        own = [one for one in made if one.backend in self.action.target.backends]
-        if not own:
+        own_services = [
+            service for service in created if service.backend in self.action.target.backends
+        ]
+        if not own_services:
             raise ChannelError("the Services were made before this check came")
-        return own
+        return own_services
 
-    def _served(self, made: Sequence[Made]) -> Object:
-        """Look at the last one until it is served, then at some of all."""
-        seconds, body = self._wait_for_last(made)
-        picked = _picked(made)
+    def _served(self, services: Sequence[CreatedService]) -> Object:
+        """Dial the last one until it is served, then a sample of all."""
+        seconds, body = self._wait_for_last(services)
+        picked = _picked(services)
         with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
-            bodies = list(pool.map(lambda one: self._dial(one.address), picked))
+            bodies = list(pool.map(lambda service: self._dial(service.address), picked))
         unserved = [
-            {"number": one.number, "body": told}
-            for one, told in zip(picked, bodies, strict=True)
-            if not self._answers(told)
+            {"number": service.number, "body": body}
+            for service, body in zip(picked, bodies, strict=True)
+            if not self._answers(body)
         ]
         return {
             "seconds": seconds,
@@ -154,9 +156,9 @@ class _Node:
             "making": self.many.took,
         }
 
-    def _wait_for_last(self, made: Sequence[Made]) -> tuple[float | None, str]:
-        """Dial the last one until it answers, or for so long; return how long after its making that was, and what came."""
-        last = made[-1]
+    def _wait_for_last(self, services: Sequence[CreatedService]) -> tuple[float | None, str]:
+        """Dial the last one until it answers, or time is up; return the time since its creation, and the body."""
+        last = services[-1]
         deadline = max(last.at, time.monotonic()) + self._patience
         while True:
             body = self._dial(last.address)
@@ -167,8 +169,8 @@ class _Node:
             self.many.pause(PAUSE_SECONDS)
 
     def _beside(self) -> Object:
-        """Dial the Service that was there before, from before the others are made until they are removed."""
-        address, tries, slowest, backend = self._own(), 0, 0.0, None
+        """Dial an existing Service from before the others are created until they are removed."""
+        address, tries, slowest, backend = self._standing_address(), 0, 0.0, None
         failed: list[str] = []
         while True:
             over = self.many.over
@@ -188,18 +190,20 @@ class _Node:
                 }
             self.many.pause(PAUSE_SECONDS)
 
-    def _removed(self, made: Sequence[Made]) -> Object:
-        """Wait until the Services are removed, then until nobody answers at their addresses and HNS lists none."""
+    def _removed(self, services: Sequence[CreatedService]) -> Object:
+        """Wait until the Services are removed, then until nothing answers at their addresses and HNS lists none."""
         self.many.settled(self.action)
         began = self.many.wait_until_removed()
-        picked = _picked(made)
+        picked = _picked(services)
         deadline = began + self._patience
         while True:
-            seconds = time.monotonic() - began  # what is silent takes the look itself seconds
+            seconds = time.monotonic() - began  # dials that time out take seconds themselves
             with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
-                bodies = list(pool.map(lambda one: self._dial(one.address), picked))
+                bodies = list(pool.map(lambda service: self._dial(service.address), picked))
             answering = [
-                one.address for one, told in zip(picked, bodies, strict=True) if self._answers(told)
+                service.address
+                for service, body in zip(picked, bodies, strict=True)
+                if self._answers(body)
             ]
             listed, unlisted = self._listed()
             if not (answering or listed) or time.monotonic() > deadline:
@@ -210,12 +214,12 @@ class _Node:
                     "answering": answering,
                     "listed": listed,
                     "unlisted": unlisted,
-                    "beside": self._dial(self._own()),
+                    "beside": self._dial(self._standing_address()),
                 }
             self.many.pause(PAUSE_SECONDS)
 
     def _listed(self) -> tuple[list[str] | None, str]:
-        """Return the addresses of removed Services that HNS on this node lists; nothing, and why, where nobody can look."""
+        """Return the addresses of removed Services that HNS on this node lists; ``None``, and why, if it cannot be read."""
         if self._os is not OS.WINDOWS:
             return None, "what the node's Service proxy holds is not read"
         execute = next(self._inspectors(), None)
@@ -224,28 +228,28 @@ class _Node:
         with execute.slots:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
             got = tools.run(POLICIES.words, timeout=self.of.timing.execute)
-        if got.exit_code != 0:  # what it printed until then, if anything, may lack what is left
+        if got.exit_code != 0:  # partial output may lack leftover rules
             return None, f"HNS was not read: {one_line(got.stderr or got.stdout)}"
         text = reduced(POLICIES, got.stdout)
         try:
             rows = read_json(text) if text else []
-            known = {
+            listed = {
                 address for address, _, _ in frontends(rows if isinstance(rows, list) else [rows])
             }
         except (LookupError, TypeError, ValueError, AttributeError):
             return None, f"HNS was not read: {got.stderr or text}"
-        return sorted({one.address for one in self.many.made} & known), ""
+        return sorted({service.address for service in self.many.created} & listed), ""
 
     def _inspectors(self) -> Iterator[ExecChannel]:
-        """Yield the channels to Pods of the run whom the node's HNS answers: not every HostProcess Pod has that container."""
+        """Yield the channels to the run's Pods that can query HNS of the node: not every HostProcess Pod has that container."""
         for pod in self.of.standing.values():
             probe = self.of.probes.get(pod.name)
             channel = probe.inspector if probe else None
             if channel and pod.node == self.action.source.node:
                 yield channel
 
-    def _own(self) -> str:
-        """Return the address of the Service that was there before."""
+    def _standing_address(self) -> str:
+        """Return the address of the existing Service."""
         service = self.of.services[self.action.target.service or ""]
         return str(of_family(service.addresses, self.action.family))
 
@@ -277,7 +281,7 @@ class _Node:
         return probe.http if probe else ()
 
     def _dial(self, address: str) -> str:
-        """Return what the probe's own dial brought; ``ChannelError`` where the probe is not reached."""
+        """Return the body of the probe's own dial; ``ChannelError`` if the probe is not reached."""
         if not self._channels:
             raise ChannelError(f"probe {self.action.source.probe} has no control channel")
         timing = self.of.timing
@@ -293,8 +297,8 @@ class _Node:
         return answer_of(body, self._os.value).backend
 
 
-def _picked(made: Sequence[Made]) -> list[Made]:
-    """Return some of them, evenly, the first and the last among them."""
-    if len(made) <= SAMPLE:
-        return list(made)
-    return [made[round(place * (len(made) - 1) / (SAMPLE - 1))] for place in range(SAMPLE)]
+def _picked(services: Sequence[CreatedService]) -> list[CreatedService]:
+    """Return an even sample of them, with the first and the last."""
+    if len(services) <= SAMPLE:
+        return list(services)
+    return [services[round(place * (len(services) - 1) / (SAMPLE - 1))] for place in range(SAMPLE)]

@@ -21,32 +21,32 @@ from nettests.probes.objects import PROBE_HTTP
 from nettests.tracing.mark import Mark
 
 FLOW_SECONDS = 3
-"""For one marked flow: a SYN is sent again after 1 s and after 3 s, and twice is enough to see where it goes."""
+"""For one marked flow: a SYN is retransmitted after 1 s and 3 s, and two are enough to see where it goes."""
 BIND_FAILED = 45
 """curl's exit code for a source address or port that it may not use (curl(1), "EXIT CODES")."""
 DATAGRAM_SECONDS = 7.0
-"""For one that ``/dial`` sends, which gives up by itself after 5 s."""
+"""For one datagram of ``/dial``, which gives up by itself after 5 s."""
 TRAIN = 40
-"""Requests of a trace that is about losses: some hundred packets, of which a capture takes each several times."""
+"""Requests of a trace that looks for losses: some hundred packets, each captured several times."""
 TRAIN_SECONDS = 15
-"""For all of them; each datagram that is lost costs 5 s, and each SYN 1 s."""
+"""For all of them; each lost datagram costs 5 s, and each lost SYN 1 s."""
 QUERY_SECONDS = 20.0
-"""For one that ``nslookup`` sends: it queries a silent server three times, 5 s each."""
+"""For one query of ``nslookup``, which tries a silent server three times, 5 s each."""
 MOST_FILLED = 4000
-"""Bytes by which a request is made larger: more than any usual MTU carries, and less than any command line."""
+"""Most bytes that are added to a request: more than any usual MTU carries, and less than any command line."""
 ECHO_BYTES = 733
-"""Payload of the echo requests of a trace that is not about sizes; the trace's own number is added."""
+"""Payload of the echo requests of a trace that does not test sizes; the trace's own number is added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedFlow:
-    """What is run in the source's container, the mark that its packets bear, and what its answer means."""
+    """The command in the source's container, the mark of its packets, and how to read its answer."""
 
     words: tuple[str, ...]
     mark: Mark
     answered: Callable[[ExecAnswer], bool]
     unsent: int | None = None
-    """The exit code that says that nothing was sent, because the source port is somebody else's."""
+    """The exit code when nothing was sent because the source port is in use."""
     seconds: float
 
 
@@ -68,7 +68,7 @@ def marked_flow(
 def marked_train(
     action: Action, endpoint: Endpoint, host: str, port: int | None, token: str
 ) -> MarkedFlow:
-    """Return so many requests in a row that each bear the word; answered where all of them are.
+    """Return ``TRAIN`` requests in a row that each carry the word; answered if all of them are.
 
     Each is a connection, or a datagram, of its own: their ports are known by the word.
     """
@@ -94,18 +94,18 @@ def _dialled(host: str, port: int | None, protocol: str, request: str, tries: in
 
 
 def _all_answered(text: str) -> bool:
-    """Whether ``/dial`` tells of as many responses as tries, and of no error."""
+    """Whether ``/dial`` reports as many responses as tries, and no error."""
     try:
-        found = json.loads(text)
+        reply = json.loads(text)
     except ValueError:
         return False
-    if not isinstance(found, dict) or found.get("errors"):
+    if not isinstance(reply, dict) or reply.get("errors"):
         return False
-    return len(found.get("responses") or ()) == TRAIN
+    return len(reply.get("responses") or ()) == TRAIN
 
 
 def witnessed_flow(endpoint: Endpoint, host: str, port: int, number: int) -> MarkedFlow:
-    """Return a marked connection of a Pod whose server tells whom it saw; the answer is kept."""
+    """Return a marked connection of a Pod whose server reports the client; the answer is kept."""
     path = endpoint.path(CLIENT_IP, Protocol.TCP)
     return _curl(("curl",), f"http://{_literal(host)}:{port}/{path}", number)
 
@@ -132,7 +132,7 @@ def _curl(program: tuple[str, ...], url: str, number: int) -> MarkedFlow:
 
 
 def marked_query(server: str, domain: str, token: str) -> MarkedFlow:
-    """Return a query for a name that nothing has, in the cluster's own domain: that it does not exist is an answer."""
+    """Return a query for a name that does not exist in the cluster's domain: NXDOMAIN is an answer."""
     return MarkedFlow(
         words=("nslookup", f"{token}.{DEFAULT_SEARCH.format(domain=domain)}.", server),
         mark=Mark(protocol=Protocol.UDP, token=token.encode(), query=True),
@@ -141,10 +141,10 @@ def marked_query(server: str, domain: str, token: str) -> MarkedFlow:
     )
 
 
-def _is_answer(said: str) -> bool:
+def _is_answer(output: str) -> bool:
     # samples: ** server can't find nettests28002.default.svc.cluster.local: NXDOMAIN
     #          *** kube-dns.kube-system.svc.cluster.local can't find nettests28002.default.svc.cluster.local.: Non-existent domain
-    return "NXDOMAIN" in said or "Non-existent domain" in said
+    return "NXDOMAIN" in output or "Non-existent domain" in output
 
 
 def _literal(host: str) -> str:
@@ -165,12 +165,12 @@ def _datagram(action: Action, host: str, port: int | None, token: str) -> Marked
 
 
 def _responses(text: str) -> str:
-    """Return what ``/dial`` says that was answered, as one text."""
+    """Return the responses that ``/dial`` reports, as one text."""
     try:
-        found = json.loads(text)
+        reply = json.loads(text)
     except ValueError:
         return ""
-    return " ".join(map(str, found.get("responses") or ())) if isinstance(found, dict) else ""
+    return " ".join(map(str, reply.get("responses") or ())) if isinstance(reply, dict) else ""
 
 
 def _echo(action: Action, host: str, number: int) -> MarkedFlow:

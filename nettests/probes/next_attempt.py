@@ -14,13 +14,15 @@ from nettests.parse.ports import ENOUGH, by_port
 def next_attempt(
     turns: Sequence[int], attempts: Sequence[Attempt], *, successes: int, failures: int
 ) -> int | None:
-    """Return the turn that comes after these, which brought these attempts; ``None`` is enough."""
+    """Return the next turn after these turns and their attempts; ``None`` if they are enough."""
     ports = by_port(attempts)
     if ports:
         return _of_a_port(ports, turns, attempts, successes=successes, failures=failures)
     if sum(not attempt.outcome.positive for attempt in attempts) >= failures:
         return None
-    if len(attempts) >= successes and all(one.outcome.positive for one in attempts[-successes:]):
+    if len(attempts) >= successes and all(
+        attempt.outcome.positive for attempt in attempts[-successes:]
+    ):
         return None
     return len(attempts)
 
@@ -33,7 +35,7 @@ def _of_a_port(
     successes: int,
     failures: int,
 ) -> int | None:
-    """Return a turn that probes a port which was not run often enough to be believed."""
+    """Return a turn for a port that was not probed often enough."""
     reaches = {attempt.port: turn for turn, attempt in zip(turns, attempts, strict=True)}
     for port, those in sorted(ports.items(), key=lambda item: item[1][0].outcome.positive):
         wanted = successes if those[0].outcome.positive else failures

@@ -40,7 +40,7 @@ Object = dict[str, Any]
 PULL_SECRET = "nettests-pull"  # noqa: S105 - its name
 SENTINEL = "sentinel"
 OF_MANY = "backend"
-"""The purpose on servers that stand behind Services of many backends: who selects all servers means none of these."""
+"""The purpose label of servers behind Services of many backends: a selector for all servers excludes them."""
 WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
 """The annotation in which a Pod requests an address of Calico; no other plugin looks at it, nor has one of its own."""
 
@@ -52,7 +52,7 @@ HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP, HOSTPORT_BOUND = 19180, 1918
 SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP = 80, 82, 81
 SERVICE_SCTP = 83
 IDLE_PORTS = range(22000, 22016)
-"""Ports of a Service for connections that are silent, each for one, and of its Pod; two for each node pool that connects."""
+"""Ports of a Service and its Pod for idle connections, one each; two for each node pool that connects."""
 POD_CLOSED, NODE_CLOSED = 18099, 19099
 """Ports that nothing of a run listens on, outside the ranges of NodePorts and of dynamic ports."""
 _TOPOLOGY_AWARE = {
@@ -77,7 +77,7 @@ class Blank:
     settings: PodSettings = field(default_factory=PodSettings)
     pod_security: str = pod_security.PRIVILEGED
     existing: bool = False
-    """Whether the namespace is somebody else's: then it is neither created nor removed."""
+    """Whether the namespace is an existing one: then it is neither created nor removed."""
     isolated: bool = True
     """Whether a NetworkPolicy guards the probes."""
     external_ips: Network = DOCUMENTATION_ADDRESSES
@@ -131,7 +131,7 @@ def pull_secret(blank: Blank) -> Object:
 
 
 def resident(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return what stands in the run's namespace, in the order of creation."""
+    """Return the long-lived objects of the run's namespace, in the order of creation."""
     return [
         *([pull_secret(blank)] if blank.images.pull_secret_file else []),
         *services(plan, facts, blank),
@@ -150,13 +150,13 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
         for pod in plan.pods
     }
     inspected, pinging = inspected_pods(plan), pinging_pods(plan)
-    made = []
+    manifests = []
     for pod in plan.pods:
         item = _pod(pod, facts, backing[pod.name], inspected, blank)
         node, pings = facts.node(pod.node), pod.name in pinging
         item["spec"] = limited(item["spec"], node.os, pings=pings, resident=True)
-        made.append(outfitted(item, node, blank))
-    return made
+        manifests.append(outfitted(item, node, blank))
+    return manifests
 
 
 def server_beside(
@@ -168,7 +168,7 @@ def server_beside(
     *,
     address: str = "",
 ) -> Object:
-    """Return another server pod on the node of one: no Service has it but those that select its group.
+    """Return another server pod on the node of an existing one: only Services that select its group have it.
 
     It requests ``address`` where there is one.
     """
@@ -185,7 +185,7 @@ def server_beside(
 
 
 def inspected_pods(plan: Plan) -> frozenset[str]:
-    """Return the Pods through which nodes are looked at: they need a container that HNS answers."""
+    """Return the Pods that inspect nodes: they need a container that can query HNS."""
     probed = (check for check in plan.checks if check.action.question is Question.INSPECT)
     return frozenset({pod.name for pod in plan.pods if pod.inspected}).union(
         check.source.probe for check in probed
@@ -195,16 +195,16 @@ def inspected_pods(plan: Plan) -> frozenset[str]:
 def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     """Return the Services of a plan; those with externalIPs only as far as there are addresses."""
     outer = [service.name for service in plan.services if service.settings.external_ip]
-    given = dict(zip(outer, map(str, blank.external_ips.hosts()), strict=False))
+    external_ips = dict(zip(outer, map(str, blank.external_ips.hosts()), strict=False))
     return [
-        _service(service, blank, facts, given.get(service.name))
+        _service(service, blank, facts, external_ips.get(service.name))
         for service in plan.services
-        if not service.settings.external_ip or service.name in given
+        if not service.settings.external_ip or service.name in external_ips
     ]
 
 
 def sentinel(backend: str, blank: Blank) -> Object:
-    """Return the Service that is made last, in front of one server pod."""
+    """Return the Service that is created last, in front of one server pod."""
     item = deepcopy(read_template("service"))
     item["metadata"] |= {
         "name": SENTINEL,
@@ -237,7 +237,9 @@ def _pod(
     spec = item["spec"]
     spec["os"] = {"name": pod.os.value}
     if pod.name not in inspected:
-        spec["containers"] = [one for one in spec["containers"] if one["name"] != INSPECTOR]
+        spec["containers"] = [
+            container for container in spec["containers"] if container["name"] != INSPECTOR
+        ]
     if pod.purpose in {"server", "unready", "hostport"}:
         spec["hostname"] = pod.name
     if pod.purpose == "node" and len(facts.families) > 1:
@@ -285,8 +287,8 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
 
 def pull_secrets(blank: Blank) -> tuple[str, ...]:
     """Return the names of the Secrets by which Pods pull their images."""
-    own = (PULL_SECRET,) if blank.images.pull_secret_file else ()
-    return (*blank.images.pull_secrets, *own)
+    run_secrets = (PULL_SECRET,) if blank.images.pull_secret_file else ()
+    return (*blank.images.pull_secrets, *run_secrets)
 
 
 def _listen_in_families(spec: Object, node: NodeFacts) -> None:
@@ -295,7 +297,9 @@ def _listen_in_families(spec: Object, node: NodeFacts) -> None:
     named = {"name": "HOST_IP", "value": ",".join(sorted(first.values()))}
     for container in spec["containers"]:
         if "env" in container:
-            container["env"] = [one for one in container["env"] if one["name"] != "HOST_IP"]
+            container["env"] = [
+                variable for variable in container["env"] if variable["name"] != "HOST_IP"
+            ]
             container["env"].append(named)
 
 
@@ -352,7 +356,7 @@ def _service(
 
 
 def _more_ports(settings: ServiceSettings) -> list[Object]:
-    """Return ports beside the usual ones, each of which leads to its own number."""
+    """Return ports beside the usual ones, each with the same target port."""
     ports = [(f"idle-{port}", port, "TCP") for port in IDLE_PORTS if settings.idle_ports]
     ports += [("sctp", SERVICE_SCTP, "SCTP")] if settings.sctp else []
     return [
@@ -362,7 +366,7 @@ def _more_ports(settings: ServiceSettings) -> list[Object]:
 
 
 def _settings(settings: ServiceSettings) -> Object:
-    """Return the fields of a Service's ``spec`` that are not as the API would fill them in."""
+    """Return the fields of a Service's ``spec`` that differ from the API's defaults."""
     spec: Object = {"type": settings.type}
     if settings.headless:
         spec["clusterIP"] = "None"

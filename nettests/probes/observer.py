@@ -39,31 +39,31 @@ from nettests.probes.sentinel_first import SentinelFirst
 from nettests.probes.service_pairs import Pair, name_forms, pairs_of
 
 LATE_SECONDS = 20
-"""What has not converged by then holds up no disruptive check, which is run before it, and no member of the fleet."""
+"""Disruptive checks and members of the fleet do not wait longer than this for Services to converge."""
 
 
 @dataclass(slots=True)
 class Observer:
-    """Observes the checks of one run. ``problems`` says which probes cannot be used, and why."""
+    """Runs the checks of one run. ``problems`` says which probes cannot be used, and why."""
 
     sender: Sender
     checks: Sequence[Check]
     problems: Mapping[str, str] = field(default_factory=dict)
     on_progress: Callable[[str, int, int], None] = lambda *_: None
     churn: Churn | None = None
-    """Who changes Services for the checks that request it."""
+    """Changes Services for the checks that test changes."""
     single_stack: Mapping[str, str] = field(default_factory=dict)
-    """By node pool, the limitation by which its Pods need not have both IP families."""
+    """By node pool, the limitation that allows its Pods a single IP family."""
     late: float = LATE_SECONDS
     arrivals: Arrivals | None = None
-    """Who looks in servers' logs whether what nobody answered arrived."""
+    """Looks in servers' logs whether unanswered packets arrived."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
-    _one: CheckRun = field(init=False)
+    _check_run: CheckRun = field(init=False)
     _sweepers: Executor = field(init=False)
     _members: Slots = field(init=False)
     _settled: threading.Event = field(default_factory=threading.Event)
-    """Services have converged, or had their first time: members begin."""
+    """Set when Services have converged, or had their first time: members begin."""
     _lateness: Lateness = field(init=False)
     _waiting: dict[str, Waiting] = field(init=False)
     _users: dict[Pair, list[Check]] = field(default_factory=lambda: defaultdict(list))
@@ -72,10 +72,10 @@ class Observer:
     _converged: int = 0
 
     def run(self) -> None:
-        """Observe every check and return when the last one is done, or soon after ``stop``."""
-        self._look_what_is_awaited()
+        """Run every check and return when the last one is done, or soon after ``stop``."""
+        self._find_awaited()
         self._members = for_members(self._bounds)
-        self._one = CheckRun(
+        self._check_run = CheckRun(
             sender=self.sender,
             attempts=Attempts(
                 churn=self.churn,
@@ -101,7 +101,8 @@ class Observer:
             under_way=1 if first.many else self._bounds.polls_per_service,
         )
         converge = partial(self._converge, polls=polls, convergence=convergence, first=first)
-        free = [one for one in interleaved(self.checks) if _calm(one) and not waiting[one.id].pairs]
+        calm = [check for check in interleaved(self.checks) if _calm(check)]
+        free = [check for check in calm if not waiting[check.id].pairs]
         disruptive = [check for check in self.checks if not _calm(check)]
         before = {pair for check in disruptive for pair in waiting[check.id].pairs}
         with (
@@ -124,9 +125,9 @@ class Observer:
                 gate.result()
 
     def _settle(self, services: Collection[Future[None]], late: float) -> None:
-        """Have members of the fleet begin when proxies have no more work that shows: none of their Services converges now.
+        """Start the members of the fleet when no Service converges any more, as far as that shows.
 
-        What members send would be work beside that. Names are no work of proxies.
+        Their traffic would slow the proxies down. Names do not count: proxies do not program them.
         """
         waiting = set(services)
         while waiting and (left := late - time.monotonic()) > 0:
@@ -143,25 +144,25 @@ class Observer:
         """Begin no further check."""
         self.sender.stopped.set()
 
-    def _look_what_is_awaited(self) -> None:
-        """Find what each check waits for; who is late is known from here on."""
+    def _find_awaited(self) -> None:
+        """Find what each check waits for, and begin to track lateness."""
         probe_on = {
             pod.node: pod.name
             for pod in self.sender.directory.deployment.pods.values()
             if pod.purpose == "probe" and pod.name in self.sender.probes
         }
         sentinel = self.sender.directory.deployment.sentinel
-        found = {check.id: set(self._awaited(check, probe_on, sentinel)) for check in self.checks}
-        self._lateness = lateness(self.sender.directory, self.checks, found, probe_on)
-        self._waiting = {check: Waiting(pairs) for check, pairs in found.items()}
+        awaited = {check.id: set(self._awaited(check, probe_on, sentinel)) for check in self.checks}
+        self._lateness = lateness(self.sender.directory, self.checks, awaited, probe_on)
+        self._waiting = {check: Waiting(pairs) for check, pairs in awaited.items()}
         for check in self.checks:
-            for pair in found[check.id]:
+            for pair in awaited[check.id]:
                 self._users[pair].append(check)
 
     def _awaited(
         self, check: Check, probe_on: dict[str, str], sentinel: str | None
     ) -> Iterator[Pair]:
-        """Yield what has to answer first; nothing has to for a check that cannot be run."""
+        """Yield the pairs that have to answer first; none for a check that cannot be run."""
         lacking = why_lacking(check.action, self.sender.directory, self.single_stack)
         if lacking or check.source.probe in self.problems:
             return
@@ -187,7 +188,7 @@ class Observer:
         first: SentinelFirst,
         senders: Executor,
     ) -> None:
-        """Wait for one pair, and have those run that waited for it."""
+        """Wait for one pair, then run the checks that waited for it."""
         stopped = self.sender.stopped
         stalled = partial(self._begin_early, pair, senders)
         first.wait(pair, stopped)
@@ -198,8 +199,8 @@ class Observer:
             self._lateness.answered(pair)
         elif waited is not None and not stopped.is_set():
             if why := polls.why_deaf(pair.probe):
-                told = f"{pair.probe} was not reached while {pair.name} was waited for ({why})"
-                self.sender.recorder.event(f"{told}: nothing is said of its rules")
+                problem = f"{pair.probe} was not reached while {pair.name} was waited for ({why})"
+                self.sender.recorder.event(f"{problem}: nothing is said of its rules")
             else:
                 self._lateness.missed(pair, waited.silent, waited.seconds)
         with self._lock:
@@ -210,14 +211,14 @@ class Observer:
                 self._next_for(check, senders)
 
     def _begin_early(self, pair: Pair, senders: Executor) -> None:
-        """Have those run before their time who wait for nothing but what is silent, such as ``pair``."""
+        """Run those checks early that wait only for stalled pairs, such as ``pair``."""
         with self._lock:
             self._stalled.add(pair)
             for check in self._users[pair]:
                 self._next_for(check, senders)
 
     def _next_for(self, check: Check, senders: Executor) -> None:
-        """Have a calm check run if all that it waited for has had its time, or is silent."""
+        """Run a calm check if every pair that it waited for is settled, or has stalled."""
         waiting = self._waiting[check.id]
         if not _calm(check):
             return
@@ -233,7 +234,7 @@ class Observer:
             waiting.early = Early(frozenset(waiting.pairs), held, probed, void)
 
     def _queue(self, senders: Executor, action: Callable[[], None]) -> Future[None]:
-        """Have a calm check run; one at a time is announced, so that none is waited for that is in no queue."""
+        """Queue a calm check; it is announced at the same time, so that no wait is for a check outside the queue."""
         self._phases.announce()
         return senders.submit(self._in_turn, action)
 
@@ -242,8 +243,8 @@ class Observer:
             action()
 
     def _disrupt(self, checks: Sequence[Check]) -> None:
-        """Observe what would disturb everybody else, while no other check runs."""
-        groups = _together([one for one in checks if not one.action.question.alone])
+        """Run the disruptive checks, while no other check runs."""
+        groups = _together([check for check in checks if not check.action.question.alone])
         with self._phases.disruptive():
             with ThreadPoolExecutor(self._bounds.disruptive, "disrupt") as senders:
                 probed = [
@@ -251,8 +252,8 @@ class Observer:
                     for group in groups
                     if not group[0].action.makes_many_pods
                 ]
-            for one in probed:
-                one.result()  # a journal that cannot be written ends the run
+            for observation in probed:
+                observation.result()  # a journal that cannot be written ends the run
             for group in groups:
                 if group[0].action.makes_many_pods:
                     self._watch_together(group)
@@ -260,19 +261,19 @@ class Observer:
             pool = ThreadPoolExecutor(self._bounds.waiting_checks, "disrupt")
             with self._phases.disruptive(), pool as senders:
                 probed = [senders.submit(self._observe, check) for check in taking]
-            for one in probed:
-                one.result()
+            for observation in probed:
+                observation.result()
 
     def _watch_together(self, checks: Sequence[Check]) -> None:
-        """Observe what belongs together, each check by a thread: of changes of one Service all go to the next one together."""
+        """Run checks of one group, each in its own thread: they go from change to change of their Service together."""
         most = self._bounds.watchers
         for together in (checks[first : first + most] for first in range(0, len(checks), most)):
             if self.churn is not None:
                 self.churn.bring_together(together)
             with ThreadPoolExecutor(self._bounds.watchers, "watch") as senders:
                 probed = [senders.submit(self._watch, check) for check in together]
-            for one in probed:
-                one.result()
+            for observation in probed:
+                observation.result()
 
     def _watch(self, check: Check) -> None:
         try:
@@ -282,25 +283,25 @@ class Observer:
                 self.churn.leave(check, self.sender.recorder)
 
     def _pool(self, check: Check, senders: Executor) -> Executor:
-        """Return whose threads run a check: members are so many that others would wait behind them."""
+        """Return the thread pool for a check: members have their own, so that others do not wait behind them."""
         return self._sweepers if member_of(check.id) else senders
 
     def _carry_out(
         self, check: Check, recorder: Recorder, void: threading.Event | None = None
     ) -> None:
         if not member_of(check.id) or not _calm(check):
-            self._one.carry_out(check, recorder, void)
+            self._check_run.carry_out(check, recorder, void)
             return
         self._settled.wait()
         with self._members:
-            self._one.carry_out(check, recorder, void)
+            self._check_run.carry_out(check, recorder, void)
 
     def _observe(self, check: Check) -> None:
         self._carry_out(check, self.sender.recorder)
         self._tell_finished()
 
     def _release(self, early: Early, check: Check) -> None:
-        """Write down what was run before its time if it counts, else probe anew."""
+        """Record an early run if it counts, else probe again."""
         if not early.counts():
             self._observe(check)
             return
@@ -314,13 +315,13 @@ class Observer:
 
 
 def _calm(check: Check) -> bool:
-    """Whether a check leaves the others undisturbed."""
+    """Whether a check does not disturb others."""
     disturbs = check.check_class is CheckClass.DISRUPTIVE or check.action.makes_many_pods
     return not (disturbs or check.action.question.alone)
 
 
 def _together(checks: Sequence[Check]) -> list[list[Check]]:
-    """Return the checks, those together that watch the changes of one Service."""
+    """Return the checks in groups: those that watch the changes of one Service are together."""
     groups: dict[str, list[Check]] = defaultdict(list)
     for check in checks:
         groups[parent_of(check.id)].append(check)
@@ -328,10 +329,10 @@ def _together(checks: Sequence[Check]) -> list[list[Check]]:
 
 
 def one_after_the_other(checks: Sequence[Check]) -> Iterator[list[Check]]:
-    """Yield the checks beside which no others run in groups, one after the other; those of a group run at the same time.
+    """Yield the checks that run alone, in groups: one group after the other, the checks of a group at the same time.
 
-    Each capture is alone. Checks that share many Services have to be under way together. Those that use up ports come last, one of a node at a
-    time: what they took is free again only minutes later.
+    Each capture is alone. Checks that share many Services have to run together. Those that use up ports come last,
+    one per node at a time: the ports are free again only minutes later.
     """
     for check in checks:
         if check.action.question is Question.WITNESS:

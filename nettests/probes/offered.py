@@ -20,18 +20,18 @@ _PROXY = "Proxy"
 
 
 def without_external_ips(
-    plan: Plan, made: list[Object], facts: ClusterFacts, network: Network
+    plan: Plan, manifests: list[Object], facts: ClusterFacts, network: Network
 ) -> dict[str, str]:
     """Return the Services that get no externalIP, with the reason.
 
-    An address that somebody may have is never used: what a node does not translate leaves it.
+    An address that may be in use is never taken: packets that a node does not translate leave the node.
     """
     wanted = [service.name for service in plan.services if service.settings.external_ip]
-    for known, whose in _networks(facts):
-        if network.version == known.version and network.overlaps(known):
-            why = f"the range of externalIPs, {network}, overlaps {whose}, {known}"
+    for other, whose in _networks(facts):
+        if network.version == other.version and network.overlaps(other):
+            why = f"the range of externalIPs, {network}, overlaps {whose}, {other}"
             return dict.fromkeys(wanted, f"{why}: state another one in the cluster profile")
-    names = {item["metadata"]["name"] for item in made}
+    names = {item["metadata"]["name"] for item in manifests}
     why = f"the range of externalIPs, {network}, holds too few addresses"
     return {name: why for name in wanted if name not in names}
 
@@ -50,14 +50,14 @@ def unbalanced(
     services: Mapping[str, Object], seconds: float
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the Services whose load balancers cannot be probed: not offered here, and missing."""
-    found = {name: ingress_of(service) for name, service in services.items()}
-    if not any(found.values()):
+    ingresses = {name: ingress_of(service) for name, service in services.items()}
+    if not any(ingresses.values()):
         why = f"the cluster assigned no load balancer within {seconds:g} s"
-        return dict.fromkeys(found, why), {}
-    declined = {name: why for name, entries in found.items() if (why := _not_served(entries))}
+        return dict.fromkeys(ingresses, why), {}
+    declined = {name: why for name, entries in ingresses.items() if (why := _not_served(entries))}
     missing = {
         name: f"it was assigned no address within {seconds:g} s, while others were"
-        for name, entries in found.items()
+        for name, entries in ingresses.items()
         if not entries
     }
     return declined, missing
@@ -76,7 +76,7 @@ def _not_served(entries: list[Object]) -> str:
 
 
 def _networks(facts: ClusterFacts) -> Iterator[tuple[Network, str]]:
-    """Yield the networks that are known to be somebody's, with whose they are."""
+    """Yield the networks that are known to be in use, and their owners."""
     for network in facts.pod_cidrs.value or ():
         yield network, "the pods' network"
     for network in facts.service_cidrs.value or ():

@@ -17,7 +17,7 @@ from nettests.probes.seams import Cluster, Recorder
 from nettests.probes.sending import Probe
 
 PROBED = frozenset({"probe", "resolver", "node"})
-"""The purposes of pods that questions are put to."""
+"""The purposes of pods that serve as probes."""
 
 
 def open_probes(
@@ -27,7 +27,7 @@ def open_probes(
     timing: Timing,
     recorder: Recorder,
 ) -> tuple[Mapping[str, Probe], Mapping[str, str]]:
-    """Return the probes that can be used, and for those that cannot, or do not stand, the reason."""
+    """Return the usable probes, and the reason for each that cannot be used or does not exist."""
     probes: dict[str, Probe] = {}
     problems = dict(deployment.problems)
 
@@ -64,7 +64,7 @@ def open_probes(
 
 
 def close_probes(probes: Mapping[str, Probe]) -> None:
-    """Release what the channels hold open."""
+    """Close what the channels hold open."""
     for probe in probes.values():
         for channel in probe.http:
             channel.close()

@@ -24,7 +24,7 @@ CLIENTIP_TURN = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What was sent to prove an origin, and why it fails (``None`` when it holds)."""
+    """The request that proves an origin, and why the proof fails (``None`` if it holds)."""
 
     raw: Raw | None
     distrust: str | None
@@ -32,7 +32,7 @@ class Proof:
 
 @dataclass(slots=True)
 class Origins:
-    """The proofs of a run's node vantages, each run once and kept; safe for threads."""
+    """The proofs of a run's node vantages, each made once and kept; safe for threads."""
 
     sender: Sender
     _proofs: dict[str, Proof] = field(default_factory=dict)
@@ -43,8 +43,8 @@ class Origins:
         """Return the proof of the check's source."""
         probe = check.source.probe
         with self._lock:
-            own = self._locks.setdefault(probe, threading.Lock())
-        with own:
+            lock = self._locks.setdefault(probe, threading.Lock())
+        with lock:
             if probe not in self._proofs:
                 self._proofs[probe] = self._send(check)
             return self._proofs[probe]
@@ -53,10 +53,10 @@ class Origins:
         source = check.source
         pod = self.sender.directory.pod(source.probe)
         if not set(pod.addresses) & set(pod.host_addresses):
-            own = ", ".join(str(address) for address in pod.addresses)
+            addresses = ", ".join(str(address) for address in pod.addresses)
             return Proof(
                 raw=None,
-                distrust=f"{source.probe} runs in the pod network ({own}), not on node {source.node}",
+                distrust=f"{source.probe} runs in the pod network ({addresses}), not on node {source.node}",
             )
         deadline = time.monotonic() + self.sender.timing.listening
         raw: Raw | None = None

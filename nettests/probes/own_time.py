@@ -15,38 +15,38 @@ from nettests.model.check import Action, Target
 from nettests.model.words import Protocol, Question, TargetKind
 
 MEASURED_SECONDS = 2.0
-"""For so long it is believed: a machine is busy, or is not, for longer than that."""
+"""How long a measurement holds: a machine stays busy, or idle, for longer."""
 
 
 @dataclass(slots=True)
 class OwnTimes:
-    """What each probe needed lately to answer for itself, in seconds; safe for threads."""
+    """The recent time of each probe to answer for itself, in seconds; safe for threads."""
 
     clock: Callable[[], float] = time.monotonic
-    _known: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """By probe, when it was measured last, and the seconds."""
+    _measured: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """By probe, when it was last measured, and the seconds."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, probe: str, measure: Callable[[], float]) -> float:
-        """Return the seconds, by ``measure`` where they are not known or were measured long ago; infinity where it is under way."""
+        """Return the seconds; call ``measure`` if they are unknown or old; infinity while a measurement is under way."""
         now = self.clock()
         with self._lock:
-            at, seconds = self._known.get(probe, (-math.inf, math.inf))
+            at, seconds = self._measured.get(probe, (-math.inf, math.inf))
             if now - at <= MEASURED_SECONDS:
                 return seconds
-            self._known[probe] = (now, seconds)  # by one thread
+            self._measured[probe] = (now, seconds)  # by one thread
         seconds = measure()
         with self._lock:
-            self._known[probe] = (self.clock(), seconds)
+            self._measured[probe] = (self.clock(), seconds)
         return seconds
 
 
 def itself(action: Action) -> Action:
-    """Return the question of the probe for its own name, at its own address."""
-    own = Target(kind=TargetKind.OWN_IP, pod=action.source.probe, node=action.source.node)
+    """Return the action that requests the probe's own name, at its own address."""
+    own_ip = Target(kind=TargetKind.OWN_IP, pod=action.source.probe, node=action.source.node)
     return replace(
         action,
-        target=own,
+        target=own_ip,
         question=Question.REACH,
         protocol=Protocol.TCP,
         resolver=None,

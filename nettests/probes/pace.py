@@ -22,15 +22,15 @@ SECONDS = 1.0
 """``net.ipv4.icmp_ratelimit``; 1,000 ms is the kernel's default, and also that of ``net.ipv6.icmp.ratelimit``."""
 _REMEMBERED = 4 * BURST * SECONDS
 ON_THE_WAY = 0.25
-"""Seconds by which one question may arrive later than another one that was sent before."""
+"""Seconds by which a request may be delayed relative to an earlier one."""
 UNHEARD = 4
-"""So many refusals may have gone to one who did not listen any more, such as that of a last SYN, or to what nobody here
-counts: on an idle lab one question 30 ms after a single refusal was silent, and so was a SYN 0.7 s later (measured)."""
+"""Refusals that may have gone to a client that no longer listened, such as the one of a last SYN, or to traffic that is not
+counted here: on an idle lab a request 30 ms after a single refusal timed out, and so did a SYN 0.7 s later (measured)."""
 
 
 @dataclass(slots=True, eq=False)
 class Refusal:
-    """One that a kernel sends, or may send, at a moment between ``since`` and ``until``."""
+    """A refusal that a kernel sends, or may send, at a moment between ``since`` and ``until``."""
 
     since: float
     until: float = math.inf
@@ -42,61 +42,66 @@ class Refusal:
 
 @dataclass(slots=True)
 class Pace:
-    """The refusals that each probe was told of, and those that it is about to request; safe for threads.
+    """The refusals that each probe received, and those that its next requests will cause; safe for threads.
 
-    Nobody tells who sent a refusal, so all of a probe's are counted as one sender's. Nor does anybody tell when: on a busy
-    machine an answer is read seconds after it came, so each counts as if it had been sent at the worst moment.
+    The sender of a refusal is unknown, so all of a probe's are counted as one sender's. So is its time: on a busy machine
+    an answer is read seconds after it arrived, so each counts as if it had been sent at the worst moment.
     """
 
-    _told: dict[str, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
+    _refusals: dict[str, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def told(self, probe: str, since: float, until: float) -> None:
+    def note_refusal(self, probe: str, since: float, until: float) -> None:
         """Remember that ``probe`` got a refusal to what it sent at ``since``, and heard of it by ``until``.
 
-        A SYN that was sent again may have cost several.
+        A retransmitted SYN may have cost several.
         """
         with self._lock:
-            self._told[probe] = [*self._remembered(probe, until), Refusal(since, until)]
+            self._refusals[probe] = [*self._remembered(probe, until), Refusal(since, until)]
 
     def reserve(self, probe: str, now: float) -> Refusal:
-        """Return the refusal of what ``probe`` sends next: ``since`` is when it may be sent, and it counts as sent."""
+        """Return the refusal of the next request of ``probe``: ``since`` is when it may be sent, and it counts as sent."""
         with self._lock:
-            told = self._remembered(probe, now)
-            at = max([now, *(one.since for one in told)])
-            planned = [one.latest(at) if math.isfinite(one.until) else one.since for one in told]
+            refusals = self._remembered(probe, now)
+            at = max([now, *(refusal.since for refusal in refusals)])
+            planned = [
+                refusal.latest(at) if math.isfinite(refusal.until) else refusal.since
+                for refusal in refusals
+            ]
             missing = 1 - left(sorted(planned), at)
             if missing > 0:
                 at += missing * SECONDS + ON_THE_WAY
             reserved = Refusal(at)
-            self._told[probe] = [*told, reserved]
+            self._refusals[probe] = [*refusals, reserved]
             return reserved
 
     def sent(self, reserved: Refusal, at: float) -> None:
-        """Remember when that was sent: it is refused soon, or its refusal was kept back and no answer follows."""
+        """Remember when the request was sent: it is refused soon, or its refusal was suppressed and no answer follows."""
         with self._lock:
             reserved.since, reserved.until = at, at + SECONDS
 
     def heard(self, reserved: Refusal, at: float) -> None:
-        """Remember that it was refused by then."""
+        """Remember that the request was refused by then."""
         with self._lock:
             reserved.until = max(reserved.since, at)
 
     def spent(self, probe: str, at: float) -> bool:
-        """Whether the kernel may have kept back a refusal of what ``probe`` sent at ``at``."""
+        """Whether the kernel may have suppressed the refusal of what ``probe`` sent at ``at``."""
         with self._lock:
-            told = [one for one in self._told[probe] if one.since < at + ON_THE_WAY]
+            refusals = [
+                refusal for refusal in self._refusals[probe] if refusal.since < at + ON_THE_WAY
+            ]
             heard = at + ON_THE_WAY
-            return left(sorted(one.latest(heard) for one in told), heard) < 1 + UNHEARD
+            return left(sorted(refusal.latest(heard) for refusal in refusals), heard) < 1 + UNHEARD
 
     def _remembered(self, probe: str, now: float) -> list[Refusal]:
-        return [one for one in self._told[probe] if one.until > now - _REMEMBERED]
+        return [refusal for refusal in self._refusals[probe] if refusal.until > now - _REMEMBERED]
 
 
 def may_be_icmp(action: Action) -> bool:
     """Whether a Linux kernel may have refused by ICMP: a datagram, or a SYN that kube-proxy of a Linux node rejects.
 
-    Closed ports of Pods and nodes refuse a SYN by RST, which no limit keeps back, and kube-proxy for Windows rejects nothing.
+    Closed ports of Pods and nodes refuse a SYN by RST, which is not rate-limited, and kube-proxy for Windows rejects nothing.
     """
     if action.protocol.refused_by_icmp:
         return True
@@ -111,10 +116,10 @@ def may_be_icmp(action: Action) -> bool:
             assert_never(proxy)
 
 
-def left(told: Sequence[float], now: float) -> float:
-    """Return how many refusals the kernel can still send at ``now``, after those at ``told``, oldest first."""
-    tokens, last = float(BURST), min([now, *told[:1]])
-    for at in told:
+def left(sent: Sequence[float], now: float) -> float:
+    """Return how many refusals the kernel can still send at ``now``, after those at ``sent``, oldest first."""
+    tokens, last = float(BURST), min([now, *sent[:1]])
+    for at in sent:
         tokens = max(0.0, min(BURST, tokens + (at - last) / SECONDS) - 1)
         last = at
     return min(BURST, tokens + (now - last) / SECONDS)

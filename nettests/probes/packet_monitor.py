@@ -13,7 +13,7 @@ from typing import assert_never
 
 MIB = 1024 * 1024
 ROOM_MIB = 256
-"""Free on the drive before anything is captured there: a log of some MiB takes a dozen times as much as text."""
+"""Free space that a capture needs on the drive: a log of some MiB takes a dozen times as much as text."""
 ROOM = ("fsutil", "volume", "diskfree", "C:")
 # samples: Total free bytes                : 103,079,215,104 ( 96.0 GB)
 #          Total # of free bytes        : 103079215104
@@ -49,12 +49,12 @@ class Dialect(Enum):
                 assert_never(self)
 
 
-def free_mib(said: str) -> int | None:
-    """Return how much room ``fsutil`` tells of; ``None`` where it says nothing that is understood."""
-    found = _FREE.search(said)
-    return int(re.sub(r"\D", "", found[1])) // MIB if found else None
+def free_mib(output: str) -> int | None:
+    """Return the free space that ``fsutil`` reports; ``None`` if its output is not understood."""
+    match = _FREE.search(output)
+    return int(re.sub(r"\D", "", match[1])) // MIB if match else None
 
 
-def has_filters(said: str) -> bool:
+def has_filters(output: str) -> bool:
     """Whether ``pktmon filter list`` lists any: each begins with its number."""
-    return any(line.strip()[:1].isdigit() for line in said.splitlines())
+    return any(line.strip()[:1].isdigit() for line in output.splitlines())

@@ -17,7 +17,7 @@ from nettests.probes.bulk_services import service
 from nettests.probes.capturing import capture_pod
 from nettests.probes.examine import case_of, tried
 from nettests.probes.objects import Blank
-from nettests.probes.start_objects import pod_made, pods_of
+from nettests.probes.start_objects import pod_of, pods_of
 
 Object = dict[str, Any]
 
@@ -25,29 +25,33 @@ Object = dict[str, Any]
 def passing(
     plan: Plan, facts: ClusterFacts, blank: Blank, bounds: Bounds
 ) -> list[tuple[tuple[Object, ...], int]]:
-    """Return groups of such objects, each with how many of it there are at the same time.
+    """Return groups of such objects, each with how many exist at the same time.
 
-    A quota is checked for a Pod in a dry run too, but keeps nothing of it: one at a time counts.
+    A quota is also checked for a dry run of a Pod, but does not keep it: one at a time counts.
     """
     by_node: defaultdict[tuple[str, str], list[Object]] = defaultdict(list)
     crowds: defaultdict[str, int] = defaultdict(int)
     singles: defaultdict[str, int] = defaultdict(lambda: bounds.starts_per_node)
-    for action in (one for check in plan.checks for one in check.actions if one.makes_many_pods):
+    for action in (
+        action for check in plan.checks for action in check.actions if action.makes_many_pods
+    ):
         node = facts.node(action.source.node or "")
         name = node.hostname or node.name
         crowds[name] = max(crowds[name], action.connections)
-    for made in pods_of(plan, facts, blank):
-        pod = pod_made(made)
+    for workload in pods_of(plan, facts, blank):
+        pod = pod_of(workload)
         where = pod["spec"]["nodeSelector"][HOSTNAME_LABEL]
         by_node[where, "Pod"].append(pod)
-        if made["kind"] == Workload.DEPLOYMENT:  # of two Pods, or of one that another replaces
+        if (
+            workload["kind"] == Workload.DEPLOYMENT
+        ):  # it has two Pods, or one that another one replaces
             by_node[where, "Pod"].append(pod)
             singles[where] += 1
-        if made is not pod:
-            by_node[where, made["kind"]].append(made)
+        if workload is not pod:
+            by_node[where, workload["kind"]].append(workload)
     probed = [check.action for check in plan.checks if check.action.question is Question.ADMIT]
-    own = [action for action in probed if not case_of(action).level]
-    items = [tried(action, blank.namespace, blank.pod_security) for action in own]
+    in_own_namespace = [action for action in probed if not case_of(action).level]
+    items = [tried(action, blank.namespace, blank.pod_security) for action in in_own_namespace]
     pods = tuple(item for item in items if item["kind"] == "Pod")
     return [
         *(
@@ -63,7 +67,7 @@ def passing(
 def _captures(
     plan: Plan, facts: ClusterFacts, blank: Blank
 ) -> Iterator[tuple[tuple[Object, ...], int]]:
-    """Yield the Pods that capture, which stand at the same time on all nodes that a captured connection touches."""
+    """Yield the capturing Pods, which exist at the same time on all nodes of a captured connection."""
     names = dict.fromkeys(name for check in plan.checks for name in check.action.captured_on)
     pods = tuple(capture_pod(facts.node(name), blank) for name in names)
     if pods:
@@ -71,8 +75,8 @@ def _captures(
 
 
 def _services(plan: Plan, blank: Blank) -> Iterator[tuple[tuple[Object, ...], int]]:
-    """Yield the many Services that are made beside those of a run, all at once, where a check looks at them."""
+    """Yield the many Services beside those of a run, all at once, if a check tests them."""
     actions = (action for check in plan.checks for action in check.actions)
     numbers = {action.connections for action in actions if action.question is Question.SCALE}
     for number in numbers:
-        yield tuple(service(one, "", blank) for one in range(1, number + 1)), number
+        yield tuple(service(ordinal, "", blank) for ordinal in range(1, number + 1)), number

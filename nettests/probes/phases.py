@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 class Phases:
     """Keeps calm checks and disruptive ones apart; safe for threads.
 
-    Calm checks are announced as soon as nothing but their turn keeps them from being run, so that
-    whoever disturbs waits for those in the queue, too.
+    A calm check is announced once it only waits for its turn, so that disruptive checks also wait for
+    those in the queue.
     """
 
     _changed: threading.Condition = field(default_factory=threading.Condition)

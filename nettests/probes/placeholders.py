@@ -32,7 +32,7 @@ class Placeholders:
         standing: Mapping[str, StandingPod],
         services: Mapping[str, StandingService],
     ) -> "Placeholders":
-        """Return what is known of the server, the Service and the node that a case may name."""
+        """Return the values of the server, the Service and the node that a case may name."""
         texts: dict[str, str] = {}
         if other := standing.get(action.target.pod or ""):
             texts[OTHER] = _host(other.addresses, action)
@@ -48,13 +48,13 @@ class Placeholders:
         return cls(texts=texts)
 
     def within(self, text: str) -> str:
-        """Return a text with all that is known in its place."""
-        for placeholder, known in self.texts.items():
-            text = text.replace(placeholder, known)
+        """Return a text with its placeholders filled in."""
+        for placeholder, value in self.texts.items():
+            text = text.replace(placeholder, value)
         return text
 
     def then(self, action: Action) -> Action:
-        """Return an action whose words and texts for afterwards have all that is known in its place."""
+        """Return an action with the placeholders of its later commands and texts filled in."""
         case = action.case
         if case is None or case.then is None:
             return action
@@ -62,9 +62,9 @@ class Placeholders:
         then = replace(case.then, words=words, says=self.within(case.then.says))
         return replace(action, case=replace(case, then=then))
 
-    def filled(self, made: Object) -> Object:
-        """Return an object with all that is known in its place."""
-        filled: Object = json.loads(self.within(json.dumps(made)))
+    def filled(self, manifest: Object) -> Object:
+        """Return an object with its placeholders filled in."""
+        filled: Object = json.loads(self.within(json.dumps(manifest)))
         return filled
 
 

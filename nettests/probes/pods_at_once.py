@@ -15,13 +15,13 @@ Object = dict[str, Any]
 
 
 def followed(
-    made: Sequence[Object],
+    pods: Sequence[Object],
     bounds: Bounds,
     *,
     create: Callable[[Object], object],
     watch: Callable[[Object], Object],
 ) -> list[Object]:
-    """Create all Pods, and return the record of each with its name; one that cannot be followed says why."""
+    """Create all Pods, and return the record of each with its name; if one cannot be followed, its record says why."""
 
     def follow(item: Object) -> Object:
         name = {"name": item["metadata"]["name"]}
@@ -31,10 +31,10 @@ def followed(
             return name | {"error": error.message}
 
     with ThreadPoolExecutor(bounds.pods_at_once, "crowd") as threads:
-        # All of them are there before the first one is looked at: watching is requests, too.
-        created = list(threads.map(lambda item: _created(item, create), made))
+        # All are created before the first one is watched: watching takes requests, too.
+        created = list(threads.map(lambda item: _created(item, create), pods))
         return list(
-            threads.map(lambda pair: pair[1] or follow(pair[0]), zip(made, created, strict=True))
+            threads.map(lambda pair: pair[1] or follow(pair[0]), zip(pods, created, strict=True))
         )
 
 

@@ -15,7 +15,7 @@ from nettests.probes.commands import Command
 from nettests.probes.sending import Answer, Sender
 
 RECENT_SECONDS = 10.0
-"""A poll without an answer takes 5 s and a moment: a probe that is reached says so within that time."""
+"""A poll without an answer takes a little over 5 s: a reachable probe reports within this time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Polling(Sender):
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def carry_out(self, wanted: Command, action: Action) -> Answer:
-        """Do what ``wanted`` says, and remember whether the probe was reached."""
+        """Carry out ``wanted``, and remember whether the probe was reached."""
         answer = Sender.carry_out(self, wanted, action)
         with self._lock:
             if answer.error is None:
@@ -40,7 +40,7 @@ class Polling(Sender):
         return answer
 
     def why_deaf(self, probe: str) -> str:
-        """Return why a probe was not reached of late, if it was not once; else nothing."""
+        """Return why a probe was not reached at all recently; empty if it was."""
         since = self.clock() - RECENT_SECONDS
         with self._lock:
             failed, why = self._failed.get(probe, (-RECENT_SECONDS, ""))
@@ -48,5 +48,5 @@ class Polling(Sender):
 
 
 def polling(sender: Sender) -> Polling:
-    """Return what sends the polls of a run."""
-    return Polling(**{one.name: getattr(sender, one.name) for one in fields(sender)})
+    """Return the sender of a run's polls."""
+    return Polling(**{field.name: getattr(sender, field.name) for field in fields(sender)})

@@ -27,7 +27,7 @@ from nettests.probes.seams import Pods
 Object = dict[str, Any]
 
 LOOK_SECONDS = 1.0
-"""Between two looks whether the run was stopped (``ready`` bounds the pulls)."""
+"""Between two checks whether the run was stopped (``ready`` bounds the pulls)."""
 _PULLING = frozenset({"ContainerCreating", "PodInitializing"})
 _FAILED = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
@@ -56,15 +56,15 @@ def pull_images(
     timing: Timing,
     on_progress: Callable[[int, int], None],
 ) -> tuple[Pull, ...]:
-    """Pull every image onto every node that needs it; return how long each took, or why it did not come.
+    """Pull every image onto every node that needs it; return how long each took, or why it failed.
 
-    ``on_progress`` hears how many of how many are done; what it raises ends the pulling.
+    ``on_progress`` gets the numbers of finished and of all pulls; an exception from it ends the pulling.
     """
     wanted = list(_wanted(plan, facts, blank))
     on_progress(0, len(wanted))
     pool = ThreadPoolExecutor(Bounds.of(timing).pulls, "pull")
     try:
-        pulls = [pool.submit(_pull, pods, one, blank.namespace, timing) for one in wanted]
+        pulls = [pool.submit(_pull, pods, image, blank.namespace, timing) for image in wanted]
         pending: set[Future[Pull]] = set(pulls)
         while pending:
             _, pending = wait(pending, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
@@ -75,7 +75,7 @@ def pull_images(
 
 
 def image_is_there(pod: Object) -> bool:
-    """Whether the Pod's container got as far as to need its image no more."""
+    """Whether the Pod's container has got past its image pull."""
     for state in _states(pod):
         waiting = state.get("waiting")
         if waiting is None:
@@ -128,7 +128,7 @@ def _pull(pods: Pods, wanted: _Wanted, namespace: str, timing: Timing) -> Pull:
 
 
 def _problem(pod: Object) -> str:
-    """Return why the image did not come, in the words of kubelet or scheduler."""
+    """Return why the pull failed, in the words of kubelet or scheduler."""
     for state in _states(pod):
         waiting = state.get("waiting") or {}
         if waiting.get("reason"):
@@ -141,4 +141,6 @@ def _problem(pod: Object) -> str:
 
 
 def _states(pod: Object) -> list[Object]:
-    return [one.get("state", {}) for one in pod.get("status", {}).get("containerStatuses") or ()]
+    return [
+        status.get("state", {}) for status in pod.get("status", {}).get("containerStatuses") or ()
+    ]

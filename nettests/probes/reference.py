@@ -17,7 +17,7 @@ from nettests.probes.own_time import itself
 from nettests.probes.sending import Sender
 
 REFERENCES = 4
-"""How often a probe answers for itself at most, beside the question that is sent once more."""
+"""How often a probe answers for itself at most, while the request is sent once more."""
 APART_SECONDS = 0.1
 """Between two of these."""
 BESIDE_TRAINS = 8
@@ -31,10 +31,10 @@ APART_BESIDE_TRAINS = 0.2
 def compare_if_late(
     sender: Sender, check: Check, raws: Sequence[Raw], references: Sequence[Raw] = ()
 ) -> list[Raw]:
-    """Send the question again if all its answers came late, and request the probe's own name of it meanwhile.
+    """Send the request again if all its answers came late, and let the probe answer for itself meanwhile.
 
-    Unless ``references`` show already what it took for itself while the last of them was on its way. Return what was
-    answered, the question last.
+    Not if ``references`` already show the probe's own time during the last answer. Return all answers, the
+    request's last.
     """
     if (
         not late(check, raws)
@@ -58,7 +58,7 @@ def beside_names(
 ) -> list[Raw]:
     """Let the probe answer for itself a few times while names are waited for; these are counted from ``first`` on.
 
-    A resolver waits for 5 s and more: to send a late question once more only to compare it costs as much again.
+    A resolver waits for 5 s and more: repeating a late request only for a comparison would cost as much again.
     """
     answered: list[Raw] = []
     while len(answered) < REFERENCES and not all_over(questions, APART_SECONDS):

@@ -19,8 +19,8 @@ from nettests.probes.objects import Blank, server_beside
 from nettests.probes.seams import Pods
 
 ADDRESS_TRIES = 3
-"""So often a Pod is made to get the address of the one before it: a plugin that goes round a range gives another one each
-time, and one that takes the first free address gives it at once."""
+"""How often a Pod is created to get the address of the one before it: a plugin that walks through a range gives another
+address each time, and one that takes the first free address gives it at once."""
 
 
 class NotReplacedError(ClusterError):
@@ -29,7 +29,7 @@ class NotReplacedError(ClusterError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacing:
-    """Makes Pods and removes them; safe for threads."""
+    """Creates Pods and removes them; safe for threads."""
 
     pods: Pods
     blank: Blank
@@ -44,7 +44,7 @@ class Replacing:
     ) -> None:
         """Delete a Pod, start another one on the node of ``beside``, and wait until it is Ready; either may be none.
 
-        Nobody can choose a Pod's address on most networks: the other one is made a few times until it has the same.
+        On most networks a Pod's address cannot be chosen: the new Pod is created a few times until it has the same one.
         """
         if gone:
             self.pods.delete_pod(self.blank.namespace, gone)
@@ -57,10 +57,10 @@ class Replacing:
         self._wait_until_gone(gone)
         had = []
         for _ in range(ADDRESS_TRIES):
-            found = self._start(comes, group, beside, wanted)
-            if found == wanted:
+            address = self._start(comes, group, beside, wanted)
+            if address == wanted:
                 return
-            had.append(found)
+            had.append(address)
             self.remove(comes)
             self._wait_until_gone(comes)
         raise NotOfferedError(
@@ -69,7 +69,7 @@ class Replacing:
         )
 
     def _wait_until_gone(self, name: str) -> None:
-        """Wait until a Pod's address may be another's."""
+        """Wait until a Pod's address is free."""
         with suppress(ChannelError):
             self.pods.wait_gone(self.blank.namespace, name, seconds=self.timing.clean_up)
 
@@ -78,7 +78,7 @@ class Replacing:
         like = self.standing[beside]
         self.pods.create(server_beside(like, comes, group, self.facts, self.blank, address=wanted))
         try:
-            found = self.pods.follow_pod(
+            pod = self.pods.follow_pod(
                 self.blank.namespace,
                 comes,
                 settled=lambda now: start.settled(now, ()),
@@ -87,14 +87,14 @@ class Replacing:
             )
         except ChannelError as error:
             raise NotReplacedError(error.message) from error
-        if not start.started(found):
+        if not start.started(pod):
             self.remove(comes)
-            phase = found.get("status", {}).get("phase", "unknown")
+            phase = pod.get("status", {}).get("phase", "unknown")
             raise NotReplacedError(f"Pod {comes} did not become Ready: it is {phase}")
-        self._addresses[comes] = str(found["status"].get("podIP", ""))
+        self._addresses[comes] = str(pod["status"].get("podIP", ""))
         return self._addresses[comes]
 
     def remove(self, name: str) -> None:
-        """Remove a Pod that was made; what stays is left to the end of the run."""
+        """Remove a Pod that was created; if that fails, the run's clean-up removes it."""
         with suppress(ClusterError):
             self.pods.delete_pod(self.blank.namespace, name)

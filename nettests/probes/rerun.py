@@ -23,12 +23,12 @@ HANG_SECONDS = 8.0
 RESOLVER_HANGS_SECONDS = 3 * QUERY_SECONDS + 1
 """The same for one that queries a resolver: it queries a silent server three times."""
 TOOL_HANGS_SECONDS = 12.0
-"""The same for a tool of a node: PowerShell takes seconds to start, and more to list what HNS has."""
+"""The same for a tool of a node: PowerShell takes seconds to start, and more to list HNS."""
 AGAIN_SECONDS = 3.0
 """Between two further ones: time to start and to answer."""
 PROCESS_TRIES = Bounds().processes_per_answer
 CHANNEL_TRIES = 2
-"""An exec that fails is tried so often in all."""
+"""How often an exec is tried in all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +38,17 @@ class Rerunning:
     channel: ExecChannel
     beyond: float = HANG_SECONDS
     tell: Callable[[str], None] = lambda _why: None
-    """Hears why the first process is not the one that answered."""
+    """Called with the reason why the first process is not the one that answered."""
 
     @property
     def slots(self) -> AbstractContextManager[object]:
-        """The channel's own, entered for the first process by who probes; those run again enter them by themselves."""
+        """The channel's slots: the caller enters them for the first process; repeated ones enter them by themselves."""
         return self.channel.slots
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         """Run ``argv`` until a process ends, and say how long that one took.
 
-        ``ChannelError`` when none has after ``timeout`` seconds, by what the first one failed with.
+        ``ChannelError`` if none has after ``timeout`` seconds, with the failure of the first one.
         """
         return _Race(self, tuple(argv), time.monotonic() + timeout).run()
 
@@ -82,19 +82,19 @@ class _Race:
 
     def _wait(self, seconds: float | None) -> ExecAnswer | None:
         """Wait until a process has ended; return what it answered, if it did."""
-        running = [one for one in self._all if one not in self._failed]
+        running = [process for process in self._all if process not in self._failed]
         ended, _ = concurrent.futures.wait(
             running, seconds, return_when=concurrent.futures.FIRST_COMPLETED
         )
-        for one in (each for each in running if each in ended):
+        for process in (process for process in running if process in ended):
             try:
-                answer = one.result()
+                answer = process.result()
             except ProgramMissingError:
                 raise
             except ChannelError as error:
-                self._failed[one] = error
+                self._failed[process] = error
                 continue
-            if one is not self._all[0]:
+            if process is not self._all[0]:
                 self.probed.tell(self._why())
             return answer
         if len(self._failed) == len(self._all):
@@ -107,7 +107,7 @@ class _Race:
         return failed.message if failed else f"no end after {self.probed.beyond:g} s"
 
     def _begin_or_raise(self) -> None:
-        """Try a channel once more that has failed; a process that was given up had all its time."""
+        """Try a failed channel once more; a process that was given up had all its time."""
         if len(self._failed) >= CHANNEL_TRIES or time.monotonic() >= self.until:
             raise self._failed[self._all[0]]
         # All have ended: the slot that the caller still holds is free for this one.
@@ -121,9 +121,9 @@ class _Race:
         self._all.append(begin(lambda _: self._in_turn()).done)
 
     def _in_turn(self) -> ExecAnswer:
-        """Run it when a process may be started, unless another has answered by then.
+        """Run a process when one may be started, unless another has answered by then.
 
-        It is the next one: its answer frees the slots that the hanging ones hold.
+        It is next in line: its answer frees the slots that the hanging ones hold.
         """
         with ahead(self.probed.slots):
             if self._over or time.monotonic() >= self.until:

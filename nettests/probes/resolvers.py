@@ -14,7 +14,7 @@ class Resolvers:
     _answered: dict[str, float] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def told(self, probe: str, at: float) -> None:
+    def note_answer(self, probe: str, at: float) -> None:
         """Note that a name was resolved for ``probe``."""
         with self._lock:
             self._answered[probe] = max(at, self._answered.get(probe, at))

@@ -14,21 +14,21 @@ Object = dict[str, Any]
 
 
 class Creates(Protocol):
-    """Whatever stores objects of a run."""
+    """What stores objects of a run."""
 
     def create(self, item: Object) -> Object:
         """Create an object and return it as stored; ``ClusterError`` when it is refused."""
 
 
 class Reads(Protocol):
-    """Whatever shows objects."""
+    """What reads objects."""
 
     def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
         """Read an object, a list or a log; return status and body. ``ChannelError`` without an answer."""
 
 
 class ShowsPods(Protocol):
-    """Whatever knows how a run's Pods are now."""
+    """What lists a run's Pods as they are now."""
 
     def standing_pods(
         self, namespace: str, names: Collection[str], *, selector: str
@@ -37,12 +37,12 @@ class ShowsPods(Protocol):
 
 
 class Executes(Protocol):
-    """Whatever starts processes in containers."""
+    """What starts processes in containers."""
 
     def open_exec(
         self, namespace: str, pod: str, container: str, *, node: str, os: OS
     ) -> ExecChannel:
-        """Return a channel that runs processes; those on the same ``node`` share the bound of its system."""
+        """Return a channel that runs processes; those on the same ``node`` share its limit."""
 
 
 class Cluster(Creates, Executes, Protocol):
@@ -57,12 +57,12 @@ class Cluster(Creates, Executes, Protocol):
         stuck: float,
         on_change: Callable[[int, int], None],
     ) -> tuple[dict[str, Object], dict[str, str]]:
-        """Return Ready pods, and for the others why they are not."""
+        """Return Ready pods, and for the others the reason."""
 
     def wait_for_endpoints(
         self, namespace: str, ready: Mapping[str, frozenset[str]], *, seconds: float
     ) -> dict[str, frozenset[str]]:
-        """Return by Service the pods that are no ready endpoints of it after ``seconds``.
+        """Return by Service the pods that are not ready endpoints of it after ``seconds``.
 
         ``ClusterError`` where endpoints cannot be read.
         """
@@ -87,7 +87,7 @@ class Cluster(Creates, Executes, Protocol):
 
 
 class ApiServer(Reads, Protocol):
-    """The API server as far as objects are concerned."""
+    """The API server's operations on objects."""
 
     def dry_run(self, item: Object) -> tuple[int, str]:
         """Request an object to be created without being stored; return status and body.
@@ -97,7 +97,7 @@ class ApiServer(Reads, Protocol):
 
 
 class Services(Creates, Reads, Protocol):
-    """The cluster as far as a check changes a Service of its own."""
+    """The cluster as far as a check changes its own Service."""
 
     def delete(self, path: str) -> None:
         """Delete an object of the run's; ``ClusterError`` when it is refused."""
@@ -107,19 +107,19 @@ class Services(Creates, Reads, Protocol):
 
 
 class Replaces(Protocol):
-    """Whoever puts another Pod into the place of one."""
+    """What replaces a Pod by another one."""
 
     def replace(
         self, gone: str, comes: str, group: str, *, beside: str, keeping_address: bool = False
     ) -> None:
-        """Delete a Pod, and start another one, at its address if that is wanted; either may be none.
+        """Delete a Pod, and start another one, at its address if wanted; either may be none.
 
         ``ClusterError`` when it does not start, ``NotOfferedError`` when it never gets that address.
         """
 
 
 class Pods(Creates, Executes, Reads, Protocol):
-    """The cluster as far as a check makes a Pod of its own; failures are ``ChannelError``."""
+    """The cluster as far as a check creates its own Pod; failures are ``ChannelError``."""
 
     def follow_pod(
         self,
@@ -130,9 +130,9 @@ class Pods(Creates, Executes, Reads, Protocol):
         seconds: float,
         stuck: float,
     ) -> Object:
-        """Return a pod as soon as it is ``settled``, or as it is when it is given up.
+        """Return a pod as soon as it is ``settled``, or as it is when the wait ends.
 
-        It is given up after ``seconds``, and after ``stuck`` in a state that does not heal by itself.
+        The wait ends after ``seconds``, and after ``stuck`` in a state that does not heal by itself.
         """
 
     def follow_pods(
@@ -145,20 +145,20 @@ class Pods(Creates, Executes, Reads, Protocol):
         seconds: float,
         stuck: float,
     ) -> list[Object]:
-        """Return the pods that carry labels as soon as they are ``settled``, or as they are when they are given up.
+        """Return the pods of a selector as soon as they are ``settled``, or as they are when the wait ends.
 
-        They are given up when none has come after ``appear`` seconds, after ``seconds``, and when all of them are
+        The wait ends if there is none after ``appear`` seconds, after ``seconds``, and when all of them have been
         for ``stuck`` in a state that does not heal by itself.
         """
 
     def attach(self, namespace: str, pod: str, container: str, *, until: str) -> str:
-        """Return what a container writes from now on, until that holds ``until`` or the time of a process is over."""
+        """Return what a container writes from now on, until it contains ``until`` or the time of a process is over."""
 
     def update(self, path: str, item: Object) -> None:
         """Replace an object of the run's by this state of it; ``ClusterError`` when it is refused."""
 
     def events_of(self, namespace: str, pod: str) -> list[Object]:
-        """Return the events of a pod, or of what makes it; none where they cannot be read."""
+        """Return the events of a pod, or of its controller; none if they cannot be read."""
 
     def log_of(self, namespace: str, pod: str, container: str, *, timed: bool = False) -> str:
         """Return a container's log; ``timed`` begins each line with its node's time."""
@@ -170,10 +170,10 @@ class Pods(Creates, Executes, Reads, Protocol):
         """Delete an object of the run's, and what belongs to it; ``ClusterError`` when it is refused."""
 
     def read_port(self, namespace: str, pod: str, port: int, *, timeout: float) -> str:
-        """Return what a pod's server says by itself over a port-forward."""
+        """Return what a pod's server sends by itself over a port-forward."""
 
     def wait_gone(self, namespace: str, name: str, *, seconds: float, uid: str = "") -> bool:
-        """Wait until a pod is gone, or the one with ``uid`` where another may come; return whether it is."""
+        """Wait until a pod is gone, or the one with ``uid`` if another may replace it; return whether it is."""
 
     def follow_end(
         self, namespace: str, name: str, *, seconds: float
@@ -188,7 +188,7 @@ class Pods(Creates, Executes, Reads, Protocol):
 
 
 class Converses(Protocol):
-    """Whatever starts processes that can be spoken to."""
+    """What starts interactive processes."""
 
     def converse(
         self, namespace: str, pod: str, container: str, argv: Sequence[str]
@@ -201,10 +201,10 @@ class Examined(ApiServer, Pods, Converses, Services, Protocol):
 
 
 class Recorder(Protocol):
-    """The journal as far as probes write it."""
+    """The journal as far as probes write to it."""
 
     def raw(self, raw: Raw) -> object:
-        """Write one question and its answer."""
+        """Write one request and its answer."""
 
     def done(
         self,

@@ -38,7 +38,7 @@ from nettests.probes.seams import Recorder
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 STOPPED = "the run was stopped"
-"""How every reason begins that says that a check was not run to its end."""
+"""The beginning of every reason why a check was not run to its end."""
 
 
 class StoppedError(NettestsError):
@@ -53,14 +53,14 @@ class Probe:
     http: tuple[HttpChannel, ...] = ()
     execute: ExecChannel | None = None
     inspector: ExecChannel | None = None
-    """Where processes see all of a Windows node's configuration."""
+    """The exec channel whose processes see all of a Windows node's configuration."""
     http_slots: AbstractContextManager[object] = field(default_factory=nullcontext)
-    """Bounds the questions over ``http``."""
+    """Limits the requests over ``http``."""
 
     def get(
         self, path: str, *, timeout: float, tell: Callable[[str], None] = lambda _why: None
     ) -> "Answer":
-        """Request a path over the working channel, and over another one where that fails, which ``tell`` hears of."""
+        """Request a path over the working channel, and over another one if that fails; ``tell`` is called with the failure."""
         errors: list[str] = []
         for channel in self.http[:2]:
             began = time.monotonic()
@@ -72,7 +72,7 @@ class Probe:
             seconds = got.seconds
             if errors:
                 tell(f"{errors[0]}; retried over {channel.name}")
-                # What the channel that failed took is no time of the answer's.
+                # The time of the failed channel does not count for the answer.
                 seconds = time.monotonic() - began if seconds is None else seconds
             return Answer(channel=channel.name, status=got.status, stdout=got.body, seconds=seconds)
         return Answer(
@@ -83,7 +83,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What one command brought, whatever carried it."""
+    """The result of one command, over whatever channel."""
 
     channel: str
     exit_code: int | None = None
@@ -92,10 +92,10 @@ class Answer:
     stderr: str = ""
     error: str | None = None
     seconds: float | None = None
-    """How long the question itself took, where the channel was opened first."""
+    """How long the request itself took, if the channel had to be opened first."""
 
     def examination(self, wanted: Command, context: Mapping[str, str]) -> Examination:
-        """Return it with what was tested."""
+        """Return the answer as an examination, with its command."""
         return Examination(
             tool=wanted.tool,
             words=wanted.words,
@@ -121,12 +121,12 @@ class Sender:
     began: float
     stopped: threading.Event = field(default_factory=threading.Event)
     examiners: Mapping[Question, Examiner] = field(default_factory=dict)
-    """Who answers the questions that take more than one command."""
+    """Carry out the questions that take more than one command."""
     pace: Pace = field(default_factory=Pace)
     resolvers: Resolvers = field(default_factory=Resolvers)
     own_times: OwnTimes = field(default_factory=OwnTimes)
     carried: Callable[[Raw], None] = lambda _raw: None
-    """Hears of each answer at once, also where the recorder keeps it back."""
+    """Called with each answer at once, also if the recorder holds it back."""
 
     def send(
         self,
@@ -140,9 +140,10 @@ class Sender:
         more: Mapping[str, str] = NOTHING,
         on_sent: Callable[[], None] = lambda: None,
     ) -> Raw:
-        """Send once, write the answer to the journal and return it; ``more`` is what to know of it besides.
+        """Send once, write the answer to the journal and return it; ``more`` is added to its context.
 
-        ``on_sent`` is called when it had its turn. ``paced`` waits until a refusal by ICMP would be told, where the limit of a Linux kernel is reached.
+        ``on_sent`` is called once the request had its turn. With ``paced``, if a Linux kernel's
+        rate limit is reached, it waits until a refusal by ICMP would be sent.
         ``NotStandingError`` or ``CannotProbeError`` when there is nothing to probe or no means to.
         """
         self._go_on()
@@ -159,10 +160,10 @@ class Sender:
         if reserved is not None:
             self.stopped.wait(max(0.0, reserved.since - now))
         slot = self._slot(wanted, action)
-        # What a reference is compared with is under way: after that it would show nothing.
+        # A reference counts only while the request that it is compared with is under way.
         with (
             ahead(slot) if purpose == REFERENCE else slot
-        ):  # waiting for a turn is no part of the answer's time
+        ):  # waiting for a turn does not count for the answer
             self._go_on()
             started = time.monotonic()
             if reserved is not None:
@@ -181,15 +182,15 @@ class Sender:
             if reserved is not None:
                 self.pace.heard(reserved, ended)
             elif may_be_icmp(action):
-                self.pace.told(action.source.probe, started, ended)
+                self.pace.note_refusal(action.source.probe, started, ended)
         if positive(raw, action.question):
             took(slot, self._of_channel(wanted, action, elapsed / read_raw(raw).tries))
             if queries_resolver(action):
-                self.resolvers.told(action.source.probe, ended)
+                self.resolvers.note_answer(action.source.probe, ended)
         return raw
 
     def _of_channel(self, wanted: Command, action: Action, seconds: float) -> float:
-        """Return how many of an answer's seconds the channel may have taken: no more than the probe needs for itself."""
+        """Return how many of an answer's seconds the channel may have taken: at most what the probe needs for itself."""
         if wanted.means != "dial" or seconds <= PROMPT_SECONDS:
             return seconds
         return min(seconds, self.own_times.of(action.source.probe, lambda: self._own_time(action)))
@@ -254,15 +255,15 @@ class Sender:
         return raw
 
     def carry_out(self, wanted: Command, action: Action) -> Answer:
-        """Do what ``wanted`` says from the source of ``action``, before checks; channel errors are in the answer.
+        """Carry out ``wanted`` from the source of ``action``, before checks; channel errors are in the answer.
 
-        Used while Services converge, within a deadline: the turn of hundreds of checks is no time of a Service's.
+        Used while Services converge, within a deadline: waiting for hundreds of checks does not count for a Service.
         """
         with ahead(self._slot(wanted, action)):
             return self._answer(wanted, action)
 
     def _slot(self, wanted: Command, action: Action) -> AbstractContextManager[object]:
-        """Return what bounds the questions over this channel."""
+        """Return what limits the requests over this channel."""
         probe = self.probes.get(action.source.probe)
         if probe is None or wanted.means == "external":
             return nullcontext()
@@ -271,7 +272,7 @@ class Sender:
         if probe.execute is None:
             return nullcontext()
         slots = probe.execute.slots
-        # A resolver waits for a silent server three times as long as others do, and ``ping`` for each echo.
+        # A resolver waits three times as long for a silent server, and ``ping`` waits for each echo.
         return ahead(slots) if queries_resolver(action) or action.protocol.echoed else slots
 
     def _answer(self, wanted: Command, action: Action) -> Answer:

@@ -15,7 +15,7 @@ from nettests.model.words import TargetKind
 from nettests.probes.service_pairs import Pair
 
 SENTINEL_SECONDS = 60.0
-"""So long a node's other Services wait for its sentinel at most: they may answer where it never will."""
+"""How long a node's other Services wait for its sentinel at most: they may answer even if it never does."""
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class SentinelFirst:
     seconds: float = SENTINEL_SECONDS
     clock: Callable[[], float] = time.monotonic
     _answered: dict[str, threading.Event] = field(init=False)
-    """By probe, whether its sentinel was waited for to the end; of none while all can be polled at once."""
+    """By probe, set when the wait for its sentinel has ended; empty while all pairs can be polled at once."""
     _until: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -42,20 +42,20 @@ class SentinelFirst:
         return len(self.pairs) > self.at_once
 
     def in_order(self) -> list[Pair]:
-        """Return the pairs, those first that wait for no other."""
+        """Return the pairs; those that wait for no other come first."""
         return sorted(
-            self.pairs, key=lambda one: (not self._is_sentinel(one), self._waits(one), one)
+            self.pairs, key=lambda pair: (not self._is_sentinel(pair), self._waits(pair), pair)
         )
 
     def wait(self, pair: Pair, stopped: threading.Event) -> None:
         """Return when a pair may be polled."""
         if not self._waits(pair):
             return
-        if not stopped.is_set():  # once it is, sentinels are waited for no more, and settled
+        if not stopped.is_set():  # after a stop sentinels count as settled
             self._answered[pair.probe].wait(max(0.0, self._until - self.clock()))
 
     def settle(self, pair: Pair) -> None:
-        """Say that a pair is waited for no more, however that ended."""
+        """Note that the wait for a pair has ended, whatever the result."""
         if self._is_sentinel(pair) and pair.probe in self._answered:
             self._answered[pair.probe].set()
 
@@ -63,6 +63,6 @@ class SentinelFirst:
         return pair.name == self.sentinel
 
     def _waits(self, pair: Pair) -> bool:
-        """Whether what answers is told of by the rules of the node that the sentinel stands for."""
+        """Whether a pair waits for its sentinel: it depends on the same rules of the node."""
         apart = self._is_sentinel(pair) or pair.kind is TargetKind.POD_IP
         return not apart and pair.probe in self._answered

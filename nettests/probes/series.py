@@ -18,25 +18,25 @@ from nettests.probes.beside import DIAL_PATIENCE, Pending, begin, one_over
 from nettests.probes.sending import Sender
 
 BESIDE_SECONDS = PROMPT_SECONDS
-"""A connection that is not answered by then is slow: two nodes need milliseconds."""
+"""A connection without an answer by then is slow: two nodes need milliseconds."""
 UNDER_WAY = Bounds().connections_per_check
 
 
 @dataclass(slots=True)
 class Series:
-    """The connections of one check, each by a turn: who answers, then whom the server saw."""
+    """The connections of one check, by turn: first which backend answers, then which client the server saw."""
 
     sender: Sender
     check: Check
     _begun: list[Pending[Raw]] = field(default_factory=list)
 
     def run(self) -> None:
-        """Open them until there are enough, or too many have failed; wait for all that were begun."""
+        """Open connections until there are enough, or too many have failed; wait for all of them."""
         action = self.check.action
         turns = [0] * action.connections + [1] * self._client_addresses
         try:
             for number, turn in enumerate(turns, 1):
-                if number > 1 and turn == 0:  # who the client is can be probed at any time
+                if number > 1 and turn == 0:  # the client's address can be probed at any time
                     self.sender.stopped.wait(action.pause)
                 self._begin(number, turn)
                 if action.pause:
@@ -45,14 +45,14 @@ class Series:
                 if self._over():
                     return
         finally:
-            for one in self._begun:
-                one.wait()
-        for one in self._begun:
-            one.result()  # what cannot be probed is said by the client
+            for connection in self._begun:
+                connection.wait()
+        for connection in self._begun:
+            connection.result()  # raises if nothing could be probed
 
     @property
     def _client_addresses(self) -> int:
-        """How many connections tell the client's port: of a member so many as show that they differ."""
+        """How many connections report the client's port: for a member just enough to show that ports differ."""
         wanted = self.sender.timing.client_addresses
         return min(2, wanted) if member_of(self.check.id) else wanted
 
@@ -69,22 +69,22 @@ class Series:
     def _wait(self, *, alone: bool) -> None:
         """Wait until the next one may be opened.
 
-        The first is alone, it tells a client's backend where one is kept, unless it is silent: that tells none.
+        The first one is alone, as it shows a client's backend under session affinity; without an answer it shows none.
         """
         newest = self._begun[-1]
         newest.answered(DIAL_PATIENCE if alone else BESIDE_SECONDS)
-        while (under_way := [one for one in self._begun if not one.over]) and (
+        while (under_way := [connection for connection in self._begun if not connection.over]) and (
             self._full(len(under_way))
         ):
             one_over(under_way)
 
     def _full(self, under_way: int) -> bool:
-        """Whether so many are enough for now: beside silent ones alone, as many as are taken for silence.
+        """Whether enough are under way; if none was answered, as many as make a failure.
 
-        What some ports refuse by design all of them may have refused so far: Windows needs a second and a half to tell.
+        Where some ports refuse by design, all answers so far may be refusals, which take Windows 1.5 s.
         """
         question = self.check.action.question
-        over = [one.result() for one in self._begun if one.over]
+        over = [connection.result() for connection in self._begun if connection.over]
         refused = over and all(read_raw(raw).outcome is Outcome.REFUSED for raw in over)
         if any(positive(raw, question) for raw in over) or (
             refused and some_may_refuse(self.check.target)
@@ -93,8 +93,8 @@ class Series:
         return under_way + len(over) >= self.sender.timing.failures
 
     def _over(self) -> bool:
-        """Whether no further one is worth opening: a channel failed, or too many connections did."""
-        raws = [one.result() for one in self._begun if one.over]
+        """Whether to open no more: a channel failed, or too many connections did."""
+        raws = [connection.result() for connection in self._begun if connection.over]
         if any(raw.error is not None for raw in raws):
             return True
         failed = [raw for raw in raws if not positive(raw, self.check.action.question)]

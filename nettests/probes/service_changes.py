@@ -21,7 +21,7 @@ _KEPT = ("name", "port", "targetPort", "protocol")
 
 
 class Operation(StrEnum):
-    """What is done to a Service."""
+    """An operation on a Service."""
 
     RECREATE = "recreate"
     UPDATE = "update"
@@ -34,21 +34,21 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A Service, and the backend that has to answer there, which may be nobody or all.
+    """A Service, and the backend that has to answer there: one, none, or several.
 
-    ``told`` is what to say where it does not come to that; empty where the backend alone says it.
+    ``description`` reports that it did not; empty if the backend's name is enough.
     """
 
     service: str
     behind: str
-    told: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One change: ``operation`` is done with ``item`` to ``service``, and then it is looked at who answers.
+    """One change: ``operation`` with ``item`` on ``service``, and then a look at which backends answer.
 
-    ``unseen`` is a change that no answer shows: who answers is looked at for as long as rules took to follow others.
+    ``unseen`` marks a change that no answer shows: the look lasts as long as rules took to follow other changes.
     ``gone`` and ``comes`` are the Pods of ``REPLACE``, where there is one.
     """
 
@@ -60,32 +60,32 @@ class Step:
     gone: str = ""
     comes: str = ""
     keeping_address: bool = False
-    """Whether the Pod that comes has to have the address of the one that goes."""
+    """Whether the new Pod has to have the address of the old one."""
 
 
-def steps(check: Check, known: Mapping[str, Object]) -> Iterator[Step]:
-    """Yield the changes before ``check``; ``known`` are the Services as they stood in the beginning, by name."""
+def steps(check: Check, services: Mapping[str, Object]) -> Iterator[Step]:
+    """Yield the changes before ``check``; ``services`` holds the Services as they stood before, by name."""
     settings, name = check.target.settings, check.target.service or ""
     change = settings.change if settings is not None else Change.RECREATED
     match change:
         case Change.RECREATED:
             for backend in _backends(check):
-                item = remade(known[name], {POD_LABEL: backend})
+                item = remade(services[name], {POD_LABEL: backend})
                 look = Look(service=name, behind=backend)
                 yield Step(operation=Operation.RECREATE, service=name, item=item, looks=(look,))
         case Change.ENDPOINTS:
             for backend in _in_place(check):
-                item = led_to(known[name], backend)
+                item = led_to(services[name], backend)
                 look = Look(service=name, behind=backend)
                 yield Step(operation=Operation.UPDATE, service=name, item=item, looks=(look,))
         case Change.SIBLING:
-            yield from _beside_a_sibling(check, known[sibling_of(name)])
+            yield from _beside_a_sibling(check, services[sibling_of(name)])
         case Change.POD:
-            yield from _replaced(check, known[name])
+            yield from _replaced(check, services[name])
         case Change.SAME_ADDRESS:
-            yield from _replaced(check, known[name], keeping_address=True)
+            yield from _replaced(check, services[name], keeping_address=True)
         case Change.PORT_NAME:
-            yield from _renamed(check, known[name])
+            yield from _renamed(check, services[name])
         case _:
             assert_never(change)
 
@@ -98,7 +98,7 @@ def services_of(check: Check) -> tuple[str, ...]:
 
 
 def _backends(check: Check) -> Iterator[str]:
-    """Yield who stands behind the Service, one after the other; the last one is the check's own."""
+    """Yield the Service's backends in order; the last one is the check's own."""
     (final,) = check.target.backends
     for _ in range(ROUNDS):
         for former in check.target.former:
@@ -110,7 +110,7 @@ def _backends(check: Check) -> Iterator[str]:
 
 
 def _in_place(check: Check) -> Iterator[str]:
-    """Yield to whom the Service leads, one after the other: others, the check's own, several, none, several, its own."""
+    """Yield the Service's backends in order: others, the check's own, several, none, several, its own."""
     (final,) = check.target.backends
     for former in check.target.former:
         yield former
@@ -123,18 +123,18 @@ def _in_place(check: Check) -> Iterator[str]:
 
 
 def _beside_a_sibling(check: Check, sibling: Object) -> Iterator[Step]:
-    """Yield a sibling's going and coming: that it is gone shows at its address, and the Service has to go on."""
+    """Yield deletions and creations of a sibling: its own address shows them, and the Service has to keep working."""
     (final,) = check.target.backends
     name = check.target.service or ""
     twin = sibling_of(name)
     again = remade(sibling, sibling["spec"]["selector"])
 
     def step(operation: Operation, behind: str, done: str) -> Step:
-        said = f"Service {twin} over the same endpoints {done}"
+        change = f"Service {twin} over the same endpoints {done}"
         still = "is answered all the same" if behind == NO_ENDPOINTS else f"{final} does not answer"
         looks = (
-            Look(service=twin, behind=behind, told=f"{said}, and {still}"),
-            Look(service=name, behind=final, told=f"{said}, and this one lost {final}"),
+            Look(service=twin, behind=behind, description=f"{change}, and {still}"),
+            Look(service=name, behind=final, description=f"{change}, and this one lost {final}"),
         )
         return Step(operation=operation, service=twin, item=again, looks=looks)
 
@@ -150,12 +150,12 @@ def group_of(service: str) -> str:
     return service
 
 
-def _replaced(check: Check, known: Object, *, keeping_address: bool = False) -> Iterator[Step]:
-    """Yield Pods that take each other's place behind the Service, until it leads to the check's own backend again."""
+def _replaced(check: Check, service: Object, *, keeping_address: bool = False) -> Iterator[Step]:
+    """Yield Pods that replace each other behind the Service, until it has the check's own backend again."""
     where = " at the same address" if keeping_address else ""
     (final,) = check.target.backends
     name = check.target.service or ""
-    yield Step(operation=Operation.UPDATE, service=name, item=led_to(known, group_of(name)))
+    yield Step(operation=Operation.UPDATE, service=name, item=led_to(service, group_of(name)))
     former = ""
     for number in range(1, ROUNDS + 2):
         pod = f"{name}-{number}"
@@ -164,7 +164,7 @@ def _replaced(check: Check, known: Object, *, keeping_address: bool = False) -> 
             if former
             else f"the Service was left with the new Pod {pod} as its endpoint"
         )
-        look = Look(service=name, behind=pod, told=f"{done}, and {_STAY}")
+        look = Look(service=name, behind=pod, description=f"{done}, and {_STAY}")
         yield Step(
             operation=Operation.REPLACE,
             service=name,
@@ -174,9 +174,9 @@ def _replaced(check: Check, known: Object, *, keeping_address: bool = False) -> 
             keeping_address=keeping_address and bool(former),
         )
         former = pod
-    told = f"the Service was left with {final} as endpoints in place, and {_STAY}"
-    back = Look(service=name, behind=final, told=told)
-    yield Step(operation=Operation.UPDATE, service=name, item=led_to(known, final), looks=(back,))
+    description = f"the Service was left with {final} as endpoints in place, and {_STAY}"
+    back = Look(service=name, behind=final, description=description)
+    yield Step(operation=Operation.UPDATE, service=name, item=led_to(service, final), looks=(back,))
     yield Step(operation=Operation.REPLACE, service=name, gone=former)
 
 
@@ -184,7 +184,7 @@ _STAY = "its rules did not follow"
 _RENAMED = "the Service's ports were renamed in place"
 
 
-def _renamed(check: Check, known: Object) -> Iterator[Step]:
+def _renamed(check: Check, service: Object) -> Iterator[Step]:
     """Yield new names for the ports, first with another backend, which shows that rules follow, then alone."""
     (final,) = check.target.backends
     name = check.target.service or ""
@@ -192,44 +192,46 @@ def _renamed(check: Check, known: Object) -> Iterator[Step]:
     for _ in range(ROUNDS):
         for backend in (*check.target.former, final):
             number += 1
-            item = renamed(led_to(known, backend), number)
-            told = f"{_RENAMED} and left with {backend} as endpoints, and {_STAY}"
-            look = Look(service=name, behind=backend, told=told)
+            item = renamed(led_to(service, backend), number)
+            description = f"{_RENAMED} and left with {backend} as endpoints, and {_STAY}"
+            look = Look(service=name, behind=backend, description=description)
             yield Step(operation=Operation.UPDATE, service=name, item=item, looks=(look,))
         number += 1
-        item = renamed(led_to(known, final), number)
-        look = Look(service=name, behind=final, told=f"{_RENAMED}, and it lost {final}")
+        item = renamed(led_to(service, final), number)
+        look = Look(service=name, behind=final, description=f"{_RENAMED}, and it lost {final}")
         yield Step(operation=Operation.UPDATE, service=name, item=item, looks=(look,), unseen=True)
 
 
-def led_to(known: Object, backend: str) -> Object:
-    """Return a Service as it stands, with a selector for one pod, for all servers, or for none."""
-    marks = known["metadata"].get("labels") or {}
+def led_to(service: Object, backend: str) -> Object:
+    """Return the Service with a selector for one pod, for all servers, or for none."""
+    marks = service["metadata"].get("labels") or {}
     run = {RUN_LABEL: marks[RUN_LABEL]} if RUN_LABEL in marks else {}
     chosen = {**run, PURPOSE_LABEL: "server"} if backend == SEVERAL else {POD_LABEL: backend}
-    metadata = {key: value for key, value in known["metadata"].items() if key != "resourceVersion"}
+    metadata = {
+        key: value for key, value in service["metadata"].items() if key != "resourceVersion"
+    }
     return {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": metadata,
-        "spec": {**known["spec"], "selector": chosen},
+        "spec": {**service["spec"], "selector": chosen},
     }
 
 
 def renamed(item: Object, number: int) -> Object:
-    """Return a Service whose ports have other names, by this number."""
+    """Return the Service with new port names, made from ``number``."""
     spec = item["spec"]
     ports = [{**port, "name": f"{port['name']}-{number}"} for port in spec["ports"]]
     return {**item, "spec": {**spec, "ports": ports}}
 
 
-def remade(known: Object, selector: Mapping[str, str]) -> Object:
-    """Return a Service to be created as it was, at its address, with this selector."""
-    spec = known["spec"]
+def remade(service: Object, selector: Mapping[str, str]) -> Object:
+    """Return the Service for recreation at its address, with this selector."""
+    spec = service["spec"]
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {key: known["metadata"][key] for key in ("name", "namespace", "labels")},
+        "metadata": {key: service["metadata"][key] for key in ("name", "namespace", "labels")},
         "spec": {
             "type": "ClusterIP",
             "clusterIP": spec["clusterIP"],

@@ -30,12 +30,12 @@ PAUSE_SECONDS = 0.2
 
 
 class Changes(Services, Converses, Protocol):
-    """The cluster as far as Services are changed and processes are spoken to."""
+    """The cluster as far as Services are changed and interactive processes run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What stands, and who is probed."""
+    """The deployed objects, and the probes."""
 
     api: Changes
     namespace: str
@@ -54,7 +54,7 @@ class InUse:
     action: Action
 
     def dial(self, host: str, port: int, protocol: Carrier) -> tuple[str, float]:
-        """Have the probe dial once; return what came of it and how long it took. ``ChannelError`` without an answer."""
+        """Have the probe dial once; return the body and the seconds. ``ChannelError`` without an answer."""
         probe = self.of.probes.get(self.action.source.probe)
         if probe is None:
             raise ChannelError(f"probe {self.action.source.probe} cannot be probed")
@@ -68,7 +68,7 @@ class InUse:
         return got.stdout, time.monotonic() - began if got.seconds is None else got.seconds
 
     def wait(self, come: Callable[[], bool]) -> bool:
-        """Wait until something has come about, for as long as rules may take; return whether it has."""
+        """Wait until a condition holds, for as long as rules may take; return whether it does."""
         deadline = time.monotonic() + self.of.timing.convergence
         while not come():
             if time.monotonic() > deadline:
@@ -81,17 +81,17 @@ class InUse:
         if self.of.stopped.wait(PAUSE_SECONDS):
             raise StoppedError(f"{STOPPED} while a Service changed")
 
-    def lead(self, known: Object, backend: str) -> None:
-        """Have the Service lead to one backend, in place."""
-        self.of.api.update(self._path, led_to(known, backend))
+    def lead(self, service: Object, backend: str) -> None:
+        """Point the Service to one backend, in place."""
+        self.of.api.update(self._path, led_to(service, backend))
 
     def read(self) -> Object:
         """Return the Service as it stands."""
         status, text = self.of.api.read(self._path, {})
         if status != 200:
             raise NotFollowedError(f"{self._path} cannot be read: {status} {text}")
-        found: Object = read_json(text)
-        return found
+        service: Object = read_json(text)
+        return service
 
     @property
     def _path(self) -> str:
@@ -117,5 +117,5 @@ class InUse:
     @property
     def channel(self) -> str:
         """The channel by which the probe is reached."""
-        found = self.of.probes.get(self.action.source.probe)
-        return found.http[0].name if found and found.http else "none"
+        probe = self.of.probes.get(self.action.source.probe)
+        return probe.http[0].name if probe and probe.http else "none"

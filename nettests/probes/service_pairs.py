@@ -38,36 +38,36 @@ def pairs_of(
 
     ``probe_on`` names the probe pod of each node that has one. A node or an external vantage point has no
     dial of its own; the probe pod of its node, or of the target's, stands in for it, because
-    kube-proxy programs a node as a whole. ``sentinel`` is the Service that was made last: a node where
-    it answers knows all that was said of the others, also of those that are meant to stay silent.
-    Of the fleet's members there are as many as pairs of nodes: what their targets need is waited for once a node.
+    kube-proxy programs a node as a whole. ``sentinel`` is the Service that was created last: a node where
+    it answers has the rules of all others, also of those that are meant not to answer.
+    Members of the fleet are many, one for each pair of nodes: each node is waited for once for all of them.
     """
     if member_of(check.id):
         return _once_a_node(check.action, probe_on, sentinel)
-    found: set[Pair] = set()
+    pairs: set[Pair] = set()
     for action in (check.action, *(control.action for control in check.controls)):
         probes = _polling_pods(action, probe_on)
         if sentinel and action.target.service is not None:
-            found |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
+            pairs |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
         named = _named(action.target)
         if named is not None:
             served = probes & _served(action, probe_on)
-            found |= {Pair(*named, probe, action.family) for probe in served}
-    return frozenset(found)
+            pairs |= {Pair(*named, probe, action.family) for probe in served}
+    return frozenset(pairs)
 
 
 def _once_a_node(action: Action, probe_on: dict[str, str], sentinel: str | None) -> frozenset[Pair]:
-    """Return what has to answer the node whose rules a member meets: a Service there, or a Pod on its own node."""
+    """Return the pairs of the node whose rules a member depends on: a Service there, or a Pod on its own node."""
     of_pod = action.target.pod is not None and action.target.service is None
     at_target = of_pod or action.target.descriptor.owner is Owner.NODE_PORT
     probe = probe_on.get((action.target.node if at_target else action.source.node) or "")
     named = _named(action.target)
     if probe is None or named is None:
         return frozenset()
-    found = {Pair(*named, probe, action.family)}
+    pairs = {Pair(*named, probe, action.family)}
     if sentinel and action.target.service is not None:
-        found.add(Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe))
-    return frozenset(found)
+        pairs.add(Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe))
+    return frozenset(pairs)
 
 
 def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
@@ -85,8 +85,8 @@ def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
 
 
 def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods that get an answer when all is well; the others are not waited for."""
-    settings, own = action.target.settings, probe_on.get(action.source.node or "")
+    """Return the probe pods that should get an answer; the others are not waited for."""
+    settings, own_probe = action.target.settings, probe_on.get(action.source.node or "")
     every = set(probe_on.values())
     if settings is not None and settings.internal_local:
         # Only clients on the backend's own node are served.
@@ -97,10 +97,10 @@ def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
         and action.source.node == action.target.node
     ):
         # Documented to stay silent on Windows: waiting for an answer would take a minute.
-        return every - {own or ""}
+        return every - {own_probe or ""}
     if settings is not None and settings.publish_not_ready and action.source.os is OS.WINDOWS:
         # kube-proxy for Windows leaves out endpoints that do not serve (kubernetes/kubernetes#113776 and its picks).
-        return every - {own or ""}
+        return every - {own_probe or ""}
     return every
 
 
@@ -108,14 +108,12 @@ def _named(target: Target) -> tuple[TargetKind, str] | None:
     if target.settings is not None and target.settings.by_hand in _IN_QUESTION:
         return None  # whether its backends answer is what is tested
     if target.settings is not None and target.settings.no_endpoints:
-        return (
-            None  # it answers nobody; the ordinary Service that its control targets is waited for
-        )
+        return None  # it never answers; the wait is for the ordinary Service of its control
     reached = target.descriptor
     if reached.owner is Owner.PODS:
         return target.kind, SUBDOMAIN
     balanced = reached.location is Location.LOAD_BALANCER
-    # With settings of its own a load balancer need answer nobody at its address.
+    # With its own settings a load balancer may answer at its address, or not.
     itself = reached.awaited_itself and (not balanced or target.settings == LOAD_BALANCED)
     if target.service is not None:
         by_name = target.name_form is not None

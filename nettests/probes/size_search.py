@@ -20,12 +20,12 @@ from nettests.probes.controls import Controls
 from nettests.probes.sending import Sender
 
 SIZES = (576, 1280, 1400, 1410, 1450, 1460, 1480, 1500)
-"""What every host takes (RFC 1122), what every link carries (RFC 8200), and the MTUs of plugins, clouds and tunnels over
-Ethernet: VXLAN 1450 and 1410 over 1460, GCP 1460, IPIP 1480."""
+"""The size that every host accepts (RFC 1122), the one that every link carries (RFC 8200), and the MTUs of plugins,
+clouds and tunnels over Ethernet: VXLAN 1450 and 1410 over 1460, GCP 1460, IPIP 1480."""
 IN_FRAGMENTS = 2000
 """More than Ethernet carries in one packet, and less than agnhost's buffers of 2048 bytes hold."""
 BETWEEN = 15
-"""Sizes that are tried at once between two others: two rounds find one of 256."""
+"""Sizes that are tried at once between two others: two rounds find the exact one of 256."""
 ROUNDS = 2
 
 
@@ -43,7 +43,7 @@ class SizeSearch:
     _broken: bool = False
 
     def run(self) -> None:
-        """Send the sizes; where some are lost and others not, narrow the limit down."""
+        """Send the sizes; if some are lost and others not, narrow down the limit."""
         self._send(first_sizes(self.check.action.size))
         if not self._lost:
             return
@@ -62,7 +62,7 @@ class SizeSearch:
         """Return sizes between the largest that passed below all that were lost, and the smallest of those."""
         largest, smallest = max(self._passed), min(self._lost)
         if smallest <= largest:
-            return set()  # it is not the size
+            return set()  # size is not the reason
         gap = smallest - largest
         return {largest + gap * step // (BETWEEN + 1) for step in range(1, BETWEEN + 1)} - {largest}
 
@@ -108,6 +108,6 @@ class SizeSearch:
 
 
 def first_sizes(mtu: int | None) -> frozenset[int]:
-    """Return the sizes that are sent first; with those around the Pods' MTU, where it is known and can be sent."""
+    """Return the first sizes; with those around the Pods' MTU, if it is known and can be sent."""
     around = {mtu, mtu - 1} if mtu is not None and SIZES[0] < mtu < IN_FRAGMENTS else set()
     return frozenset({*SIZES, *around, IN_FRAGMENTS})

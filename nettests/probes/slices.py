@@ -32,7 +32,7 @@ _SERVER = (
     {"name": "udp", "port": SERVER_UDP, "protocol": "UDP"},
 )
 _HOSTNAMES = {"server": SERVER_HOSTNAME, "probe": PROBE_HTTP}
-"""Where pods answer who they are, by their purpose."""
+"""The ports at which pods report their name, by purpose."""
 _READY = MappingProxyType({"ready": True})
 _TERMINATING = MappingProxyType({"ready": False, "serving": True, "terminating": True})
 
@@ -44,10 +44,9 @@ def slices(
     blank: Blank,
     zones: Sequence[str] = (),
 ) -> Iterator[Object]:
-    """Yield the slices of the Services that have no selector, of those of their pods that stand.
+    """Yield the slices of the Services without selector, with those of their pods that exist.
 
-    ``stored`` are the Services as the API has them: a slice goes with the one that owns it. ``zones`` are those
-    of the source nodes.
+    ``stored`` are the Services as the API has them: each owns its slices. ``zones`` are those of the source nodes.
     """
     purposes = {name: pod.purpose for name, pod in pods.items()}
     for service in services:
@@ -69,12 +68,12 @@ def slices(
 
 
 def zones_of(facts: ClusterFacts) -> tuple[str, ...]:
-    """Return the zones that nodes stand in, each once."""
+    """Return the zones of the nodes, each once."""
     return tuple(sorted({node.zone.value for node in facts.nodes if node.zone.value}))
 
 
 def planned(plan: Plan, facts: ClusterFacts, blank: Blank) -> Iterator[Object]:
-    """Yield the same slices before anything stands: without addresses, and without the owner's uid."""
+    """Yield the same slices before anything exists: without addresses, and without the owner's uid."""
     purposes = {pod.name: pod.purpose for pod in plan.pods}
     for service in plan.services:
         if service.settings.by_hand is None:
@@ -86,24 +85,24 @@ def planned(plan: Plan, facts: ClusterFacts, blank: Blank) -> Iterator[Object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """One slice of a Service, in each family: the pods in it, their ports, and what is said of them."""
+    """One slice of a Service, for each family: its pods, their ports, and their conditions."""
 
     label: str
     pods: tuple[str, ...]
     ports: tuple[Object, ...]
     terminating: bool = False
     near: str = ""
-    """The pod that is hinted for the zones of the clients, and all others for nobody's."""
+    """The pod that is hinted for the clients' zones; all others are hinted for none of them."""
 
 
 def _parts(service: ServiceObject, purposes: Mapping[str, str]) -> Iterator[_Part]:
-    known = tuple(name for name in service.backends if name in purposes)
+    pods = tuple(name for name in service.backends if name in purposes)
     if service.settings.by_hand is not ByHand.MIXED_TARGET_PORTS:
         leaving = service.settings.by_hand is ByHand.TERMINATING
         near = service.backends[0] if service.settings.by_hand is ByHand.HINTED else ""
-        yield _Part(label="all", pods=known, ports=_SERVER, terminating=leaving, near=near)
+        yield _Part(label="all", pods=pods, ports=_SERVER, terminating=leaving, near=near)
         return
-    for name in known:
+    for name in pods:
         port = {**_SERVER[0], "port": _HOSTNAMES[purposes[name]]}
         yield _Part(label=purposes[name], pods=(name,), ports=(port,))
 
@@ -111,7 +110,7 @@ def _parts(service: ServiceObject, purposes: Mapping[str, str]) -> Iterator[_Par
 def _slice(
     service: str, part: _Part, family: Family, endpoints: list[Object], blank: Blank
 ) -> Object:
-    """Return the slice of one family: a slice holds addresses of one."""
+    """Return the slice of one family: a slice holds addresses of one family only."""
     return {
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",

@@ -20,7 +20,7 @@ from nettests.probes.objects import Blank, outfitted
 Object = dict[str, Any]
 
 
-def made_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object:
+def manifest_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object:
     """Return what is created for a question: the case's Pod, or the object that makes it."""
     case = case_of(action)
     item = pod(case, node, blank, name)
@@ -30,22 +30,22 @@ def made_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object
     return workloads.around(item, kind, case.then, action.target.service or "")
 
 
-def pod_made(made: Object) -> Object:
-    """Return the Pod that comes of what is created for a question; only a StatefulSet's has a known name."""
-    kind = workload_of(made)
+def pod_of(manifest: Object) -> Object:
+    """Return the Pod that the created object is or makes; of a workload's Pods only a StatefulSet's has a known name."""
+    kind = workload_of(manifest)
     if kind is None:
-        return made
+        return manifest
     if kind is Workload.STATEFUL_SET:
-        return stateful.member(made)
-    return {"apiVersion": "v1", "kind": "Pod", **workloads.template_of(made)}
+        return stateful.member(manifest)
+    return {"apiVersion": "v1", "kind": "Pod", **workloads.template_of(manifest)}
 
 
 def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
     """Return the case's Pod for ``node``, with what every Pod of a run has."""
     item = deepcopy(in_namespace(case, blank.namespace))
     item["metadata"]["name"] = name
-    own = item["metadata"].get("labels") or {}
-    item["metadata"]["labels"] = {**own, **blank.labels, PURPOSE_LABEL: "start"}
+    labels = item["metadata"].get("labels") or {}
+    item["metadata"]["labels"] = {**labels, **blank.labels, PURPOSE_LABEL: "start"}
     spec = item["spec"]
     if spec.setdefault("os", {"name": node.os.value}) is None:
         del spec["os"]
@@ -55,12 +55,12 @@ def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
 
 
 def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return what single checks make, each gone with its check, in the plan's order: Pods and what makes them.
+    """Return the short-lived objects of single checks, in the plan's order: Pods and workloads.
 
-    A run numbers them as it comes to them.
+    A run numbers them in the order of their creation.
     """
     return [
-        made_for(action, facts.node(action.source.node or ""), blank, name)
+        manifest_for(action, facts.node(action.source.node or ""), blank, name)
         for number, action in enumerate(_actions(plan), 1)
         for name in names_of_many(number, action.connections)
     ]
@@ -75,4 +75,4 @@ def names_of_many(number: int, pods: int) -> list[str]:
     """Return the names of the Pods of one question."""
     if pods == 1:
         return [f"start-{number}"]
-    return [f"start-{number}-{one:02}" for one in range(1, pods + 1)]
+    return [f"start-{number}-{ordinal:02}" for ordinal in range(1, pods + 1)]

@@ -40,41 +40,41 @@ from nettests.probes.objects import Blank
 from nettests.probes.placeholders import Placeholders
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Pods
-from nettests.probes.start_objects import made_for, names_of_many, pod_made
+from nettests.probes.start_objects import manifest_for, names_of_many, pod_of
 
 Object = dict[str, Any]
 
 LONG = frozenset({"renew", "restart", "end", TERMINATES, MAKES, ROLLS_OUT})
-"""What takes several steps afterwards is begun first: begun last, it would be all that a run still waits for."""
+"""Cases with several further steps, which begin first: begun last, they would delay the end of a run."""
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
 EVENT_TRIES = 15
-"""So often events are read for the reason of a restart: kubelets send them aside, one after the other."""
+"""How often events are read for the reason of a restart: kubelets send them asynchronously."""
 EVENT_PAUSE_SECONDS = 1.0
 DENIED_TRIES = 5
-"""So often what is to be denied is tried: agents bind a new Pod within a moment."""
+"""How often a command that should be denied is tried: agents apply a policy to a new Pod with a small delay."""
 DENIED_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starting:
-    """Starts one Pod a question on the node in question; safe for threads."""
+    """Starts one Pod per check on the node in question; safe for threads."""
 
     pods: Pods
     blank: Blank
     facts: ClusterFacts
     timing: Timing
     standing: Mapping[str, StandingPod] = field(default_factory=dict)
-    """The run's pods, which a Pod of a check's own may probe."""
+    """The run's pods, which a check's own Pod may probe."""
     services: Mapping[str, StandingService] = field(default_factory=dict)
     """The run's Services, likewise."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
     _slots: dict[str, Slots] = field(default_factory=dict)
 
     def examine(self, action: Action) -> Examination:
-        """Make the case's Pod and say what became of it; it is gone, or going, afterwards.
+        """Create the case's Pod and return its record; it is gone, or terminating, afterwards.
 
-        A Pod that speaks once, to a stream that was lost, is recreated. Several Pods are made at the same time.
+        If the single output of a Pod was lost with its stream, the Pod is recreated. Several Pods start at the same time.
         """
         if action.makes_many_pods:
             return self._at_once(action)
@@ -87,13 +87,15 @@ class Starting:
             return Examination(tool="start", words=("create",), error=error.message)
 
     def _examine(self, action: Action) -> Examination:
-        """Make the Pod once; ``SpentError`` where what it said was lost."""
+        """Create the Pod once; ``SpentError`` if its output was lost."""
         node = self.facts.node(action.source.node or "")
-        known = self._placeholders(action)
-        action = known.then(action)
+        placeholders = self._placeholders(action)
+        action = placeholders.then(action)
         case = case_of(action)
-        made = known.filled(made_for(action, node, self.blank, f"start-{next(self._numbers)}"))
-        words = ("create", json.dumps(made), *_words(case.then))
+        manifest = placeholders.filled(
+            manifest_for(action, node, self.blank, f"start-{next(self._numbers)}")
+        )
+        words = ("create", json.dumps(manifest), *_words(case.then))
         context = _context(case, node)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
         probed = partial(Examination, tool=_tool(case), words=words, context=context)
@@ -104,68 +106,68 @@ class Starting:
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
         with ExitStack() as afterwards, turn, ExitStack() as inside:
             try:
-                if policy := policy_of(pod_made(made)):
+                if policy := policy_of(pod_of(manifest)):
                     self.pods.create(policy)
                     afterwards.callback(self._remove_policy, policy)
-                self.pods.create(made)
+                self.pods.create(manifest)
             except ClusterError as error:
                 return probed(error=error.message)
-            # In the run's own namespace a Pod that goes holds up none that comes: the room is left before.
-            (inside if self.blank.existing else afterwards).callback(self._remove, made)
+            # In the run's own namespace a terminating Pod does not delay the next one: the slot is freed first.
+            (inside if self.blank.existing else afterwards).callback(self._remove, manifest)
             try:
-                record = self._came_of(made, action, node)
+                record = self._record_of(manifest, action, node)
             except SpentError:
                 raise
             except ChannelError as error:
                 return probed(error=error.message)
         return probed(stdout=json.dumps(record))
 
-    def _came_of(self, made: Object, action: Action, node: NodeFacts) -> Object:
-        """Return what became of the Pod, or of the object that makes Pods where these are what is in question."""
+    def _record_of(self, manifest: Object, action: Action, node: NodeFacts) -> Object:
+        """Return the record of the Pod, or of the workload if its Pods are what is tested."""
         then = case_of(action).then
         if then is None or then.how not in WORDS:
-            return self._watch(pod_made(made), action, node)
-        return workloads.Working(pods=self.pods, timing=self.timing).look(made, then)
+            return self._watch(pod_of(manifest), action, node)
+        return workloads.Working(pods=self.pods, timing=self.timing).look(manifest, then)
 
     def _at_once(self, action: Action) -> Examination:
-        """Make several Pods of the case at the same time, and say what became of each."""
+        """Create several Pods of the case at the same time, and return the record of each."""
         case, node, number = (
             case_of(action),
             self.facts.node(action.source.node or ""),
             next(self._numbers),
         )
-        known = self._placeholders(action)
-        made = [
-            known.filled(made_for(action, node, self.blank, name))
+        placeholders = self._placeholders(action)
+        manifests = [
+            placeholders.filled(manifest_for(action, node, self.blank, name))
             for name in names_of_many(number, action.connections)
         ]
-        words = ("create", json.dumps(made[0]), *_words(case.then), str(len(made)))
+        words = ("create", json.dumps(manifests[0]), *_words(case.then), str(len(manifests)))
         records = pods_at_once.followed(
-            made,
+            manifests,
             Bounds.of(self.timing),
             create=self.pods.create,
-            watch=lambda one: self._watch(one, action, node),
+            watch=lambda pod: self._watch(pod, action, node),
         )
-        for one in made:
-            self._remove(one)
+        for pod in manifests:
+            self._remove(pod)
         record = json.dumps({"node": node.name, "pods": records})
         return Examination(tool="crowd", words=words, stdout=record, context=_context(case, node))
 
     def _placeholders(self, action: Action) -> Placeholders:
-        """Return address and name of the server and the Service that the Pod probes, and what else a case may name."""
+        """Return the placeholders' values: addresses and names of the server and the Service that the Pod probes, and others."""
         return Placeholders.of(
             action, self.facts, self.blank.namespace, self.standing, self.services
         )
 
-    def _remove(self, made: Object) -> None:
-        """Remove what the check made; what stays is left to the end of the run.
+    def _remove(self, manifest: Object) -> None:
+        """Remove what the check created; if that fails, the run's clean-up removes it.
 
-        In a namespace of others, which may have a quota, a Pod counts until it is gone.
+        In an existing namespace, which may have a quota, a Pod counts until it is gone.
         """
-        if workload_of(made) is not None:
-            workloads.remove(self.pods, made, self.timing, wait=self.blank.existing)
+        if workload_of(manifest) is not None:
+            workloads.remove(self.pods, manifest, self.timing, wait=self.blank.existing)
             return
-        namespace, name = self.blank.namespace, made["metadata"]["name"]
+        namespace, name = self.blank.namespace, manifest["metadata"]["name"]
         self.pods.delete_pod(namespace, name)
         if self.blank.existing:
             with suppress(ChannelError):
@@ -178,53 +180,55 @@ class Starting:
     def _watch(self, item: Object, action: Action, node: NodeFacts) -> Object:
         case, namespace, name = case_of(action), self.blank.namespace, item["metadata"]["name"]
         speaks = case.then is not None and case.then.how == FIRST_PACKETS
-        found = self.pods.follow_pod(
+        pod = self.pods.follow_pod(
             namespace,
             name,
-            settled=lambda now: start.come(now, case, _first(item)),
+            settled=lambda now: start.conclusive(now, case, _first(item)),
             seconds=self.timing.ready,
             stuck=self.timing.stuck,
         )
-        record: Object = {"status": found.get("status", {})}
-        if speaks and start.ended(found):
+        record: Object = {"status": pod.get("status", {})}
+        if speaks and start.ended(pod):
             record["then"] = {"logs": self._logs(item)}
-        if not start.started(found) or (case.then and case.then.how == RESTARTS):
+        if not start.started(pod) or (case.then and case.then.how == RESTARTS):
             record["events"] = self._events(item, case.then)
         elif case.then is not None and not case.then.by_itself:
             if case.then.how == "renew":
-                record["then"] = self._renew(action, item, node, found)
+                record["then"] = self._renew(action, item, node, pod)
             else:
-                record["then"] = self._then(case.then, item, node, found)
+                record["then"] = self._next_step(case.then, item, node, pod)
         return record
 
     def _events(self, item: Object, then: Afterwards | None) -> list[Object]:
-        """Return what events say of a Pod; a restart's reason may be told a moment after it."""
+        """Return a Pod's events; the reason of a restart may appear a moment after it."""
         namespace, name, _ = _names(item)
         awaited = then.says if then and then.how == RESTARTS else ""
         for left in reversed(range(EVENT_TRIES if awaited else 1)):
-            told = [one for one in self.pods.events_of(namespace, name) if one.get("message")]
-            if not left or any(awaited in one["message"] for one in told):
+            events = [
+                event for event in self.pods.events_of(namespace, name) if event.get("message")
+            ]
+            if not left or any(awaited in event["message"] for event in events):
                 break
             time.sleep(EVENT_PAUSE_SECONDS)
-        return [{key: one.get(key) for key in ("type", "reason", "message")} for one in told]
+        return [{key: event.get(key) for key in ("type", "reason", "message")} for event in events]
 
     def _logs(self, item: Object) -> dict[str, str]:
         """Return what each container of a Pod wrote; one that never ran wrote nothing."""
         namespace, name, _ = _names(item)
         logs: dict[str, str] = {}
-        for container in (str(one["name"]) for one in item["spec"]["containers"]):
+        for container in (str(spec["name"]) for spec in item["spec"]["containers"]):
             with suppress(ChannelError):
                 logs[container] = self.pods.log_of(namespace, name, container)
         return logs
 
-    def _then(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
-        """Do what the case wants done; a channel's failure may be the answer, so it is kept as text.
+    def _next_step(self, then: Afterwards, item: Object, node: NodeFacts, pod: Object) -> Object:
+        """Carry out the case's next step; a channel's failure may be the answer, so it is kept as text.
 
-        Only a forwarding is recreated here: other channels bear a lost stream themselves.
+        Only a port-forward is retried here: other channels handle a lost stream themselves.
         """
         for left in reversed(range(self.timing.channel_tries if then.how == "port-forward" else 1)):
             try:
-                return self._done(then, item, node, found)
+                return self._perform(then, item, node, pod)
             except SpentError:
                 raise
             except ChannelError as error:
@@ -232,7 +236,7 @@ class Starting:
                     return {"error": error.message}
         return {}
 
-    def _done(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
+    def _perform(self, then: Afterwards, item: Object, node: NodeFacts, pod: Object) -> Object:
         match then.how:
             case "exec" | "until-denied":
                 ran = self._run_until(then, item, node)
@@ -248,24 +252,24 @@ class Starting:
             case "attach":
                 return {"stdout": self._attached(then, item, node)}
             case "restart":
-                return self._restart(then, item, found)
+                return self._restart(then, item, pod)
             case "end":
                 return endings.ended(self.pods, item)
             case "terminates":
                 return endings.terminated(self.pods, item)
         return {}
 
-    def _renew(self, action: Action, item: Object, node: NodeFacts, found: Object) -> Object:
+    def _renew(self, action: Action, item: Object, node: NodeFacts, pod: Object) -> Object:
         renewal = stateful.Renewal(
             pods=self.pods,
             facts=self.facts,
             timing=self.timing,
             run=lambda words: self._run(words, item, node),
         )
-        return renewal.look(item, found, action.target.service or "")
+        return renewal.look(item, pod, action.target.service or "")
 
     def _run_until(self, then: Afterwards, item: Object, node: NodeFacts) -> ExecAnswer:
-        """Run a command, again as long as it succeeds where it is to be denied."""
+        """Run a command; if it should be denied, repeat it as long as it succeeds."""
         ran = self._run(then.words, item, node)
         for _ in range(DENIED_TRIES - 1 if then.how == UNTIL_DENIED else 0):
             if ran.exit_code != 0:
@@ -277,13 +281,13 @@ class Starting:
     def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
         namespace, name, container = _names(item)
         channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
-        with ahead(channel.slots):  # one question after another: a late one would end last
+        with ahead(channel.slots):  # one request after another: a late one would end last
             beyond = RESOLVER_HANGS_SECONDS if words[0] == "nslookup" else HANG_SECONDS
             processes = Rerunning(channel=channel, beyond=beyond)
             return processes.run(words, timeout=self.timing.execute)
 
     def _attached(self, then: Afterwards, item: Object, node: NodeFacts) -> str:
-        """Listen to the first container; a stream of its runtime, which is bounded as processes are."""
+        """Attach to the first container; this is a stream of its runtime, limited like processes."""
         namespace, name, container = _names(item)
         channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
         with ahead(channel.slots):
@@ -301,7 +305,7 @@ class Starting:
             http.close()
 
     def _read(self, then: Afterwards, item: Object) -> str:
-        """Read a port; a server that need not be Ready may need a moment until it listens."""
+        """Read a port; a server without readiness probe may need a moment until it listens."""
         namespace, name, _ = _names(item)
         for left in reversed(range(LISTENING_TRIES)):
             try:
@@ -316,11 +320,11 @@ class Starting:
             time.sleep(LISTENING_PAUSE)
         return ""
 
-    def _restart(self, then: Afterwards, item: Object, found: Object) -> Object:
-        """End the first container by a request, and see the Pod Ready with it again.
+    def _restart(self, then: Afterwards, item: Object, pod: Object) -> Object:
+        """End the first container by a request, and wait until the Pod is Ready with it again.
 
-        Nobody waits for the answer, which may be lost with the server: a Pod that no request reaches is as it was
-        when ``stuck`` is over, and not when the answer is.
+        The answer, which may be lost with the server, is not waited for: a Pod that the request never reached
+        is unchanged after ``stuck``.
         """
         begin(lambda _: self._get(then, item))
         namespace, name, container = _names(item)
@@ -332,14 +336,14 @@ class Starting:
             stuck=self.timing.stuck,
         )
         return {
-            "before": found["status"].get("podIP"),
+            "before": pod["status"].get("podIP"),
             "after": again["status"].get("podIP"),
             "restarts": start.restarts(again, container) if start.started(again) else 0,
         }
 
 
 def _context(case: Case, node: NodeFacts) -> dict[str, str]:
-    """Return what the parser has to know of a case and of the node of its Pods."""
+    """Return what the parser needs of a case and of the node of its Pods."""
     return {
         "reasons": "\n".join(case.reasons),
         "client-node": ",".join(map(str, node.addresses)),
@@ -350,7 +354,7 @@ def _context(case: Case, node: NodeFacts) -> dict[str, str]:
 
 
 def _kind(case: Case) -> Workload | None:
-    """Return the kind of the object that makes Pods, where these are what is in question."""
+    """Return the kind of the workload, if its Pods are what is tested."""
     worked = case.then is not None and case.then.how in WORDS
     return workload_of(json.loads(case.object)) if worked else None
 

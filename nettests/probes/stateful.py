@@ -22,7 +22,7 @@ PAUSE = 1.0
 
 
 def member(item: Object) -> Object:
-    """Return the one Pod that a StatefulSet makes, under the name that it has to have."""
+    """Return the one Pod of a StatefulSet, under its stable name."""
     template, metadata = item["spec"]["template"], item["metadata"]
     named = {
         **template["metadata"],
@@ -34,7 +34,7 @@ def member(item: Object) -> Object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renewal:
-    """Deletes a set's Pod and looks at the one that comes in its place."""
+    """Deletes a set's Pod and inspects its replacement."""
 
     pods: Pods
     facts: ClusterFacts
@@ -42,10 +42,10 @@ class Renewal:
     run: Callable[[tuple[str, ...]], ExecAnswer]
     """Runs a process in the Pod's first container."""
 
-    def look(self, item: Object, found: Object, service: str) -> Object:
-        """Return what the next Pod of that name calls itself, and what DNS says of it."""
+    def look(self, item: Object, pod: Object, service: str) -> Object:
+        """Return the hostname of the next Pod of that name, and its DNS record."""
         namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
-        before = found["metadata"]["uid"]
+        before = pod["metadata"]["uid"]
         self.pods.delete_pod(namespace, name)
         self.pods.wait_gone(namespace, name, seconds=self.timing.stuck, uid=before)
         after = self.pods.follow_pod(
@@ -72,7 +72,7 @@ class Renewal:
     def _lookup(self, probed: str, address: str) -> Object:
         """Query DNS for the name until it leads to the Pod: CoreDNS and its caches on nodes keep answers for 30 s at most.
 
-        A resolver that was silent for so long has repeated its query: nothing is cached.
+        A resolver without an answer for so long has repeated its query: nothing is cached.
         """
         deadline = time.monotonic() + min(self.timing.names_cached, self.timing.convergence)
         while True:

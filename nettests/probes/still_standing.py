@@ -21,7 +21,7 @@ STARTED_AGAIN = "was started again while this was run"
 def still_standing(
     cluster: ShowsPods, deployed: Deployment, labels: Mapping[str, str]
 ) -> Deployment:
-    """Return what stands now of what was ``deployed``; ``ClusterError`` when the API does not say."""
+    """Return what still exists of ``deployed``; ``ClusterError`` if the API does not answer."""
     if not deployed.pods:
         return deployed
     ready, why = cluster.standing_pods(
@@ -35,7 +35,9 @@ def still_standing(
     return replace(
         deployed,
         pods=pods,
-        services={name: one for name, one in deployed.services.items() if name not in stale},
+        services={
+            name: service for name, service in deployed.services.items() if name not in stale
+        },
         problems={
             **deployed.problems,
             **{name: f"pod {name} {GONE}: {reason}" for name, reason in why.items()},
@@ -45,7 +47,7 @@ def still_standing(
 
 
 def _stale(deployed: Deployment, pods: Mapping[str, StandingPod]) -> Iterator[tuple[str, str]]:
-    """Yield Services whose EndpointSlices were made by hand of addresses that their Pods do not have any more."""
+    """Yield Services whose EndpointSlices, created by the run, hold addresses that their Pods no longer have."""
     for name, service in deployed.services.items():
         if service.settings is None or service.settings.by_hand is None:
             continue
@@ -63,7 +65,7 @@ def _moved(
 
 
 def changes(before: Deployment, now: Deployment) -> Iterator[str]:
-    """Yield for people what became of the Pods between two looks, by node."""
+    """Yield for people what happened to the Pods between two looks, by node."""
     names = [*before.pods, *(name for name in now.pods if name not in before.pods)]
     both = [name for name in names if name in before.pods and name in now.pods]
 
@@ -77,8 +79,8 @@ def changes(before: Deployment, now: Deployment) -> Iterator[str]:
         old, new = before.pods[name].addresses, now.pods[name].addresses
         return f"{name} from {', '.join(map(str, old))} to {', '.join(map(str, new))}"
 
-    known = {**before.pods, **now.pods}
-    for told, found, say in (
+    pods = {**before.pods, **now.pods}
+    for phrase, changed, say in (
         (f"{GONE}:", (name for name in names if name not in now.pods), now.problems.__getitem__),
         ("stands again:", (name for name in names if name not in before.pods), str),
         ("changed its address:", filter(moved, both), addresses),
@@ -88,11 +90,11 @@ def changes(before: Deployment, now: Deployment) -> Iterator[str]:
             str,
         ),
     ):
-        yield from _by_node(told, found, say, known)
+        yield from _by_node(phrase, changed, say, pods)
 
 
 def _by_node(
-    told: str,
+    phrase: str,
     names: Iterable[str],
     say: Callable[[str], str],
     pods: Mapping[str, StandingPod],
@@ -100,12 +102,12 @@ def _by_node(
     nodes: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
         nodes[pods[name].node].append(say(name))
-    for node, found in sorted(nodes.items()):
-        yield f"on {node} {told} {'; '.join(found)}"
+    for node, described in sorted(nodes.items()):
+        yield f"on {node} {phrase} {'; '.join(described)}"
 
 
 def touched(check: Check, before: Deployment, now: Deployment) -> str:
-    """Return which Pod that a check was run with was started again, or went, between two looks, or nothing."""
+    """Return a Pod of the check that was restarted, or is gone, between two looks, or nothing."""
     for name in (check.source.probe, check.target.pod or "", *check.target.backends):
         was, is_now = before.pods.get(name), now.pods.get(name)
         if was is not None and is_now is None:

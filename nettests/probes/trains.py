@@ -28,14 +28,14 @@ from nettests.probes.sending import Sender
 LENGTHS = (1, 4, 12)
 """Tries of each train, round by round, then the longest (``longest_train``) again and again."""
 LENGTHS_OF_ECHOES = (1, 4, 12, 24, 48)
-"""The same of datagrams: as many are sent in fewer requests, and of those that are lost few stand in one train."""
+"""The same for datagrams: fewer requests send as many tries, with few lost ones in any train."""
 FEW, BESIDE_OF_ECHOES = 4, 2
-"""So many trains of datagrams are sent side by side in the first round, which shows a dead path, and later. Connections need
-others beside them, because a lost SYN shows by time alone (``late_trains``)."""
+"""Trains of datagrams that are sent at the same time: in the first round, which shows a dead path, and later. Connections
+need others beside them, because a lost SYN shows only by its time (``late_trains``)."""
 SLOW_SECONDS = 0.5
-"""Where a try takes so long, no more than ``SLOW_TRIES`` are sent: hundreds of them would take minutes."""
+"""If a try takes this long, no more than ``SLOW_TRIES`` are sent: hundreds of them would take minutes."""
 UNCLEAR_TRIES = 3
-"""So many rounds more are sent while trains wait as if SYNs were lost and the probe is too busy to tell."""
+"""Further rounds while trains wait as if SYNs were lost and the probe is too busy to tell."""
 
 
 @dataclass(slots=True)
@@ -51,10 +51,10 @@ class Trains:
     _references: list[Raw] = field(default_factory=list)
 
     def run(self) -> None:
-        """Send round after round; run the controls where nothing at all was answered."""
+        """Send round after round; run the controls if nothing at all was answered."""
         wanted = self.check.action.connections
         slow = self._sent_rounds(wanted, hurried=True)
-        if not any(one.outcome.positive for one in self._seen):
+        if not any(attempt.outcome.positive for attempt in self._seen):
             self.controls.send(self.sender, self.check)
         self._sent_until_clear()
         self._compare()
@@ -62,9 +62,9 @@ class Trains:
             self._sent_rounds(min(wanted, SLOW_TRIES), hurried=False)
 
     def _sent_rounds(self, tries: int, *, hurried: bool) -> bool:
-        """Send what is missing of so many tries; return whether it was left because each took long, if ``hurried``.
+        """Send what is missing of ``tries``; if ``hurried``, return whether it stopped because each took long.
 
-        A busy probe makes them slow as well, and is not busy for long as a rule: then they are sent all the same.
+        A busy probe makes them slow as well, but is usually busy only briefly: then they are sent all the same.
         """
         for trains in rounds(tries - self._tries, self.check.action.protocol):
             if not self._sent(trains) or self._decided():
@@ -74,23 +74,23 @@ class Trains:
         return False
 
     def _compare(self) -> None:
-        """Send a question once more beside the probe's own answers, where all are late and these are missing."""
+        """Send a request once more beside the probe's own answers, if all are late and no own answer shows why."""
         for raw in compare_if_late(self.sender, self.check, self._raws, self._references):
             (self._references if raw.purpose == REFERENCE else self._raws).append(raw)
             self._number = max(self._number, raw.attempt)
 
     def _late(self) -> bool:
-        """Whether it is shown already that the path is late as a whole, and its probe is not."""
+        """Whether it is already shown that the path is late as a whole, and its probe is not."""
         return late(self.check, self._raws) and bool(
             by_itself(self.check, self._references, self._raws)
         )
 
     @property
     def _tries(self) -> int:
-        return sum(one.tries for one in self._seen)
+        return sum(attempt.tries for attempt in self._seen)
 
     def _sent_until_clear(self) -> None:
-        """Send short trains while a busy probe may be what connections waited for: it is not busy for long as a rule."""
+        """Send short trains while a busy probe may have delayed the connections: it is usually busy only briefly."""
         for _ in range(UNCLEAR_TRIES):
             if unclear_trains(self.check, [*self._raws, *self._references]) is None:
                 return
@@ -98,7 +98,7 @@ class Trains:
                 return
 
     def _sent(self, trains: tuple[int, ...]) -> bool:
-        """Send trains side by side; return whether every one of them can be read."""
+        """Send trains at the same time; return whether all of them can be read."""
         pending = [self._begin(tries) for tries in trains]
         if self.check.action.protocol.retransmitted:
             self._references += beside_trains(
@@ -114,25 +114,25 @@ class Trains:
         return begin_train(self.sender, self.check, self._number, tries)
 
     def _decided(self) -> bool:
-        """Whether more would show nothing more: something else than silence came, or a loss is proven."""
-        if any(not one.outcome.positive and one.lost == 0 for one in self._seen):
+        """Whether more trains would show nothing new: a failure other than a time-out came, or a loss is proven."""
+        if any(not attempt.outcome.positive and attempt.lost == 0 for attempt in self._seen):
             return True
-        return proves_loss(self._tries, sum(one.lost for one in self._seen))
+        return proves_loss(self._tries, sum(attempt.lost for attempt in self._seen))
 
     def _slow(self) -> bool:
         """Whether hundreds of tries would take minutes."""
-        each = median(one.elapsed / one.tries for one in self._seen)
+        each = median(attempt.elapsed / attempt.tries for attempt in self._seen)
         return each >= SYN_AGAIN[0] or (each >= SLOW_SECONDS and self._tries >= SLOW_TRIES)
 
 
 def begin_train(sender: Sender, check: Check, number: int, tries: int) -> Pending[Raw]:
-    """Begin one train of a check's question: its ``number`` is that of the attempt."""
+    """Begin one train of a check: its ``number`` is that of the attempt."""
     action = replace(check.action, connections=tries)
     return begin(lambda sent: sender.send(check.id, "check", number, action, on_sent=sent))
 
 
 def longest_train(protocol: Protocol) -> int:
-    """Return the tries of one train at most: of connections so few that a second that a SYN waited stands out."""
+    """Return the most tries of one train: few enough connections that one second of a retransmitted SYN stands out."""
     match protocol:
         case Protocol.TCP:
             return 12
@@ -143,7 +143,7 @@ def longest_train(protocol: Protocol) -> int:
 
 
 def rounds(tries: int, protocol: Protocol) -> Iterator[tuple[int, ...]]:
-    """Yield the lengths of the trains that are sent side by side, until there are ``tries`` in all."""
+    """Yield the lengths of the trains that are sent at the same time, up to ``tries`` in all."""
     longest = longest_train(protocol)
     retransmitted = protocol.retransmitted
     lengths = list(LENGTHS if retransmitted else LENGTHS_OF_ECHOES)

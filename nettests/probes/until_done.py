@@ -13,14 +13,14 @@ from nettests.probes.seams import Recorder
 
 @dataclass(slots=True)
 class UntilDone:
-    """Records one check until its ``done``; what concerns the run as a whole always. Safe for threads."""
+    """Records one check until its ``done``, and always what concerns the run as a whole. Safe for threads."""
 
     recorder: Recorder
     _over: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def raw(self, raw: Raw) -> object:
-        """Write one question and its answer, unless the check is done."""
+        """Write one request and its answer, unless the check is done."""
         with self._lock:
             return raw if self._over else self.recorder.raw(raw)
 
@@ -32,7 +32,7 @@ class UntilDone:
         skip: str | None = None,
         late: str | None = None,
     ) -> None:
-        """Write that the check is done: it is the last that is written of it."""
+        """Write that the check is done: the last record about it."""
         with self._lock:
             self._over = True
         self.recorder.done(check, distrust=distrust, skip=skip, late=late)

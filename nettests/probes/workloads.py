@@ -25,17 +25,17 @@ Object = dict[str, Any]
 
 EVERY_MINUTE = "* * * * *"
 MINUTE_SECONDS = 60.0
-"""So long after its creation a CronJob of every minute makes its first Job, at most."""
+"""How long an every-minute CronJob takes at most to create its first Job."""
 TOLD_TRIES = 10
-"""So often an object's status is read until it tells of Pods that are there: its controller writes it a moment later."""
+"""How often an object's status is read until it counts the existing Pods: its controller writes it a moment later."""
 TOLD_PAUSE_SECONDS = 1.0
 CHANGE_TRIES = 3
-"""So often a template is changed where somebody else's change of the object came between."""
+"""How often a template is changed if a conflicting change of the object intervened."""
 _SECOND = "second"
 
 
 def around(pod: Object, kind: Workload, then: Afterwards, service: str) -> Object:
-    """Return the object of ``kind`` that makes such Pods: named after the Pod, with a label to find them by."""
+    """Return the workload of ``kind`` for such Pods: named after the Pod, with a label to find them by."""
     metadata = pod["metadata"]
     name = metadata["name"]
     labels = {**metadata["labels"], SET_LABEL: name}
@@ -51,11 +51,11 @@ def around(pod: Object, kind: Workload, then: Afterwards, service: str) -> Objec
         }
         required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
         template["spec"] = {**spec, "affinity": {"podAntiAffinity": required}}
-    own = {"name": name, "namespace": metadata["namespace"], "labels": metadata["labels"]}
+    own_metadata = {"name": name, "namespace": metadata["namespace"], "labels": metadata["labels"]}
     return {
         "apiVersion": f"{kind.group}/v1",
         "kind": kind.value,
-        "metadata": own,
+        "metadata": own_metadata,
         "spec": _spec(kind, template, name, then, service),
     }
 
@@ -92,7 +92,7 @@ def template_of(item: Object) -> Object:
 
 
 def path_of(item: Object) -> str:
-    """Return where an object that makes Pods is found."""
+    """Return the API path of a workload."""
     metadata = item["metadata"]
     return f"{_listed(item)}/{metadata['name']}"
 
@@ -103,21 +103,21 @@ def _listed(item: Object) -> str:
 
 
 def selector_of(item: Object) -> str:
-    """Return the selector of the labels by which the Pods of an object are found, and none that another run left."""
+    """Return the label selector for an object's Pods, which excludes those that another run left."""
     metadata = item["metadata"]
     return f"{RUN_LABEL}={metadata['labels'][RUN_LABEL]},{SET_LABEL}={metadata['name']}"
 
 
-def remove(pods: Pods, made: Object, timing: Timing, *, wait: bool) -> None:
-    """Delete an object with what belongs to it, and ``wait`` for its Pods to go; what stays is left to the end of the run."""
+def remove(pods: Pods, workload: Object, timing: Timing, *, wait: bool) -> None:
+    """Delete an object with its dependents, and ``wait`` for its Pods to go; the run's clean-up removes what stays."""
     with suppress(ClusterError):
-        pods.delete(path_of(made))
+        pods.delete(path_of(workload))
     if wait:
         with suppress(ChannelError):
             pods.follow_pods(
-                made["metadata"]["namespace"],
-                selector_of(made),
-                settled=lambda found: not found,
+                workload["metadata"]["namespace"],
+                selector_of(workload),
+                settled=lambda remaining: not remaining,
                 appear=timing.clean_up,
                 seconds=timing.clean_up,
                 stuck=timing.clean_up,
@@ -126,125 +126,132 @@ def remove(pods: Pods, made: Object, timing: Timing, *, wait: bool) -> None:
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of Pods while one replaced another."""
+    """What was observed of Pods while one replaced another."""
 
     gap: bool = False
 
     def rolled(self, pods: Sequence[Object]) -> bool:
-        """Note whether any serves, and say whether all of them are of the second template."""
+        """Note whether any serves, and return whether all are of the second template."""
         self.gap = self.gap or not workloads.serves(pods)
         return workloads.replaced(pods, _SECOND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Working:
-    """Follows the objects of single checks that make Pods."""
+    """Follows the workloads of single checks."""
 
     pods: Pods
     timing: Timing
 
-    def look(self, made: Object, then: Afterwards) -> Object:
-        """Return what came of an object that was just created; ``ChannelError`` where that cannot be seen."""
-        kind = Workload(made["kind"])
+    def look(self, workload: Object, then: Afterwards) -> Object:
+        """Return the record of an object that was just created; ``ChannelError`` if it cannot be read."""
+        kind = Workload(workload["kind"])
         waited = self._patience(kind)
-        found = self._follow(
-            made, lambda pods: workloads.settled(pods, then.how, then.says), waited
+        followed = self._follow(
+            workload, lambda pods: workloads.settled(pods, then.how, then.says), waited
         )
-        record: Object = {"seconds": waited, "first": found[0]["metadata"]["name"] if found else ""}
-        if then.how == ROLLS_OUT and workloads.serves(found):
-            found = self._roll_out(made, record)
-        own = self._told(made, kind, wait=bool(found) and then.how != APART)
+        record: Object = {
+            "seconds": waited,
+            "first": followed[0]["metadata"]["name"] if followed else "",
+        }
+        if then.how == ROLLS_OUT and workloads.serves(followed):
+            followed = self._roll_out(workload, record)
+        current = self._wait_for_status(workload, kind, wait=bool(followed) and then.how != APART)
         return {
             **record,
-            "pods": [_essential(one) for one in found],
+            "pods": [_essential(pod) for pod in followed],
             "own": {
-                "metadata": {"generation": own["metadata"].get("generation", 0)},
-                "spec": {"replicas": (own.get("spec") or {}).get("replicas", 1)},
-                "status": own.get("status"),
+                "metadata": {"generation": current["metadata"].get("generation", 0)},
+                "spec": {"replicas": (current.get("spec") or {}).get("replicas", 1)},
+                "status": current.get("status"),
             },
-            "said": [] if found else self._said(made, own),
-            "events": self._of_failing(found),
+            "said": [] if followed else self._events_without_pods(workload, current),
+            "events": self._of_failing(followed),
         }
 
-    def _said(self, made: Object, own: Object) -> list[Object]:
-        """Return what events say of an object without Pods, and of the Jobs that a CronJob made."""
-        jobs = (own.get("status") or {}).get("active") or ()
-        names = (made["metadata"]["name"], *(str(job["name"]) for job in jobs))
-        namespace = made["metadata"]["namespace"]
+    def _events_without_pods(self, workload: Object, current: Object) -> list[Object]:
+        """Return the events of an object without Pods, and of the Jobs that a CronJob created."""
+        jobs = (current.get("status") or {}).get("active") or ()
+        names = (workload["metadata"]["name"], *(str(job["name"]) for job in jobs))
+        namespace = workload["metadata"]["namespace"]
         return [event for name in names for event in self._events(namespace, name)]
 
     def _patience(self, kind: Workload) -> float:
-        """Return how long the first Pod of an object is waited for: controllers act within seconds, or by the minute."""
+        """Return how long to wait for the first Pod of an object: controllers act within seconds, or by the minute."""
         return self.timing.stuck + (MINUTE_SECONDS if kind is Workload.CRON_JOB else 0)
 
     def _follow(
-        self, made: Object, settled: Callable[[Sequence[Object]], bool], appear: float
+        self, workload: Object, settled: Callable[[Sequence[Object]], bool], appear: float
     ) -> list[Object]:
         return self.pods.follow_pods(
-            made["metadata"]["namespace"],
-            selector_of(made),
+            workload["metadata"]["namespace"],
+            selector_of(workload),
             settled=settled,
             appear=appear,
             seconds=self.timing.ready,
             stuck=self.timing.stuck,
         )
 
-    def _roll_out(self, made: Object, record: Object) -> list[Object]:
-        """Change the template once the object knows of its Pod, and follow how that is replaced."""
+    def _roll_out(self, workload: Object, record: Object) -> list[Object]:
+        """Change the template once the object's status counts its Pod, and follow the replacement."""
         seen = _Seen()
-        self._told(made, Workload.DEPLOYMENT, wait=True)
-        self._change(made)
-        found = self._follow(made, seen.rolled, self.timing.stuck)
-        record |= {"rolled": workloads.replaced(found, _SECOND), "gap": seen.gap}
-        return found
+        self._wait_for_status(workload, Workload.DEPLOYMENT, wait=True)
+        self._change(workload)
+        pods = self._follow(workload, seen.rolled, self.timing.stuck)
+        record |= {"rolled": workloads.replaced(pods, _SECOND), "gap": seen.gap}
+        return pods
 
-    def _change(self, made: Object) -> None:
+    def _change(self, workload: Object) -> None:
         for left in reversed(range(CHANGE_TRIES)):
-            item = self._read(made)
+            item = self._read(workload)
             template = deepcopy(template_of(item))
             notes = template["metadata"].get("annotations") or {}
             template["metadata"]["annotations"] = {**notes, REVISION: _SECOND}
             changed = {**item, "spec": {**item["spec"], "template": template}}
             try:
-                self.pods.update(path_of(made), changed)
+                self.pods.update(path_of(workload), changed)
             except ClusterError as error:
                 if not left:
                     raise ChannelError(error.message) from error
             else:
                 return
 
-    def _told(self, made: Object, kind: Workload, *, wait: bool) -> Object:
-        """Return the object once its status tells of its Pods, or as it is in the end."""
+    def _wait_for_status(self, workload: Object, kind: Workload, *, wait: bool) -> Object:
+        """Return the object once its status counts its Pods, or as it is in the end."""
         for left in reversed(range(TOLD_TRIES if wait else 1)):
-            own = self._read(made)
-            if not left or not workloads.told(kind, own):
+            current = self._read(workload)
+            if not left or not workloads.status_lacks(kind, current):
                 break
             time.sleep(TOLD_PAUSE_SECONDS)
-        return own
+        return current
 
-    def _read(self, made: Object) -> Object:
-        """Return the object as it stands; listing it takes no verb that its removal does not take."""
-        query = {"fieldSelector": f"metadata.name={made['metadata']['name']}"}
-        status, text = self.pods.read(_listed(made), query)
+    def _read(self, workload: Object) -> Object:
+        """Return the object as it is; it is listed, which needs no verb beyond those of its removal."""
+        query = {"fieldSelector": f"metadata.name={workload['metadata']['name']}"}
+        status, text = self.pods.read(_listed(workload), query)
         listed = json.loads(text).get("items") if status == 200 else None
         if not listed:
             raise ChannelError(
-                f"{made['kind']} {made['metadata']['name']} could not be read: {text}"
+                f"{workload['kind']} {workload['metadata']['name']} could not be read: {text}"
             )
-        found: Object = {"apiVersion": made["apiVersion"], "kind": made["kind"], **listed[0]}
-        return found
+        current: Object = {
+            "apiVersion": workload["apiVersion"],
+            "kind": workload["kind"],
+            **listed[0],
+        }
+        return current
 
-    def _of_failing(self, found: Sequence[Object]) -> list[Object]:
-        failed = [one["metadata"] for one in workloads.failing(found)]
+    def _of_failing(self, pods: Sequence[Object]) -> list[Object]:
+        failed = [pod["metadata"] for pod in workloads.failing(pods)]
         return self._events(failed[0]["namespace"], failed[0]["name"]) if failed else []
 
     def _events(self, namespace: str, name: str) -> list[Object]:
-        told = (one for one in self.pods.events_of(namespace, name) if one.get("message"))
-        return [{key: one.get(key) for key in ("type", "reason", "message")} for one in told]
+        events = (event for event in self.pods.events_of(namespace, name) if event.get("message"))
+        return [{key: event.get(key) for key in ("type", "reason", "message")} for event in events]
 
 
 def _essential(pod: Object) -> Object:
-    """Return what of a Pod is read: its name, its marks of a template and of its end, and its status."""
+    """Return the parts of a Pod that are read: its name, template revision, deletion mark, and status."""
     metadata = pod["metadata"]
     notes = metadata.get("annotations") or {}
     kept: Object = {"name": metadata["name"]}

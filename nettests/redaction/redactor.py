@@ -16,16 +16,16 @@ from nettests.redaction.names import is_secret_field, is_secret_variable, takes_
 from nettests.redaction.spans import REDACTED, redact
 
 DEEPEST = 80
-"""What is nested deeper is nothing of a network."""
+"""Deeper nesting has nothing to do with networks."""
 TOO_DEEP = "[left out: nested too deep]"
 SHORTEST = 6
 """A text that is shorter has no room for a name and a secret."""
 REMEMBERED = 1024
-"""Texts of so many characters are remembered: a journal says most of its words many times."""
+"""Texts of so many characters are remembered: a journal repeats most of its texts many times."""
 SEALED = frozenset({"data", "stringData"})
 """What a Secret holds."""
 FEWEST = 4
-"""A known secret that is shorter is no secret, and would take words out of everything."""
+"""A shorter text that is held as a secret is ignored: it would remove plain words everywhere."""
 
 
 def _nothing() -> tuple[str, ...]:
@@ -79,12 +79,12 @@ class _Walk:
             return self._fields(value, depth - 1)
         return self._items(value, depth - 1)
 
-    def _fields(self, found: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+    def _fields(self, fields: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         kept: dict[str, Any] = {}
-        name = found.get("name")
-        variable = "value" in found and isinstance(name, str) and is_secret_variable(name)
-        sealed = found.get("kind") == "Secret"
-        for key, value in found.items():
+        name = fields.get("name")
+        variable = "value" in fields and isinstance(name, str) and is_secret_variable(name)
+        sealed = fields.get("kind") == "Secret"
+        for key, value in fields.items():
             if key == "managedFields":
                 continue  # who wrote which field: long, and nothing about the network
             if key in self.leave:
@@ -98,10 +98,10 @@ class _Walk:
                 kept[str(key)] = self.value(value, depth)
         return kept
 
-    def _items(self, found: Iterable[Any], depth: int) -> list[Any]:
+    def _items(self, items: Iterable[Any], depth: int) -> list[Any]:
         kept: list[Any] = []
         before: object = None
-        for item in found:
+        for item in items:
             hidden = (
                 isinstance(before, str) and isinstance(item, str) and takes_secret(before, item)
             )
@@ -128,8 +128,8 @@ def _read(text: str, depth: int) -> str:
             read = json.loads(text)
         except (ValueError, RecursionError):
             return redact(text)
-        told = _Walk().value(read, depth)
-        return text if told == read else json.dumps(told, ensure_ascii=False)
+        redacted = _Walk().value(read, depth)
+        return text if redacted == read else json.dumps(redacted, ensure_ascii=False)
     return redact(text)
 
 

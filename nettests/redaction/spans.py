@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\s\"']+")
 
 def redact(text: str) -> str:
     """Return a text without what looks like a secret."""
-    spans = sorted(_found(text))
+    spans = sorted(_secret_spans(text))
     if not spans:
         return text
     kept: list[str] = []
@@ -33,7 +33,7 @@ def redact(text: str) -> str:
     return "".join([*kept, text[end:]])
 
 
-def _found(text: str) -> Iterator[Span]:
+def _secret_spans(text: str) -> Iterator[Span]:
     small = text.lower()
     shapes, hints = _shapes()
     if "-----" in small:
@@ -73,8 +73,8 @@ def _by_shape(text: str, shapes: Iterable[Shape]) -> Iterator[Span]:
 
 def _hidden(shape: Shape, match: re.Match[str]) -> Iterator[Span]:
     """Yield what of a match is the secret: its groups ``s…``, or all of it."""
-    groups = [name for name, found in match.groupdict().items() if name[0] == "s" and found]
+    groups = [name for name, value in match.groupdict().items() if name[0] == "s" and value]
     for span in [match.span(group) for group in groups] or [match.span()]:
-        found = match.string[slice(*span)]
-        if found != REDACTED and (shape.confirmed is None or shape.confirmed(found)):
+        secret = match.string[slice(*span)]
+        if secret != REDACTED and (shape.confirmed is None or shape.confirmed(secret)):
             yield span

@@ -52,8 +52,8 @@ def build_from(history: History, observations: Mapping[str, Observation] = _NONE
     expectations = history.expectations()
     checks = (
         *(
-            _planned_result(history, one, observations, expectations)
-            for one in history.planned.values()
+            _planned_result(history, planned, observations, expectations)
+            for planned in history.planned.values()
         ),
         *(_skip_result(skip) for skip in history.skips.values()),
     )
@@ -81,8 +81,8 @@ def build_from(history: History, observations: Mapping[str, Observation] = _NONE
 
 def _by_id(history: History) -> dict[str, Check]:
     """Return all checks that were planned, and their members, by id."""
-    planned = [one.check for one in history.planned.values()]
-    return {one.id: one for check in planned for one in (check, *check.each)}
+    planned = [record.check for record in history.planned.values()]
+    return {member.id: member for check in planned for member in (check, *check.each)}
 
 
 def _planned_result(
@@ -101,8 +101,8 @@ def _planned_result(
         judgement,
         expectations,
         ran=ran,
-        observed=lambda one: _observation(history, one, observations),
-        raws=lambda one: tuple(history.raws.get(one, ())),
+        observed=lambda member: _observation(history, member, observations),
+        raws=lambda member_id: tuple(history.raws.get(member_id, ())),
     )
     about = {check.id, *(member.id for member in members if member.verdict in ATTENTION)}
     return CheckResult(
@@ -210,7 +210,8 @@ def _used(checks: tuple[CheckResult, ...]) -> tuple[UsedLimitation, ...]:
             ids = decided[check.limitation.id]
             ids[check.verdict] = (*ids.get(check.verdict, ()), check.id)
     return tuple(
-        UsedLimitation(limitation=limitations[one], checks=decided[one]) for one in sorted(decided)
+        UsedLimitation(limitation=limitations[limitation_id], checks=decided[limitation_id])
+        for limitation_id in sorted(decided)
     )
 
 

@@ -48,10 +48,10 @@ def render_catalogue(
     catalogue: Catalogue, coverages: Sequence[Coverage], flows: Sequence[Flow]
 ) -> str:
     """Return the page in Markdown; it ends with a line feed."""
-    found = {coverage.fact.id: coverage for coverage in coverages}
+    by_fact = {coverage.fact.id: coverage for coverage in coverages}
     blocks = [HEAD, f"{totals(coverages)}.\n", "## Facts\n"]
     for section in catalogue.sections:
-        rows = [_fact(found[fact.id]) for fact in section.facts]
+        rows = [_fact(by_fact[fact.id]) for fact in section.facts]
         blocks.append(f"### {section.letter}. {escape(section.title)}\n")
         blocks.append(_table(("fact", "what is documented", "exercised by, or why not"), rows))
     entries = [entry for coverage in coverages for entry in coverage.limitations]
@@ -93,13 +93,13 @@ def why(coverage: Coverage) -> str:
 
 def _fact(coverage: Coverage) -> list[str]:
     fact = coverage.fact
-    told = [", ".join(f"[`{name}`](#{name})" for name in coverage.exercised_by)]
-    told.append(_names("decided by ", coverage.entries))
-    told.append(escape(fact.note))
+    parts = [", ".join(f"[`{name}`](#{name})" for name in coverage.exercised_by)]
+    parts.append(_names("decided by ", coverage.entries))
+    parts.append(escape(fact.note))
     if not coverage.covered and fact.reason:
         of = f" of `{fact.reason.of}`" if fact.reason.of else ""
-        told.append(f"*{fact.reason.kind.value}*{of}: {escape(fact.reason.text)}")
-    return [f"`{fact.id}`", escape(fact.statement), "<br>".join(one for one in told if one)]
+        parts.append(f"*{fact.reason.kind.value}*{of}: {escape(fact.reason.text)}")
+    return [f"`{fact.id}`", escape(fact.statement), "<br>".join(part for part in parts if part)]
 
 
 def _flows(flows: Sequence[Flow], entries: Sequence[Limitation]) -> str:

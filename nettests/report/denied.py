@@ -24,7 +24,7 @@ def missing_permissions(results: Results) -> tuple[str, ...]:
     if not any(message.startswith(_REASON) for message in skipped):
         return ()
     return tuple(
-        one
-        for one in results.facts.denied
-        if one not in _OF_FACTS and not one.startswith("get configmaps ")
+        permission
+        for permission in results.facts.denied
+        if permission not in _OF_FACTS and not permission.startswith("get configmaps ")
     )

@@ -34,12 +34,14 @@ def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exer
         nodes=tuple(_nodes(os, of[os], met, sources, facts.fleet) for os in present),
         pairs=tuple(
             ExercisedPairs(
-                source=one,
-                target=other,
-                exercised=sum((a.name, b.name) in pairs for a, b in product(of[one], of[other])),
-                possible=sum(a.name != b.name for a, b in product(of[one], of[other])),
+                source=source,
+                target=target,
+                exercised=sum(
+                    (a.name, b.name) in pairs for a, b in product(of[source], of[target])
+                ),
+                possible=sum(a.name != b.name for a, b in product(of[source], of[target])),
             )
-            for one, other in product(present, present)
+            for source, target in product(present, present)
         ),
     )
 

@@ -16,7 +16,7 @@ EXPORT_REQUEST = "Please help to read them: `nettests export` makes a bundle wit
 NAMED = 4
 """So many nodes and Services are named at most; ``results.json`` has all."""
 CAUSE_LENGTH = 140
-"""Of a cause no more is said: it names what a cluster named, and the whole sentence is a line of ``summary.md``."""
+"""A cause is cut to so many characters: it holds names from a cluster, and the headline is one line of ``summary.md``."""
 
 
 def headline(results: Results) -> str:
@@ -24,19 +24,19 @@ def headline(results: Results) -> str:
     if results.run.error:
         return "The run could not start"
     bugs = known_bugs(results)
-    wrong = _wrong(results)
+    wrong = _what_is_wrong(results)
     if wrong:
         partly = results.coverage.ran and not results.exercised.whole
         scope = f"; exercised: {_scope(results)}" if partly else ""
         return f"{wrong}{scope}; {_present(bugs)}" if bugs else f"{wrong}{scope}"
-    said = (
+    sentence = (
         f"This cluster behaves as documented, but for {_present(bugs)}" if bugs else _AS_DOCUMENTED
     )
     if not results.exercised.whole:
-        said = f"{said}, as far as exercised: {_scope(results)}"
+        sentence = f"{sentence}, as far as exercised: {_scope(results)}"
     if results.facts is not None and OS.WINDOWS not in {node.os for node in results.facts.nodes}:
-        said = f"{said}; without a Windows node, nothing here speaks of Windows"
-    return said
+        sentence = f"{sentence}; without a Windows node, nothing here speaks of Windows"
+    return sentence
 
 
 _AS_DOCUMENTED = "This cluster behaves as documented"
@@ -46,9 +46,9 @@ def unread_line(results: Results) -> str:
     """Return how many texts no parser knows, and what to do with them; empty where every answer was read."""
     if not results.unread:
         return ""
-    told = plural(len(results.unread), "text")
-    checks = {check for one in results.unread for check in one.checks}
-    return f"{told} of tools that no parser knows, in {plural(len(checks), 'check')}"
+    count = plural(len(results.unread), "text")
+    checks = {check for unread in results.unread for check in unread.checks}
+    return f"{count} of tools that no parser knows, in {plural(len(checks), 'check')}"
 
 
 def leading(results: Results) -> Verdict:
@@ -61,7 +61,7 @@ def leading(results: Results) -> Verdict:
     return Verdict.PASS
 
 
-def _wrong(results: Results) -> str:
+def _what_is_wrong(results: Results) -> str:
     """Return the leading cause and what there is beside it; empty if all is well."""
     explained = [incident for incident in results.incidents if incident.explained]
     alone = [
@@ -75,8 +75,8 @@ def _wrong(results: Results) -> str:
     first, *others = explained
     more = [plural(len(others), "more cause")] if others else []
     more += [f"{plural(len(alone), 'check')} without a common cause"] if alone else []
-    said = f"{one_line(first.cause, limit=CAUSE_LENGTH)}: {plural(len(first.checks), 'check')}"
-    return f"{said}, and {' and '.join(more)}" if more else said
+    lead = f"{one_line(first.cause, limit=CAUSE_LENGTH)}: {plural(len(first.checks), 'check')}"
+    return f"{lead}, and {' and '.join(more)}" if more else lead
 
 
 def _without_cause(results: Results, alone: list[str]) -> str:
@@ -103,25 +103,25 @@ def _kind(results: Results) -> str:
 
 def known_bugs(results: Results) -> tuple[str, ...]:
     """Return the ids of the entries whose bug shows in this run."""
-    found = {c.limitation_id for c in results.checks if c.verdict is Verdict.KNOWN_BUG}
-    return tuple(sorted(one for one in found if one))
+    bugs = {c.limitation_id for c in results.checks if c.verdict is Verdict.KNOWN_BUG}
+    return tuple(sorted(bug for bug in bugs if bug))
 
 
 def _present(bugs: tuple[str, ...]) -> str:
     noun = "a known bug that shows" if len(bugs) == 1 else f"{len(bugs)} known bugs that show"
-    return f"{noun} ({', '.join(_some(bugs))})"
+    return f"{noun} ({', '.join(_first_names(bugs))})"
 
 
 def _scope(results: Results) -> str:
     """Return ``2 of 4 Windows nodes, 6 of 30 node pairs``; nodes of both systems where some of the second are left out."""
     first = results.exercised.nodes[0]
-    said = f"{len(first.exercised)} of {plural(first.total, f'{first.os.words} node')}"
+    nodes = f"{len(first.exercised)} of {plural(first.total, f'{first.os.words} node')}"
     if len(results.exercised.nodes) > 1 and results.exercised.nodes[1].left_out:
         other = results.exercised.nodes[1]
-        said += f", {len(other.exercised)} of {plural(other.total, f'{other.os.words} node')}"
+        nodes += f", {len(other.exercised)} of {plural(other.total, f'{other.os.words} node')}"
     pairs = results.exercised.pairs
     return (
-        f"{said}, {sum(p.exercised for p in pairs)} of {sum(p.possible for p in pairs)} node pairs"
+        f"{nodes}, {sum(p.exercised for p in pairs)} of {sum(p.possible for p in pairs)} node pairs"
     )
 
 
@@ -139,13 +139,13 @@ def exercised_line(results: Results) -> str:
 
 
 def _of_os(nodes: ExercisedNodes) -> str:
-    said = f"{len(nodes.exercised)} of {plural(nodes.total, f'{nodes.os.words} node')}"
+    phrase = f"{len(nodes.exercised)} of {plural(nodes.total, f'{nodes.os.words} node')}"
     if len(nodes.sources) < len(nodes.exercised):
-        said += f", {len(nodes.sources)} as a source"
+        phrase += f", {len(nodes.sources)} as a source"
     if nodes.left_out:
         names = [f"{left.node}: {left.reason}" for left in nodes.left_out]
-        said += f" (left out: {', '.join(_some(names))})"
-    return said
+        phrase += f" (left out: {', '.join(_first_names(names))})"
+    return phrase
 
 
 def convergence_line(results: Results) -> str:
@@ -154,7 +154,7 @@ def convergence_line(results: Results) -> str:
     late = list(_late(results))
     parts = []
     if answered:
-        slowest = max(answered, key=lambda one: one.seconds)
+        slowest = max(answered, key=lambda convergence: convergence.seconds)
         where = f"{slowest.service} for {slowest.probe}"
         parts.append(f"Services answered within {slowest.seconds:.1f} s ({where} took longest)")
     if late:
@@ -162,7 +162,7 @@ def convergence_line(results: Results) -> str:
             f"{convergence.service} for {convergence.probe} in {convergence.seconds:.0f} s"
             for convergence in late
         ]
-        parts.append(f"not converged: {', '.join(_some(names))}")
+        parts.append(f"not converged: {', '.join(_first_names(names))}")
     return "; ".join(parts)
 
 
@@ -174,7 +174,7 @@ def cost_line(results: Results) -> str:
         parts.append(f"Spent: {spent}")
     if run.requests:
         most = [f"{many} {kind}" for kind, many in run.requests.items()]
-        parts.append(f"{sum(run.requests.values())} API requests ({', '.join(_some(most))})")
+        parts.append(f"{sum(run.requests.values())} API requests ({', '.join(_first_names(most))})")
     return "; ".join(parts)
 
 
@@ -195,6 +195,6 @@ def _late(results: Results) -> Iterator[Convergence]:
             yield convergence
 
 
-def _some(names: list[str] | tuple[str, ...]) -> list[str]:
+def _first_names(names: list[str] | tuple[str, ...]) -> list[str]:
     more = len(names) - NAMED
     return [*names[:NAMED], *([f"… and {more} more"] if more > 0 else [])]

@@ -95,7 +95,7 @@ def heat_maps(checks: Iterable[CheckResult]) -> tuple[HeatMap, ...]:
     for check in checks:
         if check.members:
             by_manner.setdefault(_manner(check), []).append(check)
-    return tuple(_heat_map(manner, found) for manner, found in by_manner.items())
+    return tuple(_heat_map(manner, results) for manner, results in by_manner.items())
 
 
 def _manner(result: CheckResult) -> str:
@@ -110,27 +110,33 @@ def _heat_map(title: str, checks: Sequence[CheckResult]) -> HeatMap:
     columns: dict[str, tuple[object, ...]] = {}
     placed: list[tuple[str, str, CheckResult, str]] = []
     for check in checks:
-        for one in check.members:
-            assert one.check is not None, "a member was planned"
-            source, _, target = one.label.partition(" → ")
-            target = target or one.check.target.kind.value
-            rows.setdefault(source, _order(one.check.source.os, source))
-            columns.setdefault(target, _order(one.check.target.os, target))
-            placed.append((source, target, one, check.id))
+        for member in check.members:
+            assert member.check is not None, "a member was planned"
+            source, _, target = member.label.partition(" → ")
+            target = target or member.check.target.kind.value
+            rows.setdefault(source, _order(member.check.source.os, source))
+            columns.setdefault(target, _order(member.check.target.os, target))
+            placed.append((source, target, member, check.id))
     down = {name: at for at, name in enumerate(sorted(rows, key=rows.__getitem__))}
     across = {name: at for at, name in enumerate(sorted(columns, key=columns.__getitem__))}
     cells: dict[Verdict, list[tuple[int, int]]] = {}
     marks: list[Mark] = []
-    for source, target, one, check_id in placed:
+    for source, target, member, check_id in placed:
         at = (CELL * across[target], CELL * down[source])
-        cells.setdefault(one.verdict, []).append(at)
-        if one.verdict in ATTENTION and len(marks) < MARKED:
-            marks.append(Mark(x=at[0], y=at[1], check=check_id, member=one.label, text=_said(one)))
+        cells.setdefault(member.verdict, []).append(at)
+        if member.verdict in ATTENTION and len(marks) < MARKED:
+            marks.append(
+                Mark(
+                    x=at[0], y=at[1], check=check_id, member=member.label, text=_hover_text(member)
+                )
+            )
     return HeatMap(
         title=title,
         rows=tuple(down),
         columns=tuple(across),
-        layers=tuple(_layer(one, cells[one]) for one in SUMMARY_ORDER if one in cells),
+        layers=tuple(
+            _layer(verdict, cells[verdict]) for verdict in SUMMARY_ORDER if verdict in cells
+        ),
         marks=tuple(marks),
     )
 
@@ -141,10 +147,10 @@ def _order(os: OS | None, name: str) -> tuple[object, ...]:
     return (os is not OS.WINDOWS, parts)
 
 
-def _said(one: CheckResult) -> str:
-    seen = one.observation
-    detail = seen.attempts[-1].detail if seen and seen.attempts else one.message
-    return f"{one.label}: {one.verdict.value}, expected {one.expected}, observed {one.observed}. {detail}"
+def _hover_text(member: CheckResult) -> str:
+    seen = member.observation
+    detail = seen.attempts[-1].detail if seen and seen.attempts else member.message
+    return f"{member.label}: {member.verdict.value}, expected {member.expected}, observed {member.observed}. {detail}"
 
 
 def _layer(verdict: Verdict, cells: Sequence[tuple[int, int]]) -> Layer:
@@ -159,7 +165,7 @@ def _layer(verdict: Verdict, cells: Sequence[tuple[int, int]]) -> Layer:
 
 
 def _rectangles(cells: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-    """Yield corner and width of what cells of one row that stand beside each other make together."""
+    """Yield corner and width of each run of adjacent cells in a row."""
     start, end, row = 0, 0, -1
     for y, x in sorted({(y, x) for x, y in cells}):
         if (x, y) != (end, row):

@@ -94,8 +94,8 @@ def render_html(results: Results, *, since: Markup = NOTHING) -> str:
 def _members(results: Results, incident: Incident) -> list[CheckResult]:
     """Return an incident's checks, the most urgent verdict first."""
     of = set(incident.checks)
-    found = [check for check in results.checks if check.id in of]
-    return sorted(found, key=lambda check: SUMMARY_ORDER.index(check.verdict))
+    checks = [check for check in results.checks if check.id in of]
+    return sorted(checks, key=lambda check: SUMMARY_ORDER.index(check.verdict))
 
 
 @lru_cache(maxsize=1)

@@ -20,7 +20,7 @@ MESSAGE_LENGTH = 1000
 DETAIL_LENGTH = 8000
 """Of the text below it; all of it is in ``results.json``."""
 MEMBERS = 20
-"""So many members of a check are told each; GitLab shows eighty lines of a text."""
+"""So many members of a check are listed; GitLab shows eighty lines of a text."""
 _BRIEF = frozenset({Verdict.PASS, Verdict.SKIPPED})
 """Verdicts that say enough by themselves: their cases have no other property."""
 _ELEMENT = {
@@ -119,8 +119,8 @@ def _case(result: CheckResult, cause: str | None) -> ET.Element:
 
 def _message(result: CheckResult) -> str:
     if result.excused and result.accepted:
-        told = result.accepted
-        return f"{result.verdict.value}, accepted until {told.expires}: {told.reason}; {result.message}"
+        accepted = result.accepted
+        return f"{result.verdict.value}, accepted until {accepted.expires}: {accepted.reason}; {result.message}"
     if result.verdict is Verdict.LIMITED and result.limitation_id:
         summary = result.limitation.summary if result.limitation else result.message
         return f"{result.limitation_id} {summary}"
@@ -152,8 +152,8 @@ _REST = "results.json has all"
 
 
 def _bounded(text: str) -> str:
-    told = visible(text)
-    return told if len(told) <= DETAIL_LENGTH else f"{told[:DETAIL_LENGTH]}… {_REST}"
+    shown = visible(text)
+    return shown if len(shown) <= DETAIL_LENGTH else f"{shown[:DETAIL_LENGTH]}… {_REST}"
 
 
 def _check_properties(result: CheckResult) -> dict[str, str | None]:
@@ -203,8 +203,8 @@ def _properties(parent: ET.Element, values: dict[str, str | None]) -> None:
     if present:
         holder = ET.SubElement(parent, "properties")
         for name, value in present.items():
-            told = one_line(value, limit=MESSAGE_LENGTH)
-            ET.SubElement(holder, "property", {"name": name, "value": told})
+            text = one_line(value, limit=MESSAGE_LENGTH)
+            ET.SubElement(holder, "property", {"name": name, "value": text})
 
 
 def _failed_start(results: Results) -> ET.Element:
@@ -226,8 +226,8 @@ def _failed_start(results: Results) -> ET.Element:
     )
     error = results.run.error or ""
     message = one_line(error, limit=MESSAGE_LENGTH)
-    told = ET.SubElement(case, "error", {"type": "nettests.start", "message": message})
-    told.text = _bounded(error)
+    element = ET.SubElement(case, "error", {"type": "nettests.start", "message": message})
+    element.text = _bounded(error)
     return suite
 
 

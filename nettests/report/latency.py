@@ -32,7 +32,7 @@ def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
                 for attempt in check.observation.attempts
                 if attempt.outcome.positive
             ]
-    return tuple(latency(*key, found) for key, found in seconds.items() if found)
+    return tuple(latency(*key, elapsed) for key, elapsed in seconds.items() if elapsed)
 
 
 def paths(checks: Iterable[CheckResult]) -> tuple[PathPace, ...]:
@@ -73,14 +73,14 @@ def _pace(
     )
 
 
-def latency(flow: str, node: str, found: list[float]) -> Latency:
+def latency(flow: str, node: str, seconds: list[float]) -> Latency:
     """Return the middle, the slow end and the worst of some answers."""
-    cuts = quantiles(found, n=100, method="inclusive") if len(found) > 1 else found * 99
+    cuts = quantiles(seconds, n=100, method="inclusive") if len(seconds) > 1 else seconds * 99
     return Latency(
         flow=flow,
         node=node,
-        answers=len(found),
+        answers=len(seconds),
         median=round(cuts[49], 3),
         p99=round(cuts[98], 3),
-        worst=round(max(found), 3),
+        worst=round(max(seconds), 3),
     )

@@ -61,13 +61,13 @@ def _head(results: Results) -> str:
     ]
     if results.rounds:
         lines.append(f"\n{inert(str(results.rounds))}.")
-    if told := [inert(event.text) for event in results.events if event.notable]:
-        lines += ["", *(f"- {text}" for text in told)]
+    if notable := [inert(event.text) for event in results.events if event.notable]:
+        lines += ["", *(f"- {text}" for text in notable)]
     spent = duration(run.seconds)
-    told = [f"Run {code(run.run_id)}", f"started {inert(moment(run.started))}"]
-    told += [f"took {spent}"] if spent else []
-    told += [] if run.complete else ["broke off: its journal has no end"]
-    return "\n".join([*lines, "", ", ".join(told) + ".", *_rounds(results)])
+    run_line = [f"Run {code(run.run_id)}", f"started {inert(moment(run.started))}"]
+    run_line += [f"took {spent}"] if spent else []
+    run_line += [] if run.complete else ["broke off: its journal has no end"]
+    return "\n".join([*lines, "", ", ".join(run_line) + ".", *_rounds(results)])
 
 
 def _rounds(results: Results) -> list[str]:
@@ -88,22 +88,22 @@ def _rounds(results: Results) -> list[str]:
         ["node", code(node.name), f"{node.unknown} of {of}", moment(node.first), moment(node.last)]
         for node in results.rounds.unknown_nodes[:ATTENTION_LIMIT]
     ]
-    found = ["", "### Rounds"]
-    for which, told in (("red", rows), ("unknown", unknown)):
-        if told:
-            found += ["", _table(["", "name", f"{which} rounds", "first", "last"], told)]
-    return found
+    lines = ["", "### Rounds"]
+    for which, listed in (("red", rows), ("unknown", unknown)):
+        if listed:
+            lines += ["", _table(["", "name", f"{which} rounds", "first", "last"], listed)]
+    return lines
 
 
 def _attention(results: Results) -> str:
-    found = needing_attention(results)
-    if not found:
+    red = needing_attention(results)
+    if not red:
         return ""
     rows = [
         [f"{SYMBOL[c.verdict]} {c.verdict.value}", code(c.id), _happened(c)]
-        for c in found[:ATTENTION_LIMIT]
+        for c in red[:ATTENTION_LIMIT]
     ]
-    more = len(found) - ATTENTION_LIMIT
+    more = len(red) - ATTENTION_LIMIT
     tail = f"\n\n… and {plural(more, 'more check')}; see `report.html`." if more > 0 else ""
     table = _table(["verdict", "check", "what happened"], rows)
     return f"{_incidents(results)}### Checks that need attention\n\n{table}{tail}"
@@ -129,8 +129,8 @@ def _unread(results: Results) -> str:
     if not results.unread:
         return ""
     rows = [
-        [f"{one.tool} on {one.client_os}", inert(one.text), str(len(one.checks))]
-        for one in results.unread[:ATTENTION_LIMIT]
+        [f"{unread.tool} on {unread.client_os}", inert(unread.text), str(len(unread.checks))]
+        for unread in results.unread[:ATTENTION_LIMIT]
     ]
     lead = f"{unread_line(results)}. {EXPORT_REQUEST}"
     table = _table(["tool", "text", "checks"], rows)
@@ -144,9 +144,11 @@ def _happened(result: CheckResult) -> str:
 
 
 def _suites(results: Results) -> str:
-    found = suites(flow_groups(results.checks))
-    shown = [v for v in SUMMARY_ORDER if any(v in suite.counts for suite in found)]
-    rows = [[inert(suite.topic), *(str(suite.counts.get(v, "")) for v in shown)] for suite in found]
+    run_suites = suites(flow_groups(results.checks))
+    shown = [v for v in SUMMARY_ORDER if any(v in suite.counts for suite in run_suites)]
+    rows = [
+        [inert(suite.topic), *(str(suite.counts.get(v, "")) for v in shown)] for suite in run_suites
+    ]
     heads = ["suite", *(f"{SYMBOL[v]} {v.value}" for v in shown)]
     return "### Suites\n\n" + _table(heads, rows) if rows else ""
 

@@ -73,7 +73,9 @@ class Suite:
     def counts(self) -> dict[Verdict, int]:
         """How often each verdict occurs, worst first, absent ones left out."""
         every = [group.counts for group in self.groups]
-        sums = {verdict: sum(one.get(verdict, 0) for one in every) for verdict in SUMMARY_ORDER}
+        sums = {
+            verdict: sum(counts.get(verdict, 0) for counts in every) for verdict in SUMMARY_ORDER
+        }
         return {verdict: number for verdict, number in sums.items() if number}
 
     @property
@@ -109,8 +111,8 @@ class Overview:
     @property
     def sources(self) -> dict[str, int]:
         """The sources of the pairs in their order, each with how many pairs it begins."""
-        begun = [pair.source for pair in self.pairs]
-        return {source: begun.count(source) for source in begun}
+        sources = [pair.source for pair in self.pairs]
+        return {source: sources.count(source) for source in sources}
 
 
 def suites(groups: Iterable[FlowGroup]) -> tuple[Suite, ...]:
@@ -118,8 +120,8 @@ def suites(groups: Iterable[FlowGroup]) -> tuple[Suite, ...]:
     by_topic: dict[str, list[FlowGroup]] = {}
     for group in groups:
         by_topic.setdefault(group.suite, []).append(group)
-    found = (Suite(topic=topic, groups=tuple(members)) for topic, members in by_topic.items())
-    return tuple(sorted(found, key=lambda suite: (_plainest(suite), suite.topic)))
+    unordered = (Suite(topic=topic, groups=tuple(members)) for topic, members in by_topic.items())
+    return tuple(sorted(unordered, key=lambda suite: (_plainest(suite), suite.topic)))
 
 
 def _plainest(suite: Suite) -> tuple[int, ...]:

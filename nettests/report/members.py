@@ -29,44 +29,48 @@ def member_results(
     observed: Callable[[Check], Observation | None],
     raws: Callable[[str], tuple[Raw, ...]],
 ) -> tuple[CheckResult, ...]:
-    """Return the members of a check; none of one that has none. Those of a check that was not judged are ``unknown``."""
+    """Return the members of a check; empty for a check without members. Those of a check that was not judged are ``unknown``."""
     if not check.members:
         return ()
     otherwise = _PASSED if ran else _unjudged(judgement)
-    told = {label: member for member in judgement.members for label in member.labels}
-    found = tuple(
-        _member(one, told.get(label, otherwise), expectations[one.id], observed(one), raws)
-        for label, one in zip((of.label for of in check.members), check.each, strict=True)
+    judged = {label: member for member in judgement.members for label in member.labels}
+    results = tuple(
+        _member(
+            member, judged.get(label, otherwise), expectations[member.id], observed(member), raws
+        )
+        for label, member in zip((of.label for of in check.members), check.each, strict=True)
     )
     return tuple(
-        one if ran and one.verdict is not Verdict.SKIPPED else replace(one, ran=False)
-        for one in found
+        result if ran and result.verdict is not Verdict.SKIPPED else replace(result, ran=False)
+        for result in results
     )
 
 
 def member_line(result: CheckResult) -> str:
-    """Return one line about the members of a check: how many came to what, and how long the answers took."""
+    """Return one line about the members of a check: how many have which verdict, and how long the answers took."""
     seen = Counter(member.verdict for member in result.members)
     verdicts = ", ".join(
         f"{seen[verdict]} {verdict.value}" for verdict in SUMMARY_ORDER if seen[verdict]
     )
-    told = latency_of(result)
+    times = latency_of(result)
     took = (
-        f"; answers took {told.median:.3f} s (median), at most {told.worst:.3f} s" if told else ""
+        f"; answers took {times.median:.3f} s (median), at most {times.worst:.3f} s"
+        if times
+        else ""
     )
     return f"{plural(len(result.members), 'member')}: {verdicts}{took}"
 
 
 def latency_of(result: CheckResult) -> Latency | None:
     """Return how long the positive answers of all members took, where there were any."""
-    found = [
+    seconds = [
         attempt.elapsed
         for member in result.members
         if member.observation is not None
         for attempt in member.observation.attempts
         if attempt.outcome.positive
     ]
-    return latency(result.flow, "", found) if found else None
+    return latency(result.flow, "", seconds) if seconds else None
 
 
 def _unjudged(judgement: Judgement) -> MembersJudged:
@@ -75,7 +79,7 @@ def _unjudged(judgement: Judgement) -> MembersJudged:
 
 def _member(
     check: Check,
-    said: MembersJudged,
+    judged: MembersJudged,
     expectation: Expectation,
     observation: Observation | None,
     raws: Callable[[str], tuple[Raw, ...]],
@@ -85,16 +89,16 @@ def _member(
         id=check.id,
         flow=check.flow,
         suite=check.suite,
-        verdict=said.verdict,
-        message=said.message,
+        verdict=judged.verdict,
+        message=judged.message,
         ran=True,
         check=check,
         expectation=expectation,
         observation=observation,
-        expected=said.expected or expected,
-        observed=said.observed or (observation.outcome.value if observation else ""),
-        next_step=said.next_step,
-        limitation_id=said.limitation,
+        expected=judged.expected or expected,
+        observed=judged.observed or (observation.outcome.value if observation else ""),
+        next_step=judged.next_step,
+        limitation_id=judged.limitation,
         distrust=(observation.distrust or "") if observation else "",
-        raws=raws(check.id) if said.verdict in ATTENTION else (),
+        raws=raws(check.id) if judged.verdict in ATTENTION else (),
     )

@@ -26,7 +26,7 @@ INCIDENTS = 10
 """So many causes have one, those that explain most."""
 
 Values = Mapping[tuple[str, ...], float]
-"""By those of the labels: no two samples of a family have the same ones."""
+"""Values by label values: no two samples of a family have the same ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _of_checks(results: Results) -> Iterator[GaugeMetricFamily]:
     )
     yield _gauge(results, "flow_checks", about, of_flows, labels=("flow", "verdict"))
     red = needing_attention(results)
-    shown: Values = {(one.id, one.flow, one.verdict.value): 1.0 for one in red[:CHECKS]}
+    shown: Values = {(check.id, check.flow, check.verdict.value): 1.0 for check in red[:CHECKS]}
     about = f"1 for each check that is fail, lifted, unknown or flaky, up to {CHECKS} of them."
     yield _gauge(results, "check_verdict", about, shown, labels=("check", "flow", "verdict"))
     about = "Checks that need attention and have no series of their own."
@@ -114,6 +114,6 @@ def _gauge(
     """Return a family; each sample names the kubeconfig's context, so that files of several clusters lie side by side."""
     family = GaugeMetricFamily(f"nettests_{name}", about, labels=("context", *labels), unit=unit)
     context = one_line(results.run.context)
-    for told, value in values.items():
-        family.add_metric((context, *map(one_line, told)), float(value))
+    for label_values, value in values.items():
+        family.add_metric((context, *map(one_line, label_values)), float(value))
     return family

@@ -41,19 +41,21 @@ def render_open_questions(entries: Iterable[Limitation]) -> str:
         if entry.is_open:
             parts[entry.id].append(entry)
     listed = [parts[name] for name in sorted(parts)]
-    bugs = [one for one in listed if one[0].category is Category.BUG]
+    bugs = [question for question in listed if question[0].category is Category.BUG]
     blocks = [HEAD, _counted(listed, bugs), f"## Known bugs\n\n{BUGS}\n{_bugs(bugs)}"]
     for category, title in OTHERS.items():
-        others = [one for one in listed if one[0].category is category]
+        others = [question for question in listed if question[0].category is category]
         blocks.append(f"## {title}\n\n{_others(others)}")
     return "\n".join(blocks)
 
 
 def _counted(listed: Sequence[Question], bugs: Sequence[Question]) -> str:
-    told = f"{plural(len(listed), 'open question')}: {len(bugs)} for a known bug"
+    counts = f"{plural(len(listed), 'open question')}: {len(bugs)} for a known bug"
     for category in OTHERS:
-        told += f", {sum(one[0].category is category for one in listed)} {category.value}"
-    return f"{told}.\n"
+        counts += (
+            f", {sum(question[0].category is category for question in listed)} {category.value}"
+        )
+    return f"{counts}.\n"
 
 
 def _bugs(entries: Sequence[Question]) -> str:
@@ -71,7 +73,7 @@ def _bugs(entries: Sequence[Question]) -> str:
             (
                 f"`{entry.id}`",
                 escape(entry.summary),
-                "<br>".join(dict.fromkeys(_shown(one.when_present) for one in (entry, *further))),
+                "<br>".join(dict.fromkeys(_shown(part.when_present) for part in (entry, *further))),
                 _places(entry, *further),
                 escape(entry.settled_by),
                 _sources(entry),
@@ -124,10 +126,10 @@ def _where(condition: Condition) -> str:
         ("OutBoundNAT's exceptions", condition.nat_exception),
         ("resolver", condition.resolver),
     ]
-    told = [f"{name} `{_spelled(value)}`" for name, value in cluster if value]
+    parts = [f"{name} `{_spelled(value)}`" for name, value in cluster if value]
     for side, node in (("source", condition.source), ("target", condition.target)):
-        told += [f"{side}: {part}" for part in [_node(node)] if part]
-    return "; ".join(told) or "everywhere"
+        parts += [f"{side}: {part}" for part in [_node(node)] if part]
+    return "; ".join(parts) or "everywhere"
 
 
 def _node(node: NodeCondition) -> str:
@@ -144,9 +146,9 @@ def _node(node: NodeCondition) -> str:
         ("NodePorts at loopback", node.localhost_node_ports),
         ("DNS suffixes", node.dns_suffixes),
     ]
-    told = [f"{name} `{_spelled(value)}`" for name, value in parts if value]
+    settings = [f"{name} `{_spelled(value)}`" for name, value in parts if value]
     system = [node.os.value.capitalize()] if node.os else []
-    return ", ".join([*system, *told])
+    return ", ".join([*system, *settings])
 
 
 def _spelled(value: object) -> str:

@@ -45,7 +45,7 @@ def tree(markup: Markup) -> Tree:
     reader = _Reader()
     reader.feed(markup)
     reader.close()
-    return reader.found
+    return reader.nodes
 
 
 class _Reader(HTMLParser):
@@ -53,18 +53,18 @@ class _Reader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.found: Tree = []
-        self._within = [self.found]
+        self.nodes: Tree = []
+        self._within = [self.nodes]
         self._verbatim = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in ELEMENTS:
             self.handle_data(self.get_starttag_text() or "")
             return
-        kept = {name: value or "" for name, value in attrs if _kept(name, value)}
-        made: Tree = [tag, kept] if kept else [tag]
-        self._within[-1].append(made)
-        self._within.append(made)
+        kept = {name: value or "" for name, value in attrs if _allowed(name, value)}
+        node: Tree = [tag, kept] if kept else [tag]
+        self._within[-1].append(node)
+        self._within.append(node)
         self._verbatim += tag == "pre"
 
     def handle_endtag(self, tag: str) -> None:
@@ -78,7 +78,7 @@ class _Reader(HTMLParser):
             self._within[-1].append(data)
 
 
-def _kept(name: str, value: str | None) -> bool:
+def _allowed(name: str, value: str | None) -> bool:
     if name == "href" and not _ADDRESS.match(value or ""):
         return False
     return name in ATTRIBUTES

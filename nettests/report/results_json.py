@@ -99,7 +99,7 @@ def _members(result: CheckResult) -> dict[str, Any]:
     return {
         "total": len(result.members),
         "counts": {verdict.value: seen[verdict] for verdict in SUMMARY_ORDER if seen[verdict]},
-        "deviating": [_member(one) for one in result.deviating],
+        "deviating": [_member(member) for member in result.deviating],
         "others": [
             {"verdict": verdict, "limitation": limitation, "members": labels}
             for (verdict, limitation), labels in others.items()
@@ -135,8 +135,8 @@ def _accepted(result: CheckResult) -> dict[str, Any]:
     """Return why a deviation is accepted, and whether the run ended as if it were none, where it is."""
     if result.accepted is None:
         return {}
-    told = {"reason": result.accepted.reason, "expires": result.accepted.expires}
-    return {"accepted": {**told, "excused": result.excused}}
+    accepted = {"reason": result.accepted.reason, "expires": result.accepted.expires}
+    return {"accepted": {**accepted, "excused": result.excused}}
 
 
 def _source(end: Vantage | None) -> dict[str, Any]:
@@ -202,9 +202,11 @@ def _measured(seen: Observation | None) -> dict[str, Any]:
     """Return the figures of questions that count or search, where there are any."""
     if seen is None:
         return {}
-    found = {"loss": seen.loss, "path_size": seen.path_size, "flows": seen.flows}
+    figures = {"loss": seen.loss, "path_size": seen.path_size, "flows": seen.flows}
     witnessed = {"witnessed": to_data(seen.witnessed)} if seen.witnessed else {}
-    return {name: to_data(value) for name, value in found.items() if value is not None} | witnessed
+    return {
+        name: to_data(value) for name, value in figures.items() if value is not None
+    } | witnessed
 
 
 def _limitation(limitation: AppliedLimitation) -> dict[str, Any]:

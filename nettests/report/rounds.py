@@ -63,30 +63,32 @@ class Rounds:
 
     def __str__(self) -> str:
         """Return it in one line: ``720 rounds: 3 with failures, 2 lost``."""
-        told = f"{plural(self.count, 'round')}: {self.red or 'none'} with failures"
+        line = f"{plural(self.count, 'round')}: {self.red or 'none'} with failures"
         if self.unknown:
-            told += f", {self.unknown} with unknown checks"
+            line += f", {self.unknown} with unknown checks"
         gone = self.count - self.judged
-        return f"{told}, {gone} lost ({one_line(self.lost[0].reason, limit=80)})" if gone else told
+        return f"{line}, {gone} lost ({one_line(self.lost[0].reason, limit=80)})" if gone else line
 
 
 def rounds_of(rounds: Sequence[Round], checks: Mapping[str, Check]) -> Rounds | None:
     """Return what rounds say together, ``None`` where there were none; ``checks`` are those of the plan, and members."""
     if not rounds:
         return None
-    judged = [one for one in rounds if not one.lost]
-    lost = Counter(one.lost for one in rounds if one.lost)
+    judged = [watch_round for watch_round in rounds if not watch_round.lost]
+    lost = Counter(watch_round.lost for watch_round in rounds if watch_round.lost)
     return Rounds(
         count=len(rounds),
         judged=len(judged),
-        red=sum(bool(one.red) for one in judged),
-        unknown=sum(bool(one.unknown) for one in judged),
+        red=sum(bool(watch_round.red) for watch_round in judged),
+        unknown=sum(bool(watch_round.unknown) for watch_round in judged),
         checks=_rates(judged, lambda red: red),
         nodes=_rates(judged, lambda red: _nodes(red, checks)),
         pairs=_rates(judged, lambda red: _pairs(red, checks)),
         unknown_nodes=tuple(
             UnknownRate(name=name, unknown=len(at), first=at[0], last=at[-1])
-            for name, at in _frequent(judged, lambda one: _nodes(one.unknown, checks))
+            for name, at in _frequent(
+                judged, lambda watch_round: _nodes(watch_round.unknown, checks)
+            )
         ),
         lost=tuple(Lost(reason=reason, rounds=count) for reason, count in lost.most_common()),
     )
@@ -95,8 +97,8 @@ def rounds_of(rounds: Sequence[Round], checks: Mapping[str, Check]) -> Rounds | 
 def _rates(
     rounds: Iterable[Round], names: Callable[[Mapping[str, Verdict]], Iterable[str]]
 ) -> tuple[Rate, ...]:
-    found = _frequent(rounds, lambda one: names(one.red))
-    return tuple(Rate(name=name, red=len(at), first=at[0], last=at[-1]) for name, at in found)
+    frequent = _frequent(rounds, lambda watch_round: names(watch_round.red))
+    return tuple(Rate(name=name, red=len(at), first=at[0], last=at[-1]) for name, at in frequent)
 
 
 def _frequent(
@@ -104,16 +106,16 @@ def _frequent(
 ) -> list[tuple[str, list[str]]]:
     """Return what is named in rounds with when these began, the most frequent first.
 
-    Of two that are named in as many rounds that one comes first which is named more often in them: a node that is
-    down has part in all that its peers miss, and each of them in less.
+    Of two that are named in equally many rounds, the one that is named more often in them comes first: a node that is
+    down is named by all that its peers miss, and each of them by less.
     """
     began: dict[str, list[str]] = defaultdict(list)
     often: Counter[str] = Counter()
-    for one in rounds:
-        named = Counter(iter(names(one)))  # of a mapping: its keys
+    for watch_round in rounds:
+        named = Counter(iter(names(watch_round)))  # of a mapping: its keys
         often.update(named)
         for name in named:
-            began[name].append(one.started)
+            began[name].append(watch_round.started)
     return sorted(began.items(), key=lambda each: (-len(each[1]), -often[each[0]], each[0]))
 
 

@@ -74,17 +74,17 @@ def _elsewhere(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage])
 
 
 def _row(statement: Statement, coverages: Mapping[str, Coverage]) -> list[str]:
-    told = [", ".join(_fact(coverages[name]) for name in statement.facts)]
-    told.append(", ".join(map(_check, statement.checks)))
-    told.append(f"lacking: {escape(statement.lacks)}" if statement.lacks else "")
-    told += [
+    parts = [", ".join(_fact(coverages[name]) for name in statement.facts)]
+    parts.append(", ".join(map(_check, statement.checks)))
+    parts.append(f"lacking: {escape(statement.lacks)}" if statement.lacks else "")
+    parts += [
         f"*{reason.kind.value}*: {escape(reason.text)}"
         for reason in reasons_of(statement, coverages)
     ]
     return [
         escape(statement.says),
         shown(statement, coverages).value,
-        "<br>".join(one for one in told if one),
+        "<br>".join(part for part in parts if part),
     ]
 
 

@@ -16,7 +16,7 @@ from nettests.report.summary import SYMBOL, cluster_line, counted, coverage_line
 from nettests.report.text import one_line, plural
 
 SHOWN = 5
-"""Incidents that are told, the leading ones; the report has all."""
+"""So many incidents are listed, the leading ones; the report has all."""
 HEADER, LINE, TEXT = 150, 500, 3000
 """Characters of a header, of one line of ours, and of ``text``."""
 # samples: "<!channel>", "@here", "[x](y)", "![x](y)", "`code`"; emphasis does no harm, and ids and paths have its signs
@@ -61,9 +61,9 @@ def _incident(incident: Incident, results: Results) -> list[str]:
     red = {check.id: check.verdict for check in results.checks if check.id in incident.checks}
     worst = min(red.values(), key=SUMMARY_ORDER.index)
     cause = one_line(incident.cause, limit=LINE - 50)
-    said = f"{SYMBOL[worst]} {worst.value.upper()} {cause}"
+    lead = f"{SYMBOL[worst]} {worst.value.upper()} {cause}"
     count = f": {plural(len(incident.checks), 'check')}" if incident.explained else ""
-    return [f"{said}{count}", *([f"→ {incident.next_step}"] if incident.next_step else [])]
+    return [f"{lead}{count}", *([f"→ {incident.next_step}"] if incident.next_step else [])]
 
 
 def _foot(results: Results, report: str) -> Iterator[str]:

@@ -67,8 +67,8 @@ def meanings(results: Results) -> Mapping[Verdict, str]:
 
 def counted(results: Results) -> str:
     """Return the verdicts that occurred, worst first: ``1 fail, 24 limited, 130 pass``."""
-    found = [f"{results.counts[v]} {v.value}" for v in SUMMARY_ORDER if results.counts.get(v)]
-    return ", ".join(found) or "no checks"
+    counts = [f"{results.counts[v]} {v.value}" for v in SUMMARY_ORDER if results.counts.get(v)]
+    return ", ".join(counts) or "no checks"
 
 
 def counted_verdicts(checks: Iterable[CheckResult]) -> str:

@@ -35,8 +35,8 @@ def document(trace: Trace, *, title: str, page: str) -> dict[str, Any]:
     }
 
 
-def _end(one: End) -> dict[str, Any]:
-    return {"address": str(one.address), "port": one.port, "node": one.node, "name": one.name}
+def _end(end: End) -> dict[str, Any]:
+    return {"address": str(end.address), "port": end.port, "node": end.node, "name": end.name}
 
 
 def _hop(trace: Trace, hop: Hop) -> dict[str, Any]:
@@ -51,15 +51,15 @@ def _hop(trace: Trace, hop: Hop) -> dict[str, Any]:
     }
 
 
-def _frame(one: Marked) -> dict[str, Any]:
-    seen, packet = one.sighting, one.packet
+def _frame(frame: Marked) -> dict[str, Any]:
+    seen, packet = frame.sighting, frame.packet
     tunnel = packet.encapsulation
     return {
         "node": seen.node,
         "time": seen.time,
         "interface": seen.interface,
         "direction": seen.direction.value,
-        "way": one.way.value,
+        "way": frame.way.value,
         "source": str(packet.source),
         "source_port": packet.source_port,
         "destination": str(packet.destination),

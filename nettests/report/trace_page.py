@@ -46,8 +46,8 @@ class NodeFrames:
 
 def render_trace(trace: Trace, *, title: str, files_of: Mapping[str, str]) -> str:
     """Return the page; ``files_of`` are capture files beside it, by node."""
-    own = files("nettests.report").joinpath("templates/trace.css").read_text("utf-8")
-    style = harmless.style_of_pages() + own
+    page_style = files("nettests.report").joinpath("templates/trace.css").read_text("utf-8")
+    style = harmless.style_of_pages() + page_style
     page = _environment().get_template("trace.html.j2")
     text = page.render(
         title=title,
@@ -70,29 +70,29 @@ def _verdict(finding: Finding) -> Verdict:
 
 
 def _nodes(trace: Trace, files_of: Mapping[str, str]) -> tuple[NodeFrames, ...]:
-    names = dict.fromkeys((*files_of, *(one.sighting.node for one in trace.frames)))
-    found = []
+    names = dict.fromkeys((*files_of, *(marked.sighting.node for marked in trace.frames)))
+    nodes = []
     for node in names:
         frames = sorted(
-            (one for one in trace.frames if one.sighting.node == node),
-            key=lambda one: one.sighting.time,
+            (marked for marked in trace.frames if marked.sighting.node == node),
+            key=lambda marked: marked.sighting.time,
         )
         first = frames[0].sighting.time if frames else 0.0
         rows = tuple(
             Row(
-                seconds=f"{one.sighting.time - first:.6f}",
-                place=place(one),
-                way=_WAYS[one.way],
-                text=frame(one),
-                drop=bool(one.sighting.drop),
+                seconds=f"{marked.sighting.time - first:.6f}",
+                place=place(marked),
+                way=_WAYS[marked.way],
+                text=frame(marked),
+                drop=bool(marked.sighting.drop),
             )
-            for one in frames[:FRAMES_SHOWN]
+            for marked in frames[:FRAMES_SHOWN]
         )
         left_out = max(0, len(frames) - FRAMES_SHOWN)
-        found.append(
+        nodes.append(
             NodeFrames(node=node, rows=rows, file=files_of.get(node, ""), left_out=left_out)
         )
-    return tuple(found)
+    return tuple(nodes)
 
 
 _WAYS = {Way.REQUEST: "→", Way.REPLY: "←", Way.ERROR: "!"}

@@ -74,10 +74,10 @@ def picture(trace: Trace) -> Picture:
     request = [hop for hop in trace.hops if hop.stage not in _BACK]
     reply = [hop for hop in trace.hops if hop.stage in _BACK]
     places = _places(request)
-    dots = [_dot(trace, one, places[one.stage], REQUEST_Y) for one in request]
-    for one in reply:
-        x = places.get(_BACK[one.stage], places[Stage.SENT])
-        dots.append(_dot(trace, one, x, REPLY_Y))
+    dots = [_dot(trace, hop, places[hop.stage], REQUEST_Y) for hop in request]
+    for hop in reply:
+        x = places.get(_BACK[hop.stage], places[Stage.SENT])
+        dots.append(_dot(trace, hop, x, REPLY_Y))
     lines = tuple(
         Line(x1=a.x, y1=a.y, x2=b.x, y2=b.y, state=b.state) for a, b in itertools.pairwise(dots)
     )
@@ -93,23 +93,23 @@ def picture(trace: Trace) -> Picture:
 
 def _places(request: list[Hop]) -> dict[Stage, int]:
     """Return where each hop of the request is; between nodes there is more room."""
-    found: dict[Stage, int] = {}
+    places: dict[Stage, int] = {}
     x, node = LEFT_MARGIN - STEP, request[0].node
-    for one in request:
-        x += STEP + (NODE_GAP if one.node != node else 0)
-        found[one.stage], node = x, one.node
-    return found
+    for hop in request:
+        x += STEP + (NODE_GAP if hop.node != node else 0)
+        places[hop.stage], node = x, hop.node
+    return places
 
 
 def _boxes(request: list[Hop], places: dict[Stage, int]) -> list[Box]:
-    found: list[Box] = []
-    for one in request:
-        x, last = places[one.stage], found[-1] if found else None
-        if last is not None and last.name == one.node:
-            found[-1] = Box(x=last.x, width=x + STEP // 2 - last.x, name=one.node)
+    boxes: list[Box] = []
+    for hop in request:
+        x, last = places[hop.stage], boxes[-1] if boxes else None
+        if last is not None and last.name == hop.node:
+            boxes[-1] = Box(x=last.x, width=x + STEP // 2 - last.x, name=hop.node)
         else:
-            found.append(Box(x=x - STEP // 2, width=STEP, name=one.node))
-    return found
+            boxes.append(Box(x=x - STEP // 2, width=STEP, name=hop.node))
+    return boxes
 
 
 def _dot(trace: Trace, hop: Hop, x: int, y: int) -> Dot:

@@ -15,7 +15,7 @@ MARKS = {True: "✓", False: "·"}
 STOPPED = "✗"
 
 
-def told(trace: Trace) -> Iterator[str]:
+def terminal_lines(trace: Trace) -> Iterator[str]:
     """Yield what a terminal shows: question, path, finding, detail, next step."""
     scene = trace.scene
     yield f"flow      {flow_of(scene)}"
@@ -31,15 +31,15 @@ def told(trace: Trace) -> Iterator[str]:
         yield f"          {one_line(trace.detail)}"
     if scene.documented:
         yield f"expected  {one_line(scene.documented)}"
-    for said in trace.confirmed:
-        yield f"objects   {one_line(said, limit=160)}"
+    for confirmation in trace.confirmed:
+        yield f"objects   {one_line(confirmation, limit=160)}"
     yield f"next      {trace.finding.next_step}"
     for remark in trace.remarks[:2]:
         yield f"note      {one_line(remark, limit=160)}"
 
 
 def flow_of(scene: Scene) -> str:
-    """Say from where the flow goes to where, and over whom."""
+    """Return the flow in one line: source, requested address, and the backends behind it."""
     behind = (
         f" → {', '.join(end(backend) for backend in scene.backends)}" if scene.translated else ""
     )
@@ -52,23 +52,23 @@ def flow_of(scene: Scene) -> str:
     return one_line(f"{scene.protocol.value} {end(scene.source)} → {to}{behind}", limit=200)
 
 
-def end(one: End) -> str:
-    """Say who an end is."""
-    port = f":{one.port}" if one.port is not None else ""
-    named = f"{one.name} " if one.name else ""
-    return f"{named}{one.address}{port} on {one.node}"
+def end(side: End) -> str:
+    """Return one end of a flow: name, address, port and node."""
+    port = f":{side.port}" if side.port is not None else ""
+    named = f"{side.name} " if side.name else ""
+    return f"{named}{side.address}{port} on {side.node}"
 
 
-def frame(one: Marked) -> str:
-    """Say what a frame shows: ports, flags, sizes, and the tunnel around it."""
-    packet = one.packet
+def frame(marked: Marked) -> str:
+    """Return what a frame shows: ports, flags, sizes, and the tunnel around it."""
+    packet = marked.packet
     tunnel = packet.encapsulation
     around = (
         f", in {tunnel.kind} {tunnel.vni} {tunnel.source} → {tunnel.destination} (UDP {tunnel.port})"
         if tunnel
         else ""
     )
-    drop = f", dropped: {one.sighting.drop}" if one.sighting.drop else ""
+    drop = f", dropped: {marked.sighting.drop}" if marked.sighting.drop else ""
     return (
         f"{_address(packet.source, packet.source_port)} → "
         f"{_address(packet.destination, packet.destination_port)} {_kind(packet)}, "
@@ -76,9 +76,9 @@ def frame(one: Marked) -> str:
     )
 
 
-def place(one: Marked) -> str:
-    """Say where a frame was seen, and which way it went there."""
-    seen = one.sighting
+def place(marked: Marked) -> str:
+    """Return the interface at which a frame was seen, and its direction there."""
+    seen = marked.sighting
     match seen.direction:
         case Direction.IN:
             return f"{seen.interface} in"
@@ -117,11 +117,11 @@ _REQUEST = tuple(stage for stage in Stage if stage not in _REPLY)
 
 
 def _path(trace: Trace, stages: tuple[Stage, ...]) -> str:
-    found = [one for one in trace.hops if one.stage in stages]
-    if not found:
+    hops = [hop for hop in trace.hops if hop.stage in stages]
+    if not hops:
         return "–"
     words, node = [], ""
-    for hop in found:
+    for hop in hops:
         at = "" if hop.node == node else f"[{one_line(hop.node, limit=40)}] "
         words.append(f"{at}{mark(trace, hop)} {short(hop.stage)}")
         node = hop.node
@@ -137,9 +137,9 @@ def mark(trace: Trace, hop: Hop) -> str:
 
 
 def _counted(trace: Trace) -> str:
-    nodes = dict.fromkeys(one.sighting.node for one in trace.frames)
+    nodes = dict.fromkeys(marked.sighting.node for marked in trace.frames)
     seen = [
-        f"{sum(one.sighting.node == node for one in trace.frames)} on {one_line(node, limit=40)}"
+        f"{sum(marked.sighting.node == node for marked in trace.frames)} on {one_line(node, limit=40)}"
         for node in nodes
     ]
     again = resent(trace)
@@ -149,12 +149,12 @@ def _counted(trace: Trace) -> str:
 
 def resent(trace: Trace) -> int:
     """Return how often TCP sent a packet again, at the interface where most of it is seen."""
-    found: dict[tuple[str, str], list[tuple[object, ...]]] = {}
-    for one in trace.frames:
-        packet = one.packet
+    by_interface: dict[tuple[str, str], list[tuple[object, ...]]] = {}
+    for marked in trace.frames:
+        packet = marked.packet
         if (
             packet.protocol is Protocol.TCP
-            and one.way is Way.REQUEST
+            and marked.way is Way.REQUEST
             and (packet.syn or packet.carried)
         ):
             key = (
@@ -162,11 +162,13 @@ def resent(trace: Trace) -> int:
                 packet.source_port,
                 packet.sequence,
                 packet.carried,
-                one.sighting.direction,
+                marked.sighting.direction,
                 packet.destination,
             )
-            found.setdefault((one.sighting.node, one.sighting.interface), []).append(key)
-    return max((len(keys) - len(set(keys)) for keys in found.values()), default=0)
+            by_interface.setdefault((marked.sighting.node, marked.sighting.interface), []).append(
+                key
+            )
+    return max((len(keys) - len(set(keys)) for keys in by_interface.values()), default=0)
 
 
 def _address(address: object, port: int | None) -> str:

@@ -1,8 +1,8 @@
 """Which load balancers a Windows node should have, from Services and EndpointSlices: frontends, backends, DSR.
 
 Used by the rules about load balancers in HNS. Sources: the API's words on traffic policies and endpoint
-conditions, KEP-1669 (terminating endpoints), and ``pkg/proxy/winkernel`` where the documents are silent. What
-depends on what kube-proxy did before is ``settled`` no more: it may be there or not.
+conditions, KEP-1669 (terminating endpoints), and ``pkg/proxy/winkernel`` where the documents are silent. A load
+balancer that depends on what kube-proxy did before is not ``settled``: it may be there or not.
 """
 
 import ipaddress
@@ -14,10 +14,10 @@ from nettests.rules.evidence import Object
 
 OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"
 PRESERVED = "preserve-destination"
-"""The annotation that gives load balancers' addresses to local backends unchanged."""
+"""The annotation by which local backends get the load balancer's address unchanged."""
 FAMILIES = {"IPv4": 4, "IPv6": 6}
 MOST_BACKENDS = 64
-"""Old builds take no more; whether more are programmed is another rule's matter."""
+"""Old builds take no more; another rule looks at whether more are programmed."""
 
 Frontend = tuple[str, int, str]
 """Address (empty for a NodePort), port and protocol."""
@@ -26,18 +26,18 @@ CLUSTER_IP, NODE_PORT, EXTERNAL_IP, INGRESS = "ClusterIP", "NodePort", "external
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A load balancer that a Service port gives rise to on one node, in one family."""
+    """A load balancer that a Service port needs on one node, in one family."""
 
     front: Frontend
     family: int
     kind: str
     backends: frozenset[str]
     ports: frozenset[int]
-    """At one of which the backends are dialled."""
+    """The backends listen on one of them."""
     direct: bool | None
-    """Whether it is of DSR; ``None`` where the node's setting decides."""
+    """Whether it uses DSR; ``None`` if the node's setting decides."""
     settled: bool
-    """Whether nothing but the objects decides if it is there, and with whom."""
+    """Whether the objects alone decide if it exists, and with which backends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,18 +58,20 @@ class Node:
     local: frozenset[str]
     remote: frozenset[str]
     skips_unserving: bool = True
-    """Endpoints that do not serve are left out, as since 1.24.10 to 1.27."""
+    """Whether kube-proxy leaves out endpoints that do not serve, as since 1.24.10 to 1.27."""
     knows_dsr: bool | None = True
-    """Whether HNS there has DSR, without which policies Local and the annotation have no effect; ``None``: open."""
+    """Whether HNS has DSR; without it policies Local and the annotation have no effect; ``None``: not known."""
 
 
 def wanted_balancers(service: Object, slices: Iterable[Object], node: Node) -> Iterator[Wanted]:
-    """Yield what a Service gives rise to; nothing of one that kube-proxy leaves alone."""
+    """Yield the load balancers that a Service needs; none for one that kube-proxy ignores."""
     spec = service["spec"]
     listed = list(slices)
     for address in _cluster_ips(service):
         family = ipaddress.ip_address(address).version
-        of_family = [one for one in listed if _family_of(one) == family]
+        of_family = [
+            endpoint_slice for endpoint_slice in listed if _family_of(endpoint_slice) == family
+        ]
         for port in spec.get("ports") or []:
             yield from _Port(service, port, address, of_family, node).wanted_balancers()
 
@@ -85,14 +87,17 @@ def _cluster_ips(service: Object) -> list[str]:
     if spec.get("type") == "ExternalName" or OTHER_PROXY_LABEL in labels:
         return []
     listed = spec.get("clusterIPs") or [spec.get("clusterIP")]
-    return [str(one) for one in listed if one and one != "None"]
+    return [str(address) for address in listed if address and address != "None"]
 
 
 def _family_of(item: Object) -> int:
-    """Return the family of a slice, 0 for one of names."""
+    """Return the family of a slice, 0 for a slice of names."""
     if "addressType" in item:
         return FAMILIES.get(str(item["addressType"]), 0)
-    first = next((a for one in item.get("endpoints") or [] for a in one["addresses"]), "")
+    first = next(
+        (address for endpoint in item.get("endpoints") or [] for address in endpoint["addresses"]),
+        "",
+    )
     return ipaddress.ip_address(first).version if first else 4
 
 
@@ -119,7 +124,9 @@ class _Port:
         )
         listed = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
         self._ingress = self._of_family(
-            one["ip"] for one in listed if one.get("ip") and one.get("ipMode") != "Proxy"
+            ingress["ip"]
+            for ingress in listed
+            if ingress.get("ip") and ingress.get("ipMode") != "Proxy"
         )
         self._external = self._of_family(self._spec.get("externalIPs") or [])
         self._endpoints = list(_endpoints(slices, port, node.name))
@@ -127,28 +134,28 @@ class _Port:
     def wanted_balancers(self) -> Iterator[Wanted]:
         """Yield the ClusterIP's load balancer and those for clients from outside."""
         used, outward = self._used()
-        there = self._node.local | self._node.remote
-        usable = [endpoint for endpoint in used if not endpoint.here or endpoint.address in there]
+        in_hns = self._node.local | self._node.remote
+        usable = [endpoint for endpoint in used if not endpoint.here or endpoint.address in in_hns]
         every = frozenset(endpoint.address for endpoint in usable)
-        here = every & self._node.local
+        local = every & self._node.local
         number, protocol = int(self._port["port"]), self._port.get("protocol", "TCP")
         ports = frozenset(endpoint.port for endpoint in self._endpoints)
         if isinstance(self._port.get("targetPort"), int):
             ports |= {self._port["targetPort"]}  # dialled up to 1.33
         few = len(every) <= MOST_BACKENDS
-        # of the node, yet HNS has it from elsewhere: whether kube-proxy finds it depends on what it made first
+        # a local Pod that HNS lists as remote: whether kube-proxy finds it depends on what it created first
         borrowed = any(
             endpoint.here and endpoint.address not in self._node.local for endpoint in usable
         )
-        narrow = here if self._outer_local or self._preserved else every
+        narrow = local if self._outer_local or self._preserved else every
         fronts: list[tuple[str, str, int, frozenset[str], bool | None, bool]] = [
-            (CLUSTER_IP, self._address, number, here if self._inner_local else every, None, True)
+            (CLUSTER_IP, self._address, number, local if self._inner_local else every, None, True)
         ]
         if self._port.get("nodePort"):
             node_port = int(self._port["nodePort"])
             fronts.append((NODE_PORT, "", node_port, narrow, self._outer_local, outward))
         for address in self._external:
-            backends = here if self._outer_local else every
+            backends = local if self._outer_local else every
             fronts.append((EXTERNAL_IP, address, number, backends, self._outer_local, outward))
         for address in self._ingress:
             direct = self._outer_local or self._preserved
@@ -165,21 +172,21 @@ class _Port:
             )
 
     def _used(self) -> tuple[list[_Endpoint], bool]:
-        """Return the endpoints that are used, and whether those from outside are sent to them for certain."""
-        probed = [
+        """Return the endpoints in use, and whether clients from outside certainly reach them."""
+        candidates = [
             endpoint for endpoint in self._endpoints if endpoint.here or not self._outer_local
         ]
-        counted = [endpoint for endpoint in probed if endpoint.ready or endpoint.terminating]
+        counted = [endpoint for endpoint in candidates if endpoint.ready or endpoint.terminating]
         leaving = bool(self._ingress) and all(endpoint.terminating for endpoint in counted)
-        silent = bool(self._ingress) and not any(endpoint.serving for endpoint in probed)
-        found = []
+        silent = bool(self._ingress) and not any(endpoint.serving for endpoint in candidates)
+        used = []
         for endpoint in self._endpoints:
             if self._inner_local and self._outer_local and not endpoint.here:
                 continue
             serves = endpoint.serving or not self._node.skips_unserving
             if silent or ((leaving or endpoint.ready) and serves):
-                found.append(endpoint)
-        return found, not leaving and not silent
+                used.append(endpoint)
+        return used, not leaving and not silent
 
     def _of_family(self, addresses: Iterable[str]) -> list[str]:
         return [
@@ -190,15 +197,15 @@ class _Port:
 
 
 def _endpoints(slices: Collection[Object], port: Object, node: str) -> Iterator[_Endpoint]:
-    """Yield each address and port once; a Pod that stays goes before one that leaves."""
-    found: dict[tuple[str, int], _Endpoint] = {}
+    """Yield each address and port once; an endpoint that terminates does not replace another one."""
+    endpoints: dict[tuple[str, int], _Endpoint] = {}
     for item in slices:
         number = _number(item, port)
         if number is None:
             continue
         for endpoint in item.get("endpoints") or []:
             conditions = endpoint.get("conditions") or {}
-            one = _Endpoint(
+            candidate = _Endpoint(
                 address=str(endpoint["addresses"][0]),
                 port=number,
                 here=endpoint.get("nodeName") == node,
@@ -206,15 +213,19 @@ def _endpoints(slices: Collection[Object], port: Object, node: str) -> Iterator[
                 serving=conditions.get("serving", True) is not False,
                 terminating=conditions.get("terminating") is True,
             )
-            if (one.address, number) not in found or not one.terminating:
-                found[one.address, number] = one
-    yield from found.values()
+            if (candidate.address, number) not in endpoints or not candidate.terminating:
+                endpoints[candidate.address, number] = candidate
+    yield from endpoints.values()
 
 
 def _number(item: Object, port: Object) -> int | None:
-    """Return the endpoints' number of a Service port; a slice may leave a port out."""
-    for one in item.get("ports") or []:
-        same = (one.get("name") or "") == (port.get("name") or "")
-        if same and one.get("protocol", "TCP") == port.get("protocol", "TCP") and one.get("port"):
-            return int(one["port"])
+    """Return the endpoints' port number for a Service port; a slice may leave a port out."""
+    for slice_port in item.get("ports") or []:
+        same = (slice_port.get("name") or "") == (port.get("name") or "")
+        if (
+            same
+            and slice_port.get("protocol", "TCP") == port.get("protocol", "TCP")
+            and slice_port.get("port")
+        ):
+            return int(slice_port["port"])
     return None

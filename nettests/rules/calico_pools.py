@@ -1,4 +1,4 @@
-"""The rule about Calico's IP pools: how packets of the Pods are encapsulated that take addresses from them.
+"""The rule about Calico's IP pools: how they encapsulate packets of Pods on Windows nodes.
 
 Source: Calico's limitations for Windows, which know VXLAN everywhere or no encapsulation at all. Pools are objects
 of Calico's own (``crd.projectcalico.org``); an installation that keeps them in etcd has none of these.
@@ -54,7 +54,7 @@ def calico_pools(evidence: Evidence) -> Finding:
         raise NothingThereError(
             "no IPv4 pool of Calico says that Windows nodes take addresses from it"
         )
-    wrong = [told for pool in pools for told in _wrong(pool)]
+    wrong = [problem for pool in pools for problem in _wrong(pool)]
     names = ", ".join(f"{_name(pool)} ({_modes(pool['spec'])})" for pool in pools)
     return finding(
         not wrong,
@@ -65,7 +65,7 @@ def calico_pools(evidence: Evidence) -> Finding:
 
 
 def _serves_windows(spec: Object) -> bool:
-    """Whether Windows nodes take addresses from an IPv4 pool, as far as its selector speaks of systems alone."""
+    """Whether Windows nodes take addresses from an IPv4 pool, if its selector is about operating systems only."""
     if spec.get("disabled") or ":" in str(spec.get("cidr")):
         return False
     selector = str(spec.get("nodeSelector") or "all()").strip()

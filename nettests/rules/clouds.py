@@ -11,7 +11,7 @@ from nettests.rules.rule import rule
 from nettests.rules.subjects import VPC
 
 BRIDGE = "vpcbr"
-"""How the plugin calls the network of each interface; the interface's MAC address follows."""
+"""The plugin's prefix for the network of an interface; the interface's MAC address follows."""
 DNS = "coredns"
 
 
@@ -26,12 +26,12 @@ def vpc_interface(evidence: Evidence) -> Finding:
     """Pods hang on one network of type L2Bridge: the plugin uses one interface of the node, the primary one."""
     rows = evidence.rows(NETWORKS)
     # sample: "Name":  "vpcbr0a1b2c3d4e5f", "Type":  "L2Bridge"
-    own = [row for row in rows if str(row.get("Name")).lower().startswith(BRIDGE)]
-    told = sorted(f"{row.get('Name')} ({row.get('Type')})" for row in own)
-    bridges = [row for row in own if str(row.get("Type")).lower() == "l2bridge"]
+    vpc_networks = [row for row in rows if str(row.get("Name")).lower().startswith(BRIDGE)]
+    names = sorted(f"{row.get('Name')} ({row.get('Type')})" for row in vpc_networks)
+    bridges = [row for row in vpc_networks if str(row.get("Type")).lower() == "l2bridge"]
     return finding(
-        len(own) == len(bridges) == 1,
-        f"networks {', '.join(told) or 'of other names alone'}",
+        len(vpc_networks) == len(bridges) == 1,
+        f"networks {', '.join(names) or 'of other names alone'}",
         f"one network {BRIDGE}<MAC address> of type L2Bridge",
         of=1,
     )
@@ -61,10 +61,10 @@ def vpc_dns_elsewhere(evidence: Evidence) -> Finding:
     names = [str(pod["metadata"]["name"]) for pod in evidence.items(PODS)]
     if not names:
         raise NothingThereError("no Pod runs on the node")
-    found = sorted(name for name in names if name.startswith(DNS))
+    dns_pods = sorted(name for name in names if name.startswith(DNS))
     return finding(
-        not found,
-        f"Pod {', '.join(found)}" if found else f"{len(names)} Pods, none of them {DNS}",
+        not dns_pods,
+        f"Pod {', '.join(dns_pods)}" if dns_pods else f"{len(names)} Pods, none of them {DNS}",
         f"{DNS} on Linux nodes alone",
         of=len(names),
     )

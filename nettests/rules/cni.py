@@ -1,7 +1,7 @@
 """Rules about the CNI configuration of a Windows node: its version, its address management, its network.
 
-Read from the files in the folders where installers put them, and from what a plugin prints of itself when it
-is called with nothing. Sources: "Networking on Windows" (IPAM), containernetworking/plugins,
+Read from the files in the folders that installers use, and from what a plugin prints about itself when it
+is called without input. Sources: "Networking on Windows" (IPAM), containernetworking/plugins,
 microsoft/windows-container-networking ``cni/cni.go``.
 """
 
@@ -33,7 +33,7 @@ SETTINGS = frozenset(
         *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
     }
 )
-"""Settings of a CNI configuration that are kept; what holds others is kept for their sake alone."""
+"""Settings of a CNI configuration that are kept, and the objects around them."""
 FIRST_VERSION = "0.1.0"
 """What a configuration without a version means (CNI specification)."""
 EVERY_RELEASE = frozenset({"0.1.0", "0.2.0", "0.3.0"})
@@ -42,24 +42,24 @@ SDN = frozenset({"sdnbridge", "sdnoverlay"})
 SDN_VERSIONS = frozenset({"0.2.0", "0.3.0", "0.4.0", "1.0.0"})
 WINDOWS_IPAM = "Windows' own"
 VPC_PLUGINS = frozenset({"vpc-bridge", "vpc-shared-eni"})
-"""Amazon's, under its name of today and its former one: Pods' addresses are annotations (plugins/vpc-bridge/config)."""
+"""Amazon's plugin, by its current and its former name: Pods' addresses are annotations (plugins/vpc-bridge/config)."""
 HOST_LOCAL = "host-local"
 VPC_ADDRESSES = "the VPC resource controller"
 IPAM_OF = {"azure-vnet-ipam": "azure-vnet", "azure-cns": "azure-vnet", "calico-ipam": "calico"}
-"""Address management that one plugin alone has."""
+"""Address management that only one plugin uses."""
 
 
 def _keep(text: str) -> str:
     """Reduce configurations that were printed one after the other."""
-    decoder, position, found = json.JSONDecoder(), 0, []
+    decoder, position, reduced = json.JSONDecoder(), 0, []
     while start := re.compile(r"\S").search(text, position):
         try:
             value, position = decoder.raw_decode(text, start.start())
         except ValueError:
-            found.append(f"(no JSON: {len(text) - start.start()} characters)")
+            reduced.append(f"(no JSON: {len(text) - start.start()} characters)")
             break
-        found.append(json.dumps(kept.named(spelled(value), SETTINGS)))
-    return "\n".join(found)
+        reduced.append(json.dumps(kept.named(spelled(value), SETTINGS)))
+    return "\n".join(reduced)
 
 
 CNI = ToolOutput(
@@ -85,7 +85,7 @@ ABOUT = {
     )
     for plugin in ("win-bridge", "win-overlay")
 }
-"""What these plugins print of themselves, which names the versions that their release supports."""
+"""What these plugins print about themselves, with the CNI versions that their release supports."""
 
 
 @rule(
@@ -96,27 +96,29 @@ ABOUT = {
     "the plugins: one that does not know the version starts no pod",
 )
 def cni_version(evidence: Evidence) -> Finding:
-    """Every plugin that is called takes the version in which its configuration is written."""
-    refused, taken = [], []
+    """Every plugin that is called supports the CNI version of its configuration."""
+    refused, accepted = [], []
     for configuration in configurations(evidence):
         version = str(configuration.get("cniVersion") or FIRST_VERSION)
         for plugin in sorted(plugins_of(configuration)):
             supported = _supported(evidence, plugin, version)
             if supported is None:
                 continue
-            told = f"{plugin} with CNI {version}"
+            plugin_version = f"{plugin} with CNI {version}"
             if version in supported:
-                taken.append(told)
+                accepted.append(plugin_version)
             else:
-                refused.append(f"{told}, of which it takes {', '.join(sorted(supported))}")
-    if not refused and not taken:
+                refused.append(
+                    f"{plugin_version}, of which it takes {', '.join(sorted(supported))}"
+                )
+    if not refused and not accepted:
         raise NothingThereError("the CNI configuration calls no plugin that the documents speak of")
-    found = "; ".join(refused or taken)
+    observed = "; ".join(refused or accepted)
     demand = (
         "win-bridge and win-overlay with CNI 0.3.0 at most unless their release takes later ones "
         f"(1.0.1 on), sdnbridge and sdnoverlay with one of {', '.join(sorted(SDN_VERSIONS))}"
     )
-    return finding(not refused, found, demand, of=len(refused) + len(taken))
+    return finding(not refused, observed, demand, of=len(refused) + len(accepted))
 
 
 @rule(
@@ -128,7 +130,7 @@ def cni_version(evidence: Evidence) -> Finding:
 )
 def cni_ipam(evidence: Evidence) -> Finding:
     """Addresses come from host-local, from the plugin's own manager, or from Windows itself."""
-    found: list[str] = []
+    managers: list[str] = []
     wrong: list[str] = []
     for configuration in configurations(evidence):
         plugins = plugins_of(configuration)
@@ -136,17 +138,19 @@ def cni_ipam(evidence: Evidence) -> Finding:
             continue
         for kind in sorted(_managers(configuration, plugins)):
             fits = kind in {HOST_LOCAL, WINDOWS_IPAM, VPC_ADDRESSES} or IPAM_OF.get(kind) in plugins
-            (found if fits else wrong).append(f"{kind} with {', '.join(sorted(plugins))}")
-    if not found and not wrong:
+            (managers if fits else wrong).append(f"{kind} with {', '.join(sorted(plugins))}")
+    if not managers and not wrong:
         raise NothingThereError("the CNI configuration calls no plugin that gives addresses")
-    elsewhere = _outside(evidence) if any(one.startswith(HOST_LOCAL) for one in found) else []
+    elsewhere = (
+        _outside(evidence) if any(manager.startswith(HOST_LOCAL) for manager in managers) else []
+    )
     wrong += [f"{address} outside the node's range" for address in elsewhere]
     return finding(
         not wrong,
-        "; ".join(wrong or found),
+        "; ".join(wrong or managers),
         "host-local within the node's range, azure-vnet-ipam or azure-cns with Azure CNI alone, "
         "calico-ipam with Calico alone, or none, which is Windows' own or, with vpc-bridge, Amazon's",
-        of=len(found) + len(wrong),
+        of=len(managers) + len(wrong),
     )
 
 
@@ -175,37 +179,39 @@ def cni_network(evidence: Evidence) -> Finding:
 def configurations(evidence: Evidence) -> list[Object]:
     """Return the CNI configurations, printed one after the other."""
     text, decoder = evidence.text(CNI).replace("\r", ""), json.JSONDecoder()
-    found: list[Object] = []
+    parsed: list[Object] = []
     position = 0
     while start := re.compile(r"\S").search(text, position):
         try:
             value, position = decoder.raw_decode(text, start.start())
         except ValueError as error:
             raise UnreadableError("a CNI configuration on the node is no JSON") from error
-        found += [spelled(value)] if isinstance(value, dict) else []
-    if not found:
+        parsed += [spelled(value)] if isinstance(value, dict) else []
+    if not parsed:
         raise UnreadableError("there is no CNI configuration in the folders that were read")
-    return found
+    return parsed
 
 
-def parts_of(one: Object) -> Iterator[Object]:
-    """Yield a configuration, or those of its list, and what each delegates to."""
-    for part in one.get("plugins") or [one]:
+def parts_of(configuration: Object) -> Iterator[Object]:
+    """Yield a configuration, or those of its list, each with the one that it delegates to."""
+    for part in configuration.get("plugins") or [configuration]:
         yield part
         if isinstance(part.get("delegate"), dict):
             yield part["delegate"]
 
 
-def plugins_of(one: Object) -> set[str]:
+def plugins_of(configuration: Object) -> set[str]:
     """Return the plugins that a configuration calls."""
     # samples: "type": "win-bridge", and of Windows' own names "type": "azure-vnet.exe"
-    types = {str(part["type"]) for part in parts_of(one) if part.get("type")}
+    types = {str(part["type"]) for part in parts_of(configuration) if part.get("type")}
     return {name.lower().removesuffix(".exe") for name in types}
 
 
-def _managers(one: Object, plugins: set[str]) -> set[str]:
-    """Return who gives the addresses; Flannel's plugin writes host-local into what it delegates, Amazon's names nobody."""
-    named = {str((part.get("ipam") or {}).get("type") or "") for part in parts_of(one)} - {""}
+def _managers(configuration: Object, plugins: set[str]) -> set[str]:
+    """Return what manages addresses; Flannel's plugin delegates to host-local, Amazon's names nothing."""
+    named = {
+        str((part.get("ipam") or {}).get("type") or "") for part in parts_of(configuration)
+    } - {""}
     if named:
         return {name.removesuffix(".exe") for name in named}
     if plugins & VPC_PLUGINS:
@@ -215,16 +221,16 @@ def _managers(one: Object, plugins: set[str]) -> set[str]:
 
 def _outside(evidence: Evidence) -> list[str]:
     """Return addresses of Pods that are not in the node's own range."""
-    own = evidence.networks("node-pod-cidrs")
+    pod_cidrs = evidence.networks("node-pod-cidrs")
     return [
         str(address)
         for address in pod_addresses(evidence.items(PODS))
-        if not any(ipaddress.ip_address(address) in network for network in own)
+        if not any(ipaddress.ip_address(address) in network for network in pod_cidrs)
     ]
 
 
 def _supported(evidence: Evidence, plugin: str, version: str) -> frozenset[str] | None:
-    """Return the versions that a plugin takes, ``None`` of plugins that no rule is about."""
+    """Return the CNI versions that a plugin supports; ``None`` for plugins that no rule is about."""
     if plugin in SDN:
         return SDN_VERSIONS
     if plugin not in ABOUT:

@@ -21,7 +21,7 @@ from nettests.rules.updates import FIRST_DSR, build_of
 
 OWN = "management-address"
 REFERENCE = frozenset({"win-bridge", "win-overlay"})
-"""containernetworking's plugins, which speak either schema: the second where ``apiVersion`` is 2."""
+"""The plugins of containernetworking, which use either schema: the second if ``apiVersion`` is 2."""
 SECOND = 2
 
 
@@ -39,14 +39,14 @@ def cni_exceptions(evidence: Evidence) -> Finding:
         entry for policy in _policies(evidence, {"outboundnat"}) for entry in exceptions_of(policy)
     ]
     missing, foreign = uncovered(needed, listed), extra(evidence, listed)
-    told = f"ExceptionList {', '.join(listed) or 'empty'}"
+    observed = f"ExceptionList {', '.join(listed) or 'empty'}"
     if missing:
-        told += f", which lacks {', '.join(missing)}"
+        observed += f", which lacks {', '.join(missing)}"
     if foreign:
-        told += f", where {', '.join(foreign)} holds outside addresses"
+        observed += f", where {', '.join(foreign)} holds outside addresses"
     return finding(
         not missing and not foreign,
-        told,
+        observed,
         f"{', '.join(map(str, needed))} in it, and no outside address",
         of=len(needed),
     )
@@ -88,7 +88,7 @@ def cni_routes(evidence: Evidence) -> Finding:
 )
 def loopback_dsr_update(evidence: Evidence) -> Finding:
     """The plugin's option loopbackDSR is an error where HNS has no DSR."""
-    given = any(one.get("loopbackDSR") for one in _objects(configurations(evidence)))
+    given = any(part.get("loopbackDSR") for part in _objects(configurations(evidence)))
     build = build_of(evidence)
     return finding(
         not given or build >= FIRST_DSR,
@@ -117,9 +117,9 @@ def policy_form(evidence: Evidence) -> Finding:
         plugin = str(part.get("type") or "").lower().removesuffix(".exe")
         if plugin not in SDN | REFERENCE:
             continue
-        said = list(_wrong(plugin, part, runtime))
-        wrong += said
-        good += not said
+        problems = list(_wrong(plugin, part, runtime))
+        wrong += problems
+        good += not problems
     if not good and not wrong:
         raise NothingThereError("the CNI configuration calls no plugin that the documents speak of")
     return finding(
@@ -132,11 +132,11 @@ def policy_form(evidence: Evidence) -> Finding:
 
 
 def _wrong(plugin: str, part: Object, runtime: str) -> Iterator[str]:
-    """Yield what is wrong with what one plugin is called with."""
+    """Yield what is wrong with the arguments of one plugin."""
     second = plugin in SDN
     if plugin in REFERENCE:
-        told = part.get("apiVersion", part.get("ApiVersion"))
-        second = told == SECOND
+        api_version = part.get("apiVersion", part.get("ApiVersion"))
+        second = api_version == SECOND
         if runtime == "containerd" and not second:
             yield (
                 f"{plugin} without apiVersion: 2, which uses HNS' first schema for containers that only Docker has"
@@ -156,17 +156,17 @@ def _called_with(part: Object) -> Iterator[Object]:
     # samples: {"Name": "EndpointPolicy", "Value": {"Type": "OutBoundNAT", "ExceptionList": [...]}} (first),
     #          {"Name": "EndpointPolicy", "Value": {"Type": "OutBoundNAT", "Settings": {...}}} (second)
     for key in LISTS:
-        for one in part.get(key) or []:
-            value = one.get("Value", one)
+        for argument in part.get(key) or []:
+            value = argument.get("Value", argument)
             if isinstance(value, dict) and value.get("Type"):
                 yield value
 
 
 def _policies(evidence: Evidence, kinds: set[str]) -> Iterator[Object]:
     """Yield the policies of these types, wherever a configuration holds them."""
-    for one in _objects(configurations(evidence)):
-        if str(one.get("Type", "")).lower() in kinds:
-            yield one.get("Settings") or one
+    for policy in _objects(configurations(evidence)):
+        if str(policy.get("Type", "")).lower() in kinds:
+            yield policy.get("Settings") or policy
 
 
 def _objects(value: Any) -> Iterator[Object]:

@@ -1,4 +1,4 @@
-"""The keys of a CNI configuration in one spelling, whatever case they are written in. Pure.
+"""The keys of a CNI configuration in one spelling, whatever their case. Pure.
 
 Plugins are written in Go, whose JSON reader takes keys of any case: OpenShift's Windows Machine Config Operator wrote
 ``Name`` and ``Type`` for years, and writes ``exceptionList`` in policies today (pkg/internal/cni-conf-template.json,
@@ -28,8 +28,8 @@ def spelled(value: Any, *, of_policy: bool = False) -> Any:
     if not isinstance(value, dict):
         return value
     words = _POLICY if of_policy else _PLUGIN
-    found: dict[str, Any] = {}
+    respelled: dict[str, Any] = {}
     for key, item in value.items():
         usual = words.get(str(key).lower(), str(key))
-        found[usual] = spelled(item, of_policy=of_policy or usual in LISTS)
-    return found
+        respelled[usual] = spelled(item, of_policy=of_policy or usual in LISTS)
+    return respelled

@@ -1,4 +1,4 @@
-"""What a rule may look at, and what it says: recorded texts, known facts, a finding.
+"""What a rule may read, and its result: recorded texts, known facts, a finding.
 
 Used by every module of rules. Nothing is guessed here: a reading that was not taken, a text that is no
 JSON and a fact that is unknown raise ``UnreadableError``, and the check becomes ``unknown``.
@@ -23,7 +23,7 @@ class UnreadableError(NettestsError):
 
 
 class NothingThereError(UnreadableError):
-    """There is nothing of what the rule is about: its check is skipped, and never passes."""
+    """What the rule is about does not exist here: its check is skipped, and never passes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Evidence:
         raise UnreadableError(self.problems.get(reading.name, f"{reading.name} was not read"))
 
     def was_taken(self, reading: Reading) -> bool:
-        """Whether the reading was taken here, whatever came of it."""
+        """Whether the reading was tried here, successfully or not."""
         return reading.name in self.texts or reading.name in self.problems
 
     def object(self, reading: Reading) -> Object:
@@ -63,14 +63,14 @@ class Evidence:
         return loaded
 
     def rows(self, reading: Reading) -> list[Object]:
-        """Return what ``ConvertTo-Json`` made of a pipeline: nothing, one object, or several."""
+        """Return the objects that ``ConvertTo-Json`` printed: none, one, or several."""
         if not self.text(reading).strip():
             return []
         loaded = self._json(reading)
         return [item for item in (loaded if isinstance(loaded, list) else [loaded]) if item]
 
     def items(self, reading: Reading) -> list[Object]:
-        """Return the items of a list as the API server gives it."""
+        """Return the items of a list from the API server."""
         listed = self.object(reading).get("items")
         if not isinstance(listed, list):
             raise UnreadableError(f"{reading.name} is no list of the API server")
@@ -98,15 +98,15 @@ class Evidence:
             raise UnreadableError(f"{reading.name} is no JSON: {text[:80]!r}") from error
 
 
-def finding(conforms: bool, found: str, demand: str, *, of: int) -> Finding:  # noqa: FBT001
+def finding(conforms: bool, observed: str, demand: str, *, of: int) -> Finding:  # noqa: FBT001
     """Return a finding that says what was found and what the documents demand.
 
-    ``of`` is how many things were looked at, 1 where the rule is about one thing that may be missing: none of
-    nothing deviates, and that is no reason to pass.
+    ``of`` is how many objects the rule looked at, or 1 if it is about one object that may be missing. A rule that
+    looked at none must not pass.
     """
     if conforms and not of:
         raise NothingThereError(f"there is nothing to hold against {demand}")
-    return Finding(conforms=conforms, detail=f"found {found}; the documents demand {demand}")
+    return Finding(conforms=conforms, detail=f"found {observed}; the documents demand {demand}")
 
 
 def name_of(item: Object) -> str:

@@ -35,9 +35,9 @@ def ipv4_address(evidence: Evidence) -> Finding:
     addresses = [item["address"] for item in status.get("addresses") or [] if _is_ip(item)]
     if not addresses:
         raise UnreadableError("the node's status has no address")
-    found = any(ipaddress.ip_address(address).version == 4 for address in addresses)
+    has_ipv4 = any(ipaddress.ip_address(address).version == 4 for address in addresses)
     return finding(
-        found,
+        has_ipv4,
         ", ".join(addresses),
         "an IPv4 address: IPv6 alone is not supported",
         of=len(addresses),
@@ -59,20 +59,20 @@ def pod_families(evidence: Evidence) -> Finding:
         _name(pod): {address.version for address in pod_addresses([pod])}
         for pod in evidence.items(PODS)
     }
-    addressed = {name: found for name, found in pods.items() if found}
+    addressed = {name: families for name, families in pods.items() if families}
     if not addressed:
         raise NothingThereError("no Pod on the node has an address of the Pod network")
     lacking = [
         f"{name} without IPv{version}"
-        for name, found in sorted(addressed.items())
+        for name, families in sorted(addressed.items())
         for version in versions
-        if version not in found
+        if version not in families
     ]
     demand = " and ".join(f"IPv{version}" for version in versions)
-    found = ", ".join(lacking) or f"{len(addressed)} Pods with {demand}"
+    observed = ", ".join(lacking) or f"{len(addressed)} Pods with {demand}"
     return finding(
         not lacking,
-        found,
+        observed,
         f"an address of {demand} for every Pod of a dual-stack node",
         of=len(addressed) * len(versions),
     )
@@ -148,7 +148,7 @@ def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
 )
 def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
     """sdnbridge with enableDualStack has an l2bridge network of its name that was there before."""
-    probed = [
+    dual_stack = [
         str(configuration.get("name"))
         for configuration in configurations(evidence)
         if "sdnbridge" in plugins_of(configuration)
@@ -160,15 +160,15 @@ def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
         for row in evidence.rows(NETWORKS)
         if str(row.get("Type")).lower() == "l2bridge"
     )
-    there = bool(probed) and {name.lower() for name in probed} <= {
+    exists = bool(dual_stack) and {name.lower() for name in dual_stack} <= {
         bridge.lower() for bridge in bridges
     }
-    found = ", ".join(probed) or "no configuration of sdnbridge with enableDualStack"
+    configured = ", ".join(dual_stack) or "no configuration of sdnbridge with enableDualStack"
     return finding(
-        there,
-        f"{found}; networks of type L2Bridge: {', '.join(bridges) or 'none'}",
+        exists,
+        f"{configured}; networks of type L2Bridge: {', '.join(bridges) or 'none'}",
         "enableDualStack, and an HNS network of type L2Bridge by the configuration's name",
-        of=len(probed),
+        of=len(dual_stack),
     )
 
 
@@ -178,26 +178,26 @@ def pods_ipv4(evidence: Evidence) -> Finding:
     if not addresses:
         raise NothingThereError("no Pod on the node has an address of the Pod network")
     ipv6 = [str(address) for address in addresses if address.version == 6]
-    found = ", ".join(ipv6) or f"{len(addresses)} IPv4 addresses"
+    observed = ", ".join(ipv6) or f"{len(addresses)} IPv4 addresses"
     return finding(
         not ipv6,
-        found,
+        observed,
         "no IPv6 address of a Pod: this network has no IPv6 on Windows",
         of=len(addresses),
     )
 
 
-def _givers(one: Object) -> Iterator[tuple[str, bool]]:
-    """Yield the plugins that are called and of whose families documents speak, and whether they give both.
+def _givers(configuration: Object) -> Iterator[tuple[str, bool]]:
+    """Yield the called plugins whose families are documented, and whether they give both families.
 
     sdnbridge gives a second family only with enableDualStack, which sdnoverlay takes but refuses, as no Pod
     starts with it on a network that is no l2bridge.
     """
-    for part in parts_of(one):
+    for part in parts_of(configuration):
         name = str(part.get("type") or "").lower().removesuffix(".exe")
-        probed = (part.get("optionalFlags") or {}).get("enableDualStack") is True
+        dual_stack = (part.get("optionalFlags") or {}).get("enableDualStack") is True
         if name in ABOUT or name in SDN:
-            yield name, name == "sdnbridge" and probed
+            yield name, name == "sdnbridge" and dual_stack
 
 
 def _is_ip(address: Object) -> bool:

@@ -1,4 +1,4 @@
-"""The Windows firewall's profiles on a node, as they are in effect.
+"""The profiles of the Windows firewall in effect on a node.
 
 No rule is declared here: whether it is on is a fact, by which ``probes.host_facts`` completes what discovery knows.
 Source: Microsoft, ``Get-NetFirewallProfile`` (``ActiveStore`` holds group policies and the node's own settings together).
@@ -33,15 +33,15 @@ PROFILES = ToolOutput(
     keep=_keep,
 )
 _ON, _OFF = frozenset({1, "True"}), frozenset({0, "False"})
-"""How PowerShell writes a ``GpoBoolean``: as a number in Windows' own, as its word elsewhere; 2 is not configured."""
+"""How PowerShell prints a ``GpoBoolean``: Windows PowerShell as a number, others as a word; 2 is not configured."""
 
 
 def profiles_of(text: str) -> Mapping[str, bool]:
     """Return which profiles are on; ``ValueError`` where the text says something else."""
     try:
-        found = {str(row["Name"]): row["Enabled"] for row in _rows(text)}
+        states = {str(row["Name"]): row["Enabled"] for row in _rows(text)}
     except (TypeError, LookupError) as error:
         raise ValueError("it names no profile") from error
-    if not found or any(value not in _ON | _OFF for value in found.values()):
+    if not states or any(value not in _ON | _OFF for value in states.values()):
         raise ValueError(f"it is neither on nor off in all profiles: {text}")
-    return {name: value in _ON for name, value in found.items()}
+    return {name: value in _ON for name, value in states.items()}

@@ -54,23 +54,26 @@ def _keep_backend(text: str) -> str:
 def _keep_processes(text: str) -> str:
     """Keep the names that rules look for, and how many others there are."""
     names = re.findall(r'(?m)^"([^"]+)"', text)
-    known = [name for name in names if name.lower() in NEEDED]
-    others = len(names) - len(known)
-    shown = [*known, *([f"({others} others)"] if others else [])]
+    needed = [name for name in names if name.lower() in NEEDED]
+    others = len(names) - len(needed)
+    shown = [*needed, *([f"({others} others)"] if others else [])]
     return "".join(f'"{name}"\n' for name in shown)
 
 
 def _keep_source_vip(text: str) -> str:
-    """Keep addresses and networks; of a text that names none, that it was there."""
+    """Keep addresses and networks; for a text without any, keep that it existed."""
     # samples: {"ip4": {"ip": "10.244.2.2/24", …}}, {"ipam": {"ranges": [[{"subnet": "10.244.2.0/24"}]]}}
-    found = re.findall(rf"{_ADDRESS_KEY}\"[0-9a-fA-F.:/]+\"", text)
-    return "".join(f"{one}\n" for one in found) or f"(no address: {len(text)} characters)\n"
+    addresses = re.findall(rf"{_ADDRESS_KEY}\"[0-9a-fA-F.:/]+\"", text)
+    return (
+        "".join(f"{address}\n" for address in addresses)
+        or f"(no address: {len(text)} characters)\n"
+    )
 
 
 FLANNEL_CONFIG = ApiObjects(
     name="flannel-config",
     request=_config_map,
-    permission=None,  # where it cannot be read the backend is unknown, and its rules are left out
+    permission=None,  # if it cannot be read, the backend is unknown and its rules are skipped
     keep=_keep_backend,
 )
 PROCESSES = ToolOutput(
@@ -85,7 +88,7 @@ FLANNEL_LOG = ToolOutput(
     words=printed_if_there(r"C:\var\log\pods\*flannel*\*\*.log", "-Tail 200"),
     keep=kept.lines(MILESTONE.pattern),
 )
-"""Where the kubelet of a Windows node keeps the log of a flanneld that is a Pod."""
+"""The kubelet's log files of a flanneld that runs as a Pod."""
 SOURCE_VIP_FILES = ToolOutput(
     name="source-vip-files",
     words=printed_if_there(r"C:\k\SourceVip*.json"),
@@ -175,8 +178,10 @@ def subnet_file(evidence: Evidence) -> Finding:
     if match is None:
         return finding(False, "no FLANNEL_SUBNET", "a lease in subnet.env", of=1)  # noqa: FBT003
     subnet = ipaddress.ip_interface(match[1]).network
-    own = evidence.networks("node-pod-cidrs")
-    return finding(subnet in own, f"FLANNEL_SUBNET={match[1]}", f"{', '.join(map(str, own))}", of=1)
+    pod_cidrs = evidence.networks("node-pod-cidrs")
+    return finding(
+        subnet in pod_cidrs, f"FLANNEL_SUBNET={match[1]}", f"{', '.join(map(str, pod_cidrs))}", of=1
+    )
 
 
 @rule(
@@ -195,11 +200,11 @@ def source_vip_files(evidence: Evidence) -> Finding:
     if not texts:
         raise UnreadableError("SourceVip.json and SourceVipRequest.json name no address")
     kept_networks = [ipaddress.ip_interface(text).network for text in texts]
-    own = evidence.networks("node-pod-cidrs")
+    pod_cidrs = evidence.networks("node-pod-cidrs")
     return finding(
-        all(network in own for network in kept_networks),
+        all(network in pod_cidrs for network in kept_networks),
         f"{', '.join(map(str, kept_networks)) or 'no network'} in SourceVip.json",
-        f"the node's own, {', '.join(map(str, own))}",
+        f"the node's own, {', '.join(map(str, pod_cidrs))}",
         of=len(kept_networks),
     )
 
@@ -216,8 +221,8 @@ def flannel_network_made(evidence: Evidence) -> Finding:
     if not lines:
         raise NothingThereError("no log of a Pod of flanneld on the node shows how it started")
     waiting = re.search(WAITING, lines[-1])
-    found = waiting[0] if waiting else "a network that was made"
-    return finding(waiting is None, found, "flanneld going on after its network", of=len(lines))
+    observed = waiting[0] if waiting else "a network that was made"
+    return finding(waiting is None, observed, "flanneld going on after its network", of=len(lines))
 
 
 def _backend(evidence: Evidence) -> Object:

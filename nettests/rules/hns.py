@@ -1,4 +1,4 @@
-"""Objects of HNS on a Windows node, as the cmdlets of its module show them in HNS' first schema.
+"""Objects of HNS on a Windows node, as PowerShell shows them in HNS' first schema.
 
 No rule is declared here. Sources: the module HostNetworkingService of Windows' container feature, kube-proxy
 ``pkg/proxy/winkernel``.
@@ -22,7 +22,7 @@ PROPERTIES = frozenset(
         *("VIPs", "IsDSR", "ID", "References", "IPv6Address", "IPv6"),
     }
 )
-"""Properties of HNS' networks, endpoints and policy lists that are kept, on whatever level they stand."""
+"""Properties of HNS networks, endpoints and policy lists that are kept, on any level."""
 SHOWN = 5
 
 
@@ -44,7 +44,7 @@ def policies_of(item: Object, kind: str) -> Iterator[Object]:
 
 
 def listed(value: object) -> list[Object]:
-    """Return a property that PowerShell shows as one object where there is one."""
+    """Return the list in a property; PowerShell shows a list of one as the object itself."""
     items = value if isinstance(value, list) else [value]
     return [item for item in items if isinstance(item, dict)]
 

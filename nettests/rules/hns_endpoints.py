@@ -23,7 +23,7 @@ from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
 GATEWAYS = {"l2bridge": 2, "overlay": 1}
-"""Which address of the node's range is its Pods' gateway: win-bridge has an endpoint of the host there."""
+"""Which address of the node's range is the gateway of its Pods: with win-bridge it is an endpoint of the host."""
 ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
 
 
@@ -38,11 +38,11 @@ def pod_endpoints(evidence: Evidence) -> Finding:
     """Every pod of the node has an endpoint on kube-proxy's network."""
     name = network_of(evidence)
     networks = {
-        str(one.get("IPAddress")): str(one.get("VirtualNetworkName"))
-        for one in _local(evidence.rows(ENDPOINTS))
+        str(endpoint.get("IPAddress")): str(endpoint.get("VirtualNetworkName"))
+        for endpoint in _local(evidence.rows(ENDPOINTS))
     }
     still_there = set(running_pods(evidence, PODS_AFTER))
-    pods = dict(one for one in running_pods(evidence) if one in still_there)
+    pods = dict(pod for pod in running_pods(evidence) if pod in still_there)
     if not pods:
         raise NothingThereError("no pod of the pod network runs on the node")
     wrong = [
@@ -70,7 +70,9 @@ def outbound_nat(evidence: Evidence) -> Finding:
     needed = excepted(evidence)
     pods = dict(running_pods(evidence))
     endpoints = [
-        one for one in _local(evidence.rows(ENDPOINTS)) if str(one.get("IPAddress")) in pods
+        endpoint
+        for endpoint in _local(evidence.rows(ENDPOINTS))
+        if str(endpoint.get("IPAddress")) in pods
     ]
     if not endpoints:
         raise NothingThereError("no pod of the pod network has an endpoint on the node")
@@ -79,10 +81,10 @@ def outbound_nat(evidence: Evidence) -> Finding:
         lists = [list(exceptions_of(policy)) for policy in policies_of(endpoint, "OutBoundNAT")]
         entries = [entry for listed in lists for entry in listed]
         missing, foreign = uncovered(needed, entries), extra(evidence, entries)
-        told = [f"lacks {', '.join(missing)}"] if missing else []
-        told += [f"excepts {', '.join(foreign)}"] if foreign else []
-        if told or not lists:
-            what = " and ".join(told) if lists else "has no OutBoundNAT"
+        problems = [f"lacks {', '.join(missing)}"] if missing else []
+        problems += [f"excepts {', '.join(foreign)}"] if foreign else []
+        if problems or not lists:
+            what = " and ".join(problems) if lists else "has no OutBoundNAT"
             wrong.append(f"{pods[str(endpoint['IPAddress'])]} {what}")
     return finding(
         not wrong,
@@ -100,25 +102,29 @@ def outbound_nat(evidence: Evidence) -> Finding:
 )
 def nat_unused(evidence: Evidence) -> Finding:
     """No pod is on a network of type NAT: it exists, but nothing crosses nodes from it."""
-    known = evidence.rows(NETWORKS)
-    if not known:
+    hns_networks = evidence.rows(NETWORKS)
+    if not hns_networks:
         raise UnreadableError("HNS shows no network on the node")
-    nat = {str(one.get("Name")) for one in known if str(one.get("Type")).lower() == "nat"}
+    nat = {
+        str(network.get("Name"))
+        for network in hns_networks
+        if str(network.get("Type")).lower() == "nat"
+    }
     pods = dict(running_pods(evidence))
     if not pods:
         raise NothingThereError("no pod of the pod network runs on the node")
     networks = {
-        pods[str(one.get("IPAddress"))]: str(one.get("VirtualNetworkName"))
-        for one in _local(evidence.rows(ENDPOINTS))
-        if str(one.get("IPAddress")) in pods
+        pods[str(endpoint.get("IPAddress"))]: str(endpoint.get("VirtualNetworkName"))
+        for endpoint in _local(evidence.rows(ENDPOINTS))
+        if str(endpoint.get("IPAddress")) in pods
     }
     if not networks:
         raise NothingThereError("no pod of the pod network has an endpoint on the node")
     on_nat = [pod for pod, network in networks.items() if network in nat]
-    found = (
+    observed = (
         f"{shown(on_nat)} on a NAT network" if on_nat else f"none of {len(networks)} pods on one"
     )
-    return finding(not on_nat, found, "no pod on a network of type NAT", of=len(networks))
+    return finding(not on_nat, observed, "no pod on a network of type NAT", of=len(networks))
 
 
 @rule(
@@ -131,26 +137,26 @@ def nat_unused(evidence: Evidence) -> Finding:
 )
 def pod_gateway(evidence: Evidence) -> Finding:
     """Pods' gateway is the second address of their subnet with win-bridge, the first with win-overlay."""
-    driver, own = evidence.fact("driver"), evidence.networks("node-pod-cidrs")
+    driver, pod_cidrs = evidence.fact("driver"), evidence.networks("node-pod-cidrs")
     if driver not in GATEWAYS:
         raise UnreadableError(f"the documents name no gateway of {driver} networks")
     pods = dict(running_pods(evidence))
-    found = {
-        pods[str(one.get("IPAddress"))]: str(one.get("GatewayAddress"))
-        for one in _local(evidence.rows(ENDPOINTS))
-        if str(one.get("IPAddress")) in pods
+    gateways = {
+        pods[str(endpoint.get("IPAddress"))]: str(endpoint.get("GatewayAddress"))
+        for endpoint in _local(evidence.rows(ENDPOINTS))
+        if str(endpoint.get("IPAddress")) in pods
     }
-    if not found:
+    if not gateways:
         raise NothingThereError("no pod of the pod network has an endpoint on the node")
-    wanted_balancers = {str(network[GATEWAYS[driver]]) for network in own}
+    documented = {str(network[GATEWAYS[driver]]) for network in pod_cidrs}
     wrong = [
-        f"{pod} by {given}" for pod, given in sorted(found.items()) if given not in wanted_balancers
+        f"{pod} by {given}" for pod, given in sorted(gateways.items()) if given not in documented
     ]
     return finding(
         not wrong,
-        shown(wrong) or f"{len(found)} pods by {', '.join(sorted(set(found.values())))}",
-        f"{' or '.join(sorted(wanted_balancers))} as the gateway on {driver}",
-        of=len(found),
+        shown(wrong) or f"{len(gateways)} pods by {', '.join(sorted(set(gateways.values())))}",
+        f"{' or '.join(sorted(documented))} as the gateway on {driver}",
+        of=len(gateways),
     )
 
 
@@ -167,13 +173,17 @@ def pod_dns_settings(evidence: Evidence) -> Finding:
         raise NothingThereError("the address or the domain of the cluster's DNS is not known")
     server, domain = evidence.fact("dns-address"), evidence.fact("cluster-domain")
     spaces = _namespaces_of_cluster_dns(evidence)
-    own = [one for one in _local(evidence.rows(ENDPOINTS)) if str(one.get("IPAddress")) in spaces]
-    if not own:
+    endpoints = [
+        endpoint
+        for endpoint in _local(evidence.rows(ENDPOINTS))
+        if str(endpoint.get("IPAddress")) in spaces
+    ]
+    if not endpoints:
         raise NothingThereError(
             "no pod with the DNS policy ClusterFirst has an endpoint on the node"
         )
     wrong = []
-    for endpoint in own:
+    for endpoint in endpoints:
         name, space = spaces[str(endpoint["IPAddress"])]
         # samples: "DNSServerList":  "10.96.0.10", "DNSSuffix":  "demo.svc.cluster.local,svc.cluster.local"
         servers = str(endpoint.get("DNSServerList") or "none").split(",")
@@ -184,9 +194,9 @@ def pod_dns_settings(evidence: Evidence) -> Finding:
             wrong.append(f"{name} with the suffix {suffix or '(none)'}")
     return finding(
         not wrong,
-        shown(wrong) or f"{len(own)} endpoints with both",
+        shown(wrong) or f"{len(endpoints)} endpoints with both",
         f"{server} as the DNS of pods, and as the first suffix their namespace's domain below {domain}",
-        of=len(own),
+        of=len(endpoints),
     )
 
 

@@ -15,12 +15,12 @@ from nettests.rules.hns import policies_of, shown_by
 PROTOCOLS = {6: "TCP", 17: "UDP", 132: "SCTP"}
 POLICIES = shown_by("Get-HnsPolicyList", "hns-policies")
 ENDPOINTS_BESIDE = shown_by("Get-HnsEndpoint", "hns-endpoints-beside-policies")
-"""Read with the load balancers, so that what they refer to is in it."""
+"""Read together with the load balancers, so that it holds the endpoints that they refer to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A load balancer that HNS shows: ``backends`` by address, ``gone`` counts references to nothing."""
+    """A load balancer that HNS shows: ``backends`` by address; ``gone`` counts references to missing endpoints."""
 
     front: Frontend
     family: int
@@ -38,16 +38,19 @@ def balancers(evidence: Evidence) -> Iterator[Shown]:
     by_id = {str(row.get("ID")).lower(): row for row in evidence.rows(ENDPOINTS_BESIDE)}
     for row in evidence.rows(POLICIES):
         references = [str(text).rsplit("/", 1)[-1].lower() for text in row.get("References") or []]
-        known = [by_id[number] for number in references if number in by_id]
+        endpoints = [by_id[number] for number in references if number in by_id]
         for policy in policies_of(row, "ELB"):
             for front in frontends([row]):
-                second = bool(policy.get("IPv6")) or ":" in front[0] or _all_second(known)
+                second = bool(policy.get("IPv6")) or ":" in front[0] or _all_second(endpoints)
                 key = "IPv6Address" if second else "IPAddress"
                 yield Shown(
                     front=front,
                     family=6 if second else 4,
-                    backends=frozenset(str(e.get(key) or e.get("IPAddress")) for e in known),
-                    gone=len(references) - len(known),
+                    backends=frozenset(
+                        str(endpoint.get(key) or endpoint.get("IPAddress"))
+                        for endpoint in endpoints
+                    ),
+                    gone=len(references) - len(endpoints),
                     port=int(policy.get("InternalPort") or 0),
                     direct=bool(policy.get("IsDSR")),
                     source=str(policy.get("SourceVIP") or ""),
@@ -55,11 +58,11 @@ def balancers(evidence: Evidence) -> Iterator[Shown]:
 
 
 def frontends(lists: Iterable[Object]) -> Iterator[Frontend]:
-    """Yield where the load balancers of policy lists listen."""
+    """Yield the frontends of the load balancers in policy lists."""
     # sample: {"ExternalPort":  443, "InternalPort":  6443, "IsDSR":  false, "Protocol":  6,
     #          "SourceVIP":  "10.244.3.2", "Type":  "ELB", "VIPs":  ["10.96.0.1"]}
-    for one in lists:
-        for policy in policies_of(one, "ELB"):
+    for row in lists:
+        for policy in policies_of(row, "ELB"):
             protocol = PROTOCOLS.get(policy.get("Protocol", 0), "?")
             vips = policy.get("VIPs") or [""]
             for vip in vips if isinstance(vips, list) else [vips]:
@@ -68,16 +71,16 @@ def frontends(lists: Iterable[Object]) -> Iterator[Frontend]:
 
 def addresses(evidence: Evidence) -> tuple[set[str], set[str]]:
     """Return the addresses of remote and of local endpoints."""
-    found: tuple[set[str], set[str]] = set(), set()
+    by_place: tuple[set[str], set[str]] = set(), set()
     for row in evidence.rows(ENDPOINTS_BESIDE):
         for key in ("IPAddress", "IPv6Address"):
             if row.get(key):
-                found[not row.get("IsRemoteEndpoint")].add(str(row[key]))
-    return found
+                by_place[not row.get("IsRemoteEndpoint")].add(str(row[key]))
+    return by_place
 
 
 def held_twice(evidence: Evidence) -> Iterator[str]:
-    """Yield addresses that two HNS endpoints have, as after a remote one was made for a local Pod."""
+    """Yield addresses that two HNS endpoints share, for example if a remote one was created for a local Pod."""
     remote, local = addresses(evidence)
     for address in sorted(remote & local):
         yield f"a remote endpoint at {address}, which is a local one's"

@@ -35,9 +35,9 @@ def hns_network(evidence: Evidence) -> Finding:
     """The HNS network that kube-proxy is given exists."""
     wanted = network_of(evidence)
     names = sorted(str(row.get("Name")) for row in evidence.rows(NETWORKS))
-    there = bool(wanted) and wanted.lower() in {name.lower() for name in names}
+    exists = bool(wanted) and wanted.lower() in {name.lower() for name in names}
     return finding(
-        there,
+        exists,
         f"HNS networks {', '.join(names) or 'none'}",
         f"the one that kube-proxy is given, {wanted or 'which is none'}",
         of=1,
@@ -68,10 +68,15 @@ def hns_network_type(evidence: Evidence) -> Finding:
 def hns_network_subnet(evidence: Evidence) -> Finding:
     """Its subnet is the node's pod CIDR: after a node has rejoined, an old network may be left."""
     subnets = _network(evidence).get("Subnets") or []
-    found = [str(one.get("AddressPrefix")) for one in listed(subnets)]
-    own = [str(family) for family in of_pod_families(evidence, evidence.networks("node-pod-cidrs"))]
+    prefixes = [str(subnet.get("AddressPrefix")) for subnet in listed(subnets)]
+    pod_cidrs = [
+        str(family) for family in of_pod_families(evidence, evidence.networks("node-pod-cidrs"))
+    ]
     return finding(
-        set(own) <= set(found), f"subnet {', '.join(found)}", f"{', '.join(own)}", of=len(own)
+        set(pod_cidrs) <= set(prefixes),
+        f"subnet {', '.join(prefixes)}",
+        f"{', '.join(pod_cidrs)}",
+        of=len(pod_cidrs),
     )
 
 
@@ -121,12 +126,12 @@ def _network(evidence: Evidence) -> Object:
 
 
 def _vxlan(evidence: Evidence) -> tuple[set[int], set[int]]:
-    """Return network ids and UDP ports of the overlay networks; a port that none gives is the usual."""
+    """Return network ids and UDP ports of the overlay networks; without a port they use the usual one."""
     # samples: "Subnets": [{"Policies": [{"Type": "VSID", "VSID": 4096}]}],
     #          "Policies": [{"Type": "VxlanPort", "Port": 4789}]
     networks = [row for row in evidence.rows(NETWORKS) if str(row.get("Type")).lower() == "overlay"]
     subnets = [subnet for network in networks for subnet in listed(network.get("Subnets") or [])]
-    ids = {int(policy["VSID"]) for one in subnets for policy in policies_of(one, "VSID")}
+    ids = {int(policy["VSID"]) for subnet in subnets for policy in policies_of(subnet, "VSID")}
     if not ids:
         raise UnreadableError("no HNS network of type Overlay shows a network id")
     ports = {
@@ -136,5 +141,5 @@ def _vxlan(evidence: Evidence) -> tuple[set[int], set[int]]:
 
 
 def _vxlan_text(ids: set[int], ports: set[int]) -> str:
-    told = f"network id {', '.join(map(str, sorted(ids)))}"
-    return f"{told}, port {', '.join(map(str, sorted(ports))) or 'not given'}"
+    network_ids = f"network id {', '.join(map(str, sorted(ids)))}"
+    return f"{network_ids}, port {', '.join(map(str, sorted(ports))) or 'not given'}"

@@ -20,7 +20,7 @@ FEWEST_POOLS = 10
 ADAPTERS = ToolOutput(
     name="ipconfig",
     words=("ipconfig.exe",),
-    # names of adapters, and the lines that end with an address
+    # names of adapters, and lines that end with an address
     # sample: Ethernet adapter vEthernet (Ethernet):
     #            IPv4 Address. . . . . . . . . . . : 172.30.0.13
     keep=kept.lines(r"(?m)^\S.{0,200}$|^[ \t]+.{0,80}: [0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*.{0,20}$"),
@@ -46,14 +46,14 @@ EXCLUDED = ToolOutput(
 )
 def virtual_adapter(evidence: Evidence) -> Finding:
     """The node's address is on a virtual adapter: without one no pod network was made."""
-    own = set(evidence.fact("node-addresses").split(","))
+    node_addresses = set(evidence.fact("node-addresses").split(","))
     # sample: Ethernet adapter vEthernet (Ethernet):
     #            IPv4 Address. . . . . . . . . . . : 172.30.0.13
     sections = re.split(r"\n(?=\S)", evidence.text(ADAPTERS).replace("\r", ""))
     holding = [
         section.strip().splitlines()[0].rstrip(":")
         for section in sections
-        if own & set(re.findall(r"[0-9a-fA-F:.]+", section))
+        if node_addresses & set(re.findall(r"[0-9a-fA-F:.]+", section))
     ]
     if not holding:
         raise UnreadableError("ipconfig shows no adapter with the node's address")
@@ -76,9 +76,9 @@ def node_ports_free(evidence: Evidence) -> Finding:
     """Neither dynamic nor excluded port ranges take ports that NodePorts may have."""
     ranges = [_dynamic(evidence), *_excluded(evidence)]
     taken = [
-        f"{one.start}-{one.stop - 1}"
-        for one in ranges
-        if max(one.start, NODE_PORTS.start) < min(one.stop, NODE_PORTS.stop)
+        f"{ports.start}-{ports.stop - 1}"
+        for ports in ranges
+        if max(ports.start, NODE_PORTS.start) < min(ports.stop, NODE_PORTS.stop)
     ]
     return finding(
         not taken,
@@ -98,7 +98,7 @@ def node_ports_free(evidence: Evidence) -> Finding:
 def port_pools_left(evidence: Evidence) -> Finding:
     """HNS finds blocks of 64 dynamic ports for the load balancers that are still to come."""
     dynamic = _dynamic(evidence)
-    taken = {port for one in _excluded(evidence) for port in one}
+    taken = {port for excluded in _excluded(evidence) for port in excluded}
     blocks = range(dynamic.start, dynamic.stop - POOL + 1, POOL)
     free = sum(taken.isdisjoint(range(start, start + POOL)) for start in blocks)
     return finding(

@@ -1,7 +1,7 @@
 """Rules about a kube-proxy that is no Pod of its Windows node: those of ``kube_proxy``, read on the host.
 
-It is a service of Windows or was started by a script, as on AKS, EKS and by kubeadm's scripts of old. What the documents
-demand of it is the same, and so are the demands; what it says of itself comes from the node's own vantage.
+It is a Windows service or was started by a script, as on AKS, on EKS and by old scripts for kubeadm. The documents
+demand the same of it; its settings are read on the node itself.
 """
 
 from nettests.rules import kube_proxy, skew
@@ -99,13 +99,13 @@ def antrea_alone_on_host(evidence: Evidence) -> Finding:
         raise UnreadableError("tasklist names no process")
     release = antrea_release(evidence.items(PODS))
     left = is_enabled(settings_of(evidence, ANY_KUBE_PROXY_SERVICE))
-    found = [
+    leftovers = [
         *([f"the process {PROCESS}"] if f'"{PROCESS}"' in processes.lower() else []),
         *(["the service kube-proxy"] if left else []),
     ]
     return finding(
-        not found or release < ANTREA_ALONE,
-        f"{' and '.join(found) or 'no process and no service of kube-proxy'} beside Antrea {release}",
+        not leftovers or release < ANTREA_ALONE,
+        f"{' and '.join(leftovers) or 'no process and no service of kube-proxy'} beside Antrea {release}",
         f"no kube-proxy on a Windows node with Antrea {ANTREA_ALONE} or later",
         of=1,
     )

@@ -1,6 +1,6 @@
-"""How a text is cut down before it is recorded: to named fields, named properties, or lines of a form. Pure.
+"""How a text is reduced before it is recorded: to named fields, named properties, or lines that match. Pure.
 
-Used by the readings, each of which says what is kept of it. Readings hold whole objects of other tenants, whose
+Used by the readings; each says what is kept of it. Readings hold whole objects of other tenants, whose
 variables, arguments and annotations are nobody's business here.
 """
 
@@ -17,9 +17,9 @@ KEEP = True
 Kept = bool | dict[str, Any]
 """Fields by name, each with what is kept below it; of a list, what is kept of each item."""
 NAMED: dict[str, Any] = {"name": KEEP, "namespace": KEEP}
-"""What tells one object from others."""
+"""The fields that identify an object."""
 SCHEMA = "Settings"
-"""Whether a policy has it tells the schema that it is written in, even where nothing in it is kept."""
+"""Whether a policy has it shows its schema, even if nothing in it is kept."""
 
 
 def fields(value: Any, kept: Kept) -> Any:
@@ -33,7 +33,7 @@ def fields(value: Any, kept: Kept) -> Any:
     return None
 
 
-def one(kept: Kept) -> Keep:
+def one_object(kept: Kept) -> Keep:
     """Keep these fields of one object."""
 
     def keep(text: str) -> str:
@@ -44,11 +44,11 @@ def one(kept: Kept) -> Keep:
 
 def items(kept: Kept) -> Keep:
     """Keep these fields of the items of a list."""
-    return one({"items": kept})
+    return one_object({"items": kept})
 
 
 def lines(pattern: str) -> Keep:
-    """Keep what a pattern finds, each on a line of its own."""
+    """Keep what a pattern matches, each match on its own line."""
 
     def keep(text: str) -> str:
         return "".join(f"{match[0]}\n" for match in re.finditer(pattern, text))
@@ -57,19 +57,19 @@ def lines(pattern: str) -> Keep:
 
 
 def named(value: Any, names: frozenset[str]) -> Any:
-    """Return properties of these names wherever they stand, and what leads to them."""
+    """Return the properties with these names on any level, and the objects around them."""
     if isinstance(value, list):
         below = [named(item, names) for item in value]
         return [item for item in below if item is not None]
     if not isinstance(value, dict):
         return None
-    found: dict[str, Any] = {}
+    reduced: dict[str, Any] = {}
     for key, item in value.items():
         if key in names and _plain(item):
-            found[key] = item
+            reduced[key] = item
         elif (below := named(item, names)) or key == SCHEMA:
-            found[key] = below or {}
-    return found
+            reduced[key] = below or {}
+    return reduced
 
 
 def _plain(value: Any) -> bool:

@@ -10,8 +10,8 @@ from nettests.model.facts import ClusterFacts, Network, NodeFacts
 
 
 def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
-    """Return what is known of the cluster and of the node that is inspected; what is unknown is left out."""
-    found = {
+    """Return the known facts of the cluster and of the inspected node; unknown facts are left out."""
+    named_facts = {
         "server": str(facts.server_version),
         "pod-cidrs": _joined(facts.pod_cidrs.value),
         "service-cidrs": _joined(facts.service_cidrs.value),
@@ -22,7 +22,7 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
         "management-addresses": _joined(_blocks(facts.nodes)),
     }
     if node is not None:
-        found |= {
+        named_facts |= {
             "node": node.name,
             "kubelet": str(node.kubelet.value or ""),
             "driver": node.cni_driver.value or "",
@@ -33,7 +33,7 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
             "node-addresses": ",".join(map(str, node.addresses)),
             "management-address": _joined(_blocks([node])),
         }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in named_facts.items() if value}
 
 
 def _switched(value: bool | None) -> str:  # noqa: FBT001
@@ -41,8 +41,12 @@ def _switched(value: bool | None) -> str:  # noqa: FBT001
 
 
 def _blocks(nodes: Sequence[NodeFacts]) -> tuple[Network, ...]:
-    """Return the first address, which is an internal one, of every node and family; neighbours together."""
-    first = {(node.name, one.version): one for node in nodes for one in reversed(node.addresses)}
+    """Return the first (internal) address of every node and family; adjacent ones are merged."""
+    first = {
+        (node.name, address.version): address
+        for node in nodes
+        for address in reversed(node.addresses)
+    }
     hosts = [ipaddress.ip_network(address) for address in first.values()]
     return (
         *ipaddress.collapse_addresses(net for net in hosts if net.version == 4),

@@ -1,7 +1,7 @@
 """Rules about kube-proxy on a Windows node: mode, node name, network, source VIP, feature gates.
 
-Read from the Pods of the node and from the flags with which kube-proxy's log begins, which are those in
-effect. Where a configuration file is given its settings are on the node, and flags say nothing of them.
+Read from the Pods of the node and from the flags at the beginning of kube-proxy's log, which are those in
+effect. If kube-proxy has a configuration file, its settings are on the node and flags do not show them.
 A kube-proxy that is no Pod is read on its host, by rules that read there (``kube_proxy_on_host``). Sources: kube-proxy ``pkg/proxy/winkernel``, KEP-5100, "Windows debugging tips".
 """
 
@@ -38,12 +38,12 @@ from nettests.rules.subjects import DSR, KERNELSPACE, KUBE_PROXY_POD, OVERLAY
 from nettests.rules.windows_services import KUBE_PROXY_SERVICE, SERVICE_NAMES_BESIDE, settings_of
 
 NETWORK_GIVEN = (COMMAND_LINE, CONFIGURATION, KUBE_PROXY_SERVICE, SERVICE_NAMES_BESIDE)
-"""What tells its network beside Pods and log, where it is no Pod."""
+"""Readings that name its network besides Pods and log, if it is not a Pod."""
 KERNELSPACE_DEFAULT = KubernetesVersion(1, 26)
 DSR_DEFAULT = KubernetesVersion(1, 33)
 OVERLAY_DEFAULT = KubernetesVersion(1, 20)
 _EVERY_ADDRESS = frozenset({"", "[]"})
-"""What kube-proxy's log shows where nothing restricts NodePorts."""
+"""What kube-proxy's log shows if NodePorts are not restricted."""
 CALICO_IMAGE, CALICO_NETWORK = "-calico-hostprocess", "Calico"
 """The start script in sig-windows-tools' image for Calico sets KUBE_NETWORK itself, to this name."""
 PROXY_LOG = PodLog(
@@ -64,10 +64,10 @@ class Proxy:
     flags: Mapping[str, str]
     origin: str
     release: str = ""
-    """What its metrics name, of one that has no image."""
+    """The version in its metrics, if it has no image."""
 
     def flag(self, name: str) -> str:
-        """Return a flag, empty if others are given; not readable beside a configuration file or a script."""
+        """Return a flag, empty if only others are given; unreadable beside a configuration file or a script."""
         if self.flags.get("config"):
             raise UnreadableError(f"kube-proxy reads {self.flags['config']}, which is on the node")
         if not self.flags:
@@ -82,7 +82,7 @@ class Proxy:
 
     @property
     def version(self) -> KubernetesVersion:
-        """The version that the image's tag names, or that it tells itself."""
+        """The version in the image's tag, or in its metrics."""
         if self.release:
             return KubernetesVersion.parse(self.release)
         if "image" not in self.container:
@@ -96,7 +96,7 @@ class Proxy:
 
 
 def proxy_of(evidence: Evidence) -> Proxy:
-    """Return the node's kube-proxy: a process of its host where it is known to be no Pod, else its Pod."""
+    """Return the node's kube-proxy: the process on its host if it is known not to be a Pod, else its Pod."""
     on_host = proxy_on_host(evidence)
     if on_host is not None:
         return on_host
@@ -115,14 +115,17 @@ def proxy_of(evidence: Evidence) -> Proxy:
 
 
 def proxy_on_host(evidence: Evidence) -> Proxy | None:
-    """Return the kube-proxy that is a process of its host; ``None`` where nobody looked for one.
+    """Return the kube-proxy that is a process on its host; ``None`` if that was not read.
 
-    ``NothingThereError`` where none runs; where it does, what it serves counts before its command line.
+    ``NothingThereError`` if none runs. What it serves takes precedence over its command line.
     """
     if COMMAND_LINE.name not in {*evidence.texts, *evidence.problems}:
         return None
-    line, told = evidence.texts.get(COMMAND_LINE.name, ""), evidence.texts.get(CONFIGURATION.name)
-    served = served_settings(told) if told else None
+    line, configuration = (
+        evidence.texts.get(COMMAND_LINE.name, ""),
+        evidence.texts.get(CONFIGURATION.name),
+    )
+    served = served_settings(configuration) if configuration else None
     if served is None and COMMAND_LINE.name in evidence.problems:
         raise UnreadableError(evidence.problems[COMMAND_LINE.name])
     if served is None and not line.strip():
@@ -139,7 +142,7 @@ def proxy_on_host(evidence: Evidence) -> Proxy | None:
 
 
 def _variable_of_service(evidence: Evidence) -> str:
-    """Return what the service that starts kube-proxy names as its network; nothing where that is not read either."""
+    """Return the network that kube-proxy's Windows service names; empty if the service could not be read."""
     try:
         return str(settings_of(evidence, KUBE_PROXY_SERVICE).get(NETWORK_VARIABLE, ""))
     except UnreadableError:
@@ -149,7 +152,7 @@ def _variable_of_service(evidence: Evidence) -> str:
 def network_of(evidence: Evidence) -> str:
     """Return the name of the HNS network that kube-proxy is given; empty if there is none.
 
-    Not readable where nothing gives one and its flags are not known.
+    Unreadable if nothing names one and the flags are not known.
     """
     proxy = proxy_of(evidence)
     given = proxy.flags.get("network-name", "")
@@ -166,7 +169,9 @@ def network_of(evidence: Evidence) -> str:
     if match is None and CALICO_IMAGE in str(proxy.container.get("image", "")):
         return CALICO_NETWORK
     if match is None and "image" not in proxy.container:
-        settings_of(evidence, KUBE_PROXY_SERVICE)  # what could not be read may name it
+        settings_of(
+            evidence, KUBE_PROXY_SERVICE
+        )  # raises if the service could not be read: it may name the network
         raise NothingThereError(
             f"neither kube-proxy's configuration nor its service names a network: the script that starts it may set "
             f"{NETWORK_VARIABLE}"
@@ -206,8 +211,12 @@ def hostname_override(evidence: Evidence) -> Finding:
     proxy, node = proxy_of(evidence), evidence.fact("node")
     # The one flag that holds beside a configuration file, too (cmd/kube-proxy, ``processHostnameOverrideFlag``).
     given = proxy.flags.get("hostname-override", "") or proxy.flag("hostname-override")
-    found = f"--hostname-override={given} ({proxy.origin})" if given else "no --hostname-override"
-    return finding(given.strip().lower() == node.lower(), found, f"the node's name, {node}", of=1)
+    observed = (
+        f"--hostname-override={given} ({proxy.origin})" if given else "no --hostname-override"
+    )
+    return finding(
+        given.strip().lower() == node.lower(), observed, f"the node's name, {node}", of=1
+    )
 
 
 @rule(
@@ -238,10 +247,10 @@ def source_vip(evidence: Evidence) -> Finding:
     if evidence.fact("driver") != "overlay":
         raise UnreadableError("the flag says nothing on other networks than overlay; HNS shows it")
     calico = evidence.facts.get("plugin") == "calico"  # its nodes have blocks of its own pools
-    own = evidence.networks("pod-cidrs" if calico else "node-pod-cidrs")
-    demand = f"an address of the node's own pod network, {', '.join(map(str, own))}"
+    pod_cidrs = evidence.networks("pod-cidrs" if calico else "node-pod-cidrs")
+    demand = f"an address of the node's own pod network, {', '.join(map(str, pod_cidrs))}"
     try:
-        inside = any(ipaddress.ip_address(given) in network for network in own)
+        inside = any(ipaddress.ip_address(given) in network for network in pod_cidrs)
     except ValueError:
         inside = False
     return finding(inside, f"--source-vip={given}" if given else "no --source-vip", demand, of=1)
@@ -297,7 +306,7 @@ def _gate(evidence: Evidence, name: str, default_on: KubernetesVersion, what: st
 
 
 def _expanded(word: str, container: Object, node: str) -> str:
-    """Replace ``$(NAME)`` as the kubelet does, for variables whose value the Pod itself tells."""
+    """Replace ``$(NAME)`` as the kubelet does, for variables whose value is in the Pod."""
     for entry in container.get("env") or []:
         path = ((entry.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath")
         value = node if path == "spec.nodeName" else entry.get("value")

@@ -1,4 +1,4 @@
-"""What a kube-proxy that is no Pod says of itself on its node: its mode, configuration, version and command line.
+"""What a kube-proxy that is not a Pod reports on its node: mode, configuration, version and command line.
 
 No rule is declared here. It serves mode, configuration and metrics at the loopback address (cmd/kube-proxy/app/server.go,
 ``serveMetrics``); its command line is that of the process, whoever started it: the service control manager, nssm, a script
@@ -23,7 +23,7 @@ from nettests.rules.readings import ToolOutput
 from nettests.rules.subjects import KUBE_PROXY_ON_HOST
 
 SECONDS = 5
-"""curl's own bound: a process of the same host answers at once, or does not run."""
+"""The time-out of curl: a process on the same host answers at once, or does not run."""
 GROUP = "kubeproxy.config.k8s.io"
 PROCESS, _LINE = "kube-proxy.exe", "CommandLine"
 SETTINGS: Mapping[str, tuple[str, ...]] = {
@@ -34,7 +34,7 @@ SETTINGS: Mapping[str, tuple[str, ...]] = {
     "enable-dsr": ("winkernel", "enabledsr"),
     "iptables-localhost-nodeports": ("iptables", "localhostnodeports"),
 }
-"""Flags, and where ``/configz`` has what became of them; its object has Go's names, or those of files in old releases."""
+"""Flags and their places in ``/configz``; its keys are Go's names, or those of configuration files in old releases."""
 GATES = "featuregates"
 _KEPT = {GATES, *(key for path in SETTINGS.values() for key in path)}
 _MOST_OF_A_MODE = 80
@@ -47,15 +47,15 @@ def _keep_configuration(text: str) -> str:
 
 
 def _wanted(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = {key: value for key, value in settings.items() if key.lower() in _KEPT}
+    wanted = {key: value for key, value in settings.items() if key.lower() in _KEPT}
     return {
         key: _wanted(value) if isinstance(value, dict) and key.lower() != GATES else value
-        for key, value in found.items()
+        for key, value in wanted.items()
     }
 
 
 def _keep_command_line(text: str) -> str:
-    """Keep the flags that rules look for, of the first of the processes."""
+    """Keep the flags that rules look for, of the first process."""
     return json.dumps({_LINE: " ".join([PROCESS, *started(_line_of(text))])})
 
 
@@ -72,7 +72,7 @@ def _served(name: str, path: str, keep: Keep, curl: str, host: str) -> ToolOutpu
     return ToolOutput(name=name, words=words, keep=keep, only_where=KUBE_PROXY_ON_HOST)
 
 
-def told_at(curl: str, family: Family = Family.IPV4) -> tuple[ToolOutput, ...]:
+def served_at(curl: str, family: Family = Family.IPV4) -> tuple[ToolOutput, ...]:
     """Return what kube-proxy serves at the loopback address of the family that it binds its metrics in."""
     host = "[::1]" if family is Family.IPV6 else "127.0.0.1"
     return (
@@ -84,7 +84,7 @@ def told_at(curl: str, family: Family = Family.IPV4) -> tuple[ToolOutput, ...]:
 
 # sample: kubernetes_build_info{build_date="…",git_version="v1.29.4",go_version="go1.21.9",minor="29",…} 1
 _KEEP_VERSION = kept.lines(r'(?m)^kubernetes_build_info\{[^}\n]*git_version="[^"\n]*"')
-MODE, CONFIGURATION, VERSION = told_at("curl.exe")
+MODE, CONFIGURATION, VERSION = served_at("curl.exe")
 COMMAND_LINE = ToolOutput(
     name="kube-proxy-command-line",
     words=(
@@ -95,30 +95,32 @@ COMMAND_LINE = ToolOutput(
     only_where=KUBE_PROXY_ON_HOST,
 )
 ON_HOST = (CONFIGURATION, COMMAND_LINE)
-"""By which rules know the settings of a kube-proxy without a Pod."""
+"""The readings from which rules get the settings of a kube-proxy without a Pod."""
 
 
 def readings_of(os: OS, curl: str, family: Family) -> tuple[ToolOutput, ...]:
-    """Return what a node's own vantage reads of such a kube-proxy."""
-    own = (COMMAND_LINE,) if os is OS.WINDOWS else ()
-    return (*told_at(curl, family), *own)
+    """Return the readings of such a kube-proxy on its node."""
+    windows_only = (COMMAND_LINE,) if os is OS.WINDOWS else ()
+    return (*served_at(curl, family), *windows_only)
 
 
 def served_settings(text: str) -> Mapping[str, str] | None:
-    """Return the settings of ``/configz``, spelled as flags; ``None`` where kube-proxy's is not what answered."""
+    """Return the settings of ``/configz``, spelled as flags; ``None`` if something other than kube-proxy answered."""
     try:
         settings = _lowered(read_json(text)[GROUP])
         gates = settings.get(GATES) or {}
-        found = {"feature-gates": ",".join(f"{key}={_flag(one)}" for key, one in gates.items())}
+        flags = {
+            "feature-gates": ",".join(f"{key}={_flag(enabled)}" for key, enabled in gates.items())
+        }
         for flag, (*outer, last) in SETTINGS.items():
             place = settings
             for key in outer:
                 place = _lowered(place.get(key) or {})
             if place.get(last) is not None:
-                found[flag] = _flag(place[last])
+                flags[flag] = _flag(place[last])
     except (ValueError, TypeError, AttributeError, KeyError):
         return None
-    return found
+    return flags
 
 
 def _lowered(settings: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -130,7 +132,7 @@ def _flag(value: object) -> str:
 
 
 def flags_of(text: str) -> Mapping[str, str]:
-    """Return the flags of a process's command line, none where it does not tell them."""
+    """Return the flags of a process's command line; empty if it is not shown."""
     try:
         given = flags_in_arguments(started(_line_of(text)))
     except (ValueError, TypeError, AttributeError, LookupError):
@@ -139,6 +141,6 @@ def flags_of(text: str) -> Mapping[str, str]:
 
 
 def version_of(text: str) -> str:
-    """Return the version that the metrics name, nothing if there is none."""
+    """Return the version that the metrics name; empty if there is none."""
     match = re.search(r'git_version="([^"]+)"', text)
     return match[1] if match else ""

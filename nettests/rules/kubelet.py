@@ -36,11 +36,11 @@ FLAGS: Mapping[str, str] = {
 }
 """Flags that are kept, by what a configuration file calls them; a flag counts before the file."""
 OWN_FLAGS = ("config", "config-dir", "node-ip", "pod-infra-container-image")
-"""Flags that no file has."""
+"""Flags that have no setting in a file."""
 DEFAULT_RESOLV_CONF = "/etc/resolv.conf"
-"""What the kubelet takes where nothing is given, on Windows too (``kubetypes.ResolvConfDefault``)."""
+"""The kubelet's default, on Windows too (``kubetypes.ResolvConfDefault``)."""
 HOST = "Host"
-"""What the kubelet on Windows takes for ``resolvConf`` beside nothing: the node's own DNS client."""
+"""The only other value that the kubelet on Windows takes for ``resolvConf`` besides "": the node's own DNS client."""
 PAUSE_OF_BUILD = {
     17763: ((3, 4), None),
     18362: ((3, 4), (3, 6)),
@@ -49,7 +49,7 @@ PAUSE_OF_BUILD = {
     19042: ((3, 4, 1), None),
     20348: ((3, 6), None),
 }
-"""The first and the last release of Kubernetes' pause image that has a manifest for a build; none where those of today do."""
+"""The first and last release of Kubernetes' pause image with a manifest for a build; ``None`` if current ones have it."""
 SCRIPT = (
     "$ErrorActionPreference = 'Stop'; "
     f"$kubelets = @(Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS}); "
@@ -58,19 +58,19 @@ SCRIPT = (
     "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
     "{ Get-Content -Raw -LiteralPath $Matches[1] }"
 )
-"""It says no quotation mark, which a command line of Windows may lose on its way; 34 is that character.
-What fails ends it, so that nothing is printed where there is nothing, and only there."""
+"""It has no quotation mark, which a Windows command line may lose on its way; 34 is that character.
+Errors end it, so that it prints nothing only if there is nothing to print."""
 
 
 def _keep_settings(text: str) -> str:
     line, _, file = text.lstrip().partition("\n")
     flags = kept.flags(line, (*FLAGS, *OWN_FLAGS))
     command = " ".join([PROCESS, *flags])
-    if not file.strip():  # that it could not be read is another finding than that it says nothing
+    if not file.strip():  # an unreadable file is not an empty one
         return f"{command}\n"
     settings = _file(file)
-    found = {name: settings[name] for name in FLAGS.values() if name in settings}
-    return f"{command}\n{json.dumps(found)}\n"
+    reduced = {name: settings[name] for name in FLAGS.values() if name in settings}
+    return f"{command}\n{json.dumps(reduced)}\n"
 
 
 def _file(text: str) -> Object:
@@ -106,8 +106,8 @@ def kubelet_cluster_dns(evidence: Evidence) -> Finding:
     wanted = _of_cluster(evidence, "dns-address")
     given = _settings(evidence).get("clusterDNS") or []
     addresses = given.split(",") if isinstance(given, str) else list(map(str, given))
-    found = f"clusterDNS {', '.join(addresses) or 'not set'}"
-    return finding(wanted in addresses, found, f"{wanted}, the cluster's DNS Service", of=1)
+    observed = f"clusterDNS {', '.join(addresses) or 'not set'}"
+    return finding(wanted in addresses, observed, f"{wanted}, the cluster's DNS Service", of=1)
 
 
 @rule(
@@ -132,15 +132,15 @@ def kubelet_cluster_domain(evidence: Evidence) -> Finding:
 def kubelet_resolv_conf(evidence: Evidence) -> Finding:
     """The kubelet is given no resolv.conf of Linux, which is its default: it has to be told."""
     settings = _settings(evidence)
-    told = settings.get("resolvConf")
-    if told is None and settings.get("config-dir"):
+    resolv_conf = settings.get("resolvConf")
+    if resolv_conf is None and settings.get("config-dir"):
         raise NothingThereError(f"what the files in {settings['config-dir']} say is not read")
-    given = DEFAULT_RESOLV_CONF if told is None else str(told)
+    given = DEFAULT_RESOLV_CONF if resolv_conf is None else str(resolv_conf)
     if re.match(r"[A-Za-z]:", given):
         raise NothingThereError(f"whether {given} is a file of the node is not read")
     return finding(
         given in {"", HOST},
-        f"resolvConf {'not set, which is ' if told is None else ''}{given or 'empty'}",
+        f"resolvConf {'not set, which is ' if resolv_conf is None else ''}{given or 'empty'}",
         f'nothing ("") or {HOST}, which Windows takes for the node\'s own',
         of=1,
     )
@@ -186,7 +186,7 @@ def _pause_image(evidence: Evidence) -> str:
 
 
 def _release(image: str) -> tuple[int, ...] | None:
-    """Return the release of Kubernetes' pause image; ``None`` for other images, whose tags count otherwise."""
+    """Return the release of Kubernetes' pause image; ``None`` for other images, whose tags mean something else."""
     # samples: registry.k8s.io/pause:3.6, mcr.microsoft.com/oss/kubernetes/pause:3.6-hotfix.20220114
     match = re.search(r"(?:registry\.k8s\.io|k8s\.gcr\.io|/kubernetes)/pause:(3(?:\.\d+)+)", image)
     return tuple(map(int, match[1].split("."))) if match else None
@@ -203,7 +203,7 @@ def _of_cluster(evidence: Evidence, fact: str) -> str:
 
 
 def _settings(evidence: Evidence) -> Object:
-    """Return what the kubelet was given, by the names of a configuration file."""
+    """Return the kubelet's settings, by their names in a configuration file."""
     line, _, file = evidence.text(KUBELET).lstrip().partition("\n")
     if not line.strip():
         raise NothingThereError(f"no process {PROCESS} runs on the node")

@@ -33,15 +33,15 @@ from nettests.rules.subjects import HNS, KERNELSPACE, L2BRIDGE
 from nettests.rules.updates import FIRST_DSR
 
 SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
-"""Picked to 1.24.10, 1.25.6 and 1.26.1 (#113776); between them it is not run."""
+"""Backported to 1.24.10, 1.25.6 and 1.26.1 (#113776); for releases in between the rule does not run."""
 EARLIEST_DSR = WindowsBuild(17763, 1397)
-"""KB4565349 (8B), the earliest update of Windows Server 2019 that Microsoft named; ``FIRST_DSR`` is sure."""
+"""KB4565349 (8B), the earliest update of Windows Server 2019 that Microsoft named; ``FIRST_DSR`` is certain."""
 SCTP = "SCTP"
-"""Not supported on Windows: whether HNS takes it is a rule's own matter."""
+"""Not supported on Windows: a separate rule looks at whether HNS takes it."""
 DSR_BUILD = 19041
 """Windows 2004, the first release that all sources name."""
 READ = (SERVICES, SLICES, POLICIES, ENDPOINTS_BESIDE, SLICES_AFTER, SERVICES_AFTER)
-"""In this order: what HNS shows is taken between both looks at the objects."""
+"""In this order: HNS is read between the two readings of the objects."""
 
 
 @rule(
@@ -83,22 +83,22 @@ def sctp_load_balancers(evidence: Evidence) -> Finding:
 
     Of a Service whose other ports HNS does not have, kube-proxy's turn has not come: it is left out, also of the run's own.
     """
-    there = set(frontends(evidence.rows(POLICIES)))
+    in_hns = set(frontends(evidence.rows(POLICIES)))
     wanted = set()
-    for service in unchanged(evidence, own=True):
+    for service in unchanged(evidence, of_runs=True):
         fronts = {
-            one.front
-            for one in _wanted_balancers(evidence, service)
-            if one.kind == CLUSTER_IP and one.backends
+            balancer.front
+            for balancer in _wanted_balancers(evidence, service)
+            if balancer.kind == CLUSTER_IP and balancer.backends
         }
         of_sctp = {front for front in fronts if front[2] == SCTP}
-        if fronts - of_sctp <= there:
+        if fronts - of_sctp <= in_hns:
             wanted |= of_sctp
     if not wanted:
         raise NothingThereError(
             "no Service with a port of SCTP stays that has backends for this node"
         )
-    missing = [f"no load balancer for {_spelled(one)}" for one in sorted(wanted - there)]
+    missing = [f"no load balancer for {_spelled(front)}" for front in sorted(wanted - in_hns)]
     return finding(
         not missing,
         shown(missing) or f"load balancers for {len(wanted)} Service ports of SCTP",
@@ -120,37 +120,41 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
     On overlay all have one source VIP, but for those that take the node's address.
     """
     wanted: dict[Frontend, list[Wanted]] = {}
-    for one in (
+    for balancer in (
         each
         for service in unchanged(evidence)
         for each in _wanted_balancers(evidence, service)
         if each.front[2] != SCTP
     ):
-        wanted.setdefault((one.front[0] or str(one.family), *one.front[1:]), []).append(one)
-    there: dict[Frontend, list[Shown]] = {}
-    for shown_one in balancers(evidence):
-        key = (shown_one.front[0] or str(shown_one.family), *shown_one.front[1:])
-        there.setdefault(key, []).append(shown_one)
+        wanted.setdefault(
+            (balancer.front[0] or str(balancer.family), *balancer.front[1:]), []
+        ).append(balancer)
+    in_hns: dict[Frontend, list[Shown]] = {}
+    for shown_balancer in balancers(evidence):
+        key = (shown_balancer.front[0] or str(shown_balancer.family), *shown_balancer.front[1:])
+        in_hns.setdefault(key, []).append(shown_balancer)
     wrong = list(held_twice(evidence))
-    looked = 0
+    compared = 0
     for front, wanted_here in wanted.items():
         if len(wanted_here) > 1:
-            continue  # Services that share an address and port have one load balancer, whose is not said
+            continue  # Services that share an address and port have one load balancer, and nothing says whose
         expected_here = (
             wanted_here[0].backends and wanted_here[0].kind != CLUSTER_IP
-        )  # those are other rules' matter
-        looked += wanted_here[0].settled and bool(expected_here or there.get(front))
-        wrong += _differs(evidence, wanted_here[0], there.get(front, []))
-    wrong += _sources(evidence, [one for front in wanted for one in there.get(front, [])])
-    if not looked and not wrong:
+        )  # other rules look at those
+        compared += wanted_here[0].settled and bool(expected_here or in_hns.get(front))
+        wrong += _differs(evidence, wanted_here[0], in_hns.get(front, []))
+    wrong += _sources(
+        evidence, [balancer for front in wanted for balancer in in_hns.get(front, [])]
+    )
+    if not compared and not wrong:
         raise NothingThereError(
             "no Service stays that has backends and a load balancer on this node"
         )
     return finding(
         not wrong,
-        shown(wrong) or f"{looked} load balancers with their Services' backends",
+        shown(wrong) or f"{compared} load balancers with their Services' backends",
         "one load balancer for each Service port and address, with exactly its backends for this node",
-        of=looked,
+        of=compared,
     )
 
 
@@ -163,17 +167,17 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
 )
 def stale_load_balancers(evidence: Evidence) -> Finding:
     """HNS has no load balancer for what is no Service."""
-    there = set(frontends(evidence.rows(POLICIES)))
-    if not there:
+    in_hns = set(frontends(evidence.rows(POLICIES)))
+    if not in_hns:
         raise NothingThereError("HNS shows no load balancer on the node")
     services = (*evidence.items(SERVICES), *evidence.items(SERVICES_AFTER))
-    known = {port for service in services for port in _ports(service)}
-    stale = [f"a stale one for {_spelled(one)}" for one in sorted(there - known)]
+    service_ports = {port for service in services for port in _ports(service)}
+    stale = [f"a stale one for {_spelled(front)}" for front in sorted(in_hns - service_ports)]
     return finding(
         not stale,
-        shown(stale) or f"{len(there)} load balancers, all of Services",
+        shown(stale) or f"{len(in_hns)} load balancers, all of Services",
         "no load balancer for what is no Service",
-        of=len(there),
+        of=len(in_hns),
     )
 
 
@@ -187,72 +191,77 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
 def empty_source_vip(evidence: Evidence) -> Finding:
     """On l2bridge load balancers have no source VIP, whatever kube-proxy's flag says: HNS takes the node's address."""
     # sample: "ExternalPort":  443, "SourceVIP":  "", "Type":  "ELB", "VIPs":  ["10.96.0.1"]
-    shown = [elb for row in evidence.rows(POLICIES) for elb in policies_of(row, "ELB")]
-    if not shown:
+    policies = [elb for row in evidence.rows(POLICIES) for elb in policies_of(row, "ELB")]
+    if not policies:
         raise NothingThereError("HNS shows no load balancer on the node")
-    given = sorted({str(elb["SourceVIP"]) for elb in shown if elb.get("SourceVIP")})
+    given = sorted({str(elb["SourceVIP"]) for elb in policies if elb.get("SourceVIP")})
     return finding(
         not given,
-        f"source VIP {', '.join(given)}" if given else f"{len(shown)} load balancers without one",
+        f"source VIP {', '.join(given)}"
+        if given
+        else f"{len(policies)} load balancers without one",
         "an empty source VIP in HNS on l2bridge",
-        of=len(shown),
+        of=len(policies),
     )
 
 
 def _complete(evidence: Evidence, *, afar: bool) -> Finding:
-    """Compare the ClusterIPs that are there with those that are expected."""
-    there = set(frontends(evidence.rows(POLICIES)))
+    """Compare the load balancers of ClusterIPs that exist with those expected."""
+    in_hns = set(frontends(evidence.rows(POLICIES)))
     wanted = {
-        one.front
+        balancer.front
         for service in unchanged(evidence)
         if _is_afar(evidence, service) is afar
-        for one in _wanted_balancers(evidence, service)
-        if one.kind == CLUSTER_IP and one.settled and one.backends and one.front[2] != SCTP
+        for balancer in _wanted_balancers(evidence, service)
+        if balancer.kind == CLUSTER_IP
+        and balancer.settled
+        and balancer.backends
+        and balancer.front[2] != SCTP
     }
     if not wanted:
         which = " with externalTrafficPolicy Local and no local backend" if afar else ""
         raise NothingThereError(f"no Service{which} stays that has backends for this node")
-    missing = [f"no load balancer for {_spelled(one)}" for one in sorted(wanted - there)]
+    missing = [f"no load balancer for {_spelled(front)}" for front in sorted(wanted - in_hns)]
     return finding(
         not missing,
-        shown(missing) or f"{len(there)} load balancers for {len(wanted)} Service ports expected",
+        shown(missing) or f"{len(in_hns)} load balancers for {len(wanted)} Service ports expected",
         "a load balancer for every one of these Service ports that has backends",
         of=len(wanted),
     )
 
 
-def _differs(evidence: Evidence, wanted: Wanted, there: list[Shown]) -> Iterator[str]:
+def _differs(evidence: Evidence, wanted: Wanted, in_hns: list[Shown]) -> Iterator[str]:
     """Yield what is wrong with the load balancers of one frontend."""
     front = _spelled(wanted.front)
-    if not wanted.backends and wanted.settled and there:
+    if not wanted.backends and wanted.settled and in_hns:
         yield f"a load balancer for {front}, which has no backends for this node"
-    missing = wanted.backends and wanted.settled and not there
-    if missing and wanted.kind != CLUSTER_IP:  # of ClusterIPs other rules say it
+    missing = wanted.backends and wanted.settled and not in_hns
+    if missing and wanted.kind != CLUSTER_IP:  # other rules report those of ClusterIPs
         yield f"no load balancer for {front}"
-    if len(there) > 1:
-        yield f"{len(there)} load balancers for {front}"
-    for one in there:
+    if len(in_hns) > 1:
+        yield f"{len(in_hns)} load balancers for {front}"
+    for balancer in in_hns:
         if not wanted.settled:
             continue
-        if one.gone:
-            yield f"{front} refers to {one.gone} endpoints that HNS does not have"
-        lacking, foreign = wanted.backends - one.backends, one.backends - wanted.backends
+        if balancer.gone:
+            yield f"{front} refers to {balancer.gone} endpoints that HNS does not have"
+        lacking, foreign = wanted.backends - balancer.backends, balancer.backends - wanted.backends
         if wanted.backends and lacking:
             yield f"{front} lacks {', '.join(sorted(lacking))}"
         if wanted.backends and foreign:
             yield f"{front} leads to {', '.join(sorted(foreign))}, no backend of it"
-        if wanted.ports and one.port not in wanted.ports:
-            yield f"{front} dials port {one.port}"
+        if wanted.ports and balancer.port not in wanted.ports:
+            yield f"{front} dials port {balancer.port}"
         direct = _node_dsr(evidence) if wanted.direct is None else wanted.direct
-        if direct is not None and one.direct is not direct:
-            yield f"{front} is {'' if one.direct else 'not '}of DSR"
+        if direct is not None and balancer.direct is not direct:
+            yield f"{front} is {'' if balancer.direct else 'not '}of DSR"
 
 
-def _sources(evidence: Evidence, there: Iterable[Shown]) -> Iterator[str]:
-    """Yield what is wrong with source VIPs on overlay: kube-proxy's one, or the node's address (``pkg/proxy/winkernel``)."""
+def _sources(evidence: Evidence, in_hns: Iterable[Shown]) -> Iterator[str]:
+    """Yield what is wrong with source VIPs on overlay: kube-proxy's, or the node's address (``pkg/proxy/winkernel``)."""
     if evidence.facts.get("driver") != "overlay":
         return
-    given = {one.source for one in there}
+    given = {balancer.source for balancer in in_hns}
     if "" in given:
         yield "load balancers without a source VIP"
     several = sorted(given - {"", *evidence.facts.get("node-addresses", "").split(",")})
@@ -281,7 +290,7 @@ def _wanted_balancers(evidence: Evidence, service: Object) -> Iterator[Wanted]:
 
 
 def _knows_dsr(evidence: Evidence) -> bool | None:
-    """Whether HNS of the node's build has DSR; open between the updates that sources name, and where it is not known."""
+    """Whether HNS of the node's build has DSR; ``None`` between the updates that sources name."""
     text = evidence.facts.get("build")
     if text is None:
         return True
@@ -293,7 +302,7 @@ def _knows_dsr(evidence: Evidence) -> bool | None:
 
 
 def _is_unsure(evidence: Evidence, service: Object) -> bool:
-    """Whether older releases make different things of a Service: of its policy, or of endpoints that go or do not serve."""
+    """Whether older releases treat a Service differently: its policy, or endpoints that terminate or do not serve."""
     if service["spec"].get("internalTrafficPolicy") == "Local":
         return True
     for item in by_service(evidence, SLICES).get(name_of(service), []):
@@ -316,22 +325,33 @@ def _is_afar(evidence: Evidence, service: Object) -> bool:
 
 
 def _ports(service: Object) -> Iterator[Frontend]:
-    """Yield every frontend that kube-proxy may make of a Service."""
+    """Yield every frontend that kube-proxy may program for a Service."""
     spec, status = service["spec"], service.get("status") or {}
     ingress = (status.get("loadBalancer") or {}).get("ingress") or []
     balanced = [str(item["ip"]) for item in ingress if item.get("ip")]
-    own = [*(spec.get("clusterIPs") or [spec.get("clusterIP")]), *(spec.get("externalIPs") or [])]
+    service_ips = [
+        *(spec.get("clusterIPs") or [spec.get("clusterIP")]),
+        *(spec.get("externalIPs") or []),
+    ]
     for port in spec.get("ports") or []:
         protocol = port.get("protocol", "TCP")
-        yield from ((str(one), int(port["port"]), protocol) for one in (*own, *balanced) if one)
+        yield from (
+            (str(address), int(port["port"]), protocol)
+            for address in (*service_ips, *balanced)
+            if address
+        )
         if port.get("nodePort"):
             yield "", int(port["nodePort"]), protocol
         # forwardHealthCheckVip: the balancer's address, in the protocol of the Service port
         health = int(spec.get("healthCheckNodePort") or ports.KUBE_PROXY_HEALTH)
-        yield from ((one, health, protocol) for one in balanced)
+        yield from ((address, health, protocol) for address in balanced)
     if spec.get("healthCheckNodePort"):
-        yield from ((str(one), int(spec["healthCheckNodePort"]), "TCP") for one in own if one)
+        yield from (
+            (str(address), int(spec["healthCheckNodePort"]), "TCP")
+            for address in service_ips
+            if address
+        )
 
 
-def _spelled(one: Frontend) -> str:
-    return f"{one[0] or 'NodePort'}:{one[1]}/{one[2]}"
+def _spelled(front: Frontend) -> str:
+    return f"{front[0] or 'NodePort'}:{front[1]}/{front[2]}"

@@ -1,4 +1,4 @@
-"""OutBoundNAT's exceptions: which networks have to be in the list, and which entries have no place in it.
+"""OutBoundNAT's exceptions: which networks have to be in the list, and which entries must not be.
 
 Used by the rules about HNS and about CNI configurations. Sources: "Windows debugging tips" (cluster, Service
 and management subnet are excepted, and an outside address that Pods request is not), microsoft/SDN
@@ -14,14 +14,14 @@ from nettests.rules.pods import of_pod_families
 
 MANAGEMENT = "management-addresses"
 EXCEPTING_NODES = frozenset({"flannel", "sdnbridge"})
-"""Plugins whose documented l2bridge configuration excepts the nodes' subnet; Calico's leaves it out by intent."""
+"""Plugins whose documented l2bridge configuration excepts the nodes' subnet; Calico's leaves it out on purpose."""
 SERVICES_ALONE = frozenset({"ovn-kubernetes"})
 """Plugins whose operator excepts Services, and leaves Pods to HNS (openshift/windows-machine-config-operator,
 pkg/nodeconfig/payload)."""
 PODS_ALONE = frozenset({"azure-cni"})
 """Plugins whose operator excepts Pods, and leaves Services to load balancers (Azure/AgentBaker, azurecnifunc.ps1)."""
 WIDEST = {4: 8, 6: 20}
-"""Prefix lengths of the widest networks that one holder has: what is wider is no network of a cluster."""
+"""Prefix lengths of the widest networks that one owner has: a wider one is not a network of a cluster."""
 INTERNAL = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -38,11 +38,11 @@ INTERNAL = tuple(
         "ff00::/8",
     )
 )
-"""Networks from which the internet is not requested: one's own sites may well route back to Pods."""
+"""Networks that are not the internet: a site may well route their packets back to Pods."""
 
 
 def excepted(evidence: Evidence) -> tuple[Network, ...]:
-    """Return what has to be excepted: Pods and Services, as far as the plugin's own installer does, and on l2bridge nodes."""
+    """Return the networks to be excepted: of Pods and Services as the plugin's installer does, on l2bridge of nodes too."""
     plugin = evidence.facts.get("plugin")
     pods = () if plugin in SERVICES_ALONE else evidence.networks("pod-cidrs")
     services = () if plugin in PODS_ALONE else evidence.networks("service-cidrs")
@@ -54,7 +54,7 @@ def excepted(evidence: Evidence) -> tuple[Network, ...]:
 
 
 def exceptions_of(policy: Object) -> Iterator[str]:
-    """Yield the exceptions of an OutBoundNAT policy, under both names that they have had."""
+    """Yield the exceptions of an OutBoundNAT policy, by their old and their new name."""
     # samples: "ExceptionList":  ["10.244.0.0/16"] (HNS v1), "Exceptions": ["10.244.0.0/16"] (v2)
     for key in ("ExceptionList", "Exceptions"):
         listed = policy.get(key) or []
@@ -68,21 +68,24 @@ def uncovered(needed: Iterable[Network], entries: Iterable[str]) -> list[str]:
         *ipaddress.collapse_addresses(net for net in given if net.version == 4),
         *ipaddress.collapse_addresses(net for net in given if net.version == 6),
     ]
-    return [str(one) for one in needed if not _inside(one, joined)]
+    return [str(network) for network in needed if not _inside(network, joined)]
 
 
 def extra(evidence: Evidence, entries: Iterable[str]) -> list[str]:
-    """Return the entries with addresses of the internet: packets to them leave with a Pod's address.
+    """Return the entries that hold addresses of the internet: packets to them leave with a Pod's address.
 
-    A network that holds one of the cluster's own may be written wider than that, within reason.
+    An entry may be wider than the cluster's network that it holds, within ``WIDEST``.
     """
-    own = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
-    own += management_of(evidence, MANAGEMENT)
+    cluster_networks = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
+    cluster_networks += management_of(evidence, MANAGEMENT)
     return [
         str(net)
         for net in _networks(entries)
-        if not _inside(net, INTERNAL + own)
-        and (net.prefixlen < WIDEST[net.version] or not any(_inside(one, [net]) for one in own))
+        if not _inside(net, INTERNAL + cluster_networks)
+        and (
+            net.prefixlen < WIDEST[net.version]
+            or not any(_inside(cluster_network, [net]) for cluster_network in cluster_networks)
+        )
     ]
 
 
@@ -96,5 +99,5 @@ def _networks(entries: Iterable[str]) -> list[Network]:
     return [ipaddress.ip_network(entry, strict=False) for entry in entries]
 
 
-def _inside(one: Network, others: Iterable[Network]) -> bool:
-    return any(one.version == net.version and one.subnet_of(net) for net in others)  # type: ignore[arg-type]
+def _inside(network: Network, others: Iterable[Network]) -> bool:
+    return any(network.version == net.version and network.subnet_of(net) for net in others)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Rules about nodes that their API objects tell: labels, taints, the role of a control plane.
+"""Rules about nodes by their API objects: labels, taints, the control plane.
 
 Source: "Guide for running Windows containers in Kubernetes".
 """
@@ -40,7 +40,7 @@ NODE = ApiObjects(
     name="node",
     request=lambda _facts, node: Request(path=f"/api/v1/nodes/{node.name if node else ''}"),
     permission=GET_NODE,
-    keep=kept.one(FIELDS),
+    keep=kept.one_object(FIELDS),
 )
 NODES = ApiObjects(
     name="nodes",
@@ -81,7 +81,7 @@ def windows_build_label(evidence: Evidence) -> Finding:
 def windows_taint(evidence: Evidence) -> Finding:
     """Windows nodes carry the taint that the documents agree on, so that Linux pods stay away."""
     taints = evidence.object(NODE).get("spec", {}).get("taints") or []
-    found = [f"{item['key']}={item.get('value', '')}:{item['effect']}" for item in taints]
+    listed = [f"{item['key']}={item.get('value', '')}:{item['effect']}" for item in taints]
     kept_away = any(
         item["key"] == "os"
         and str(item.get("value", "")).lower() in {"windows", "win1809"}
@@ -89,7 +89,7 @@ def windows_taint(evidence: Evidence) -> Finding:
         for item in taints
     )
     return finding(
-        kept_away, ", ".join(found) or "no taint", "os=windows:NoSchedule by convention", of=1
+        kept_away, ", ".join(listed) or "no taint", "os=windows:NoSchedule by convention", of=1
     )
 
 

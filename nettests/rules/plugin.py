@@ -26,9 +26,9 @@ ANTREA_ALONE = KubernetesVersion(1, 13)
 """From this release on Antrea serves all Services itself, and kube-proxy must not run."""
 FIRST_FLANNEL = KubernetesVersion(0, 10)
 FLANNEL_HOST_ROUTE = KubernetesVersion(0, 12)
-"""The first release that gives endpoints on overlay the policy HostRoute; VXLAN on Windows came with the one before."""
+"""The first release that gives endpoints on overlay the policy HostRoute; VXLAN on Windows came one release earlier."""
 CALICO_CARRIES = KubernetesVersion(3, 16)
-"""From this release on Calico carries Pods on Windows; before it was a policy engine alone."""
+"""From this release on Calico carries Pods on Windows; before, it was only a policy engine."""
 
 
 @rule(
@@ -74,11 +74,11 @@ def calico_kept_addresses(evidence: Evidence) -> Finding:
         if any(address in block for block in blocks)
     ]
     wrong = sorted(kept.intersection(addresses))
-    told = ", ".join(map(str, blocks))
+    ranges = ", ".join(map(str, blocks))
     return finding(
         not wrong,
-        f"Pods at {', '.join(wrong)}" if wrong else f"{len(addresses)} addresses of {told}",
-        f"none of the first three addresses and the last of {told}",
+        f"Pods at {', '.join(wrong)}" if wrong else f"{len(addresses)} addresses of {ranges}",
+        f"none of the first three addresses and the last of {ranges}",
         of=len(addresses),
     )
 
@@ -138,7 +138,7 @@ def antrea_release(pods: list[Object]) -> KubernetesVersion:
 
 
 def _release(pods: list[Object], plugin: str) -> KubernetesVersion:
-    """Return a plugin's release, as the image of one of its Pods on the node names it."""
+    """Return a plugin's release, from the image of one of its Pods on the node."""
     for pod in pods:
         for container in pod["spec"]["containers"]:
             # samples: antrea/antrea-agent-windows:v2.2.0, quay.io/calico/node-windows:v3.29.1

@@ -1,6 +1,6 @@
 """Pods of a node as rules read them: kube-proxy's container, and the addresses of the others.
 
-No rule is declared here. The Pods are read twice by rules that look at the node meanwhile, as Pods come and go.
+No rule is declared here. Pods come and go, so rules that read the node too read the Pods before and after.
 """
 
 import ipaddress
@@ -48,17 +48,17 @@ def _pods(text: str) -> str:
 
 
 def _pod(pod: Object) -> Object:
-    """Reduce a Pod; of kube-proxy's first container what says how it was started is kept too."""
-    found: Object = kept.fields(pod, POD)
+    """Reduce a Pod; for kube-proxy keep also how its first container was started."""
+    reduced: Object = kept.fields(pod, POD)
     if not str(pod["metadata"]["name"]).startswith("kube-proxy"):
-        return found
-    full, container = pod["spec"]["containers"][0], found["spec"]["containers"][0]
+        return reduced
+    full, container = pod["spec"]["containers"][0], reduced["spec"]["containers"][0]
     words = [*(full.get("command") or []), *(full.get("args") or [])]
     container["args"] = started(" ".join(map(str, words)))
     wanted = {NETWORK_VARIABLE, *re.findall(r"\$\(([\w.-]+)\)", " ".join(container["args"]))}
-    env = [one for one in full.get("env") or [] if one.get("name") in wanted]
-    container["env"] = [kept.fields(one, VARIABLE) for one in env]
-    return found
+    env = [variable for variable in full.get("env") or [] if variable.get("name") in wanted]
+    container["env"] = [kept.fields(variable, VARIABLE) for variable in env]
+    return reduced
 
 
 def started(command: str) -> list[str]:

@@ -15,9 +15,9 @@ from nettests.rules.kept import Keep
 from nettests.rules.subjects import Subject, why_not_about
 
 UNEXPECTED = "(not as expected: "
-"""How what is left of a text begins whose form no reading knows."""
+"""How the kept part of a text of unknown form begins."""
 LOG_BYTES = 65_536
-"""A component prints its flags first: no more of a log is needed."""
+"""A component prints its flags first, so the beginning of a log is enough."""
 CMD = ("cmd.exe", "/c")
 
 
@@ -31,18 +31,18 @@ class Request:
     @property
     def words(self) -> tuple[str, ...]:
         """The request as the journal records it."""
-        probed = "&".join(f"{key}={value}" for key, value in self.query.items())
-        return ("GET", f"{self.path}?{probed}" if probed else self.path)
+        query = "&".join(f"{key}={value}" for key, value in self.query.items())
+        return ("GET", f"{self.path}?{query}" if query else self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiObjects:
-    """Objects that the API server gives; the request follows from the facts and the node that is inspected."""
+    """Objects from the API server; the request depends on the facts and the inspected node."""
 
     name: str
     request: Callable[[ClusterFacts, NodeFacts | None], Request]
     permission: Permission | None
-    """``None`` where a rule is left out anyway if the reading is denied."""
+    """``None`` if a denied reading leaves the rule out anyway."""
     keep: Keep
 
 
@@ -91,7 +91,7 @@ def printed_if_there(pattern: str, *options: str) -> tuple[str, ...]:
 
 
 def permission_of(reading: Reading) -> Permission | None:
-    """Return what a reading needs to be allowed; tools need what every question from a node needs."""
+    """Return the permissions that a reading needs; tools need those of every question from a node."""
     match reading:
         case ApiObjects() | PodLog():
             return reading.permission
@@ -100,7 +100,7 @@ def permission_of(reading: Reading) -> Permission | None:
 
 
 def is_taken(reading: Reading, facts: ClusterFacts, node: NodeFacts | None) -> bool:
-    """Whether a reading is taken of this node or cluster."""
+    """Whether a reading applies to this node or cluster."""
     match reading:
         case ApiObjects() | PodLog():
             return True
@@ -117,7 +117,7 @@ def log_of(namespace: str, pod: str, container: str) -> Request:
 
 
 def reduced(reading: Reading, text: str) -> str:
-    """Return what is kept of a reading's text; one that has another form than expected is left out."""
+    """Return what is kept of a reading's text; a text of unexpected form is left out."""
     if not text.strip():
         return ""
     try:

@@ -1,4 +1,4 @@
-"""One rule of configuration, with all that belongs to it.
+"""One rule of configuration, with everything that belongs to it.
 
 A rule is declared on the function that is its demand: a pure function of recorded text, which finds that something
 conforms or deviates, or that it cannot be read. Every part but ``beside_pod`` has to be given.
@@ -34,7 +34,7 @@ class Rule:
 
     @property
     def permissions(self) -> tuple[Permission, ...]:
-        """What its readings need to be allowed, each once."""
+        """The permissions that its readings need, each once."""
         needed = map(permission_of, self.reads)
         return tuple(dict.fromkeys(permission for permission in needed if permission is not None))
 

@@ -1,7 +1,7 @@
-"""Services and EndpointSlices as rules read them: before and after a node was looked at.
+"""Services and EndpointSlices as rules read them: before and after the node is read.
 
-No rule is declared here; ``balancing`` says which load balancers Services take. Those that change between the readings are
-given the benefit of it.
+No rule is declared here; ``balancing`` says which load balancers Services take. Services that change between the
+readings get the benefit of the doubt.
 """
 
 from collections.abc import Iterable
@@ -65,33 +65,39 @@ SLICES = ApiObjects(
 SLICES_AFTER = replace(SLICES, name="endpoint-slices-after")
 
 
-def unchanged(evidence: Evidence, *, own: bool = False) -> list[Object]:
-    """Return the Services that are the same before and after, with the same endpoints; the runs' own if that is wanted."""
-    after = {name_of(one): one for one in evidence.items(SERVICES_AFTER)}
+def unchanged(evidence: Evidence, *, of_runs: bool = False) -> list[Object]:
+    """Return the Services that are the same before and after, endpoints included; ``of_runs`` adds those of runs."""
+    after = {name_of(service): service for service in evidence.items(SERVICES_AFTER)}
     before_slices, after_slices = by_service(evidence, SLICES), by_service(evidence, SLICES_AFTER)
-    found = []
-    for one in evidence.items(SERVICES):
-        name = name_of(one)
-        same = _told(one) == _told(after.get(name, {})) and (
+    stable = []
+    for service in evidence.items(SERVICES):
+        name = name_of(service)
+        same = _spec_and_status(service) == _spec_and_status(after.get(name, {})) and (
             _listed_endpoints(before_slices.get(name, []))
             == _listed_endpoints(after_slices.get(name, []))
         )
-        if same and (own or RUN_LABEL not in (one["metadata"].get("labels") or {})):
-            found.append(one)
-    return found
+        if same and (of_runs or RUN_LABEL not in (service["metadata"].get("labels") or {})):
+            stable.append(service)
+    return stable
 
 
 def by_service(evidence: Evidence, reading: ApiObjects) -> dict[str, list[Object]]:
     """Return the EndpointSlices of a reading by the Service that they belong to."""
-    found: dict[str, list[Object]] = {}
+    slices: dict[str, list[Object]] = {}
     for item in evidence.items(reading):
-        found.setdefault(service_of(item), []).append(item)
-    return found
+        slices.setdefault(service_of(item), []).append(item)
+    return slices
 
 
-def _told(service: Object) -> object:
+def _spec_and_status(service: Object) -> object:
     return service.get("spec"), service.get("status") or {}
 
 
 def _listed_endpoints(slices: Iterable[Object]) -> list[object]:
-    return sorted((str((one.get("endpoints"), one.get("ports"))) for one in slices), key=str)
+    return sorted(
+        (
+            str((endpoint_slice.get("endpoints"), endpoint_slice.get("ports")))
+            for endpoint_slice in slices
+        ),
+        key=str,
+    )

@@ -1,4 +1,4 @@
-"""Rules about versions beside each other: kubelet and kube-proxy follow the version-skew policy of Kubernetes."""
+"""Rules about version skew: kubelet and kube-proxy follow the version-skew policy of Kubernetes."""
 
 from nettests.model.versions import KubernetesVersion, minors_behind, minors_beside
 from nettests.rules.evidence import Evidence, Finding, finding
@@ -17,15 +17,15 @@ from nettests.rules.subjects import KUBE_PROXY_POD
 )
 def kube_proxy_skew(evidence: Evidence) -> Finding:
     """kube-proxy follows the version-skew policy, beside the API server and beside the node's kubelet."""
-    own = proxy_of(evidence).version
-    behind = _skew(own, evidence.version("server"), "kube-proxy")
+    version = proxy_of(evidence).version
+    behind = _skew(version, evidence.version("server"), "kube-proxy")
     if not behind.conforms:
         return behind
     kubelet = evidence.version("kubelet")
-    most = minors_beside(own)
+    most = minors_beside(version)
     return finding(
-        own.major == kubelet.major and abs(own.minor - kubelet.minor) <= most,
-        f"kube-proxy {own} beside kubelet {kubelet} and API server {evidence.version('server')}",
+        version.major == kubelet.major and abs(version.minor - kubelet.minor) <= most,
+        f"kube-proxy {version} beside kubelet {kubelet} and API server {evidence.version('server')}",
         f"a version at most {most} minors older or newer than the kubelet's, and one that may stand beside the "
         "API server's",
         of=1,
@@ -44,13 +44,13 @@ def kubelet_skew(evidence: Evidence) -> Finding:
     return _skew(KubernetesVersion.parse(text), evidence.version("server"), "kubelet")
 
 
-def _skew(own: KubernetesVersion, server: KubernetesVersion, who: str) -> Finding:
+def _skew(version: KubernetesVersion, server: KubernetesVersion, who: str) -> Finding:
     """Not newer than the API server, and at most three minors older (two before 1.28)."""
     most = minors_behind(server)
-    behind = server.minor - own.minor
+    behind = server.minor - version.minor
     return finding(
-        own.major == server.major and 0 <= behind <= most,
-        f"{who} {own} beside API server {server}",
+        version.major == server.major and 0 <= behind <= most,
+        f"{who} {version} beside API server {server}",
         f"a version at most {most} minors older than the API server's and not newer",
         of=1,
     )

@@ -14,7 +14,7 @@ from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
 ROOT_CA = KubernetesVersion.parse("1.20")
-"""RootCAConfigMap is on by default from here on: each namespace has a ConfigMap with the API server's CA."""
+"""From here on RootCAConfigMap is on by default: each namespace has a ConfigMap with the API server's CA."""
 
 Reader = Callable[[ClusterFacts, NodeFacts | None], Fact[str]]
 
@@ -29,16 +29,16 @@ class Subject:
     wanted: frozenset[str]
     of_node: bool
     """Whether nodes may differ in it."""
-    told_by_node: bool = False
-    """Whether a node's own vantage tells it where kube-proxy is no Pod (``probes.host_facts``)."""
+    reported_by_node: bool = False
+    """Whether the node itself reports it if kube-proxy is not a Pod (``probes.host_facts``)."""
 
 
 def _of_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
     return Subject(word=word, what=what, read=read, wanted=frozenset(wanted), of_node=True)
 
 
-def _told_by_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
-    return replace(_of_node(word, what, read, *wanted), told_by_node=True)
+def _reported_by_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
+    return replace(_of_node(word, what, read, *wanted), reported_by_node=True)
 
 
 def _of_cluster(word: str, what: str, read: Reader, *wanted: str) -> Subject:
@@ -61,7 +61,7 @@ def _dsr(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
 
 
 def _proxy_pod(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
-    """Return whether kube-proxy runs as a Pod: only then its image names a version, which nobody has to state."""
+    """Return whether kube-proxy runs as a Pod: only then does its image name a version."""
     if node is None:
         return Fact(None, "kube-proxy's Pod is a matter of nodes")
     version = node.kube_proxy.version
@@ -70,7 +70,7 @@ def _proxy_pod(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
 
 
 def _proxy_on_host(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
-    """Return whether kube-proxy, if it runs, is a process of the host: the Pods were listed, and none is kube-proxy."""
+    """Return whether kube-proxy, if it runs, is a process on the host: no listed Pod is kube-proxy."""
     if node is None:
         return Fact(None, "kube-proxy's process is a matter of nodes")
     proxy = node.kube_proxy
@@ -119,8 +119,8 @@ def _published(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
 OVERLAY = _of_node("overlay", "the driver", _driver, "overlay")
 L2BRIDGE = _of_node("l2bridge", "the driver", _driver, "l2bridge")
 HNS = _of_node("hns", "the driver", _driver, "l2bridge", "l2tunnel", "overlay")
-KERNELSPACE = _told_by_node("kernelspace", "kube-proxy's mode", _mode, "kernelspace")
-DSR = _told_by_node("dsr", "DSR", _dsr, "on")
+KERNELSPACE = _reported_by_node("kernelspace", "kube-proxy's mode", _mode, "kernelspace")
+DSR = _reported_by_node("dsr", "DSR", _dsr, "on")
 KUBE_PROXY = _of_node("kube-proxy", "kube-proxy", _proxy, "pod", "host")
 KUBE_PROXY_POD = _of_node("kube-proxy-pod", "kube-proxy", _proxy_pod, "pod")
 KUBE_PROXY_ON_HOST = _of_node("kube-proxy-on-host", "kube-proxy", _proxy_on_host, "host")
@@ -141,7 +141,7 @@ PUBLISHED_CA = _of_cluster(
 VXLAN = _of_cluster("vxlan", "the plugin's backend", _backend, "vxlan")
 
 SUBJECTS: Mapping[str, Subject] = {
-    one.word: one for one in tuple(globals().values()) if isinstance(one, Subject)
+    subject.word: subject for subject in tuple(globals().values()) if isinstance(subject, Subject)
 }
 """Those above, by their words."""
 
@@ -165,7 +165,9 @@ def why_not_about(subject: Subject, facts: ClusterFacts, node: NodeFacts | None)
     return f"{subject.what}{where} is {fact.value}; the rule applies where it is {wanted}"
 
 
-def is_told_later(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> bool:
-    """Whether a subject that is unknown is one that the node itself is to tell, once its vantage stands."""
+def is_reported_later(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> bool:
+    """Whether an unknown subject will be reported by the node itself, once a probe runs on it."""
     unknown = node is not None and not subject.read(facts, node).known
-    return subject.told_by_node and unknown and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
+    return (
+        subject.reported_by_node and unknown and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
+    )

@@ -26,7 +26,7 @@ SUPPORTED = {
     19042: (21, None),
     20348: (23, None),
 }
-"""The first and the last minor release of Kubernetes 1 whose documents name a build; none where those of today do."""
+"""The first and last minor release of Kubernetes 1 whose documents name a build; no last one if current documents do."""
 RUNTIMES = {"containerd": KubernetesVersion(1, 4), "docker": KubernetesVersion(19, 3)}
 """The first release that the documents take for Windows nodes: they demand that of containerd, and recommend Docker's."""
 WITHOUT_AGENT = {
@@ -35,7 +35,7 @@ WITHOUT_AGENT = {
     "kube-router": "cloudnativelabs/kube-router issue 231",
     "kubenet": "Microsoft, Networking concepts for applications in AKS, Compare network models",
 }
-"""Plugins that were never made for Windows, each with the documents that say so. Nothing tells kubenet but the profile."""
+"""Plugins that do not exist for Windows, each with the documents that say so. Only a profile can name kubenet."""
 
 
 @rule(

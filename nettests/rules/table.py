@@ -47,17 +47,17 @@ _MODULES = (
     cni,
     cni_policies,
 )
-"""Each topic's module; what it declares is found in it."""
+"""The module of each topic; the rules are found in it."""
 
 
 def table_of(rules: Iterable[Rule]) -> Mapping[str, Rule]:
     """Return rules by their names; ``ValueError`` where two have the same."""
-    found: dict[str, Rule] = {}
+    by_name: dict[str, Rule] = {}
     for rule in rules:
-        if rule.name in found:
+        if rule.name in by_name:
             raise ValueError(f"two rules of configuration are called {rule.name}")
-        found[rule.name] = rule
-    return found
+        by_name[rule.name] = rule
+    return by_name
 
 
 def _declared(module: ModuleType) -> Iterator[Rule]:

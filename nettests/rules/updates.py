@@ -1,4 +1,4 @@
-"""Rules about builds and updates of Windows: the one that runs, and those that overlays, DSR and Calico need.
+"""Rules about builds and updates of Windows: the running one, and those that overlays, DSR and Calico need.
 
 Sources: KEP-5100, Microsoft's pages on updates, Calico's requirements for Windows nodes.
 """

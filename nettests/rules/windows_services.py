@@ -1,7 +1,7 @@
-r"""Rules about components that are services of Windows, and about the variables that these get from the machine.
+r"""Rules about components that are Windows services, and about the variables that they get from the machine.
 
-Read from the registry, whose words no language of Windows translates: ``sc.exe`` and ``nssm.exe`` write there what
-they are told. Sources: "Intro to Windows support in Kubernetes" (kubelet and kube-proxy as services), Microsoft's
+Read from the registry, which Windows does not translate: ``sc.exe`` and ``nssm.exe`` write their settings
+there. Sources: "Intro to Windows support in Kubernetes" (kubelet and kube-proxy as services), Microsoft's
 ``SERVICE_FAILURE_ACTIONS``, nssm's documentation.
 """
 
@@ -33,9 +33,9 @@ RESTART = 1
 """``SC_ACTION_RESTART``."""
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY")
 _DWORD = 8
-"""Hexadecimal digits of one."""
+"""Hexadecimal digits of a DWORD."""
 _HEADER = 5
-"""Reset period, message, command, number of actions, offset: then each action with its delay."""
+"""Reset period, message, command, number of actions, offset; after them each action with its delay."""
 # samples:     ImagePath    REG_EXPAND_SZ    C:\k\nssm.exe
 #              (Default)    REG_SZ    Restart
 _VALUE = re.compile(r"(?m)^ {4}(?P<name>\S.*?) {4}REG_(?P<kind>[A-Z_]+)(?: {4}(?P<data>.*))?$")
@@ -46,7 +46,7 @@ _LOOKED_FOR = frozenset({"kubelet", "kube-proxy"})
 
 
 def _keep(text: str) -> str:
-    """Keep whose program the service runs, when it starts, what follows its end, and its variable of the network."""
+    """Keep the service's program, start type, failure actions, and its variable for the network."""
     lines = []
     for key, section in _sections(text):
         lines.append(key)
@@ -66,7 +66,7 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _reduced(name: str, data: str) -> str:
-    """Return what is kept of a value: of a path the program, of variables that of the network."""
+    """Return what is kept of a value: the program of a path, the network of variables."""
     if name in PROGRAMS:
         return _program(data)
     if name in VARIABLES:
@@ -77,7 +77,7 @@ def _reduced(name: str, data: str) -> str:
 
 def _network(data: str) -> str:
     # sample: KUBE_NETWORK=cbr0\0NODE_NAME=win-1
-    values = dict(one.split("=", 1) for one in data.split(r"\0") if "=" in one)
+    values = dict(variable.split("=", 1) for variable in data.split(r"\0") if "=" in variable)
     return values.get(NETWORK_VARIABLE, "")
 
 
@@ -89,7 +89,7 @@ def _program(path: str) -> str:
 
 
 def _service(service: str, name: str, only_where: Subject | None = None) -> ToolOutput:
-    """Return the reading of how a service of Windows is set up."""
+    """Return the reading of a Windows service's settings."""
     words = ("reg.exe", "query", rf"{SERVICES}\{service}", "/s")
     return ToolOutput(name=name, words=words, keep=_keep, only_where=only_where)
 
@@ -98,16 +98,16 @@ def _keep_names(text: str) -> str:
     """Keep the keys that rules look for, and how many others there are."""
     # sample: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\hns
     names = re.findall(r"(?m)^HKEY_\S*\\Services\\(\S.*?)[ \t]*$", text)
-    known = [name for name in names if name.lower() in _LOOKED_FOR]
-    others = len(names) - len(known)
-    return "".join(f"{name}\n" for name in (*known, *([f"({others} others)"] if others else [])))
+    wanted = [name for name in names if name.lower() in _LOOKED_FOR]
+    others = len(names) - len(wanted)
+    return "".join(f"{name}\n" for name in (*wanted, *([f"({others} others)"] if others else [])))
 
 
 def _names(name: str, only_where: Subject | None = None) -> ToolOutput:
     """Return the reading of all services of the node.
 
-    reg.exe ends alike where a key is not there and where it may not be read, and its words are translated; that a service
-    is not among all of them is no matter of words.
+    reg.exe ends the same way for a missing key and for one that may not be read, and its messages are translated. A
+    list of all services shows without them that one is missing.
     """
     words = ("reg.exe", "query", SERVICES)
     return ToolOutput(name=name, words=words, keep=_keep_names, only_where=only_where)
@@ -129,7 +129,7 @@ MACHINE = ToolOutput(
     keep=kept.lines(r"(?im)^ {4}(?:HTTPS?|NO)_PROXY {4}REG_[A-Z_]+ {4}(?=\S)"),
 )
 ANY_KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service-left")
-"""The same where no kube-proxy is to run at all."""
+"""The same for clusters in which no kube-proxy may run."""
 
 
 @rule(
@@ -180,26 +180,26 @@ def proxy_variables(evidence: Evidence) -> Finding:
 
 
 def settings_of(evidence: Evidence, reading: ToolOutput) -> Object:
-    """Return how a service is set up; nothing where all services are listed, and none has that name."""
-    found: Object = {}
+    """Return a service's settings; empty if all services are listed and none has that name."""
+    settings: Object = {}
     text = evidence.text(reading) if reading.name in evidence.texts else ""
     for key, section in _sections(text):
         for match in _VALUE.finditer(section):
             name, data = match["name"], (match["data"] or "").strip()
             if key.endswith(_EXIT):
-                # what holds for no exit code in particular has no name, and what stands for that is translated
-                found |= {} if name.isdigit() else {_EXIT: data}
+                # the default action has no name, and reg.exe translates the word that stands for it
+                settings |= {} if name.isdigit() else {_EXIT: data}
             elif name in VARIABLES:
-                found |= {NETWORK_VARIABLE: _network(data)} if _network(data) else {}
+                settings |= {NETWORK_VARIABLE: _network(data)} if _network(data) else {}
             elif name in _KEPT:
-                found[name] = _program(data) if name in PROGRAMS else data
-    if not found:
+                settings[name] = _program(data) if name in PROGRAMS else data
+    if not settings:
         _require_absence(evidence, reading)
-    return found
+    return settings
 
 
 def _require_absence(evidence: Evidence, reading: ToolOutput) -> None:
-    """Raise ``UnreadableError`` where a service may be there whose settings were not read."""
+    """Raise ``UnreadableError`` if the service may exist although its settings were not read."""
     # sample of a problem: reg.exe ended with 1: ERROR: Access is denied.
     beside = evidence.was_taken(SERVICE_NAMES_BESIDE)
     read = SERVICE_NAMES_BESIDE if beside else SERVICE_NAMES
@@ -224,11 +224,11 @@ def _restarts(evidence: Evidence, reading: ToolOutput, name: str) -> Finding:
     demand = "that it is started again when it fails"
     if settings.get("ImagePath") == NSSM:
         then = str(settings.get(_EXIT) or NSSM_RESTARTS)
-        found = f"nssm, which does this when {name} ends: {then}"
-        return finding(then.lower() == NSSM_RESTARTS.lower(), found, demand, of=1)
+        observed = f"nssm, which does this when {name} ends: {then}"
+        return finding(then.lower() == NSSM_RESTARTS.lower(), observed, demand, of=1)
     actions = actions_of(str(settings.get("FailureActions", "")))
-    found = f"{actions.count(RESTART)} actions that restart {name} after a failure"
-    return finding(RESTART in actions, found, demand, of=1)
+    observed = f"{actions.count(RESTART)} actions that restart {name} after a failure"
+    return finding(RESTART in actions, observed, demand, of=1)
 
 
 def actions_of(data: str) -> list[int]:

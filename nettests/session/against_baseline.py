@@ -59,20 +59,22 @@ def against(
     return told_of(run, baseline, datetime.now(UTC).date())
 
 
-def accepted_record(told: Told, fail_on: Collection[FailOn]) -> Accepted:
+def accepted_record(comparison: Told, fail_on: Collection[FailOn]) -> Accepted:
     """Return what the journal says of the failures that a baseline holds."""
     return Accepted(
-        file=told.file,
+        file=comparison.file,
         excused=FailOn.NEW in fail_on,
         failures=tuple(
-            AcceptedFailure(check=one.check, reason=one.reason, expires=one.expires.isoformat())
-            for one in told.holding
+            AcceptedFailure(
+                check=failure.check, reason=failure.reason, expires=failure.expires.isoformat()
+            )
+            for failure in comparison.holding
         ),
     )
 
 
 def ending(
-    told: Told | None,
+    comparison: Told | None,
     fail_on: Collection[FailOn],
     verdicts: Mapping[str, Verdict],
     members: Collection[Verdict],
@@ -84,6 +86,6 @@ def ending(
     """
     if FailOn.NEW not in fail_on:
         return verdicts, members
-    if told is None:
+    if comparison is None:
         return verdicts, {*members, Verdict.UNKNOWN}
-    return counted(told, verdicts, members)
+    return counted(comparison, verdicts, members)

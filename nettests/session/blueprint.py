@@ -37,11 +37,11 @@ Read = tuple[tuple[Manifest, ...], tuple[ManifestFile, ...]]
 """Manifests, and what their files were made of."""
 
 
-def read_manifests(own: Sequence[Path] = ()) -> Read:
+def read_manifests(user_paths: Sequence[Path] = ()) -> Read:
     """Read the shipped limitation manifests and the user's own; ``ManifestError`` says what is wrong."""
     shipped = manifests_path() / "limitations"
     manifests, digests = [], []
-    for path in [*_files(shipped), *(file for given in own for file in _files(given))]:
+    for path in [*_files(shipped), *(file for given in user_paths for file in _files(given))]:
         inside = path.is_relative_to(shipped)
         name = str(path.relative_to(shipped.parent.parent)) if inside else str(path)
         try:
@@ -98,10 +98,10 @@ def unused(
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted([*path.rglob("*.yaml"), *path.rglob("*.yml")])
-    if not found:
+    files = sorted([*path.rglob("*.yaml"), *path.rglob("*.yml")])
+    if not files:
         raise ManifestError(
             f"the folder {path} holds no manifest",
             hint="manifests end in .yaml or .yml; pass another folder with --limitations",
         )
-    return found
+    return files

@@ -79,7 +79,7 @@ class Captures:
     def nodes(self, scene: Scene) -> list[NodeFacts]:
         """Return the nodes that the flow may touch, its source's first."""
         names = dict.fromkeys(
-            (scene.source.node, scene.translator, *(one.node for one in scene.backends))
+            (scene.source.node, scene.translator, *(backend.node for backend in scene.backends))
         )
         wanted = [name for name in names if name and name != OUTSIDE]
         return [self.directory.facts.node(name) for name in wanted[:NODES]]
@@ -128,7 +128,7 @@ class Captures:
     def during(
         self, scene: Scene, nodes: Sequence[NodeFacts], base: int, send: Callable[[], T]
     ) -> tuple[T, tuple[str, ...]]:
-        """Capture on these nodes while ``send`` sends; return what it brought, and what each node's tool printed."""
+        """Capture on these nodes while ``send`` sends; return its result, and what each node's tool printed."""
         flow = self._flow(scene, base)
         capturers = [
             Capturer(cluster=self.access, namespace=self.blank.namespace, node=node, flow=flow)
@@ -138,20 +138,22 @@ class Captures:
         with ThreadPoolExecutor(Bounds.of(self.timing).host_readings, "captures") as pool:
             try:
                 _each(pool, Capturer.begin, capturers)
-                list(pool.map(lambda one: self._canary(one, nodes, base), capturers))
+                list(pool.map(lambda capturer: self._canary(capturer, nodes, base), capturers))
                 sent = send()
-                list(pool.map(lambda one: self._canary(one, nodes, base + 1), capturers))
+                list(pool.map(lambda capturer: self._canary(capturer, nodes, base + 1), capturers))
                 time.sleep(SETTLE_SECONDS)
             except BaseException:
                 give_up(capturers)
                 raise
             self.tell("read")
-            texts = tuple(pool.map(lambda one: one.end(until=f".{base + 1} >"), capturers))
-        self.remarks += [text for one in capturers for text in one.remarks]
+            texts = tuple(
+                pool.map(lambda capturer: capturer.end(until=f".{base + 1} >"), capturers)
+            )
+        self.remarks += [text for capturer in capturers for text in capturer.remarks]
         return sent, texts
 
     def _flow(self, scene: Scene, base: int) -> Flow:
-        served = {scene.requested_port, *(one.port for one in scene.backends)}
+        served = {scene.requested_port, *(backend.port for backend in scene.backends)}
         icmp = scene.protocol is Protocol.ICMP
         return Flow(
             base=base,
@@ -183,31 +185,33 @@ class Captures:
         )
         return NodeCapture.of(proven(capture, before=base, after=base + 1), pairs, mark)
 
-    def _canary(self, one: Capturer, nodes: Sequence[NodeFacts], number: int) -> None:
+    def _canary(self, capturer: Capturer, nodes: Sequence[NodeFacts], number: int) -> None:
         """Send something from a node that its own capture has to show; whether it is answered does not matter."""
-        others = [node for node in nodes if node.name != one.node.name]
+        others = [node for node in nodes if node.name != capturer.node.name]
         if not others:
-            others = [node for node in self.directory.facts.nodes if node.name != one.node.name]
+            others = [
+                node for node in self.directory.facts.nodes if node.name != capturer.node.name
+            ]
         addresses = [
             address for node in others for address in node.addresses if address.version == 4
         ]
         if not addresses:
             return
-        curl = host_programs(one.node.os)[1]
+        curl = host_programs(capturer.node.os)[1]
         url = f"http://{addresses[0]}:{NODE_CLOSED}/"
         words = (curl, "-s", "-m", str(CANARY_SECONDS), "--local-port", str(number), url)
         with contextlib.suppress(ChannelError):  # its absence from the capture says it
-            one.run(words, CANARY_SECONDS + 4)
+            capturer.run(words, CANARY_SECONDS + 4)
 
 
 def _each(
     pool: ThreadPoolExecutor, do: Callable[[Capturer], object], capturers: Sequence[Capturer]
 ) -> None:
-    """Do it with all of them at the same time, and raise once all have ended: what has not begun cannot be undone."""
-    done = [pool.submit(do, one) for one in capturers]
-    wait(done)
-    for one in done:
-        one.result()
+    """Call ``do`` for all capturers at the same time, and raise once all have ended: only what has begun can be undone."""
+    futures = [pool.submit(do, capturer) for capturer in capturers]
+    wait(futures)
+    for future in futures:
+        future.result()
 
 
 def require_scapy() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from nettests.cluster import Connection
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.undo import Made, delete_run
+from nettests.cluster.undo import CreatedObjects, delete_run
 from nettests.errors import ClusterError
 
 EXPIRES_AFTER = timedelta(hours=6)
@@ -26,7 +26,7 @@ def ownership(run_id: str) -> Ownership:
 def clean_up(
     connection: Connection,
     marks: Ownership,
-    made: Made,
+    created: CreatedObjects,
     *,
     wait: float,
     namespace: str | None = None,
@@ -36,7 +36,7 @@ def clean_up(
     ``namespace`` is the one of others that the run used instead of its own.
     """
     try:
-        delete_run(connection, marks, made, wait=wait, namespace=namespace)
+        delete_run(connection, marks, created, wait=wait, namespace=namespace)
     except ClusterError as error:
         where = f" --namespace {namespace}" if namespace else ""
         return f"{error.message}; remove it with: nettests gc --run {marks.run}{where} --yes"

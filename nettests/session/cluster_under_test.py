@@ -48,7 +48,7 @@ def profile_of(options: RunOptions) -> ClusterProfile:
 
 
 def facts_of(connection: Connection, profile: ClusterProfile, options: RunOptions) -> ClusterFacts:
-    """Discover, what admission makes of a run's Pods included, and the namespace in which it would stand."""
+    """Discover the cluster, with what admission makes of a run's Pods and of the namespace that it would use."""
     namespace = options.namespace or ""
     with ThreadPoolExecutor(connection.bounds.requests_open, "facts") as pool:
         admitted = pool.submit(_privileged, connection, namespace)

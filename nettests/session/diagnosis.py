@@ -61,10 +61,10 @@ class Hosts:
 
 def redactor_of(profile: ClusterProfile, connection: Connection) -> Redactor:
     """Return a redactor that knows the secrets which the harness itself holds, those to come included."""
-    known = Known()
-    known.profile(profile)
-    known.learn(connection.secrets)
-    return known.redactor
+    secrets = Known()
+    secrets.profile(profile)
+    secrets.learn(connection.secrets)
+    return secrets.redactor
 
 
 def host_pods(plan: Plan) -> dict[str, str]:
@@ -115,16 +115,16 @@ class Diagnosis:
             log_lines=limits.log_lines,
             log_bytes=4 * limits.item_bytes,
         )
-        found = Collector(
+        collected = Collector(
             reader=reader,
             directory=self.directory,
             limits=limits,
             ended=self.ended,
             on_progress=self.on_progress,
         ).run(wanted)
-        page = index(found, left_out).encode()
+        page = index(collected, left_out).encode()
         write_below(self.directory, [DIAGNOSTICS_INDEX], page)
-        return found
+        return collected
 
 
 def diagnose_failures(diagnosis: Diagnosis, journal: Journal, failing: Failing) -> None:
@@ -135,13 +135,13 @@ def diagnose_failures(diagnosis: Diagnosis, journal: Journal, failing: Failing) 
         return
     began = time.monotonic()
     wanted, left_out = chosen(red, diagnosis.plan, limit)
-    for one in diagnosis.collect(wanted, left_out):
+    for collected in diagnosis.collect(wanted, left_out):
         journal.write(
             Diagnostics(
-                subject=str(one.subject),
-                folder=f"{DIAGNOSTICS}/{one.subject.folder}",
-                checks=one.checks,
-                items=tuple(DiagnosticsItem(**asdict(item)) for item in one.items),
+                subject=str(collected.subject),
+                folder=f"{DIAGNOSTICS}/{collected.subject.folder}",
+                checks=collected.checks,
+                items=tuple(DiagnosticsItem(**asdict(item)) for item in collected.items),
             )
         )
     spent = time.monotonic() - began

@@ -61,15 +61,16 @@ class Exported:
             VERDICTS: json.dumps(verdicts, indent=1, ensure_ascii=False).encode() + b"\n",
             UNREAD: unread_text(self.unread).encode(),
         }
-        told = {
+        summary = {
             "nettests": __version__,
             "replaced": {
-                one.kind.value: {"things": one.things, "places": one.places} for one in counted
+                count.kind.value: {"things": count.things, "places": count.places}
+                for count in counted
             },
             "differing": [after.check for _, after in self.differing],
             "unread": len(self.unread),
         }
-        return pack(texts, told)
+        return pack(texts, summary)
 
 
 def exported(
@@ -92,9 +93,9 @@ def exported(
         pseudonyms=renaming.pseudonyms,
         judgements=after,
         differing=tuple(
-            (one, other)
-            for one, other in zip(before, after, strict=True)
-            if (one.verdict, one.limitation) != (other.verdict, other.limitation)
+            (old, new)
+            for old, new in zip(before, after, strict=True)
+            if (old.verdict, old.limitation) != (new.verdict, new.limitation)
         ),
         unread=unread_texts(raw for raws in history.raws.values() for raw in raws),
     )

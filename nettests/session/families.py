@@ -16,10 +16,10 @@ def documented(
 
     Where the run does not request the families of Pods nothing is known, and no node pool is named.
     """
-    found: dict[str, str] = {}
+    limitations: dict[str, str] = {}
     for check in checks:
         limitation = expectations[check.id].limitation
         actions = check.action.case is not None and check.action.case.label == RULE
         if actions and limitation is not None and check.source.pool is not None:
-            found[check.source.pool] = limitation.id
-    return found
+            limitations[check.source.pool] = limitation.id
+    return limitations

@@ -41,12 +41,12 @@ class Holding:
     kept: str = ""
     """What stands on purpose, and how to look at it and remove it."""
     _waited: float = 0
-    """For so long its end was waited for already: it is tried again at the end of the run, and no longer in all."""
+    """Seconds that the removal has been waited for; another attempt at the end of the run has only the rest."""
     _lease: Lease | None = None
     _access: Access | None = None
 
     def begin(self, *, touches: bool) -> tuple[Access, Ownership]:
-        """Return the door by which objects are created, each with the marks of this run.
+        """Return the access that creates objects, each with the marks of this run.
 
         A run that ``touches`` nothing only reads: it leaves nothing to remove either.
         """
@@ -85,15 +85,15 @@ class Holding:
         )
 
     def _remove(self) -> None:
-        assert self._access is not None, "nothing is touched before the door is there"
+        assert self._access is not None, "nothing is touched before there is an access"
         assert self._access.ownership is not None, "and what it creates is marked"
-        marks, made = self._access.ownership, self._access.made
-        delete_unacknowledged(self.connection, marks, made, self.namespace)
+        marks, created = self._access.ownership, self._access.created
+        delete_unacknowledged(self.connection, marks, created, self.namespace)
         began = time.monotonic()
         left = clean_up(
             self.connection,
             marks,
-            made,
+            created,
             wait=max(0.0, self.timing.clean_up - self._waited),
             namespace=self.namespace if self.shared else None,
         )

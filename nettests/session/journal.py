@@ -95,8 +95,8 @@ class Journal:
         self._append(self._redacted(record))
 
     def _redacted(self, record: Record) -> dict[str, Any]:
-        told: dict[str, Any] = self.redactor.value(data_of(record), leave=NAMES)
-        return told
+        redacted: dict[str, Any] = self.redactor.value(data_of(record), leave=NAMES)
+        return redacted
 
     def _append(self, data: dict[str, Any]) -> None:
         line = encode(data)
@@ -111,11 +111,11 @@ class Journal:
 
     def raw(self, raw: Raw) -> Raw:
         """Append one question and its answer, before anybody parses it; return it as it was written."""
-        told = self._redacted(Answer(raw=raw))
+        redacted = self._redacted(Answer(raw=raw))
         with self._lock:
             self._answers[raw.check] += 1
-        self._append(told)
-        return from_data(told, Answer).raw
+        self._append(redacted)
+        return from_data(redacted, Answer).raw
 
     def done(
         self,
@@ -140,7 +140,7 @@ class Journal:
     def event(self, text: str, *, notable: bool = False) -> None:
         """Append something that happened to the run as a whole, in words, with the time.
 
-        What is ``notable`` is told where people look first, too.
+        A ``notable`` event is also shown where people look first.
         """
         self.write(Event(at=datetime.now(UTC).isoformat(), text=text, notable=notable))
 
@@ -212,9 +212,9 @@ def understood(journal: Path) -> Iterator[None]:
         first: BaseException = error
         while isinstance(first, BaseExceptionGroup):
             first = first.exceptions[0]
-        told = " ".join(f"{type(first).__name__}: {first}".split())[:200]
+        reason = " ".join(f"{type(first).__name__}: {first}".split())[:200]
         raise BrokenJournalError(
-            f"{journal} was not written by a run: {told}",
+            f"{journal} was not written by a run: {reason}",
             hint="name the folder of a run, such as reports/latest",
         ) from error
 

@@ -61,22 +61,22 @@ def _judged(
     expectations = expect.resolve(run.checks, run.facts, manifests, today=date.fromisoformat(day))
     observed = [check for check in run.checks if run.observed(check)]
     judgements = judge_run(observed, expectations, run.observations, run.not_run)
-    own = {str(path) for path in files.limitations}
+    vendor_manifests = {str(path) for path in files.limitations}
     return JudgedRun(
-        results=build_from(_anew(history, expectations, judgements), run.observations),
+        results=build_from(_with_judgements(history, expectations, judgements), run.observations),
         plan=build(run.facts, flows),
         before=run.verdicts,
         own_entries=frozenset(
             entry.id
             for manifest in manifests
-            if manifest.file in own
+            if manifest.file in vendor_manifests
             for entry in manifest.limitations
         ),
         nettests=__version__,
     )
 
 
-def _anew(
+def _with_judgements(
     history: History,
     expectations: dict[str, Expectation],
     judgements: Sequence[Judgement],
@@ -84,27 +84,31 @@ def _anew(
     """Return a history whose expectations and verdicts are these; nothing of those that it held stays."""
     planned = {
         name: replace(
-            one,
+            record,
             expectation=expectations[name],
-            others=others(one.check, expectations),
+            others=others(record.check, expectations),
         )
         if name in expectations
-        else one
-        for name, one in history.planned.items()
+        else record
+        for name, record in history.planned.items()
     }
-    return replace(history, planned=planned, judged={told.check: told for told in judgements})
+    return replace(
+        history, planned=planned, judged={judgement.check: judgement for judgement in judgements}
+    )
 
 
 def _digests(journal: Path, files: VendorFiles, manifests: Sequence[ManifestFile]) -> Digests:
-    own = {str(path): path for path in files.limitations}
+    vendor_manifests = {str(path): path for path in files.limitations}
     return Digests(
         journal=Digest(file=JOURNAL, sha256=_sha256(journal)),
         profile=Digest(file=files.file, sha256=files.sha256),
         manifests=tuple(
             Digest(
-                file=files.name(own[manifest.file]) if manifest.file in own else manifest.file,
+                file=files.name(vendor_manifests[manifest.file])
+                if manifest.file in vendor_manifests
+                else manifest.file,
                 sha256=manifest.sha256,
-                own=manifest.file in own,
+                own=manifest.file in vendor_manifests,
             )
             for manifest in manifests
         ),

@@ -26,7 +26,7 @@ class Known:
     def profile(self, profile: ClusterProfile) -> None:
         """Add the passwords of a cluster profile's proxies."""
         proxies = (profile.external_proxy, profile.external_udp_proxy)
-        passwords = tuple(filter(None, (urlsplit(one or "").password for one in proxies)))
+        passwords = tuple(filter(None, (urlsplit(proxy or "").password for proxy in proxies)))
         self.learn(lambda: passwords)
 
     def __call__(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def learn(
 ) -> Blueprint:
     """Return the blueprint with completed facts, and what the checks of ``plan`` are expected to show by them.
 
-    Entries that contradict each other on what was learned leave everything as it was, and are told.
+    If entries contradict each other by the new facts, nothing changes, and an event says so.
     """
     for reading in readings:
         journal.write(Reading(reading=reading))

@@ -80,11 +80,11 @@ class NodeWatch:
             look = self._looks.look(older_than=older_than)
             if look is None:
                 return
-            now, found = look
+            now, readiness = look
             with self._lock:
                 for name in self.names:
-                    self._compare(name, found.get(name), now)
-                self._before, self._known_at = found, now
+                    self._compare(name, readiness.get(name), now)
+                self._before, self._known_at = readiness, now
 
     def why_unready(self, nodes: Collection[str], since: float, *, fresh: bool) -> str:
         """Return which of these nodes was not Ready at some time since then, and why, or nothing.
@@ -141,7 +141,7 @@ class Dependence:
 
     def watch(self, connection: Connection, tell: Callable[[str], None], began: float) -> NodeWatch:
         """Return the watch over all of them, which looks as soon as it is started."""
-        each = (one for check in self.plan.checks for one in check.each)
+        each = (member for check in self.plan.checks for member in check.each)
         names = sorted(frozenset().union(*map(self.of, each)))
         many = len(self.facts.nodes)
         return NodeWatch(

@@ -66,7 +66,7 @@ def collect_now(
         facts, plan = prepared.blueprint.facts, prepared.blueprint.plan
         wanted = _wanted(demand, facts, plan)
         limit = prepared.profile.diagnostics.subjects
-        answered = Answered(left_out=tuple(one.subject for one in wanted[limit:]))
+        answered = Answered(left_out=tuple(request.subject for request in wanted[limit:]))
         with _hosts(prepared, demand, wanted[:limit], answered) as (namespace, hosts):
             answered.collected = Diagnosis(
                 connection=prepared.connection,
@@ -86,7 +86,7 @@ def collect_now(
 
 
 def _inspected(connection: Connection, namespace: str, hosts: Mapping[str, str]) -> frozenset[str]:
-    """Return the Pods that have the container whom HNS answers: what a kept run tested decides that."""
+    """Return the Pods with the container that HNS answers; whether a kept run has one depends on what it tested."""
     if not hosts:
         return frozenset()
     try:
@@ -96,7 +96,7 @@ def _inspected(connection: Connection, namespace: str, hosts: Mapping[str, str])
     return frozenset(
         pod["metadata"]["name"]
         for pod in pods
-        if any(one["name"] == INSPECTOR for one in pod["spec"]["containers"])
+        if any(container["name"] == INSPECTOR for container in pod["spec"]["containers"])
     )
 
 
@@ -104,24 +104,24 @@ def _wanted(demand: Demand, facts: ClusterFacts, plan: Plan) -> list[Wanted]:
     """Return the subjects that are requested; Services and Pods stand only where a run was kept."""
     # A check of the fleet is about the nodes of all its members; one member, by its own id, about its own.
     checks = {check.id: check.each for check in plan.checks}
-    checks |= {one.id: (one,) for check in plan.checks for one in check.each}
-    found: dict[Subject, list[str]] = {}
+    checks |= {member.id: (member,) for check in plan.checks for member in check.each}
+    checks_of: dict[Subject, list[str]] = {}
     for name in demand.nodes:
         if name not in {node.name for node in facts.nodes}:
-            known = [node.name for node in facts.nodes]
-            raise PlanError(f"the cluster has no node {name!r}", hint=nearest(name, known))
-        found[Subject(NODE, name)] = []
+            node_names = [node.name for node in facts.nodes]
+            raise PlanError(f"the cluster has no node {name!r}", hint=nearest(name, node_names))
+        checks_of[Subject(NODE, name)] = []
     for name in demand.checks:
         if name not in checks:
             raise PlanError(f"this cluster has no check {name!r}", hint=nearest(name, [*checks]))
-        subjects = (subject for one in checks[name] for subject in subjects_of(one, plan))
+        subjects = (subject for member in checks[name] for subject in subjects_of(member, plan))
         for subject in dict.fromkeys(subjects):
             if demand.run or subject.kind in {NODE, DNS}:
-                found.setdefault(subject, []).append(name)
-    if not found:
-        found = {Subject(NODE, node.name): [] for node in facts.nodes}
-        found[Subject(DNS, "kube-dns")] = []
-    return [Wanted(subject=one, checks=tuple(names)) for one, names in found.items()]
+                checks_of.setdefault(subject, []).append(name)
+    if not checks_of:
+        checks_of = {Subject(NODE, node.name): [] for node in facts.nodes}
+        checks_of[Subject(DNS, "kube-dns")] = []
+    return [Wanted(subject=subject, checks=tuple(names)) for subject, names in checks_of.items()]
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def _hosts(
     if demand.run:
         yield facts.namespace or f"nettests-{demand.run}", host_pods(plan)
         return
-    nodes = [facts.node(one.subject.name) for one in wanted if one.subject.kind == NODE]
+    nodes = [facts.node(request.subject.name) for request in wanted if request.subject.kind == NODE]
     pods = tuple(_pod(node) for node in nodes if _may_stand_on(node)) if demand.hosts else ()
     if not pods:
         yield facts.namespace or "default", {}
@@ -147,14 +147,14 @@ def _hosts(
         shared=bool(facts.namespace),
     )
     try:
-        yield holding.namespace, _deployed(prepared, holding, pods, answered)
+        yield holding.namespace, _deploy(prepared, holding, pods, answered)
     finally:
         holding.end(0)
         if holding.left_behind:
             answered.remarks.append(f"left behind: {holding.left_behind}")
 
 
-def _deployed(
+def _deploy(
     prepared: Prepared, holding: Holding, pods: tuple[ProbePod, ...], answered: Answered
 ) -> dict[str, str]:
     """Put Pods on nodes; what is refused, or does not come up, is a remark."""

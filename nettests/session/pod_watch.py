@@ -18,7 +18,7 @@ from nettests.session.looking import FRESH_SECONDS, Looks
 
 @dataclass(slots=True, kw_only=True)
 class PodWatch:
-    """What became of the Pods of one run since they were deployed; safe for threads.
+    """How the Pods of one run changed since they were deployed; safe for threads.
 
     ``read`` returns what stands now, ``tell`` takes what happened, in words.
     """
@@ -31,7 +31,7 @@ class PodWatch:
     clock: Callable[[], float] = time.monotonic
     _latest: Deployment = field(init=False)
     _restarted: dict[str, float] = field(default_factory=dict)
-    """When it was seen, by Pod, that its containers are others than before."""
+    """When a look first showed other containers than before, by Pod."""
     _looks: Looks[Deployment] = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """One looks at a time, and all others wait for what it sees."""
@@ -47,24 +47,24 @@ class PodWatch:
             return ""
         with self._lock:
             self._look()
-            return next((told for name in pods if (told := self._became(name, since))), "")
+            return next((reason for name in pods if (reason := self._why_lost(name, since))), "")
 
     def _look(self) -> None:
         """Look, unless that was done just now; a look that is not answered changes nothing."""
         look = self._looks.look(older_than=FRESH_SECONDS)
         if look is None:
             return
-        now, found = look
-        for told in changes(self._latest, found):
-            self.tell(told)
-        for name, pod in found.pods.items():
+        now, deployment = look
+        for change in changes(self._latest, deployment):
+            self.tell(change)
+        for name, pod in deployment.pods.items():
             before = self._latest.pods.get(name, self.deployed.pods[name])
             if pod.containers != before.containers:
                 self._restarted[name] = now
-        self._latest = found
+        self._latest = deployment
 
-    def _became(self, name: str, since: float) -> str:
-        """Return what became of a Pod; one that was started again in its place is as good as before, later on."""
+    def _why_lost(self, name: str, since: float) -> str:
+        """Return why a Pod is not as it was deployed, or nothing; one that restarted in place before ``since`` is."""
         now = self._latest.pods.get(name)
         if now is None:
             return self._latest.problems.get(name, f"pod {name} is no longer known")

@@ -68,14 +68,14 @@ def preflight(options: RunOptions, flows: Iterable[Flow]) -> Preflight:
     except ClusterError as error:
         return Preflight(findings=(unreachable(error),))
     try:
-        return _look(connection, profile, options, tuple(flows))
+        return _collect(connection, profile, options, tuple(flows))
     except ClusterError as error:
         return Preflight(findings=(unreachable(error, topic="discovery"),))
     finally:
         connection.close()
 
 
-def _look(
+def _collect(
     connection: Connection, profile: ClusterProfile, options: RunOptions, flows: tuple[Flow, ...]
 ) -> Preflight:
     namespace = options.namespace or ""
@@ -84,7 +84,9 @@ def _look(
         return Preflight(findings=(without_nodes(missing),), missing=missing)
     facts = facts_of(connection, profile, options)
     missing = tuple(
-        one for one in _reviewed(facts.server_version, namespace) if str(one) in facts.denied
+        permission
+        for permission in _reviewed(facts.server_version, namespace)
+        if str(permission) in facts.denied
     )
     plan = build(facts, flows, options.enabled)
     whole = build(replace(facts, denied=()), flows, options.enabled)
@@ -112,7 +114,7 @@ def _look(
     )
     evidence = _with_namespace(connection, evidence, profile)
     evidence = _with_remains(connection, evidence)
-    held = {name: dict(_held(connection, name)) for name in sorted(evidence.vantages)}
+    held = {name: dict(_held_ports(connection, name)) for name in sorted(evidence.vantages)}
     return Preflight(findings=findings(replace(evidence, ports=held)), missing=missing)
 
 
@@ -165,15 +167,15 @@ def _refusals(
     """Yield the kinds of pods that the namespace refuses, each with the API server's words."""
     access = Access(connection)
     blank = blank_of({}, profile, facts, facts.namespace)
-    for kind, pod in _one_of_each(facts):
+    for kind, pod in _sample_pods(facts):
         plan = Plan(checks=(), skips=(), pods=(pod,), services=())
         (item,) = probes.pods(plan, facts, blank)
         status, body = access.dry_run(item)
         if status == FORBIDDEN and not by_quota(body):  # quotas are a topic of their own
-            yield kind, _words(body)
+            yield kind, _refusal_reason(body)
 
 
-def _one_of_each(facts: ClusterFacts) -> Iterator[tuple[str, ProbePod]]:
+def _sample_pods(facts: ClusterFacts) -> Iterator[tuple[str, ProbePod]]:
     for os in OS:
         node = next((node for node in facts.nodes if node.os is os), None)
         if node is None:
@@ -186,7 +188,7 @@ def _one_of_each(facts: ClusterFacts) -> Iterator[tuple[str, ProbePod]]:
             )
 
 
-def _words(body: str) -> str:
+def _refusal_reason(body: str) -> str:
     """Return why a pod was refused, without the name of the pod that sent it."""
     # sample: pods "x" is forbidden: violates PodSecurity "baseline:latest": host namespaces (…)
     return body.partition(" is forbidden: ")[2].partition('","')[0].replace('\\"', '"') or body
@@ -196,23 +198,23 @@ def _with_remains(connection: Connection, evidence: Evidence) -> Evidence:
     """Add what earlier runs left; that of a namespace in question is watched until it is known to live."""
     name = evidence.facts.namespace
     try:
-        found = find(connection, namespaces=(name,) if name else (), watch=bool(name))
+        leftovers = find(connection, namespaces=(name,) if name else (), watch=bool(name))
     except ApiError as error:
         return replace(evidence, unlisted=error.message)
     remains = tuple(
         Remains(
-            run=one.ownership.run,
-            owner=one.ownership.owner,
-            namespace=one.namespace,
-            state=one.state.value,
-            objects=len(one.objects),
+            run=leftover.ownership.run,
+            owner=leftover.ownership.owner,
+            namespace=leftover.namespace,
+            state=leftover.state.value,
+            objects=len(leftover.objects),
         )
-        for one in found
+        for leftover in leftovers
     )
     return replace(evidence, remains=remains)
 
 
-def _held(connection: Connection, node: str) -> Iterator[tuple[int, str]]:
+def _held_ports(connection: Connection, node: str) -> Iterator[tuple[int, str]]:
     """Yield the ports of ours that other pods hold on a node, as far as pods may be listed."""
     try:
         items = connection.items("/api/v1/pods", fieldSelector=f"spec.nodeName={node}")

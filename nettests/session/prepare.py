@@ -36,20 +36,20 @@ class Prepared:
     """What the time was spent on so far."""
 
 
-def prepare(options: RunOptions, flows: Iterable[Flow], known: Known | None = None) -> Prepared:
+def prepare(options: RunOptions, flows: Iterable[Flow], secrets: Known | None = None) -> Prepared:
     """Connect, discover, plan and resolve; ``NettestsError`` before anything is deployed.
 
     Nothing is written: the run directory is made by ``Run``. ``known`` learns secrets as they are met.
     """
-    known = known or Known()
+    secrets = secrets or Known()
     stages = StageClock()
     stages.begin("discover")
     read = read_manifests(
         options.manifests
     )  # what is broken is said before any cluster is contacted
     profile = profile_of(options)
-    known.profile(profile)
-    connection = connect(options.kubeconfig, options.context, profile.timing, known.learn)
+    secrets.profile(profile)
+    connection = connect(options.kubeconfig, options.context, profile.timing, secrets.learn)
     run_id = new_run_id()
     facts = facts_of(connection, profile, options)
     # Another part of a large fleet's pairs every run; whoever has the facts finds the same part.

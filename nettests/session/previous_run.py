@@ -21,30 +21,33 @@ def previous_run(directory: Path) -> tuple[Path, RecordedRun] | None:
 
     Runs are looked for beside the folder. One that could not start, or broke off before it planned anything, says nothing.
     """
-    own = begin_of(directory)
-    if own is None or not own.run_id:
+    current = begin_of(directory)
+    if current is None or not current.run_id:
         return None
-    for folder in _before(directory, own):
+    for folder in _earlier_runs(directory, current):
         try:
-            found = read_results(read_document(folder / RESULTS), str(folder / RESULTS))
+            recorded = read_results(read_document(folder / RESULTS), str(folder / RESULTS))
         except PathError:
             continue
-        if found.run.error is None and found.checks:
-            return folder, found
+        if recorded.run.error is None and recorded.checks:
+            return folder, recorded
     return None
 
 
-def _before(directory: Path, own: Begin) -> Iterator[Path]:
+def _earlier_runs(directory: Path, current: Begin) -> Iterator[Path]:
     """Yield the folders of runs that could be the one before, the newest first."""
     for folder in reversed(runs_in(directory.parent)):
         begin = begin_of(folder)
-        if begin is None or begin.run_id == own.run_id or begin.started > own.started:
+        if begin is None or begin.run_id == current.run_id or begin.started > current.started:
             continue
-        if _what(begin) == _what(own) and (folder / RESULTS).is_file():
+        if (
+            _cluster_and_choice(begin) == _cluster_and_choice(current)
+            and (folder / RESULTS).is_file()
+        ):
             yield folder
 
 
-def _what(begin: Begin) -> Hashable:
+def _cluster_and_choice(begin: Begin) -> Hashable:
     """Return what a run is of: a cluster, and a choice of checks."""
     cluster = cluster_name(begin.server or "", begin.context or "")
     return cluster, choice_of(begin.argv, begin.suites)

@@ -36,12 +36,12 @@ def compared(file: Path, report: ConformanceReport) -> tuple[Mismatch, ...]:
 
     Documents that do not lie beside it are not missed: the YAML document alone is the report.
     """
-    found = list(mismatches(published(file), document(report)))
-    for name, made in documents(report).items():
-        one = file if name == YAML else file.parent / name
-        if one.is_file() and _text(one) != made and not (name == YAML and found):
-            found.append(Mismatch(place=one.name, stated="another text", recomputed=BESIDE))
-    return tuple(found)
+    differences = list(mismatches(published(file), document(report)))
+    for name, text in documents(report).items():
+        path = file if name == YAML else file.parent / name
+        if path.is_file() and _text(path) != text and not (name == YAML and differences):
+            differences.append(Mismatch(place=path.name, stated="another text", recomputed=BESIDE))
+    return tuple(differences)
 
 
 def _text(file: Path) -> str:

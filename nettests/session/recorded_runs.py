@@ -14,25 +14,25 @@ _BACK = re.compile(rf"{LATEST}(?:~(?P<back>\d{{1,4}}))?")
 
 def results_of(word: str, reports: Path) -> Path:
     """Return the ``results.json`` that a word of the command line means; ``PathError`` where there is none."""
-    found = _BACK.fullmatch(word)
-    if found is not None and not Path(word).exists():
-        return _in(_back(int(found["back"] or 0), reports))
+    match = _BACK.fullmatch(word)
+    if match is not None and not Path(word).exists():
+        return _results_file(_back(int(match["back"] or 0), reports))
     path = Path(word)
     if path.is_dir():
-        return _in(path)
+        return _results_file(path)
     _require_there(path)
     if path.name == JOURNAL:
         raise PathError(
-            f"{path} is a journal, and documents are compared", hint=_again(path.parent)
+            f"{path} is a journal, and documents are compared", hint=_rejudge_hint(path.parent)
         )
     return path
 
 
 def folder_of(word: str, reports: Path) -> Path:
     """Return the folder of the run that a word of the command line means, for those who read its journal."""
-    found = _BACK.fullmatch(word)
-    if found is not None and not Path(word).exists():
-        folder = _back(int(found["back"] or 0), reports)
+    match = _BACK.fullmatch(word)
+    if match is not None and not Path(word).exists():
+        folder = _back(int(match["back"] or 0), reports)
     else:
         path = Path(word)
         _require_there(path)
@@ -66,23 +66,30 @@ def runs_in(reports: Path) -> list[Path]:
     """Return the folders of runs in a folder of reports, in the order in which the runs started."""
     if not reports.is_dir():
         return []
-    folders = [one for one in reports.iterdir() if one.is_dir() and not one.is_symlink()]
+    folders = [
+        folder for folder in reports.iterdir() if folder.is_dir() and not folder.is_symlink()
+    ]
     began = {folder: _start(folder) for folder in folders}
     return sorted(
-        (folder for folder in folders if began[folder]), key=lambda one: (str(began[one]), one.name)
+        (folder for folder in folders if began[folder]),
+        key=lambda folder: (str(began[folder]), folder.name),
     )
 
 
 def folders_of_runs(reports: Path) -> list[Path]:
     """Return what runs left in a folder, by name: folders with a journal or with documents alone, links left aside."""
     try:
-        below = sorted(one for one in reports.iterdir() if one.is_dir() and not one.is_symlink())
+        below = sorted(
+            folder for folder in reports.iterdir() if folder.is_dir() and not folder.is_symlink()
+        )
     except OSError as error:
         raise PathError(
             f"{reports} cannot be read: {error.strerror}",
             hint="name the folder that holds the folders of runs",
         ) from error
-    return [one for one in below if (one / RESULTS).is_file() or (one / JOURNAL).is_file()]
+    return [
+        folder for folder in below if (folder / RESULTS).is_file() or (folder / JOURNAL).is_file()
+    ]
 
 
 def _back(steps: int, reports: Path) -> Path:
@@ -110,16 +117,17 @@ def _start(folder: Path) -> str | None:
     return begin.started if begin else None
 
 
-def _in(folder: Path) -> Path:
+def _results_file(folder: Path) -> Path:
     document = folder / RESULTS
     if document.is_file():
         return document
     if (folder / JOURNAL).is_file():
         raise PathError(
-            f"{folder} has no {RESULTS}: its run is going on, or was killed", hint=_again(folder)
+            f"{folder} has no {RESULTS}: its run is going on, or was killed",
+            hint=_rejudge_hint(folder),
         )
     raise PathError(f"{folder} is no run's folder: it has neither {RESULTS} nor {JOURNAL}")
 
 
-def _again(folder: Path) -> str:
+def _rejudge_hint(folder: Path) -> str:
     return f"make its documents with `nettests rejudge {folder}`, and name {folder / 'rejudged'}"

@@ -40,7 +40,7 @@ class Recorded:
 
     def observed(self, check: Check) -> bool:
         """Whether a check, or one of its members, was observed."""
-        return any(one.id in self.observations for one in check.each)
+        return any(member.id in self.observations for member in check.each)
 
 
 def recorded(history: History, journal: Path) -> Recorded:
@@ -49,15 +49,19 @@ def recorded(history: History, journal: Path) -> Recorded:
         raise NettestsError(
             f"{journal} holds no facts of a cluster", hint="the run could not start; see its events"
         )
-    planned = [one.check for one in history.planned.values() if one.check.id not in history.skipped]
+    planned = [
+        record.check
+        for record in history.planned.values()
+        if record.check.id not in history.skipped
+    ]
     return Recorded(
         facts=history.facts,
         checks=tuple(planned),
         observations={
-            one.id: observation_of(one, history.done[one.id], history.answers(one.id))
+            member.id: observation_of(member, history.done[member.id], history.answers(member.id))
             for check in planned
-            for one in check.each
-            if one.id in history.done and not history.done[one.id].skip
+            for member in check.each
+            if member.id in history.done and not history.done[member.id].skip
         },
         not_run={
             done.check: done.skip

@@ -46,7 +46,7 @@ from nettests.session.rejudge import recorded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """To what the exit code is held."""
+    """What decides the exit code beside the verdicts: the site's baseline, and what fails a run."""
 
     baseline: Baseline | None = None
     fail_on: tuple[FailOn, ...] = ()
@@ -54,7 +54,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejudged:
-    """What became of a run: verdicts then and now, by check, and the exit code of those of now."""
+    """A run judged again: verdicts before and now, by check, and the new exit code."""
 
     before: Mapping[str, Verdict]
     judgements: tuple[Judgement, ...]
@@ -66,7 +66,9 @@ class Rejudged:
     def changed(self) -> tuple[Judgement, ...]:
         """The judgements whose verdict is another one now."""
         return tuple(
-            told for told in self.judgements if self.before.get(told.check) != told.verdict
+            judgement
+            for judgement in self.judgements
+            if self.before.get(judgement.check) != judgement.verdict
         )
 
 
@@ -84,10 +86,10 @@ def judge_again(
     Checks that the run did not observe get no verdict: the documents tell why, as they did.
     """
     with understood(source / JOURNAL):
-        return _again(source, target, manifests, digests, today=today, held=held)
+        return _rejudge(source, target, manifests, digests, today=today, held=held)
 
 
-def _again(
+def _rejudge(
     source: Path,
     target: Path,
     manifests: Sequence[Manifest],
@@ -102,18 +104,18 @@ def _again(
     expectations = expect.resolve(run.checks, run.facts, manifests, today=today)
     observed = [check for check in run.checks if run.observed(check)]
     judgements = tuple(judge_run(observed, expectations, run.observations, run.not_run))
-    now = {told.check: told.verdict for told in judgements}
+    now = {judgement.check: judgement.verdict for judgement in judgements}
     verdicts = verdicts_of([check.id for check in run.checks], history.skipped, now)
-    shown = frozenset[Verdict]().union(*(told.shown for told in judgements))
+    shown = frozenset[Verdict]().union(*(judgement.shown for judgement in judgements))
     beside: Told | None = None
     make_folder(target)
     (target / JOURNAL).unlink(missing_ok=True)
     with Journal(target / JOURNAL) as journal:
         for record in records:
-            _copy(journal, _moved(record, source, target), expectations, digests)
+            _copy(journal, _with_copied_files(record, source, target), expectations, digests)
         journal.write(Limitations(unused=unused(manifests, expectations)))
-        for told in judgements:
-            journal.write(Judged(judgement=told))
+        for judgement in judgements:
+            journal.write(Judged(judgement=judgement))
         journal.event(f"judged again from the answers of {source.resolve().name}")
         if held.baseline is not None:
             beside = against(target, held.baseline)
@@ -132,12 +134,12 @@ def _again(
         if history.end:
             counts = Counter(verdict.value for verdict in verdicts.values())
             of_all = {verdict.value: counts[verdict.value] for verdict in Verdict}
-            # When it ended is the run's: how long it took is none of today's.
+            # The run's own end stays, and with it how long the run took.
             journal.write(replace(history.end, exit_code=code, counts=of_all))
     return Rejudged(before=run.verdicts, judgements=judgements, exit_code=code, beside=beside)
 
 
-def _moved(record: Record, source: Path, target: Path) -> Record:
+def _with_copied_files(record: Record, source: Path, target: Path) -> Record:
     """Return a record whose files are named from the new folder; they are copied unless it stands in the run's.
 
     A journal is not trusted to name files outside the run's diagnostics.
@@ -181,9 +183,9 @@ def _copy(
 
 def _required(history: History) -> dict[str, set[str]]:
     """Return what was planned of each required flow, by flow."""
-    planned: list[Check | Skip] = [one.check for one in history.planned.values()]
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for one in [*planned, *history.skips.values()]:
-        if one.required:
-            found[one.flow].add(one.id)
-    return dict(found)
+    planned: list[Check | Skip] = [record.check for record in history.planned.values()]
+    required: defaultdict[str, set[str]] = defaultdict(set)
+    for check_or_skip in [*planned, *history.skips.values()]:
+        if check_or_skip.required:
+            required[check_or_skip.flow].add(check_or_skip.id)
+    return dict(required)

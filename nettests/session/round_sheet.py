@@ -38,10 +38,10 @@ class RoundSheet:
 
     def raw(self, raw: Raw) -> Raw:
         """Keep one question and its answer, without secrets; return it so."""
-        told = self.journal.as_written(raw)
+        redacted = self.journal.as_written(raw)
         with self._lock:
-            self._raws[raw.check].append(told)
-        return told
+            self._raws[raw.check].append(redacted)
+        return redacted
 
     def finish(self, done: Done) -> None:
         """Keep that a check was run to its end."""
@@ -71,12 +71,12 @@ class RoundSheet:
         return check.id in self._done and check.id not in self._stopped
 
     def judgement(self, check: Check) -> Judgement | None:
-        """Return what a check came to in this round; ``None`` where it was not judged."""
+        """Return the judgement of a check in this round; ``None`` where it was not judged."""
         done = self._done.get(check.id)
         return done.judgement if done else None
 
-    def told(self, check: Check) -> dict[str, Verdict]:
-        """Return what a check, and each member that did not simply pass, came to in this round, by id."""
+    def verdicts_of(self, check: Check) -> dict[str, Verdict]:
+        """Return the verdicts of a check, and of each member that did not simply pass, in this round, by id."""
         judgement = self.judgement(check)
         if judgement is None:
             return {}
@@ -90,53 +90,56 @@ class RoundSheet:
     def distrust(
         self, check: Check, why: Mapping[str, str], expectations: Mapping[str, Expectation]
     ) -> Judgement:
-        """Judge a check again of which, or of whose members, nothing can be trusted, each by its id and its reason.
-
-        By the records that are written of it, so that whoever judges the journal again finds the same.
-        """
-        for one in check.each:
-            if one.id in why:
-                done = self._done.get(one.id) or Done(check=one.id)
-                self._done[one.id] = self.without_secrets(replace(done, distrust=why[one.id]))
-        done_of = {one: self._done[one.id] for one in check.each if one.id in self._done}
+        """Judge a check again without trust; ``why`` has the reason for the check, or for members of it, by id."""
+        for member in check.each:
+            if member.id in why:
+                done = self._done.get(member.id) or Done(check=member.id)
+                self._done[member.id] = self.without_secrets(replace(done, distrust=why[member.id]))
+        done_of = {
+            member: self._done[member.id] for member in check.each if member.id in self._done
+        }
         (judgement,) = judge_run(
             [check],
             expectations,
             {
-                one.id: observation_of(one, done, self._raws.get(one.id, ()))
-                for one, done in done_of.items()
+                member.id: observation_of(member, done, self._raws.get(member.id, ()))
+                for member, done in done_of.items()
                 if done.skip is None
             },
-            {one.id: done.skip for one, done in done_of.items() if done.skip is not None},
+            {member.id: done.skip for member, done in done_of.items() if done.skip is not None},
         )
         self._done[check.id] = replace(self._done[check.id], judgement=judgement)
         return judgement
 
     def lost(self, checks: Sequence[Check]) -> str:
-        """Return why nothing at all was judged in this round; nothing where something was."""
+        """Return why nothing at all was judged in this round; empty where something was."""
         judged = [self.judgement(check) for check in checks]
-        if any(one and _judged(check, one) for check, one in zip(checks, judged, strict=True)):
+        if any(
+            judgement and _judged(check, judgement)
+            for check, judgement in zip(checks, judged, strict=True)
+        ):
             return ""
         return next(
-            (one.message for one in judged if one is not None), "no check was run to its end"
+            (judgement.message for judgement in judged if judgement is not None),
+            "no check was run to its end",
         )
 
     def write(self, check: Check) -> None:
         """Write all that was kept of a check and its members to the journal, with its verdict."""
-        for one in check.each:
-            for raw in self._raws.get(one.id, ()):
+        for member in check.each:
+            for raw in self._raws.get(member.id, ()):
                 self.journal.raw(raw)
-            if one.id != check.id and one.id in self._done:
-                self.journal.finish(self._done[one.id])
+            if member.id != check.id and member.id in self._done:
+                self.journal.finish(self._done[member.id])
         if check.id in self._done:
             self.journal.finish(self._done[check.id])
         if judgement := self.judgement(check):
             self.journal.write(Judged(judgement=judgement))
 
 
-def _judged(check: Check, told: Judgement) -> bool:
+def _judged(check: Check, judgement: Judgement) -> bool:
     """Whether a check was judged, or any of its members: those that passed are not named."""
-    if told.verdict is not Verdict.UNKNOWN:
+    if judgement.verdict is not Verdict.UNKNOWN:
         return True
-    nothing = [member for member in told.members if member.verdict in _NOTHING_SAID]
-    return sum(len(one.labels) for one in nothing) < len(check.members)
+    nothing = [member for member in judgement.members if member.verdict in _NOTHING_SAID]
+    return sum(len(group.labels) for group in nothing) < len(check.members)

@@ -28,9 +28,9 @@ class RoundTally:
 
     _counts: defaultdict[str, _Count] = field(default_factory=lambda: defaultdict(_Count))
 
-    def take(self, check: Check, told: Judgement) -> None:
-        """Count a round in which a check came to this."""
-        for name, verdict, why in _each(check, told):
+    def take(self, check: Check, judgement: Judgement) -> None:
+        """Count a round with this judgement of a check."""
+        for name, verdict, why in _each(check, judgement):
             count = self._counts[name]
             count.judged += verdict not in {Verdict.UNKNOWN, Verdict.SKIPPED}
             if verdict is Verdict.UNKNOWN:
@@ -39,20 +39,22 @@ class RoundTally:
 
     def mostly_unknown(self, check: Check) -> Mapping[str, str]:
         """Return the check or its members, by id, that were unknown in more rounds than judged, and why, with figures."""
-        counts = {one.id: self._counts[one.id] for one in check.each if one.id in self._counts}
+        counts = {
+            member.id: self._counts[member.id] for member in check.each if member.id in self._counts
+        }
         return {
-            name: f"{one.why} (unknown in {one.unknown} of {one.unknown + one.judged} rounds)"
-            for name, one in counts.items()
-            if one.unknown > one.judged
+            name: f"{count.why} (unknown in {count.unknown} of {count.unknown + count.judged} rounds)"
+            for name, count in counts.items()
+            if count.unknown > count.judged
         }
 
 
-def _each(check: Check, told: Judgement) -> Iterator[tuple[str, Verdict, str]]:
-    """Yield what the check came to, or each of its members: those that passed are not named."""
+def _each(check: Check, judgement: Judgement) -> Iterator[tuple[str, Verdict, str]]:
+    """Yield the verdict of the check, or of each of its members: those that passed are not named."""
     if not check.members:
-        yield check.id, told.verdict, _why(told)
+        yield check.id, judgement.verdict, _why(judgement)
         return
-    named = {label: group for group in told.members for label in group.labels}
+    named = {label: group for group in judgement.members for label in group.labels}
     for member in check.members:
         name, group = member_id(check.id, member.label), named.get(member.label)
         if group is None:
@@ -61,8 +63,8 @@ def _each(check: Check, told: Judgement) -> Iterator[tuple[str, Verdict, str]]:
             yield name, group.verdict, _why(group)
 
 
-def _why(told: Judgement | MembersJudged) -> str:
+def _why(judgement: Judgement | MembersJudged) -> str:
     """Return why something was not judged, without what was expected and observed."""
     # sample: … - fleet - expected connected, observed probe_failed: not trusted: node win-2 was not Ready …
-    why = told.message.rpartition(f"observed {told.observed}: ")[2]
+    why = judgement.message.rpartition(f"observed {judgement.observed}: ")[2]
     return why.removeprefix("not trusted: ")

@@ -74,8 +74,8 @@ class _Kept:
     ) -> None:
         """Write the last that is known of every check that was never red.
 
-        One that was ``unknown`` in more rounds than it was judged in, or has such a member, ends so: of most of the
-        time nothing is known.
+        A check that was ``unknown`` in more rounds than it was judged in, or has such a member, ends ``unknown``: for
+        most of the time nothing is known of it.
         """
         for check in checks:
             if check.id in self._written or check.id not in self.last:
@@ -126,12 +126,12 @@ class Rounds(Run):
         self._let_end(STOP_SECONDS)
 
     def verdicts(self) -> Mapping[str, Verdict]:
-        """Return what the checks came to, by id: what the journal holds of them."""
+        """Return the verdicts of the checks by id, as the journal holds them."""
         return dict(self._kept.verdicts)
 
     @property
     def of_members(self) -> Collection[Verdict]:
-        """What the members of checks came to."""
+        """The verdicts of the members of checks."""
         return frozenset(self._kept.members)
 
     @property
@@ -193,27 +193,35 @@ class Rounds(Run):
             started=started,
             seconds=round(time.monotonic() - began, 3),
             ran=sum(len(check.each) for check in plan.checks),
-            red={name: one for name, one in not_as_documented.items() if one in DEVIATING},
-            unknown=tuple(name for name, one in not_as_documented.items() if one not in DEVIATING),
+            red={
+                name: verdict for name, verdict in not_as_documented.items() if verdict in DEVIATING
+            },
+            unknown=tuple(
+                name for name, verdict in not_as_documented.items() if verdict not in DEVIATING
+            ),
             lost=lost,
         )
         self.journal.write(done)
         self._on_round(done)
         if new and not self._diagnosed:
             self._diagnosed = True
-            self._diagnose(plan, [one for one in watch.failing() if one[0].id in done.red])
+            self._diagnose(
+                plan, [failing for failing in watch.failing() if failing[0].id in done.red]
+            )
 
     def _still_standing(self, standing: Standing) -> Standing:
         """Return what stands now of what was deployed, and tell what changed since the last look."""
         now = probes.still_standing(standing.access, standing.deployment, standing.blank.labels)
-        for told in probes.changes(self._latest or standing.deployment, now):
-            self.journal.event(told, notable=True)
+        for change in probes.changes(self._latest or standing.deployment, now):
+            self.journal.event(change, notable=True)
         self._latest = now
         return replace(standing, deployment=now)
 
     def _excuse(self, plan: Plan, standing: Standing, now: Standing, sheet: RoundSheet) -> None:
-        """Look for what a Pod explains that was started again during the round; where the API does not say, nothing."""
-        if not any(told and told.deviation for told in map(sheet.judgement, plan.checks)):
+        """Distrust what a restarted Pod explains in this round; nothing if the API server does not answer."""
+        if not any(
+            judgement and judgement.deviation for judgement in map(sheet.judgement, plan.checks)
+        ):
             return
         labels = standing.blank.labels
         with suppress(ClusterError):
@@ -227,7 +235,7 @@ class Rounds(Run):
         deployment: probes.Deployment,
         watch: Watch,
     ) -> Blueprint:
-        """Read the nodes' own settings in the first round; they are as good in the others."""
+        """Read the nodes' own settings in the first round; they hold for the others, too."""
         if self._learned is None:
             self._learned = super()._learn(plan, opened, deployment, watch)
             self.watch.expectations = self._learned.expectations
@@ -241,12 +249,12 @@ def _excuse(
     before: probes.Deployment,
     after: probes.Deployment,
 ) -> None:
-    """Trust nothing that deviates and was run with a Pod that was started again meanwhile, or went."""
+    """Distrust deviations of checks that were run with a Pod that restarted or disappeared meanwhile."""
     for check in checks:
-        red = {name for name, verdict in sheet.told(check).items() if verdict in DEVIATING}
-        each = (one for one in check.each if one.id in red) if red else ()
-        touched = {one.id: probes.touched(one, before, after) for one in each}
-        if why := {name: told for name, told in touched.items() if told}:
+        red = {name for name, verdict in sheet.verdicts_of(check).items() if verdict in DEVIATING}
+        each = (member for member in check.each if member.id in red) if red else ()
+        touched = {member.id: probes.touched(member, before, after) for member in each}
+        if why := {name: reason for name, reason in touched.items() if reason}:
             sheet.distrust(check, why, expectations)
 
 
@@ -255,10 +263,10 @@ def _not_as_documented(plan: Plan, sheet: RoundSheet) -> dict[str, Verdict]:
 
     A check is red as soon as a member is, also where others could not be judged.
     """
-    found: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = {}
     for check in plan.checks:
         judgement = sheet.judgement(check)
-        found |= sheet.told(check)
+        verdicts |= sheet.verdicts_of(check)
         if judgement is not None and judgement.deviation:
-            found[check.id] = judgement.deviation
-    return {name: found[name] for name in sorted(found) if found[name] in ATTENTION}
+            verdicts[check.id] = judgement.deviation
+    return {name: verdicts[name] for name in sorted(verdicts) if verdicts[name] in ATTENTION}

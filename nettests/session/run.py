@@ -243,7 +243,7 @@ class Run:
         try:
             probes.Observer(
                 sender,
-                [one for check in plan.checks for one in check.each],
+                [member for check in plan.checks for member in check.each],
                 problems,
                 self._tell,
                 standing.churn(facts, profile),

@@ -36,7 +36,7 @@ def trace_run(
     tracer: Tracer, plan: Plan, watch: Watch, directory: Path, tell: Callable[[str], None]
 ) -> None:
     """Trace what stands for the incidents of a run; whatever happens is told, and nothing is raised."""
-    checks = [one for check in plan.checks for one in check.each]
+    checks = [member for check in plan.checks for member in check.each]
     try:
         trace_incidents(
             representatives(checks, watch, tracer.directory.facts),
@@ -55,8 +55,8 @@ def trace_run(
 
 def _confirmed(traced: Traced, diagnostics: Path) -> Traced:
     """Return the trace with what the diagnostics of its nodes say of it."""
-    said = confirmations(traced.trace, collected(diagnostics))
-    return replace(traced, trace=replace(traced.trace, confirmed=said))
+    confirmed = confirmations(traced.trace, collected(diagnostics))
+    return replace(traced, trace=replace(traced.trace, confirmed=confirmed))
 
 
 def collected(diagnostics: Path) -> Read:
@@ -90,10 +90,10 @@ def representatives(checks: Sequence[Check], watch: Watch, facts: ClusterFacts) 
         for check in checks
         if check.id in verdicts
     ]
-    known = {check.id: check for check in checks}
+    by_id = {check.id: check for check in checks}
     for incident in find_incidents(results, facts):
         for name in incident.checks:
-            check = known.get(name)
+            check = by_id.get(name)
             if check is not None and verdicts[name] in _TRACED and _quick(check):
                 yield check
                 break
@@ -116,16 +116,16 @@ def trace_incidents(
         if number and time.monotonic() - began > TRACING_SECONDS / 2:
             return
         try:
-            found = trace(check)
+            traced = trace(check)
             folder = safe_name(check.id)
-            write_trace(directory / TRACES / folder, found.trace, found.captures, title=check.id)
+            write_trace(directory / TRACES / folder, traced.trace, traced.captures, title=check.id)
         except NettestsError as error:
             tell(f"no trace of {check.id}: {error.message}")
             return
-        one = found.trace
-        where = f" on {one.node}" if one.node else ""
-        detail = f": {one.detail}" if one.detail else ""
-        detail += f"; {'; '.join(one.confirmed)}" if one.confirmed else ""
+        result = traced.trace
+        where = f" on {result.node}" if result.node else ""
+        detail = f": {result.detail}" if result.detail else ""
+        detail += f"; {'; '.join(result.confirmed)}" if result.confirmed else ""
         tell(
-            f"trace of {check.id}: {one.finding.words}{where}{detail}; {TRACES}/{folder}/trace.html"
+            f"trace of {check.id}: {result.finding.words}{where}{detail}; {TRACES}/{folder}/trace.html"
         )

@@ -104,13 +104,13 @@ def deliver_run(
     code = 3  # as pytest's for an internal error, where not even the process could be started
     try:
         with ending_signals(), subprocess.Popen(command, stdin=subprocess.DEVNULL) as process:
-            code = _followed(process, journal, port, say)
+            code = _follow(process, journal, port, say)
     finally:
         _deliver(journal.folder, code, results, say)
     return code
 
 
-def _followed(
+def _follow(
     process: "subprocess.Popen[bytes]", journal: Journal, port: int, say: Callable[[str], None]
 ) -> int:
     """Wait for the run; somebody who ends this process ends it first, and waits for its clean-up."""

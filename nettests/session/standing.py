@@ -19,18 +19,18 @@ from nettests.session.witnessing import Witnessing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What a run has created: the door by which it did, what its objects have in common, and what stands."""
+    """What a run has created: the access that created it, what its objects have in common, and what stands."""
 
     access: Access
     blank: probes.Blank
     deployment: probes.Deployment
 
     def directory(self, facts: ClusterFacts) -> probes.Directory:
-        """Return where what stands is reached, as the facts of the cluster say."""
+        """Return the addresses of what stands, by the facts of the cluster."""
         return probes.Directory(facts=facts, deployment=self.deployment)
 
     def witnessing(self, facts: ClusterFacts, profile: ClusterProfile) -> Witnessing:
-        """Return who captures connections among what stands, to be closed by the caller."""
+        """Return the examiner that captures connections among what stands; the caller closes it."""
         return Witnessing.among(self.access, self.directory(facts), self.blank, profile.timing)
 
     def sender(
@@ -44,7 +44,7 @@ class Standing:
         began: float,
         stopped: threading.Event,
     ) -> probes.Sender:
-        """Return who sends requests through ``opened`` probes, and has ``watch`` record what comes back."""
+        """Return the sender of requests through ``opened`` probes; ``watch`` records the answers."""
         examiners = probes.examiners(
             self.access,
             self.blank,
@@ -68,7 +68,7 @@ class Standing:
         )
 
     def churn(self, facts: ClusterFacts, profile: ClusterProfile) -> probes.Churn:
-        """Return who changes Services of the run, and replaces Pods behind them."""
+        """Return what changes Services of the run, and replaces Pods behind them."""
         replacing = probes.Replacing(
             pods=self.access,
             blank=self.blank,
@@ -81,7 +81,7 @@ class Standing:
         )
 
     def arrivals(self) -> probes.Arrivals:
-        """Return who reads in the logs of servers what arrived there."""
+        """Return the reader of servers' logs, which show what arrived."""
         return probes.Arrivals(logs=self.access, namespace=self.blank.namespace)
 
 

@@ -9,7 +9,7 @@ from nettests.model.facts import Address
 from nettests.session.captures import require_scapy
 from nettests.session.report_dir import require_writable
 from nettests.session.trace_files import write_trace
-from nettests.tracing.given import Said, protocol_of, scene_of_captures, spanning
+from nettests.tracing.given import StatedFlow, protocol_of, scene_of_captures, spanning
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
 from nettests.tracing.result import Trace
@@ -18,7 +18,7 @@ from nettests.tracing.sighting import Capture
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Captures by file, each with its node's name if one was given, and what was said of the flow."""
+    """Captures by file, each with its node's name if one was given, and what describes the flow."""
 
     captures: tuple[str, ...]
     port: int | None = None
@@ -37,36 +37,36 @@ def trace_captures(given: Given, directory: Path) -> tuple[Trace, Path]:
         )
     require_scapy()
     require_writable(directory)
-    said = Said(
+    flow = StatedFlow(
         mark=Mark(
             protocol=protocol_of(token=given.token),
             port=given.port,
             token=(given.token or "").encode(),
         ),
         service=_address("--service", given.service) if given.service else None,
-        backends=tuple(_address("--backend", one) for one in given.backends),
+        backends=tuple(_address("--backend", backend) for backend in given.backends),
         vni=given.vni,
     )
-    captures = spanning(_read(given.captures), said.mark)
-    found = trace(scene_of_captures(captures, said), said.mark, captures)
-    page = write_trace(directory, found, (), title=", ".join(given.captures))
-    return found, page
+    captures = spanning(_read(given.captures), flow.mark)
+    result = trace(scene_of_captures(captures, flow), flow.mark, captures)
+    page = write_trace(directory, result, (), title=", ".join(given.captures))
+    return result, page
 
 
 def _read(files: tuple[str, ...]) -> list[Capture]:
     from nettests import wire  # noqa: PLC0415 - scapy is an extra
 
-    found: dict[str, Capture] = {}
+    captures: dict[str, Capture] = {}
     for text in files:
         name, equals, rest = text.partition("=")
         path = Path(rest if equals else text)
         node = name if equals else path.stem
-        if node in found:
+        if node in captures:
             raise PlanError(
                 f"two captures are of {node}", hint="name their nodes: --pcap win-1=a.pcap"
             )
-        found[node] = wire.read_file(node, path)
-    return list(found.values())
+        captures[node] = wire.read_file(node, path)
+    return list(captures.values())
 
 
 def _address(option: str, text: str) -> Address:

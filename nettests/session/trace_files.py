@@ -7,7 +7,7 @@ from pathlib import Path
 from nettests.diagnose.folder import write_below
 from nettests.diagnose.names import safe_name
 from nettests.report.trace_page import render_trace
-from nettests.report.trace_words import told
+from nettests.report.trace_words import terminal_lines
 from nettests.tracing.mark import Mark, belonging
 from nettests.tracing.pcap_file import pcap
 from nettests.tracing.result import Trace
@@ -53,11 +53,11 @@ def write_trace(
     """Write the folder of a trace and return the path of its page."""
     directory.mkdir(parents=True, exist_ok=True)
     files: dict[str, str] = {}
-    for one in captures:
-        node = one.capture.node
+    for node_capture in captures:
+        node = node_capture.capture.node
         files[node] = f"{safe_name(node)}.pcap"
-        write_below(directory, [files[node]], pcap(one.frames))
-    write_below(directory, [LINES], ("\n".join((title, *told(trace))) + "\n").encode())
+        write_below(directory, [files[node]], pcap(node_capture.frames))
+    write_below(directory, [LINES], ("\n".join((title, *terminal_lines(trace))) + "\n").encode())
     page = render_trace(trace, title=title, files_of=files)
     write_below(directory, [PAGE], page.encode())
     return directory / PAGE

@@ -44,20 +44,20 @@ def trace_now(
     require_writable(directory)
     prepared = prepare(options, flows)
     try:
-        check = _found(prepared.blueprint, check_id)
+        check = _check_named(prepared.blueprint, check_id)
         if why := refusal(check):
             raise PlanError(f"{check.id} cannot be traced: {why}")
-        return _traced(prepared, check, directory, tell)
+        return _trace(prepared, check, directory, tell)
     finally:
         prepared.connection.close()
 
 
-def _found(blueprint: Blueprint, name: str) -> Check:
+def _check_named(blueprint: Blueprint, name: str) -> Check:
     """Return the check, or the member, of that id; of a check with members the first one, which stands for it."""
-    checks = {one.id: one.each[0] for one in blueprint.plan.checks}
-    checks |= {member.id: member for one in blueprint.plan.checks for member in one.each}
+    checks = {check.id: check.each[0] for check in blueprint.plan.checks}
+    checks |= {member.id: member for check in blueprint.plan.checks for member in check.each}
     if name not in checks:
-        skipped = {one.id: one.reason for one in blueprint.plan.skips}
+        skipped = {skip.id: skip.reason for skip in blueprint.plan.skips}
         if name in skipped:
             raise PlanError(f"{name} is skipped on this cluster: {skipped[name]}")
         hint = nearest(name, [*checks], otherwise="list them with: nettests plan", most=3)
@@ -65,14 +65,14 @@ def _found(blueprint: Blueprint, name: str) -> Check:
     return checks[name]
 
 
-def _traced(
+def _trace(
     prepared: Prepared, check: Check, directory: Path, tell: Callable[[str], None]
 ) -> TracedNow:
     facts, profile = prepared.blueprint.facts, prepared.profile
     whole = next(
-        one
-        for one in prepared.blueprint.plan.checks
-        if check.id in {one.id, *(member.id for member in one.each)}
+        candidate
+        for candidate in prepared.blueprint.plan.checks
+        if check.id in {candidate.id, *(member.id for member in candidate.each)}
     )
     plan = select(prepared.blueprint.plan, facts, {whole.id})
     holding = Holding(
@@ -105,12 +105,12 @@ def _traced(
             tell=tell,
         )
         expectation = prepared.blueprint.expectations[whole.id]
-        found = tracer.trace(check, expectation, rehearse=True)
+        traced = tracer.trace(check, expectation, rehearse=True)
         remarks += tracer.remarks
     finally:
         tell("clean up")
         holding.end(0)
         if holding.left_behind:
             remarks.append(f"left behind: {holding.left_behind}")
-    page = write_trace(directory, found.trace, found.captures, title=check.id)
-    return TracedNow(check=check.id, trace=found.trace, page=page, remarks=tuple(remarks))
+    page = write_trace(directory, traced.trace, traced.captures, title=check.id)
+    return TracedNow(check=check.id, trace=traced.trace, page=page, remarks=tuple(remarks))

@@ -28,8 +28,8 @@ OUTSIDE = "outside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Set:
-    """The scene of a check, and where its question goes."""
+class FlowSetup:
+    """The scene of a check's flow, and the endpoint that the flow is sent to."""
 
     scene: Scene
     endpoint: Endpoint
@@ -73,18 +73,18 @@ def _sends_one_flow(question: Question) -> bool:
             assert_never(question)
 
 
-def scene_of(check: Check, expectation: Expectation, directory: Directory) -> Set:
+def scene_of(check: Check, expectation: Expectation, directory: Directory) -> FlowSetup:
     """Return the scene; ``PlanError`` for a check without a flow to trace, ``NotStandingError`` for what does not stand."""
     why = refusal(check)
     if why:
         raise PlanError(f"{check.id} cannot be traced: {why}")
-    made = scene_of_action(check.action, directory)
+    setup = scene_of_action(check.action, directory)
     documented = _documented(expectation)
     kept = None if documented else _source_kept(check, expectation, directory.facts)
-    return replace(made, scene=replace(made.scene, source_kept=kept, documented=documented))
+    return replace(setup, scene=replace(setup.scene, source_kept=kept, documented=documented))
 
 
-def scene_of_action(action: Action, directory: Directory, request: str = "") -> Set:
+def scene_of_action(action: Action, directory: Directory, request: str = "") -> FlowSetup:
     """Return the scene of a question, without what documents lead to expect of its answer; ``request`` is what it is about.
 
     Without one it is what servers are queried for first.
@@ -106,15 +106,17 @@ def scene_of_action(action: Action, directory: Directory, request: str = "") -> 
         backends=backends,
         translator=translator,
         owners=_owners(directory),
-        encapsulated=True if tunnelled and not any(one.on_host for one in backends) else None,
+        encapsulated=True
+        if tunnelled and not any(backend.on_host for backend in backends)
+        else None,
         vni=_vni((source, *backends), facts),
         size=action.size or 0,
         tries=TRAIN if action.question is Question.LOSS else 0,
     )
-    return Set(scene=scene, endpoint=endpoint)
+    return FlowSetup(scene=scene, endpoint=endpoint)
 
 
-def _of_query(action: Action, endpoint: Endpoint, directory: Directory) -> Set:
+def _of_query(action: Action, endpoint: Endpoint, directory: Directory) -> FlowSetup:
     """Return the scene of a query to the cluster's DNS: at its Service's address, or at that of the one Pod in question."""
     facts = directory.facts
     service = facts.dns_address.value
@@ -125,7 +127,9 @@ def _of_query(action: Action, endpoint: Endpoint, directory: Directory) -> Set:
         )
     source = _source(action, directory)
     pods = (facts.dns_pods.value or ()) if server == service else (server,)
-    backends = tuple(End(address=one, node=_node_of(one, facts), port=DNS) for one in pods)
+    backends = tuple(
+        End(address=address, node=_node_of(address, facts), port=DNS) for address in pods
+    )
     scene = Scene(
         protocol=Protocol.UDP,
         source=source,
@@ -137,16 +141,16 @@ def _of_query(action: Action, endpoint: Endpoint, directory: Directory) -> Set:
         encapsulated=True if facts.cni.backend.value in TUNNELS else None,
         vni=_vni((source, *backends), facts),
     )
-    return Set(scene=scene, endpoint=endpoint)
+    return FlowSetup(scene=scene, endpoint=endpoint)
 
 
 def _vni(ends: Iterable[End], facts: ClusterFacts) -> int | None:
     """Return the network id of packets between the nodes of these ends, where facts tell it."""
-    backend, nodes = facts.cni.backend.value, {one.node for one in ends}
+    backend, nodes = facts.cni.backend.value, {end.node for end in ends}
     if backend not in TUNNELS:
         return None
     if backend == HYBRID and not any(
-        one.os is OS.WINDOWS and one.name in nodes for one in facts.nodes
+        node.os is OS.WINDOWS and node.name in nodes for node in facts.nodes
     ):
         return None
     return facts.cni.vni.value
@@ -177,11 +181,11 @@ def _requested(action: Action, endpoint: Endpoint, directory: Directory) -> Addr
     except ValueError:
         target, family = action.target, action.family
         if target.service:
-            found = directory.service(target.service)
+            service = directory.service(target.service)
             return (
-                of_family(found.addresses, family)
-                if found.addresses
-                else _first(found.backends, directory)
+                of_family(service.addresses, family)
+                if service.addresses
+                else _first(service.backends, directory)
             )
         if target.pod:
             return of_family(directory.pod(target.pod).addresses, family)
@@ -221,13 +225,13 @@ def _backends(
     else:
         names = target.backends or ((target.pod,) if target.pod else ())
     standing = [directory.pod(name) for name in names if name in directory.deployment.pods]
-    found = False
+    has_backend = False
     for pod in standing:
-        for address in (one for one in pod.addresses if one.version == version):
+        for address in (address for address in pod.addresses if address.version == version):
             if translated or address == requested:
-                found = True
+                has_backend = True
                 yield _end(pod, address, protocol, request)
-    if not found:
+    if not has_backend:
         owner = _owners(directory).get(requested, OUTSIDE)
         yield End(address=requested, node=owner, on_host=True)
 
@@ -253,15 +257,15 @@ def _port(endpoint: Endpoint, protocol: Protocol, request: str) -> int | None:
 
 def _owners(directory: Directory) -> dict[Address, str]:
     """Return nodes by every address that stands for them, their Pods' included."""
-    found: dict[Address, str] = {}
+    owners: dict[Address, str] = {}
     for node in directory.facts.nodes:
         vip = node.kube_proxy.source_vip.value
         for address in (*seen_of(node), *((vip,) if vip else ())):
-            found[address] = node.name
+            owners[address] = node.name
     for pod in directory.deployment.pods.values():
         for address in pod.addresses:
-            found[address] = pod.node
-    return found
+            owners[address] = pod.node
+    return owners
 
 
 def _source_kept(check: Check, expectation: Expectation, facts: ClusterFacts) -> bool | None:

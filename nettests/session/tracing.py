@@ -24,7 +24,7 @@ from nettests.probes.idle_connection import IdleConnection
 from nettests.probes.marked import MarkedFlow, marked_flow, marked_query, marked_train
 from nettests.session.captures import SETTLE_SECONDS, Captures, random_base
 from nettests.session.trace_files import NodeCapture
-from nettests.session.trace_scene import Set, scene_of
+from nettests.session.trace_scene import FlowSetup, scene_of
 from nettests.tracing.finding import Finding
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
@@ -69,7 +69,7 @@ class Tracer:
 
     def trace(self, check: Check, expectation: Expectation, *, rehearse: bool) -> Traced:
         """Return the trace of a check; ``NettestsError`` where it cannot be traced, which says why."""
-        made = scene_of(check, expectation, self.directory)
+        setup = scene_of(check, expectation, self.directory)
         captures = Captures(
             access=self.access,
             directory=self.directory,
@@ -78,66 +78,66 @@ class Tracer:
             tell=self.tell,
             remarks=self.remarks,
         )
-        nodes = captures.nodes(made.scene)
+        nodes = captures.nodes(setup.scene)
         try:
             captures.stand(nodes)
             if (
                 rehearse
-                and not made.scene.documented
+                and not setup.scene.documented
                 and check.action.question is not Question.IDLE
             ):
-                self._rehearse(check, made)
-            return self._captured(check, made, captures, nodes)
+                self._rehearse(check, setup)
+            return self._capture(check, setup, captures, nodes)
         finally:
             captures.remove()
 
-    def _rehearse(self, check: Check, made: Set) -> None:
+    def _rehearse(self, check: Check, setup: FlowSetup) -> None:
         """Wait until the flow is answered, for a while: what is new is not what is broken."""
         self.tell("rehearse")
         until = time.monotonic() + REHEARSAL_SECONDS
         base = random_base()
         for number in range(base, base + PORTS):
-            if self._sent(check, self._flow(check, made, number)) or time.monotonic() > until:
+            if self._send(check, self._flow(check, setup, number)) or time.monotonic() > until:
                 return
             time.sleep(SETTLE_SECONDS)
 
-    def _captured(
-        self, check: Check, made: Set, captures: Captures, nodes: list[NodeFacts]
+    def _capture(
+        self, check: Check, setup: FlowSetup, captures: Captures, nodes: list[NodeFacts]
     ) -> Traced:
         if check.action.question is Question.IDLE:
-            return self._after_silence(check, made, captures, nodes)
+            return self._capture_idle(check, setup, captures, nodes)
         base = random_base()
 
         def send() -> tuple[list[MarkedFlow], bool, Mark | None]:
-            sent, answered = self._sent_until_lost(check, made, base)
-            direct = None if answered else self._directly(check, made, base + PORTS - 1)
+            sent, answered = self._send_until_lost(check, setup, base)
+            direct = None if answered else self._send_directly(check, setup, base + PORTS - 1)
             return sent, answered, direct
 
-        (sent, answered, direct), texts = captures.during(made.scene, nodes, base, send)
+        (sent, answered, direct), texts = captures.during(setup.scene, nodes, base, send)
 
         def traced(mark: Mark) -> Traced:
             read = [
                 captures.read(node, text, base, mark)
                 for node, text in zip(nodes, texts, strict=True)
             ]
-            found = trace(
-                made.scene,
+            result = trace(
+                setup.scene,
                 mark,
-                [one.capture for one in read],
+                [node_capture.capture for node_capture in read],
                 answered=answered,
                 direct=direct,
             )
-            return Traced(check=check.id, trace=found, captures=tuple(read))
+            return Traced(check=check.id, trace=result, captures=tuple(read))
 
         last = traced(sent[-1].mark)
         if last.trace.finding is not Finding.NOTHING_WRONG:
             return last
         # All were answered; a packet that was lost and sent again may be one of an earlier flow.
-        earlier = (traced(one.mark) for one in reversed(sent[:-1]))
-        return next((one for one in earlier if not one.trace.finding.harmless), last)
+        earlier = (traced(flow.mark) for flow in reversed(sent[:-1]))
+        return next((result for result in earlier if not result.trace.finding.harmless), last)
 
-    def _after_silence(
-        self, check: Check, made: Set, captures: Captures, nodes: list[NodeFacts]
+    def _capture_idle(
+        self, check: Check, setup: FlowSetup, captures: Captures, nodes: list[NodeFacts]
     ) -> Traced:
         """Let a connection be silent as the check does, and capture what becomes of the first word after that."""
         self.tell("silence")
@@ -153,9 +153,11 @@ class Tracer:
         with contextlib.ExitStack() as lines:
             held = idle.hold(check.action, lines)
             scene = replace(
-                made.scene,
+                setup.scene,
                 requested_port=held.port,
-                backends=tuple(replace(one, port=held.port) for one in made.scene.backends),
+                backends=tuple(
+                    replace(backend, port=held.port) for backend in setup.scene.backends
+                ),
                 silence=self.timing.idle,
             )
             answered, texts = captures.during(scene, nodes, base, held.answered)
@@ -164,39 +166,49 @@ class Tracer:
         read = [
             captures.read(node, text, base, mark) for node, text in zip(nodes, texts, strict=True)
         ]
-        found = trace(scene, mark, [one.capture for one in read], answered=answered, anew=anew)
-        return Traced(check=check.id, trace=found, captures=tuple(read))
+        result = trace(
+            scene,
+            mark,
+            [node_capture.capture for node_capture in read],
+            answered=answered,
+            anew=anew,
+        )
+        return Traced(check=check.id, trace=result, captures=tuple(read))
 
-    def _sent_until_lost(self, check: Check, made: Set, base: int) -> tuple[list[MarkedFlow], bool]:
+    def _send_until_lost(
+        self, check: Check, setup: FlowSetup, base: int
+    ) -> tuple[list[MarkedFlow], bool]:
         """Send flows until one has no answer; return them, and whether the last one had one."""
         if check.action.question is Question.LOSS:
             train = marked_train(
                 check.action,
-                made.endpoint,
-                str(made.scene.requested),
-                made.scene.requested_port,
+                setup.endpoint,
+                str(setup.scene.requested),
+                setup.scene.requested_port,
                 f"nettests{base}",
             )
-            return [train], bool(self._sent(check, train))
+            return [train], bool(self._send(check, train))
         sent: list[MarkedFlow] = []
         answered = True
-        for number in range(base + 2, base + 2 + _most_flows(made.scene.protocol)):
-            flow = self._flow(check, made, number)
-            said = self._sent(check, flow)
-            if said is None:
+        for number in range(base + 2, base + 2 + _most_flows(setup.scene.protocol)):
+            flow = self._flow(check, setup, number)
+            was_answered = self._send(check, flow)
+            if was_answered is None:
                 continue
             sent.append(flow)
-            answered = said
+            answered = was_answered
             if not answered:
                 break
         if not sent:
             raise CannotCaptureError(f"{check.source.probe} has no source port free for a trace")
         return sent, answered
 
-    def _directly(self, check: Check, made: Set, number: int) -> Mark | None:
+    def _send_directly(self, check: Check, setup: FlowSetup, number: int) -> Mark | None:
         """Send one flow to a backend's own address, where a Service's was requested on the same node; return its mark."""
-        scene = made.scene
-        backends = [one for one in scene.backends if one.address != scene.source.address]
+        scene = setup.scene
+        backends = [
+            backend for backend in scene.backends if backend.address != scene.source.address
+        ]
         token = f"direct{number}"
         if scene.translator != scene.source.node or not backends:
             return None
@@ -205,29 +217,29 @@ class Tracer:
             flow = self._query(address, token)
         else:
             flow = marked_flow(
-                check.action, made.endpoint, address, backends[0].port, number=number, token=token
+                check.action, setup.endpoint, address, backends[0].port, number=number, token=token
             )
         with contextlib.suppress(ChannelError):  # its absence from the captures says it
-            self._sent(check, flow)
+            self._send(check, flow)
         return flow.mark
 
     def _query(self, server: str, token: str) -> MarkedFlow:
         return marked_query(server, self.directory.facts.dns_domain, token)
 
-    def _flow(self, check: Check, made: Set, number: int) -> MarkedFlow:
-        scene = made.scene
+    def _flow(self, check: Check, setup: FlowSetup, number: int) -> MarkedFlow:
+        scene = setup.scene
         if check.action.question is Question.RESOLVE:
             return self._query(str(scene.requested), f"nettests{number}")
         return marked_flow(
             check.action,
-            made.endpoint,
+            setup.endpoint,
             str(scene.requested),
             scene.requested_port,
             number=number,
             token=f"nettests{number}",
         )
 
-    def _sent(self, check: Check, flow: MarkedFlow) -> bool | None:
+    def _send(self, check: Check, flow: MarkedFlow) -> bool | None:
         """Send a flow and return whether it was answered; ``None`` where nothing was sent."""
         channel = self._source(check)
         with channel.slots:

@@ -35,18 +35,20 @@ class VendorFiles:
 
     def beside_suites(self, given: Sequence[Path]) -> tuple[Path, ...]:
         """Return suites that were named on a command line, and those of the profile that were not."""
-        return _beside(given, self.suites)
+        return _with_profile_paths(given, self.suites)
 
     def beside_limitations(self, given: Sequence[Path]) -> tuple[Path, ...]:
         """Return limitation manifests that were named on a command line, and those of the profile that were not."""
-        return _beside(given, self.limitations)
+        return _with_profile_paths(given, self.limitations)
 
     def suite_modules(self) -> Iterator[Path]:
         """Yield the files of the suites, each once."""
-        found: dict[Path, None] = {}
+        modules: dict[Path, None] = {}
         for path in self.suites:
-            found.update(dict.fromkeys(_below(path, ("test_*.py",)) if path.is_dir() else [path]))
-        yield from found
+            modules.update(
+                dict.fromkeys(_files_below(path, ("test_*.py",)) if path.is_dir() else [path])
+            )
+        yield from modules
 
     def name(self, path: Path) -> str:
         """Return what a report calls a file: by its place below the profile's folder, or by its package."""
@@ -61,18 +63,18 @@ def read_vendor_files(file: Path) -> VendorFiles:
     """Read a profile, and find what it names; ``ManifestError`` says in which line what is not there."""
     profile = read_vendor_profile(_text(file), str(file))
     base = file.resolve().parent
-    suites = [_there(profile, suite, base, "suite") for suite in profile.suites]
+    suites = [_existing(profile, suite, base, "suite") for suite in profile.suites]
     limitations = [
-        found
+        manifest
         for limitation in profile.limitations
-        for found in _manifests(
-            profile, limitation, _there(profile, limitation, base, "limitation manifest")
+        for manifest in _manifests(
+            profile, limitation, _existing(profile, limitation, base, "limitation manifest")
         )
     ]
-    packages = {one.name: _package(profile, one) for one in profile.packages}
+    packages = {package.name: _package(profile, package) for package in profile.packages}
     for package in packages.values():
-        suites += _below(package, ("test_*.py",))
-        limitations += _of_profile(package)
+        suites += _files_below(package, ("test_*.py",))
+        limitations += _profile_manifests(package)
     return VendorFiles(
         profile=profile,
         file=file.name,
@@ -83,9 +85,16 @@ def read_vendor_files(file: Path) -> VendorFiles:
     )
 
 
-def _beside(given: Sequence[Path], own: Sequence[Path]) -> tuple[Path, ...]:
+def _with_profile_paths(given: Sequence[Path], profile_paths: Sequence[Path]) -> tuple[Path, ...]:
     named = [path.resolve() for path in given]
-    return (*given, *(path for path in own if not any(path.is_relative_to(one) for one in named)))
+    return (
+        *given,
+        *(
+            path
+            for path in profile_paths
+            if not any(path.is_relative_to(folder) for folder in named)
+        ),
+    )
 
 
 def carried(profile: VendorProfile, file: str) -> VendorFiles:
@@ -117,67 +126,73 @@ def _text(file: Path) -> str:
         ) from error
 
 
-def _there(profile: VendorProfile, own: Own, base: Path, what: str) -> Path:
-    path = (base / own.name).resolve()
+def _existing(profile: VendorProfile, reference: Own, base: Path, what: str) -> Path:
+    path = (base / reference.name).resolve()
     if not path.exists():
         raise ManifestError(
-            f"{profile.file}:{own.line}: there is no {what} {own.name}: {path} does not exist",
+            f"{profile.file}:{reference.line}: there is no {what} {reference.name}: {path} does not exist",
             hint="paths count from the folder of the profile",
         )
     return path
 
 
-def _manifests(profile: VendorProfile, own: Own, path: Path) -> list[Path]:
+def _manifests(profile: VendorProfile, reference: Own, path: Path) -> list[Path]:
     """Return the manifests that a path names; the profile itself may lie in the same folder."""
-    found = _of_profile(path) if path.is_dir() else [path]
-    if not found:
+    manifests = _profile_manifests(path) if path.is_dir() else [path]
+    if not manifests:
         raise ManifestError(
-            f"{profile.file}:{own.line}: the folder {own.name} holds no limitation manifest",
+            f"{profile.file}:{reference.line}: the folder {reference.name} holds no limitation manifest",
             hint="manifests end in .yaml or .yml",
         )
-    return found
+    return manifests
 
 
-def _of_profile(folder: Path) -> list[Path]:
-    return [one for one in _below(folder, ("*.yaml", "*.yml")) if not is_vendor_profile(one)]
+def _profile_manifests(folder: Path) -> list[Path]:
+    return [
+        file for file in _files_below(folder, ("*.yaml", "*.yml")) if not is_vendor_profile(file)
+    ]
 
 
-def _below(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
-    return sorted({found for pattern in patterns for found in folder.rglob(pattern)})
+def _files_below(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+    return sorted({path for pattern in patterns for path in folder.rglob(pattern)})
 
 
-def _package(profile: VendorProfile, own: Own) -> Path:
+def _package(profile: VendorProfile, reference: Own) -> Path:
     """Return the folder of an installed package that names itself so."""
-    found = entry_points(group=GROUP)
-    named = {(one.value, one.name): one for one in found if one.name == own.name}
+    installed = entry_points(group=GROUP)
+    named = {
+        (entry_point.value, entry_point.name): entry_point
+        for entry_point in installed
+        if entry_point.name == reference.name
+    }
     if not named:
-        names = sorted({one.name for one in found})
+        names = sorted({entry_point.name for entry_point in installed})
         none = f"no installed package has an entry point in the group {GROUP}"
         raise ManifestError(
-            f"{profile.file}:{own.line}: the package {own.name} is not installed, or names no suites",
-            hint=nearest(own.name, names, what="installed") if names else none,
+            f"{profile.file}:{reference.line}: the package {reference.name} is not installed, or names no suites",
+            hint=nearest(reference.name, names, what="installed") if names else none,
         )
     if len(named) > 1:
         values = ", ".join(sorted(value for value, _ in named))
         raise ManifestError(
-            f"{profile.file}:{own.line}: several installed packages call their suites {own.name}: {values}",
+            f"{profile.file}:{reference.line}: several installed packages call their suites {reference.name}: {values}",
             hint="uninstall all but one of them",
         )
-    folder = _folder(_loaded(profile, own, next(iter(named.values()))))
-    if folder is None or not (_below(folder, ("test_*.py",)) or _of_profile(folder)):
+    folder = _folder(_load(profile, reference, next(iter(named.values()))))
+    if folder is None or not (_files_below(folder, ("test_*.py",)) or _profile_manifests(folder)):
         raise ManifestError(
-            f"{profile.file}:{own.line}: the package {own.name} brings no suite and no limitation manifest",
+            f"{profile.file}:{reference.line}: the package {reference.name} brings no suite and no limitation manifest",
             hint=f"its entry point in {GROUP} names a package with test_*.py or *.yaml files",
         )
     return folder
 
 
-def _loaded(profile: VendorProfile, own: Own, entry: EntryPoint) -> object:
+def _load(profile: VendorProfile, reference: Own, entry: EntryPoint) -> object:
     try:
         return entry.load()
     except Exception as error:
         raise ManifestError(
-            f"{profile.file}:{own.line}: the package {own.name} cannot be imported: {type(error).__name__}: {error}",
+            f"{profile.file}:{reference.line}: the package {reference.name} cannot be imported: {type(error).__name__}: {error}",
             hint=f"run: python -c 'import {entry.module}'",
         ) from error
 

@@ -92,7 +92,7 @@ class Watch:
     """Of checks that were not stopped: a stopped one is nobody's failure."""
     _checks: dict[str, Check] = field(default_factory=dict)
     """Members of checks included."""
-    _told: dict[str, dict[str, Judgement]] = field(default_factory=dict)
+    _member_judgements: dict[str, dict[str, Judgement]] = field(default_factory=dict)
     """Of checks with members: what these came to so far."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """Of answers: several threads may request the same check."""
@@ -101,14 +101,14 @@ class Watch:
         for check in self.plan.checks:
             self._checks[check.id] = check
             if check.members:
-                self._checks |= {one.id: one for one in check.each}
-                self._told[check.id] = {}
+                self._checks |= {member.id: member for member in check.each}
+                self._member_judgements[check.id] = {}
 
     def raw(self, raw: Raw) -> None:
         """Write one question and its answer."""
-        told = self.journal.raw(raw)
+        redacted = self.journal.raw(raw)
         with self._lock:
-            self._raws[raw.check].append(told)
+            self._raws[raw.check].append(redacted)
 
     def carried(self, raw: Raw) -> None:
         """Remember when a probe was busy with a question, also of a check whose answers are kept back for now."""
@@ -130,22 +130,22 @@ class Watch:
 
         A check with members is done when the last of them is, or when nobody runs the others any more.
         """
-        if check in self._told:
+        if check in self._member_judgements:
             self._end_members(self._checks[check], distrust)
             return
         with self._lock:
             raws = tuple(self._raws.pop(check, ()))
-        told = self.journal.without_secrets(
+        record = self.journal.without_secrets(
             self._with_delays(Done(check=check, distrust=distrust, skip=skip, late=late), raws)
         )
         if skip is None:
-            told = self._judged(told, raws)
+            record = self._with_verdict(record, raws)
         if parent_of(check) != check:
-            self._end_member(told)
+            self._end_member(record)
             return
         if skip is not None:
             self.skipped.add(check)
-        self.journal.finish(told)
+        self.journal.finish(record)
 
     def _end_member(self, done: Done) -> None:
         """Write that a member is done, and its check with the last one; their verdicts stand in that one's record."""
@@ -153,21 +153,25 @@ class Watch:
         parent = self._checks[parent_of(done.check)]
         judgement = done.judgement or skipped(done.check, done.skip or "")
         with self._lock:
-            told = self._told[parent.id]
-            told[done.check] = judgement
-            last = len(told) == len(parent.members)
+            judgements = self._member_judgements[parent.id]
+            judgements[done.check] = judgement
+            last = len(judgements) == len(parent.members)
         if last:
             self._end_whole(parent)
 
     def _end_members(self, parent: Check, distrust: str | None) -> None:
         """End a check whose other members are not run any more: each of them says why."""
-        left = [one.id for one in parent.each if one.id not in self._told[parent.id]]
+        left = [
+            member.id
+            for member in parent.each
+            if member.id not in self._member_judgements[parent.id]
+        ]
         for member in left:
             self.done(member, distrust=distrust)
 
     def _end_whole(self, parent: Check) -> None:
         """Judge a check all of whose members are done, and write it down."""
-        judgement = judge_members(parent, self._told[parent.id])
+        judgement = judge_members(parent, self._member_judgements[parent.id])
         if judgement.verdict is Verdict.SKIPPED:
             self.skipped.add(parent.id)
             self.journal.finish(Done(check=parent.id, skip=judgement.message))
@@ -195,11 +199,11 @@ class Watch:
             if verdicts.get(check.id) in ATTENTION
         ]
 
-    def _judged(self, done: Done, raws: Sequence[Raw]) -> Done:
+    def _with_verdict(self, done: Done, raws: Sequence[Raw]) -> Done:
         """Return the record with its verdict; it is ``unknown`` where a node was not Ready meanwhile, or a Pod went."""
         judgement = self._judge(done, raws)
         if not (done.distrust or "").startswith(STOPPED):
-            if why := self._unready(done, raws, judgement.verdict) or self._gone(
+            if why := self._why_unready(done, raws, judgement.verdict) or self._why_pod_gone(
                 done, raws, judgement.verdict
             ):
                 distrust = f"{why}; {done.distrust}" if done.distrust else why
@@ -219,27 +223,27 @@ class Watch:
 
         What the same channel carried meanwhile tells a slow path from a slow way to the probe.
         """
-        own = [raw for raw in raws if raw.purpose == "check"]
-        if not own or done.check not in self._checks:
+        answers = [raw for raw in raws if raw.purpose == "check"]
+        if not answers or done.check not in self._checks:
             return done
         with self._lock:
-            others = tuple(self._carried[own[-1].probe, own[-1].channel])
+            others = tuple(self._carried[answers[-1].probe, answers[-1].channel])
             everybody = tuple(self._carried.values())
-        done = self._without_overload(done, min(raw.started for raw in own))
+        done = self._without_overload(done, min(raw.started for raw in answers))
         of = self._checks[done.check]
-        busy = overloaded(own, others, chain.from_iterable(everybody))
+        busy = overloaded(answers, others, chain.from_iterable(everybody))
         return replace(
             done,
-            distrust=done.distrust or too_busy(of, own, others, chain.from_iterable(everybody)),
+            distrust=done.distrust or too_busy(of, answers, others, chain.from_iterable(everybody)),
             resent=resent(of, raws, others),
             slow=slow(of, raws, others),
             overloaded=busy,
-            alone=self._alone(of, [raw for raw in own if raw.attempt not in busy]),
+            alone=self._lone_loss(of, [raw for raw in answers if raw.attempt not in busy]),
         )
 
-    def _alone(self, check: Check, own: Sequence[Raw]) -> int | None:
+    def _lone_loss(self, check: Check, answers: Sequence[Raw]) -> int | None:
         """Return the attempt that lost the only datagram of all checks that are done, if this is that check."""
-        attempts = [read_raw(raw) for raw in own if raw.error is None]
+        attempts = [read_raw(raw) for raw in answers if raw.error is None]
         first = loses(check, attempts) and self.lost_datagrams.first()
         return lost_alone(check, attempts) if first else None
 
@@ -248,13 +252,13 @@ class Watch:
         if not done.late:
             return done
         with self._lock:
-            everybody = [one for each in self._carried.values() for one in each]
+            everybody = [request for each in self._carried.values() for request in each]
         if not overloaded_before(began, everybody):
             return done
         self.journal.event(f"{done.late}: probes were overloaded, and nothing is said of the rules")
         return replace(done, late=None)
 
-    def _gone(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
+    def _why_pod_gone(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
         """Return which Pod that a check was run with does not stand any more where that may be why it failed, or nothing."""
         if self.pods is None or verdict not in ATTENTION:
             return ""
@@ -264,7 +268,7 @@ class Watch:
         """Return when a check began; a Service is waited for before its checks are run, and not before the run or the round began."""
         return min((raw.started for raw in (() if done.late else raws)), default=self.began)
 
-    def _unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
+    def _why_unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
         """Return which node was not Ready while a check was run that did not simply pass, or nothing.
 
         An answer that was to come and came is one, whatever the API says of the node.

@@ -52,14 +52,14 @@ class Webhook:
         """Return the address and what of it is as good as the whole."""
         parts = urlsplit(self.address)
         path = self.address.partition(parts.netloc)[2]
-        told = (
+        candidates = (
             path,
             parts.path,
             parts.query,
             *PurePosixPath(parts.path).parts,
             parts.password or "",
         )
-        return (self.address, *(one for one in told if len(one) >= TELLING))
+        return (self.address, *(part for part in candidates if len(part) >= TELLING))
 
     def post(self, message: Mapping[str, Any]) -> str:
         """Post a message; return why it did not arrive, or nothing."""
@@ -154,15 +154,15 @@ def _reason(error: RequestException) -> str:
     reason = getattr(error.args[0], "reason", None) if error.args else None
     if reason is None:
         return f"no connection ({type(error).__name__})"
-    said = str(reason).rpartition(": ")[2].removesuffix('")))')  # what quotes another error
-    return f"no connection ({type(reason).__name__}: {said})"
+    message = str(reason).rpartition(": ")[2].removesuffix('")))')  # what quotes another error
+    return f"no connection ({type(reason).__name__}: {message})"
 
 
 @contextmanager
 def _no_logs() -> Iterator[None]:
     """Keep back what the HTTP client logs meanwhile: it repeats whole addresses, in warnings too."""
-    known = [name for name in logging.root.manager.loggerDict if name.startswith("urllib3")]
-    loggers = [logging.getLogger(name) for name in known]
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("urllib3")]
+    loggers = [logging.getLogger(name) for name in names]
 
     def nothing(_record: logging.LogRecord) -> bool:
         return False

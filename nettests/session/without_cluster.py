@@ -66,12 +66,12 @@ def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Surve
     A vendor profile among the manifests is read with all that it brings.
     """
     catalogue = read_catalogue()
-    own, profiles = _separated(manifests)
+    limitations, profiles = _split(manifests)
     brought = [read_vendor_files(path) for path in profiles]
     for files in brought:
-        suites, own = files.beside_suites(suites), files.beside_limitations(own)
+        suites, limitations = files.beside_suites(suites), files.beside_limitations(limitations)
     flows = load([suites_path(), *suites]).flows
-    read, _ = read_manifests(own)
+    read, _ = read_manifests(limitations)
     entries = [entry for manifest in read for entry in manifest.limitations]
     return Survey(
         catalogue=catalogue,
@@ -84,21 +84,21 @@ def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Surve
     )
 
 
-def _separated(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+def _split(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """Return limitation manifests and vendor profiles of paths that may be folders of both."""
     manifests: list[Path] = []
     profiles: list[Path] = []
     for path in paths:
         inside = [*path.rglob("*.yaml"), *path.rglob("*.yml")] if path.is_dir() else [path]
-        found = sorted(one for one in inside if is_vendor_profile(one))
-        profiles += found
-        manifests += sorted({*inside} - {*found}) if found else [path]
+        vendor_profiles = sorted(file for file in inside if is_vendor_profile(file))
+        profiles += vendor_profiles
+        manifests += sorted({*inside} - {*vendor_profiles}) if vendor_profiles else [path]
     return tuple(manifests), tuple(profiles)
 
 
 def _mistakes(files: VendorFiles, flows: Sequence[Flow]) -> Iterator[ManifestError]:
-    own = load(files.suites).declared
-    yield from claim_mistakes(files.profile, {flow.name for flow in flows}, own)
+    declared = load(files.suites).declared
+    yield from claim_mistakes(files.profile, {flow.name for flow in flows}, declared)
 
 
 def read_catalogue() -> Catalogue:

@@ -36,7 +36,9 @@ def record_of(
 
     ``preserved`` says that the Service wants the destination of its packets kept, so that no answer may come.
     """
-    frames = [frame for one in captures for frame in map(_frame, marked(one.sightings, mark))]
+    frames = [
+        frame for capture in captures for frame in map(_frame, marked(capture.sightings, mark))
+    ]
     return {
         "request": request,
         "preserved": preserved,
@@ -87,23 +89,23 @@ def _configured(facts: ClusterFacts, scene: Scene) -> dict[str, Any]:
 
 
 def _doubts(read: Sequence[Capture], frames: int) -> Iterator[str]:
-    for one in read:
-        if one.doubt:
-            yield one.doubt
+    for capture in read:
+        if capture.doubt:
+            yield capture.doubt
     if frames > FRAMES_KEPT:
         yield f"the connection has {frames} frames; {FRAMES_KEPT} are kept"
 
 
-def _frame(one: Marked) -> Mapping[str, Any]:
+def _frame(frame: Marked) -> Mapping[str, Any]:
     """Return what a record keeps of a frame: heads, where it was, and the tunnel around it."""
-    packet, seen = one.packet, one.sighting
+    packet, seen = frame.packet, frame.sighting
     tunnel = packet.encapsulation
     return {
         "node": seen.node,
         "interface": seen.interface,
         "edge": seen.edge.value,
         "direction": seen.direction.value,
-        "way": one.way.value,
+        "way": frame.way.value,
         "source": str(packet.source),
         "source_port": packet.source_port,
         "destination": str(packet.destination),

@@ -23,7 +23,7 @@ from nettests.probes.endpoint import CLIENT_IP
 from nettests.probes.examine import Examination
 from nettests.probes.marked import MarkedFlow, witnessed_flow
 from nettests.session.captures import Captures, NoScapyError, random_base, require_scapy
-from nettests.session.trace_scene import Set, scene_of_action
+from nettests.session.trace_scene import FlowSetup, scene_of_action
 from nettests.session.witness_record import record_of
 
 PORTS_TRIED = 3
@@ -41,7 +41,7 @@ class Witnessing:
     def among(
         cls, access: Access, directory: probes.Directory, blank: probes.Blank, timing: Timing
     ) -> "Witnessing":
-        """Return who captures among what stands."""
+        """Return an examiner that captures among what stands."""
         return cls(
             captures=Captures(access=access, directory=directory, blank=blank, timing=timing)
         )
@@ -49,12 +49,12 @@ class Witnessing:
     def examine(self, action: Action) -> Examination:
         """Capture one connection; ``NotOfferedError`` where the cluster does not offer that."""
         with self._lock:
-            made = scene_of_action(action, self.captures.directory, CLIENT_IP)
-            nodes = self.captures.nodes(made.scene)
+            setup = scene_of_action(action, self.captures.directory, CLIENT_IP)
+            nodes = self.captures.nodes(setup.scene)
             try:
                 require_scapy()
                 self.captures.stand(nodes)
-                return self._captured(action, made, nodes)
+                return self._capture(action, setup, nodes)
             except (RefusedCaptureError, NoScapyError) as error:
                 how = f" ({error.hint})" if error.hint else ""
                 why = f"nothing is witnessed on the wire: {error.message}{how}"
@@ -70,10 +70,10 @@ class Witnessing:
             self.captures.remove()
             return tuple(self.captures.remarks)
 
-    def _captured(self, action: Action, made: Set, nodes: list[NodeFacts]) -> Examination:
+    def _capture(self, action: Action, setup: FlowSetup, nodes: list[NodeFacts]) -> Examination:
         base, captures = random_base(), self.captures
         (flow, answer), texts = captures.during(
-            made.scene, nodes, base, lambda: self._sent(action, made, base + 2)
+            setup.scene, nodes, base, lambda: self._send(action, setup, base + 2)
         )
         read = [
             captures.read(node, text, base, flow.mark).capture
@@ -81,7 +81,7 @@ class Witnessing:
         ]
         settings = action.target.settings
         record = record_of(
-            made.scene,
+            setup.scene,
             captures.directory.facts,
             flow.mark,
             read,
@@ -98,9 +98,9 @@ class Witnessing:
             context=captures.directory.context(action),
         )
 
-    def _sent(self, action: Action, made: Set, first: int) -> tuple[MarkedFlow, ExecAnswer]:
+    def _send(self, action: Action, setup: FlowSetup, first: int) -> tuple[MarkedFlow, ExecAnswer]:
         """Connect once from the source's Pod."""
-        scene = made.scene
+        scene = setup.scene
         if scene.requested_port is None:
             raise CannotProbeError(
                 f"{scene.requested} has no port that answers with the address of its client"
@@ -113,7 +113,9 @@ class Witnessing:
             os=self.captures.directory.facts.node(scene.source.node).os,
         )
         for number in range(first, first + PORTS_TRIED):
-            flow = witnessed_flow(made.endpoint, str(scene.requested), scene.requested_port, number)
+            flow = witnessed_flow(
+                setup.endpoint, str(scene.requested), scene.requested_port, number
+            )
             try:
                 with channel.slots:
                     answer = channel.run(flow.words, timeout=flow.seconds)

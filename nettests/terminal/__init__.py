@@ -67,9 +67,9 @@ def _traceback(
     block("".join(traceback.format_exception(kind, error, trace)), err=True)
 
 
-def _of_thread(told: Any) -> None:
-    if told.exc_value is not None and not issubclass(told.exc_type, SystemExit):
-        _traceback(told.exc_type, told.exc_value, told.exc_traceback)
+def _of_thread(failure: Any) -> None:
+    if failure.exc_value is not None and not issubclass(failure.exc_type, SystemExit):
+        _traceback(failure.exc_type, failure.exc_value, failure.exc_traceback)
 
 
 class _Logged(logging.Handler):

@@ -1,4 +1,4 @@
-"""Where a packet dies: what captures saw of one marked flow, and which hop is the first that is not as expected.
+"""Where a packet is lost: what captures saw of one marked flow, and the first hop that is not as expected.
 
 Values in, values out. ``printed`` reads what ``tcpdump`` and ``pktmon`` print, ``mark`` finds the frames of the flow
 through translation and encapsulation, ``path`` puts them in the order of hops, ``findings`` names the first difference

@@ -11,12 +11,12 @@ from nettests.tracing.sighting import Capture, Direction, Edge, Sighting
 
 
 def proven(capture: Capture, *, before: int, after: int) -> Capture:
-    """Return the capture with what each canary, known by its source port, says of it."""
+    """Return the capture, doubted if a canary is missing; canaries are known by their source ports."""
     sent = {before: "before", after: "after"}
     missing = [
         word
         for port, word in sent.items()
-        if not any(one.packet.source_port == port for one in capture.sightings)
+        if not any(sighting.packet.source_port == port for sighting in capture.sightings)
     ]
     doubt = capture.doubt
     if missing and not doubt:
@@ -28,20 +28,20 @@ def proven(capture: Capture, *, before: int, after: int) -> Capture:
 
 
 def _placed(sightings: Sequence[Sighting], ports: Collection[int]) -> tuple[Sighting, ...]:
-    """Say of interfaces what they lead to, where the capture's own tool did not."""
+    """Say what interfaces lead to, if the capture's own tool did not."""
     out = {
-        one.interface
-        for one in sightings
-        if one.packet.source_port in ports
-        and one.direction is Direction.OUT
-        and one.edge is Edge.UNKNOWN
-        and one.interface not in {"", "lo"}
+        sighting.interface
+        for sighting in sightings
+        if sighting.packet.source_port in ports
+        and sighting.direction is Direction.OUT
+        and sighting.edge is Edge.UNKNOWN
+        and sighting.interface not in {"", "lo"}
     }
     if not out:
         return tuple(sightings)
     return tuple(
-        replace(one, edge=Edge.WIRE if one.interface in out else Edge.POD)
-        if one.edge is Edge.UNKNOWN and one.interface not in {"", "lo"}
-        else one
-        for one in sightings
+        replace(sighting, edge=Edge.WIRE if sighting.interface in out else Edge.POD)
+        if sighting.edge is Edge.UNKNOWN and sighting.interface not in {"", "lo"}
+        else sighting
+        for sighting in sightings
     )

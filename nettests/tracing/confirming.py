@@ -1,7 +1,7 @@
-"""What diagnostics of nodes say of a trace's finding: the object that confirms it, or that speaks against it. Pure.
+"""What diagnostics of nodes say about a trace's finding: the object that confirms or contradicts it. Pure.
 
 ``session.run_traces`` reads the files, which ``diagnose`` has written before; a file that is not there says nothing. Addresses
-are looked for as words: a load balancer that has the Service's address, an endpoint that has the Pod's.
+are searched for as words: a load balancer that has the Service's address, an endpoint that has the Pod's.
 """
 
 import re
@@ -22,16 +22,16 @@ BALANCERS, ENDPOINTS, NETWORKS = (
 )
 ROUTES, NFTABLES, IPTABLES = "routes.txt", "nftables.txt", "iptables.txt"
 FILES = (BALANCERS, ENDPOINTS, NETWORKS, ROUTES, NFTABLES, IPTABLES)
-"""Of the inventory in ``diagnose``; a test compares."""
+"""Names in the inventory of ``diagnose``; a test compares them."""
 _RULES = {BALANCERS: "HNS load balancer", NFTABLES: "nftables rule", IPTABLES: "iptables rule"}
 
 Read = Callable[[str, str], str | None]
-"""Returns the text of a node's file; ``None`` where it was not collected, or not wholly."""
+"""Returns the text of a node's file; ``None`` if it was not collected, or not completely."""
 
 
 def confirmations(trace: Trace, read: Read) -> tuple[str, ...]:
-    """Return what objects of the nodes say of the finding, each with its file."""
-    return tuple(_said(trace, read))
+    """Return what objects of the nodes say about the finding, each with its file."""
+    return tuple(_statements(trace, read))
 
 
 class _About(Enum):
@@ -70,7 +70,7 @@ def _about(finding: Finding) -> _About:
             assert_never(finding)
 
 
-def _said(trace: Trace, read: Read) -> Iterator[str]:
+def _statements(trace: Trace, read: Read) -> Iterator[str]:
     scene, node = trace.scene, trace.node
     sender = scene.source
     backend = trace.backend or (scene.backends[0] if scene.backends else scene.source)
@@ -95,11 +95,11 @@ def _said(trace: Trace, read: Read) -> Iterator[str]:
 
 
 def _translated_to(trace: Trace) -> str:
-    """Return where the flow was sent that is no endpoint."""
+    """Return the address that the flow was sent to although it is not an endpoint."""
     elsewhere = [
-        one.packet.destination
-        for one in trace.frames
-        if one.way is Way.REQUEST and one.packet.destination != trace.scene.requested
+        frame.packet.destination
+        for frame in trace.frames
+        if frame.way is Way.REQUEST and frame.packet.destination != trace.scene.requested
     ]
     return str(elsewhere[-1]) if elsewhere else ""
 
@@ -117,7 +117,7 @@ def _has(node: str, file: str, what: str, word: str, read: Read) -> Iterator[str
 
 
 def _names(text: str, word: str) -> bool:
-    """Whether a text holds a word that is no part of a longer address or number; a port may follow."""
+    """Whether a text holds a word on its own, not as part of a longer address or number; a port may follow."""
     end = r"(?![\da-fA-F:])" if ":" in word else r"(?!\d|\.\d)"
     return re.search(rf"(?<![\d.:a-fA-F]){re.escape(word)}{end}", text, re.IGNORECASE) is not None
 
@@ -130,20 +130,20 @@ _ROUTE = re.compile(
 
 
 def _route(node: str, address: str, read: Read) -> Iterator[str]:
-    """Say which of the node's routes leads to an address; a default route leads anywhere, and is none."""
+    """Say which of the node's routes leads to an address; a default route does not count."""
     text = read(node, ROUTES)
     if not text or ":" in address:
         return
-    found = [one for one in _routes(text) if ip_address(address) in one and one.prefixlen]
-    if found:
-        nearest = max(found, key=lambda one: one.prefixlen)
+    routes = [route for route in _routes(text) if ip_address(address) in route and route.prefixlen]
+    if routes:
+        nearest = max(routes, key=lambda route: route.prefixlen)
         yield f"{node} has a route to {address}, {nearest} ({ROUTES})"
     else:
         yield f"{node} has no route to {address} but a default ({ROUTES})"
 
 
 def _routes(text: str) -> Iterator[IPv4Network]:
-    """Yield the destinations of what ``ip route`` or ``route.exe print`` printed."""
+    """Yield the destinations of the routes that ``ip route`` or ``route.exe print`` printed."""
     for network, length, mask in _ROUTE.findall(text):
         with suppress(ValueError):  # other tables have addresses too
             yield IPv4Network(f"{network}/{length or mask or 32}", strict=False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from nettests.tracing.finding import Finding
-from nettests.tracing.hops import Hop, Stage, came_out, leaves
+from nettests.tracing.hops import Hop, Stage, leaves, passed_on
 from nettests.tracing.mark import Marked, Way
 from nettests.tracing.packet import PORT_UNREACHABLE, Packet
 from nettests.tracing.scene import End, Scene
@@ -17,7 +17,7 @@ from nettests.tracing.scene import End, Scene
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is wrong, what shows it, and on which node if it is not that of the hop."""
+    """What is wrong, what shows it, and the node if it is not the hop's."""
 
     finding: Finding
     detail: str = ""
@@ -29,25 +29,25 @@ Frames = tuple[Marked, ...]
 
 
 def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
-    """Return the backend that the flow was translated to, or what is wrong with it; ``None`` where it was not translated."""
+    """Return the backend that the flow was translated to, or what is wrong with it; ``None`` without translation."""
     if not scene.translated:
         return scene.backends[0] if scene.backends else None
     translated = [
-        one.packet
-        for one in frames
-        if one.way is Way.REQUEST
-        and one.packet.destination != scene.requested
-        and one.sighting.node == scene.translator
+        frame.packet
+        for frame in frames
+        if frame.way is Way.REQUEST
+        and frame.packet.destination != scene.requested
+        and frame.sighting.node == scene.translator
     ]
     if not translated:
         return None
     last = translated[-1]
     backend = scene.backend(last.destination)
     if backend is None:
-        known = ", ".join(str(one.address) for one in scene.backends)
+        endpoints = ", ".join(str(end.address) for end in scene.backends)
         return Difference(
             Finding.DEAD_BACKEND,
-            f"translated to {last.destination}, which is no endpoint; they are {known}",
+            f"translated to {last.destination}, which is no endpoint; they are {endpoints}",
             seen=True,
         )
     if backend.port is not None and last.destination_port not in {backend.port, None}:
@@ -60,7 +60,7 @@ def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
 
 
 def rewritten(scene: Scene, path: Iterable[Hop]) -> Difference | None:
-    """Return that the backend was shown another source than the one that has to be kept."""
+    """Return a difference if the backend saw another source although the source has to be kept."""
     if not scene.source_kept:
         return None
     for hop in path:
@@ -88,16 +88,16 @@ def of(
     if shown is not None:
         return shown
     unseen = _unseen(scene, backend, path, stopped, frames)
-    said = _errors(frames)
-    return replace(unseen, detail=f"{unseen.detail}; {said}") if said else unseen
+    errors = _errors(frames)
+    return replace(unseen, detail=f"{unseen.detail}; {errors}") if errors else unseen
 
 
 def _errors(frames: Frames) -> str:
-    """Say which ICMP errors were sent about the flow: a router's word, which no hop of the path shows."""
+    """Say which ICMP errors were sent about the flow; no hop shows those of routers."""
     errors = dict.fromkeys(
-        (one.packet.source, one.packet.icmp)
-        for one in frames
-        if one.way is Way.ERROR and one.packet.icmp is not None
+        (frame.packet.source, frame.packet.icmp)
+        for frame in frames
+        if frame.way is Way.ERROR and frame.packet.icmp is not None
     )
     return ", ".join(
         f"{source} answered with ICMP {kind} code {code}" for source, (kind, code) in errors
@@ -105,56 +105,64 @@ def _errors(frames: Frames) -> str:
 
 
 def _dropped(scene: Scene, stopped: Hop, frames: Frames) -> Difference | None:
-    """Return what the node's own tool says that it dropped of the flow; as it was sent it was not translated before."""
-    dropped = [one for one in frames if one.sighting.drop and one.sighting.node == stopped.node]
+    """Return a difference if the node's own tool reports a drop; a packet as it was sent was not translated before."""
+    dropped = [
+        frame for frame in frames if frame.sighting.drop and frame.sighting.node == stopped.node
+    ]
     if not dropped:
         return None
-    one = dropped[-1]
+    last = dropped[-1]
     text = reason(stopped.node, frames)
-    if stopped.stage is Stage.TRANSLATED and one.packet.destination == scene.requested:
-        return Difference(Finding.UNTRANSLATED, f"{text}, as {_flow(one.packet)}", seen=True)
-    return Difference(Finding.DROPPED, f"{text}, {_flow(one.packet)}", seen=True)
+    if stopped.stage is Stage.TRANSLATED and last.packet.destination == scene.requested:
+        return Difference(Finding.UNTRANSLATED, f"{text}, as {_flow(last.packet)}", seen=True)
+    return Difference(Finding.DROPPED, f"{text}, {_flow(last.packet)}", seen=True)
 
 
 def reason(node: str, frames: Frames) -> str:
-    """Say where and why a node's own tool says that it dropped a packet of the flow; nothing where it says none."""
-    dropped = [one.sighting for one in frames if one.sighting.drop and one.sighting.node == node]
+    """Say where and why a node dropped a packet of the flow, by its own tool; empty without a drop."""
+    dropped = [
+        frame.sighting for frame in frames if frame.sighting.drop and frame.sighting.node == node
+    ]
     if not dropped:
         return ""
     return f"{node} dropped it at {dropped[-1].interface or 'a component'}: {dropped[-1].drop}"
 
 
 def refused(backend: End | None, frames: Frames) -> Difference | None:
-    """Return that the backend said no: with a reset and nothing else, or with "port unreachable"."""
+    """Return a difference if the backend refused: with nothing but a reset, or with "port unreachable"."""
     if backend is None:
         return None
-    replies = [one.packet for one in frames if one.way is Way.REPLY]
+    replies = [frame.packet for frame in frames if frame.way is Way.REPLY]
     resets = [packet for packet in replies if packet.reset]
     if resets and not any(packet.syn for packet in replies):
         return Difference(Finding.REFUSED, f"{resets[0].source} answered with a reset", seen=True)
-    for one in frames:
-        if one.way is Way.ERROR and one.packet.icmp in PORT_UNREACHABLE:
-            text = f'{one.packet.source} answered with ICMP "port unreachable"'
+    for frame in frames:
+        if frame.way is Way.ERROR and frame.packet.icmp in PORT_UNREACHABLE:
+            text = f'{frame.packet.source} answered with ICMP "port unreachable"'
             return Difference(Finding.REFUSED, text, seen=True)
     return None
 
 
 def _other_network(scene: Scene, path: tuple[Hop, ...], frames: Frames) -> Difference | None:
-    """Return that packets crossed without the tunnel, or in one of another network id."""
+    """Return a difference if packets crossed without the tunnel, or with another network id."""
     tunnelled = [
-        (one, one.packet.encapsulation) for one in frames if one.packet.encapsulation is not None
+        (frame, frame.packet.encapsulation)
+        for frame in frames
+        if frame.packet.encapsulation is not None
     ]
-    # Where facts tell no network id, that with which the request began is the one to be kept.
-    begun = next((tunnel.vni for one, tunnel in tunnelled if one.way is Way.REQUEST), None)
-    for one, tunnel in tunnelled:
-        right = scene.vni if scene.vni is not None else begun if one.way is Way.REQUEST else None
+    # Without a known network id, the id of the first request has to stay.
+    first_vni = next((tunnel.vni for frame, tunnel in tunnelled if frame.way is Way.REQUEST), None)
+    for frame, tunnel in tunnelled:
+        right = (
+            scene.vni if scene.vni is not None else first_vni if frame.way is Way.REQUEST else None
+        )
         if right is not None and tunnel.vni != right:
-            node = one.sighting.node
+            node = frame.sighting.node
             text = f"{tunnel.kind} with VNI {tunnel.vni} instead of {right}, seen on {node}"
             return Difference(Finding.WRONG_VNI, text, node=node, seen=True)
     for hop in path:
         if hop.stage is Stage.LEFT and scene.encapsulated:
-            plain = [one for one in hop.frames if one.packet.encapsulation is None]
+            plain = [frame for frame in hop.frames if frame.packet.encapsulation is None]
             if plain and not tunnelled:
                 text = f"{_flow(plain[0].packet)} left {hop.node} as it is"
                 return Difference(Finding.NOT_ENCAPSULATED, text, node=hop.node, seen=True)
@@ -185,7 +193,9 @@ def _unseen(
         case Stage.REPLY_LEFT | Stage.REPLY_ARRIVED:
             return _reply(scene, stopped, before, frames)
         case Stage.REPLY_TRANSLATED:
-            sources = sorted({str(one.packet.source) for one in before.frames}) if before else []
+            sources = (
+                sorted({str(frame.packet.source) for frame in before.frames}) if before else []
+            )
             return Difference(
                 Finding.REPLY_NOT_TRANSLATED,
                 f"the reply came with source {', '.join(sources)} instead of {scene.requested}",
@@ -199,23 +209,23 @@ def _unseen(
 def swallowed(scene: Scene, stopped: Hop, frames: Frames, direct: Frames) -> Difference:
     """Tell a packet that was not translated from one that its node lost, which may have been translated before.
 
-    What a node does with a packet inside shows only when it comes out again: as it was, or not at all while one that
-    needs no translation does.
+    What a node does inside shows only in what comes out: the packet as it was, or nothing although a packet that
+    needs no translation comes out.
     """
     as_it_was = [
-        one
-        for one in frames
-        if one.way is Way.REQUEST and (leaves(one) or one.sighting.node != stopped.node)
+        frame
+        for frame in frames
+        if frame.way is Way.REQUEST and (leaves(frame) or frame.sighting.node != stopped.node)
     ]
     untranslated = Difference(
         Finding.UNTRANSLATED, f"{stopped.node} left the destination {scene.requested} as it is"
     )
-    if any(one.packet.destination == scene.requested and leaves(one) for one in as_it_was):
+    if any(frame.packet.destination == scene.requested and leaves(frame) for frame in as_it_was):
         return untranslated
     if scene.translator == scene.source.node and as_it_was:
         return untranslated
-    requests = [one for one in direct if one.way is Way.REQUEST]
-    if any(came_out(one, stopped.node) for one in requests):
+    requests = [frame for frame in direct if frame.way is Way.REQUEST]
+    if any(passed_on(request, stopped.node) for request in requests):
         text = f"{stopped.node} lost it, and a packet to the backend itself left"
         return Difference(Finding.UNTRANSLATED, text)
     if requests:
@@ -230,28 +240,28 @@ def swallowed(scene: Scene, stopped: Hop, frames: Frames, direct: Frames) -> Dif
 def _reply(scene: Scene, stopped: Hop, before: Hop | None, frames: Frames) -> Difference:
     """Tell a reply that went to another node from one that was lost."""
     back = {scene.source.node, scene.translator}
-    for one in frames:
-        if one.way is not Way.REPLY or not leaves(one):
+    for frame in frames:
+        if frame.way is not Way.REPLY or not leaves(frame):
             continue
-        outer = one.packet.encapsulation
-        towards = outer.destination if outer is not None else one.packet.destination
+        outer = frame.packet.encapsulation
+        towards = outer.destination if outer is not None else frame.packet.destination
         owner = scene.owners.get(towards)
         if owner is not None and owner not in back:
             return Difference(
-                Finding.REPLY_OTHER_WAY, f"it left {one.sighting.node} for {owner} ({towards})"
+                Finding.REPLY_OTHER_WAY, f"it left {frame.sighting.node} for {owner} ({towards})"
             )
     node = before.node if stopped.stage is Stage.REPLY_LEFT and before else ""
     return Difference(Finding.REPLY_LOST, _last(before), node=node)
 
 
 def _before(path: tuple[Hop, ...], stopped: Hop) -> Hop | None:
-    """Return the last hop before it that was seen."""
+    """Return the last hop before ``stopped`` that was seen."""
     earlier = path[: path.index(stopped)]
-    return next((one for one in reversed(earlier) if one.seen), None)
+    return next((hop for hop in reversed(earlier) if hop.seen), None)
 
 
 def _last(hop: Hop | None) -> str:
-    """Say where and as what the flow was seen last."""
+    """Say where the flow was seen last, and with which addresses."""
     if hop is None or not hop.frames:
         return "it was seen nowhere before"
     last = hop.frames[-1]

@@ -1,4 +1,4 @@
-"""What a trace can find: a closed set, each with what it says and the next step of the documents. Values.
+"""What a trace can find: a closed set, each with its words and the documented next step. Values.
 
 Sources of the steps: Kubernetes, "Windows debugging tips" and "Networking on Windows"; microsoft/SDN,
 ``Kubernetes/windows/debug`` (``collectlogs.ps1``, ``VFP.psm1``); Microsoft, "Use Packet Monitor to diagnose packet loss".
@@ -37,17 +37,17 @@ class Finding(Enum):
 
     @property
     def words(self) -> str:
-        """What was found, for people."""
+        """The finding in words."""
         return _WORDS[self]
 
     @property
     def next_step(self) -> str:
-        """What to look at next, in the terms of the documents."""
+        """The next step, in the documents' terms."""
         return _NEXT[self]
 
     @property
     def harmless(self) -> bool:
-        """Whether the packet came there and back as expected."""
+        """Whether the packet went there and back as expected."""
         return self is Finding.NOTHING_WRONG
 
 

@@ -1,4 +1,4 @@
-"""The scene of captures that somebody else took: what their own frames tell, and the little that was said. Pure.
+"""The scene of captures that the user took: what their frames show, and what the command line says. Pure.
 
 The first capture is of the source's node, the last of the destination's. Beside ``session.trace_scene``, which knows a
 cluster's facts.
@@ -16,8 +16,8 @@ from nettests.tracing.sighting import Capture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What the user says of the flow."""
+class StatedFlow:
+    """What the user says about the flow."""
 
     mark: Mark
     service: Address | None = None
@@ -25,14 +25,14 @@ class Said:
     vni: int | None = None
 
 
-def scene_of_captures(captures: Sequence[Capture], said: Said) -> Scene:
+def scene_of_captures(captures: Sequence[Capture], stated: StatedFlow) -> Scene:
     """Return the scene of the flow; ``PlanError`` where no capture shows it."""
     first, last = captures[0].node, captures[-1].node
     requests = [
-        one
+        frame
         for capture in captures
-        for one in marked(capture.sightings, said.mark)
-        if one.way is Way.REQUEST
+        for frame in marked(capture.sightings, stated.mark)
+        if frame.way is Way.REQUEST
     ]
     if not requests:
         raise PlanError(
@@ -40,52 +40,52 @@ def scene_of_captures(captures: Sequence[Capture], said: Said) -> Scene:
             hint="--port is the client's port, --token what its datagrams begin with",
         )
     begin = requests[0].packet
-    requested = said.service or begin.destination
-    translated = said.service is not None or bool({*said.backends} - {requested})
-    ends = dict.fromkeys(said.backends or _reached(requests[-1].packet.destination, requested))
-    backends = tuple(End(address=one, node=last) for one in ends) or (
+    requested = stated.service or begin.destination
+    translated = stated.service is not None or bool({*stated.backends} - {requested})
+    ends = dict.fromkeys(stated.backends or _reached(requests[-1].packet.destination, requested))
+    backends = tuple(End(address=address, node=last) for address in ends) or (
         () if translated else (End(address=requested, node=last),)
     )
     return Scene(
-        protocol=said.mark.protocol,
-        source=End(address=begin.source, node=first, port=said.mark.port),
+        protocol=stated.mark.protocol,
+        source=End(address=begin.source, node=first, port=stated.mark.port),
         requested=requested,
         requested_port=begin.destination_port,
         backends=backends,
         translator=first if translated else "",
-        encapsulated=True if said.vni is not None else None,
-        vni=said.vni,
+        encapsulated=True if stated.vni is not None else None,
+        vni=stated.vni,
     )
 
 
 def spanning(captures: Sequence[Capture], mark: Mark) -> tuple[Capture, ...]:
-    """Return the captures, those doubted that show nothing of the flow and are not known to have gone on when it was sent.
+    """Return the captures; one that shows nothing of the flow and may not span its time is doubted.
 
-    Clocks of nodes differ: a capture may be doubted for that, and no harm done.
+    Clocks of nodes differ, so a capture may be doubted wrongly; that does no harm.
     """
-    shown = [one for capture in captures for one in marked(capture.sightings, mark)]
-    times = [one.sighting.time for one in shown]
+    frames = [frame for capture in captures for frame in marked(capture.sightings, mark)]
+    times = [frame.sighting.time for frame in frames]
     return tuple(
-        replace(one, doubt=f"the capture on {one.node} does not span the time of the flow")
+        replace(capture, doubt=f"the capture on {capture.node} does not span the time of the flow")
         if times
-        and not one.doubt
-        and not marked(one.sightings, mark)
-        and not _spans(one, min(times), max(times))
-        else one
-        for one in captures
+        and not capture.doubt
+        and not marked(capture.sightings, mark)
+        and not _spans(capture, min(times), max(times))
+        else capture
+        for capture in captures
     )
 
 
 def _spans(capture: Capture, first: float, last: float) -> bool:
-    times = [one.time for one in capture.sightings]
+    times = [sighting.time for sighting in capture.sightings]
     return bool(times) and min(times) <= first and max(times) >= last
 
 
 def _reached(destination: Address, requested: Address) -> tuple[Address, ...]:
-    """Return where the flow was seen going to last, if that is another address than it was sent to."""
+    """Return the last destination of the flow, if it is not the one that it was sent to."""
     return (destination,) if destination != requested else ()
 
 
 def protocol_of(*, token: str | None) -> Protocol:
-    """Return the protocol that a mark is of: words are of datagrams, ports of connections."""
+    """Return the protocol of a mark: a token marks datagrams, a port marks connections."""
     return Protocol.UDP if token else Protocol.TCP

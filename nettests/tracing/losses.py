@@ -1,4 +1,4 @@
-"""Packets of a flow that one hop saw more often than the next, while others passed: a loss of some. Pure.
+"""Packets of a flow that one hop saw more often than the next, while others passed: some were lost. Pure.
 
 A packet is known again by its sequence number and size, a datagram by its client's port, an echo by its way alone. Only what
 was sent again, or never answered, was lost: a capture that missed a frame is told from a network that lost it by that.
@@ -47,18 +47,18 @@ class Loss:
 
 
 def losses(path: Sequence[Hop], backend: End | None, *, answered: bool) -> Iterator[Loss]:
-    """Yield each two hops between which some packets were lost and others of the kind were not."""
-    seen = [one for one in path if one.seen]
+    """Yield each pair of hops between which some packets were lost and others of the same kind were not."""
+    seen = [hop for hop in path if hop.seen]
     silent = () if answered else _unanswered(seen)
     for before, hop in pairwise(seen):
         if (before.stage in _REPLIES) == (hop.stage in _REPLIES):
-            found = _between(before, hop, backend, frozenset(silent))
-            if found is not None:
-                yield found
+            loss = _between(before, hop, backend, frozenset(silent))
+            if loss is not None:
+                yield loss
 
 
 def packets(hop: Hop, backend: End | None) -> int:
-    """Return how many packets a hop shows, those that were sent again included."""
+    """Return how many packets a hop shows, retransmissions included."""
     return sum(_times(hop, backend, hop).values())
 
 
@@ -72,54 +72,54 @@ def _between(before: Hop, hop: Hop, backend: End | None, silent: frozenset[Key])
         if missing > 0 and (times > 1 or key in silent):
             lost[_kind(key)] += missing
     passed = Counter(_kind(key) for key in then)
-    told = sum(count for kind, count in lost.items() if passed[kind])
-    if not told:
+    counted = sum(count for kind, count in lost.items() if passed[kind])
+    if not counted:
         return None
-    return Loss(before=before, hop=hop, sent=sum(first.values()), lost=told)
+    return Loss(before=before, hop=hop, sent=sum(first.values()), lost=counted)
 
 
 def _times(hop: Hop, backend: End | None, towards: Hop) -> dict[Key, int]:
-    """Return how often each packet was seen at the interface where it was seen most often."""
-    found: Counter[tuple[Key, Key]] = Counter()
-    for one in hop.frames:
-        key = _key(one)
-        if key is None or not one.sighting.interface or one.sighting.drop:
+    """Return how often each packet was seen, at the interface that saw it most often."""
+    counts: Counter[tuple[Key, Key]] = Counter()
+    for frame in hop.frames:
+        key = _key(frame)
+        if key is None or not frame.sighting.interface or frame.sighting.drop:
             continue
-        if _elsewhere(one, hop, backend, towards):
+        if _elsewhere(frame, hop, backend, towards):
             continue
-        seen = one.sighting
-        plain = one.packet.encapsulation is None
+        seen = frame.sighting
+        plain = frame.packet.encapsulation is None
         place = (seen.interface, seen.edge_id, seen.direction, plain)
-        found[key, place] += 1
+        counts[key, place] += 1
     times: dict[Key, int] = {}
-    for (key, _), count in found.items():
+    for (key, _), count in counts.items():
         times[key] = max(times.get(key, 0), count)
     return times
 
 
-def _elsewhere(one: Marked, hop: Hop, backend: End | None, towards: Hop) -> bool:
-    """Whether a translated request goes to another backend than the one that the later hops are of."""
+def _elsewhere(frame: Marked, hop: Hop, backend: End | None, towards: Hop) -> bool:
+    """Whether a translated request goes to another backend than that of the later hops."""
     if backend is None or hop.stage is not Stage.TRANSLATED or towards is hop:
         return False
-    return one.packet.destination != backend.address
+    return frame.packet.destination != backend.address
 
 
-def _key(one: Marked) -> Key | None:
-    """Return by what a packet is known again; ``None`` for what is not counted."""
-    packet = one.packet
-    if one.way is Way.ERROR or packet.fragment or packet.carried > WHOLE:
+def _key(frame: Marked) -> Key | None:
+    """Return the key that identifies a packet; ``None`` for packets that are not counted."""
+    packet = frame.packet
+    if frame.way is Way.ERROR or packet.fragment or packet.carried > WHOLE:
         return None
     match packet.protocol:
         case Protocol.TCP:
             if packet.reset or not (packet.syn or packet.fin or packet.carried):
                 return None
             kind = "data" if packet.carried else "flags"
-            return (one.way, kind, packet.sequence, packet.carried, packet.syn, packet.fin)
+            return (frame.way, kind, packet.sequence, packet.carried, packet.syn, packet.fin)
         case Protocol.UDP:
-            client = packet.source_port if one.way is Way.REQUEST else packet.destination_port
-            return (one.way, "datagram", client)
+            client = packet.source_port if frame.way is Way.REQUEST else packet.destination_port
+            return (frame.way, "datagram", client)
         case Protocol.ICMP:
-            return (one.way, "echo", 0)
+            return (frame.way, "echo", 0)
         case None:
             return None
 
@@ -129,19 +129,19 @@ def _kind(key: Key) -> Key:
 
 
 def _renumbered(first: dict[Key, int], then: dict[Key, int]) -> bool:
-    """Whether datagrams have other ports behind a translation: then none is known again."""
+    """Whether a translation changed the ports of datagrams: then none can be identified."""
     return any(key[1] == "datagram" and key not in first for key in then)
 
 
 def _unanswered(path: Sequence[Hop]) -> set[Key]:
-    """Return the packets whose sender had nothing for them: of connections all, of datagrams those without a reply."""
+    """Return the packets that had no answer: all packets of connections, and datagrams without a reply."""
     last = path[-1] if path else None
     replied = {
         key[2]
         for hop in path
         if hop.stage is Stage.REPLY_DELIVERED or (hop is last and hop.stage in _REPLIES)
-        for one in hop.frames
-        if (key := _key(one)) is not None and key[1] == "datagram"
+        for frame in hop.frames
+        if (key := _key(frame)) is not None and key[1] == "datagram"
     }
-    keys = {key for hop in path for one in hop.frames if (key := _key(one)) is not None}
+    keys = {key for hop in path for frame in hop.frames if (key := _key(frame)) is not None}
     return {key for key in keys if key[1] != "datagram" or key[2] not in replied}

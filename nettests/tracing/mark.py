@@ -34,11 +34,11 @@ class Mark:
     port: int | None = None
     token: bytes = b""
     query: bool = False
-    """Whether the word stands in the name that a DNS query is about."""
+    """Whether the word is in the name of a DNS query."""
     served: int | None = None
-    """The port of a server that is this trace's own, where its client's port is not known."""
+    """The port of a server that only this trace uses, if its client's port is not known."""
     size: int | None = None
-    """Bytes of payload of this trace's echo requests, and of no others."""
+    """Bytes of payload that only this trace's echo requests have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,27 +57,27 @@ class Marked:
 def marked(sightings: Iterable[Sighting], mark: Mark) -> tuple[Marked, ...]:
     """Return the frames of the flow, in the order given."""
     given = tuple(sightings)
-    known = _Known.of(given, mark)
+    identity = _Identity.of(given, mark)
     return tuple(
-        Marked(way=way, sighting=_bare(one))
-        for one in given
-        if (way := known.way(one.packet)) is not None
+        Marked(way=way, sighting=_bare(sighting))
+        for sighting in given
+        if (way := identity.way(sighting.packet)) is not None
     )
 
 
 def belonging(sightings: Iterable[Sighting], mark: Mark) -> Callable[[Packet], bool]:
-    """Return what tells whether a packet is one of the flow that these show."""
-    known = _Known.of(tuple(sightings), mark)
-    return lambda packet: known.way(packet) is not None
+    """Return a function that tells whether a packet belongs to the marked flow."""
+    identity = _Identity.of(tuple(sightings), mark)
+    return lambda packet: identity.way(packet) is not None
 
 
-def _bare(one: Sighting) -> Sighting:
-    """Return it without payload: nothing of a flow is kept but its mark."""
-    return replace(one, packet=replace(one.packet, payload=b""))
+def _bare(sighting: Sighting) -> Sighting:
+    """Return the sighting without its payload, which is never kept."""
+    return replace(sighting, packet=replace(sighting.packet, payload=b""))
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Identity:
     """The client's ports, and the first sequence numbers of its connections, as the frames show them."""
 
     mark: Mark
@@ -85,18 +85,24 @@ class _Known:
     openings: frozenset[int]
 
     @classmethod
-    def of(cls, sightings: Iterable[Sighting], mark: Mark) -> "_Known":
-        """Learn from the frames that bear the mark itself what else belongs to them."""
-        own = [one.packet for one in sightings if _bears(one.packet, mark)]
+    def of(cls, sightings: Iterable[Sighting], mark: Mark) -> "_Identity":
+        """Collect ports and sequence numbers from the frames that bear the mark."""
+        client_packets = [
+            sighting.packet for sighting in sightings if _bears(sighting.packet, mark)
+        ]
         openings = frozenset(
-            one.sequence for one in own if one.syn and not one.ack and one.sequence is not None
+            packet.sequence
+            for packet in client_packets
+            if packet.syn and not packet.ack and packet.sequence is not None
         )
-        ports = {mark.port} | {one.source_port for one in own}
-        # A source port that was rewritten: the opening of the same connection, from another port.
+        ports = {mark.port} | {packet.source_port for packet in client_packets}
+        # A rewritten source port: the same connection opens from another port.
         ports |= {
-            one.packet.source_port
-            for one in sightings
-            if one.packet.syn and not one.packet.ack and one.packet.sequence in openings
+            sighting.packet.source_port
+            for sighting in sightings
+            if sighting.packet.syn
+            and not sighting.packet.ack
+            and sighting.packet.sequence in openings
         }
         return cls(mark, frozenset(port for port in ports if port is not None), openings)
 
@@ -105,8 +111,8 @@ class _Known:
         served = self.mark.served
         if packet.quoted is not None:
             quoted = {packet.quoted.source_port, packet.quoted.destination_port}
-            own = self.ports if served is None else {served}
-            return Way.ERROR if quoted & own else None
+            ports = self.ports if served is None else {served}
+            return Way.ERROR if quoted & ports else None
         if packet.protocol is not self.mark.protocol:
             return None
         if self.mark.protocol is Protocol.ICMP:
@@ -128,12 +134,12 @@ class _Known:
 
 
 def _headers(packet: Packet) -> int:
-    """Return how many bytes of an echo are none of its payload; a capture may have cut that."""
+    """Return how many bytes of an echo are headers; a capture may have cut the payload."""
     return ECHO_HEADER + (IPV4_HEADER if packet.source.version == 4 else IPV6_HEADER)
 
 
 def _bears(packet: Packet, mark: Mark) -> bool:
-    """Whether the client sent this: with the port of the mark, or with its word and no answer's."""
+    """Whether the client sent this packet: with the port of the mark, or with its word and not as an answer."""
     if packet.protocol is not mark.protocol or packet.quoted is not None:
         return False
     if mark.port is not None and packet.source_port == mark.port:

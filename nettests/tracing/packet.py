@@ -1,4 +1,4 @@
-"""One IP packet of a flow, as a capture shows it: the value that ``wire`` makes of a frame. Reads no bytes itself."""
+"""One IP packet of a flow, as a capture shows it: the value that ``wire`` reads from a frame."""
 
 from dataclasses import dataclass
 
@@ -68,6 +68,6 @@ class Packet:
     encapsulation: Encapsulation | None = None
 
     @property
-    def told_too_big(self) -> bool:
-        """Whether it is an ICMP error that says that a packet was larger than a link carries."""
+    def reports_too_big(self) -> bool:
+        """Whether it is an ICMP error about a packet that was too large for a link."""
         return self.icmp in TOO_BIG and self.quoted is not None

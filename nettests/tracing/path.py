@@ -1,4 +1,4 @@
-"""Captures of one flow → ``Trace``: the path that was seen, beside the one that is expected. Pure.
+"""Captures of one flow → ``Trace``: the path that was seen, compared with the expected one. Pure.
 
 A frame that was seen late proves that all earlier hops were passed. A frame that was not seen proves something only
 where its node's capture is whole; elsewhere the trace is unsure, and says of which node.
@@ -17,9 +17,9 @@ from nettests.tracing.scene import End, Scene
 from nettests.tracing.sighting import Capture, Edge
 
 RULE_OF_THREE = 3
-"""Where none of n was lost, a share of less than 3 / n may be lost still (with a confidence of 95 %)."""
+"""If none of n was lost, up to 3 / n may still be lost (with a confidence of 95 %)."""
 LARGE = 1000
-"""A packet that carries so much is a large one, where its flow is about sizes."""
+"""Bytes from which a packet counts as large, if its flow is about sizes."""
 
 
 def trace(
@@ -31,39 +31,39 @@ def trace(
     direct: Mark | None = None,
     anew: bool | None = None,
 ) -> Trace:
-    """Return where the flow went and what is the first difference.
+    """Return where the flow went, and the first difference.
 
     ``answered`` is what its client says, if it is known. ``direct`` marks a second flow, which the same source sent to a
     backend's own address: it tells a load balancer that does not translate from a node that loses all of it. ``anew`` is
     whether another connection was answered after one that had been silent was not.
     """
-    sightings = [one for capture in captures for one in capture.sightings]
+    sightings = [sighting for capture in captures for sighting in capture.sightings]
     frames = marked(sightings, mark)
     seen = _Seen(
         scene=scene,
         frames=frames,
-        captures={one.node: one for one in captures},
+        captures={capture.node: capture for capture in captures},
         answered=answered,
         direct=marked(sightings, direct) if direct is not None else (),
     )
-    found = seen.trace()
-    return _after_silence(found, anew=anew) if scene.silence and answered is False else found
+    result = seen.trace()
+    return _after_silence(result, anew=anew) if scene.silence and answered is False else result
 
 
-def _after_silence(found: Trace, *, anew: bool | None) -> Trace:
-    """Say of a connection that stood, was silent and then was not answered what became of it, if a new one shows the path."""
-    silence = f"the connection was answered before {found.scene.silence:g} s of silence, and not after them"
-    what = found.detail or found.finding.words
+def _after_silence(result: Trace, *, anew: bool | None) -> Trace:
+    """Say what became of a connection that was not answered after silence, if a new one shows the path."""
+    silence = f"the connection was answered before {result.scene.silence:g} s of silence, and not after them"
+    what = result.detail or result.finding.words
     if not anew:
         text = f"{silence}; nor was a new one, so the path itself may be broken: trace a check of it that opens a connection"
-        return replace(found, finding=Finding.UNSURE, node="", detail=text)
-    if found.stopped is None or found.finding is Finding.NEVER_LEFT_POD:
+        return replace(result, finding=Finding.UNSURE, node="", detail=text)
+    if result.stopped is None or result.finding is Finding.NEVER_LEFT_POD:
         text = f"{silence}, while a new one was: it was forgotten, and where does not show: {what}"
-        return replace(found, finding=Finding.UNSURE, node="", detail=text)
-    if found.finding is Finding.UNSURE and found.remarks:
+        return replace(result, finding=Finding.UNSURE, node="", detail=text)
+    if result.finding is Finding.UNSURE and result.remarks:
         text = f"{silence}, while a new one was: it was forgotten; {what}"
-        return replace(found, finding=Finding.UNSURE, detail=text)
-    return replace(found, finding=Finding.FORGOTTEN, detail=f"{silence}; {what}")
+        return replace(result, finding=Finding.UNSURE, detail=text)
+    return replace(result, finding=Finding.FORGOTTEN, detail=f"{silence}; {what}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +79,13 @@ class _Seen:
         backend = chosen if isinstance(chosen, End) else None
         path = hops(self.scene, backend, self.frames)
         if isinstance(chosen, differences.Difference):
-            at = next(one for one in path if one.stage is Stage.TRANSLATED)
-            return self._found(chosen, path, backend, at)
+            at = next(hop for hop in path if hop.stage is Stage.TRANSLATED)
+            return self._result(chosen, path, backend, at)
         stopped = _stopped(path)
         refused = None if self.answered else differences.refused(backend, self.frames)
         if refused is not None:
-            at = next(one for one in path if one.stage is Stage.ANSWERED)
-            return self._found(refused, path, backend, at)
+            at = next(hop for hop in path if hop.stage is Stage.ANSWERED)
+            return self._result(refused, path, backend, at)
         if self.answered is True or (stopped is None and self.answered is None):
             return self._passed(path, backend)
         if (some := self._some_lost(path, backend)) is not None:
@@ -97,51 +97,55 @@ class _Seen:
     def _passed(self, path: tuple[Hop, ...], backend: End | None) -> Trace:
         rewritten = differences.rewritten(self.scene, path)
         if rewritten is not None:
-            at = next(one for one in path if one.stage is Stage.DELIVERED)
-            return self._found(rewritten, path, backend, at)
+            at = next(hop for hop in path if hop.stage is Stage.DELIVERED)
+            return self._result(rewritten, path, backend, at)
         if (some := self._some_lost(path, backend)) is not None:
             return some
         if self.scene.tries:
             count = self._counted(path)
             share = f"a loss of less than {min(100, 100 * RULE_OF_THREE / max(1, count)):.0f} %"
             text = f"none of {count} packets was lost: {share} may not show in so few"
-            return self._found(differences.Difference(Finding.UNSURE, text), path, backend, None)
-        return self._found(differences.Difference(Finding.NOTHING_WRONG), path, backend, None)
+            return self._result(differences.Difference(Finding.UNSURE, text), path, backend, None)
+        return self._result(differences.Difference(Finding.NOTHING_WRONG), path, backend, None)
 
     def _some_lost(self, path: tuple[Hop, ...], backend: End | None) -> Trace | None:
-        """Return where some packets of the flow were lost and others not, if captures prove it; sizes have a way of their own."""
+        """Return the trace if captures prove that some packets were lost; flows about sizes are judged elsewhere."""
         if self.scene.size:
             return None
-        for one in losses(path, backend, answered=self.answered is True):
-            if not (self._doubt(one.before) or self._doubt(one.hop)):
-                dropped = differences.reason(one.hop.node, self.frames)
-                text = f"{one}{'; ' if dropped else ''}{dropped}"
-                return self._found(
-                    differences.Difference(Finding.LOSES_SOME, text), path, backend, one.hop
+        for loss in losses(path, backend, answered=self.answered is True):
+            if not (self._doubt(loss.before) or self._doubt(loss.hop)):
+                dropped = differences.reason(loss.hop.node, self.frames)
+                text = f"{loss}{'; ' if dropped else ''}{dropped}"
+                return self._result(
+                    differences.Difference(Finding.LOSES_SOME, text), path, backend, loss.hop
                 )
         return None
 
     def _counted(self, path: tuple[Hop, ...]) -> int:
-        """Return how many packets of both ways were seen where they began."""
-        ends = [one for one in path if one.stage in {Stage.SENT, Stage.ANSWERED}]
-        return sum(packets(one, None) for one in ends)
+        """Return how many packets were seen where they were sent, in both directions."""
+        ends = [hop for hop in path if hop.stage in {Stage.SENT, Stage.ANSWERED}]
+        return sum(packets(hop, None) for hop in ends)
 
     def _data(self, path: tuple[Hop, ...], backend: End | None) -> Trace:
-        """Look where the data of a connection stopped that was opened, and which its client gave up."""
+        """Find where the data of an opened connection stopped that its client gave up."""
         least = min(self.scene.size, LARGE) or 1
         sent = [
-            one for one in self.frames if one.way is Way.REQUEST and one.packet.carried >= least
+            frame
+            for frame in self.frames
+            if frame.way is Way.REQUEST and frame.packet.carried >= least
         ]
-        back = [one for one in self.frames if one.way is Way.REPLY and one.packet.carried > 0]
+        back = [
+            frame for frame in self.frames if frame.way is Way.REPLY and frame.packet.carried > 0
+        ]
         of_data = hops(self.scene, backend, (*sent, *back))
         stopped = _stopped(of_data)
         if not sent or stopped is None:
             text = "frames went there and back, and the client had no answer"
-            return self._found(differences.Difference(Finding.UNSURE, text), path, backend, None)
+            return self._result(differences.Difference(Finding.UNSURE, text), path, backend, None)
         if self.scene.size:
-            told = any(one.packet.told_too_big for one in self.frames)
-            finding = Finding.TOO_BIG_TOLD if told else Finding.TOO_BIG_UNTOLD
-            text = f"packets of up to {max(one.packet.length for one in sent)} bytes were not seen there, smaller ones were"
+            reported = any(frame.packet.reports_too_big for frame in self.frames)
+            finding = Finding.TOO_BIG_TOLD if reported else Finding.TOO_BIG_UNTOLD
+            text = f"packets of up to {max(frame.packet.length for frame in sent)} bytes were not seen there, smaller ones were"
             return self._sure(differences.Difference(finding, text), of_data, backend, stopped)
         return self._lost(of_data, backend, stopped, (*sent, *back))
 
@@ -156,7 +160,7 @@ class _Seen:
         if difference.finding is Finding.UNTRANSLATED and not difference.seen:
             difference = differences.swallowed(self.scene, stopped, self.frames, self.direct)
         if difference.seen:
-            return self._found(difference, path, backend, stopped)
+            return self._result(difference, path, backend, stopped)
         return self._sure(difference, path, backend, stopped)
 
     def _sure(
@@ -166,12 +170,12 @@ class _Seen:
         backend: End | None,
         stopped: Hop,
     ) -> Trace:
-        """Return the difference if what was not seen would have been seen."""
+        """Return the difference, if the missing frame would have been captured; else a doubt."""
         doubt = self._doubt(stopped)
         if doubt:
             text = f"not seen: {stopped.stage.value}, on {stopped.node}; but {doubt}"
             difference = differences.Difference(Finding.UNSURE, text)
-        return self._found(difference, path, backend, stopped)
+        return self._result(difference, path, backend, stopped)
 
     def _doubt(self, stopped: Hop) -> str:
         capture = self.captures.get(stopped.node)
@@ -180,22 +184,26 @@ class _Seen:
         if capture.doubt:
             return capture.doubt
         needed = _NEEDS.get(stopped.stage)
-        if needed and not any(one.edge is needed for one in capture.sightings):
+        if needed and not any(sighting.edge is needed for sighting in capture.sightings):
             return f"no interface of {stopped.node} is known to lead to a {needed.value}"
         return ""
 
-    def _found(
+    def _result(
         self,
         difference: differences.Difference,
         path: tuple[Hop, ...],
         backend: End | None,
         stopped: Hop | None,
     ) -> Trace:
-        doubts = [f"{one.node}: {one.doubt}" for one in self.captures.values() if one.doubt]
+        doubts = [
+            f"{capture.node}: {capture.doubt}"
+            for capture in self.captures.values()
+            if capture.doubt
+        ]
         unread = [
-            f"{one.node}: not understood: {text}"
-            for one in self.captures.values()
-            for text in one.unread
+            f"{capture.node}: not understood: {text}"
+            for capture in self.captures.values()
+            for text in capture.unread
         ]
         return Trace(
             scene=self.scene,
@@ -217,10 +225,10 @@ _NEEDS = {
     Stage.REPLY_LEFT: Edge.WIRE,
     Stage.REPLY_DELIVERED: Edge.POD,
 }
-"""What has to be known of a node's interfaces before a hop that was not seen there counts."""
+"""Which interface of a node has to be known before a missing hop counts."""
 
 
 def _stopped(path: Sequence[Hop]) -> Hop | None:
-    """Return the hop behind the last one that was seen."""
-    seen = max((number for number, one in enumerate(path) if one.seen), default=-1)
+    """Return the hop after the last one that was seen."""
+    seen = max((number for number, hop in enumerate(path) if hop.seen), default=-1)
     return path[seen + 1] if seen + 1 < len(path) else None

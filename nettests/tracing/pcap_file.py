@@ -1,4 +1,4 @@
-"""Frames → the bytes of a capture file (pcap, LINKTYPE_RAW), for whoever opens it in Wireshark. Pure.
+"""Frames → the bytes of a capture file (pcap, LINKTYPE_RAW), for Wireshark. Pure.
 
 One file a node. Ethernet headers are left out, because not all tools show them; tunnels stay. Sources:
 draft-ietf-opsawg-pcap, section 4 and 5; tcpdump.org, "link-layer header types" (101).
@@ -19,19 +19,19 @@ IP_TYPES = frozenset({b"\x08\x00", b"\x86\xdd"})
 
 def pcap(frames: Iterable[Frame]) -> bytes:
     """Return a capture file of the frames that carry IP."""
-    found = [struct.pack("<IHHiIII", MAGIC, MAJOR, MINOR, 0, 0, SNAP_LENGTH, RAW)]
-    for one in frames:
-        data = _from_ip(one)
+    parts = [struct.pack("<IHHiIII", MAGIC, MAJOR, MINOR, 0, 0, SNAP_LENGTH, RAW)]
+    for frame in frames:
+        data = _from_ip(frame)
         if data:
-            whole, part = int(one.time), round(one.time % 1 * 1_000_000) % 1_000_000
-            found.append(
+            whole, part = int(frame.time), round(frame.time % 1 * 1_000_000) % 1_000_000
+            parts.append(
                 struct.pack("<IIII", whole & 0xFFFFFFFF, part, len(data), _length(data)) + data
             )
-    return b"".join(found)
+    return b"".join(parts)
 
 
 def _length(data: bytes) -> int:
-    """Return how long the packet was by its own header; a capture holds its beginning."""
+    """Return the packet's length by its own header; a capture may hold only its beginning."""
     stated = 0
     if data[0] >> 4 == IPV4 and len(data) >= IPV4_HEADER:
         stated = int.from_bytes(data[2:4])

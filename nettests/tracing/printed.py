@@ -23,7 +23,7 @@ FRAME_BYTES = 65536
 LINES = 200_000
 """Lines of one text: of a frame a dozen and a half, and as many again for what stands between."""
 LINE_BYTES = 2000
-"""Of one line; what stands behind is left out. Heads have some hundred characters."""
+"""Of one line; the rest is left out. Head lines have a few hundred characters."""
 UNREAD_SHOWN = 3
 LINE_SHOWN = 160
 
@@ -59,19 +59,19 @@ _EXPECTED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """The frames of a text, and unreadable lines of it, the first few."""
+    """The frames of a text, and its first few unreadable lines."""
 
     frames: tuple[Frame, ...]
     unread: tuple[str, ...] = ()
     cut: bool = False
-    """Whether there were more frames than are read."""
+    """Whether the text has more frames than are read."""
 
 
 @dataclass(slots=True)
 class _Lines:
     """What was read of a text so far."""
 
-    found: list[Frame] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     head: Frame | None = None
     data: bytearray = field(default_factory=bytearray)
@@ -81,24 +81,24 @@ class _Lines:
         self.head = head
 
     def end(self) -> None:
-        """Put the frame away that the lines so far were about; one without bytes is none."""
+        """Store the current frame; a frame without bytes is dropped."""
         if self.head is not None and self.data:
-            self.found.append(replace(self.head, data=bytes(self.data)))
+            self.frames.append(replace(self.head, data=bytes(self.data)))
         self.head, self.data = None, bytearray()
 
     def rest(self, line: str) -> None:
-        """Take a line that begins nothing: bytes of the frame, a comment, or something unknown."""
-        shown = _HEX.match(line)
-        if shown is not None:
+        """Take a line that begins no frame: bytes, a comment, or something unknown."""
+        hex_line = _HEX.match(line)
+        if hex_line is not None:
             if self.head is not None and len(self.data) < FRAME_BYTES:
-                self.data += bytes.fromhex(_even(shown[1].replace(" ", "")))
+                self.data += bytes.fromhex(_even(hex_line[1].replace(" ", "")))
         elif not _EXPECTED.match(line) and len(self.unread) < UNREAD_SHOWN:
             self.unread.append(line[:LINE_SHOWN])
 
 
 @dataclass(slots=True)
 class _Text:
-    """The lines of a text, within bounds: a node that means harm may print as much as it likes."""
+    """The lines of a text, within bounds: a hostile node may print any amount."""
 
     text: str
     cut: bool = False
@@ -133,7 +133,7 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
         if head is None:
             lines.rest(line)
             continue
-        if head[3] == "P":  # for another machine: it came to this interface, and not to this node
+        if head[3] == "P":  # for another machine: seen at this interface, not meant for this node
             lines.end()
             continue
         heads += 1
@@ -152,7 +152,7 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
         )
     lines.end()
     return Printed(
-        frames=tuple(lines.found),
+        frames=tuple(lines.frames),
         unread=tuple(lines.unread),
         cut=heads > FRAMES or more.cut,
     )
@@ -177,7 +177,7 @@ class _Component:
 
     @property
     def edge(self) -> Edge:
-        """What it leads to: virtual network cards to Pods, others to the wire, unless the switch itself made them."""
+        """What it leads to: virtual network cards to Pods, others to the wire, unless they are the switch's own."""
         kind, name = self.type.lower(), self.name.lower()
         if "vnic" in kind:
             return Edge.POD
@@ -189,7 +189,7 @@ class _Component:
 
 
 def read_pktmon(text: str) -> Printed:
-    """Return the frames in a log that ``pktmon etl2txt --hex`` made."""
+    """Return the frames in a log of ``pktmon etl2txt --hex``."""
     lines = _Lines()
     components: dict[str, _Component] = {}
     heads = 0
@@ -205,50 +205,50 @@ def read_pktmon(text: str) -> Printed:
             if mac := _MAC.search(about[3]):
                 components.setdefault(about[1], _Component()).mac = _colons(mac[0])
         elif (about := _COMPONENT.search(line)) is not None:
-            one = components.setdefault(about[1], _Component())
-            one.type, one.name = about[2].strip(), about[3].strip()
+            component = components.setdefault(about[1], _Component())
+            component.type, component.name = about[2].strip(), about[3].strip()
         else:
             lines.rest(line)
     lines.end()
-    frames = tuple(_placed(one, components) for one in lines.found)
+    frames = tuple(_placed(frame, components) for frame in lines.frames)
     return Printed(frames=frames, unread=tuple(lines.unread), cut=heads > FRAMES or more.cut)
 
 
 def _pktmon_head(head: re.Match[str]) -> Frame:
     hours, minutes, seconds = int(head[1]), int(head[2]), float(head[3])
-    said = dict(_fields(head[6]))
-    way = said.get("Direction", "")
+    fields = dict(_fields(head[6]))
+    way = fields.get("Direction", "")
     return Frame(
         time=3600.0 * hours + 60.0 * minutes + seconds,
         data=b"",
-        interface=said.get("Component", ""),
+        interface=fields.get("Component", ""),
         direction={"Rx": Direction.IN, "Tx": Direction.OUT}.get(way, Direction.UNKNOWN),
-        ethernet=said.get("Type", "Ethernet") == "Ethernet",
-        drop=_reason(said) if head[4] or "DropReason" in said else "",
-        edge_id=said.get("Edge", ""),
+        ethernet=fields.get("Type", "Ethernet") == "Ethernet",
+        drop=_reason(fields) if head[4] or "DropReason" in fields else "",
+        edge_id=fields.get("Edge", ""),
     )
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
-    for one in _FIELD.finditer(text):
-        yield one[1], one[2]
+    for match in _FIELD.finditer(text):
+        yield match[1], match[2]
 
 
-def _reason(said: dict[str, str]) -> str:
-    at = said.get("DropLocation", "")
-    return said.get("DropReason", "no reason stated") + (f" ({at})" if at else "")
+def _reason(fields: dict[str, str]) -> str:
+    at = fields.get("DropLocation", "")
+    return fields.get("DropReason", "no reason stated") + (f" ({at})" if at else "")
 
 
 def _placed(frame: Frame, components: dict[str, _Component]) -> Frame:
-    """Say where a frame was: a component's name, what it leads to, and at a Pod's card which way by its MAC address."""
-    one = components.get(frame.interface)
-    if one is None:
+    """Name the component of a frame and what it leads to; at a Pod's card, set the direction by its MAC address."""
+    component = components.get(frame.interface)
+    if component is None:
         return replace(frame, interface=f"component {frame.interface}" if frame.interface else "")
-    named = replace(frame, interface=f"{one.name} ({frame.interface})", edge=one.edge)
-    if one.edge is not Edge.POD:
+    named = replace(frame, interface=f"{component.name} ({frame.interface})", edge=component.edge)
+    if component.edge is not Edge.POD:
         return named
     to, sender = frame.data[:6].hex(":"), frame.data[6:12].hex(":")
-    way = {to: Direction.OUT, sender: Direction.IN}.get(one.mac, Direction.UNKNOWN)
+    way = {to: Direction.OUT, sender: Direction.IN}.get(component.mac, Direction.UNKNOWN)
     return replace(named, direction=way if frame.ethernet else Direction.UNKNOWN)
 
 

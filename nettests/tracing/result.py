@@ -1,4 +1,4 @@
-"""What a trace found, and what it rests on. Values."""
+"""The finding of a trace, and its evidence. Values."""
 
 from dataclasses import dataclass
 

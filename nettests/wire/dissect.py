@@ -33,10 +33,9 @@ IPV4_VERSION, IPV6_HEADER = 4, 40
 
 
 def dissect(frame: bytes, *, vxlan_port: int | None = None, ethernet: bool = True) -> Packet | None:
-    """Return the packet in an Ethernet frame, or ``None`` when it carries no IP.
+    """Return the packet in an Ethernet frame, or ``None`` if it carries no IP.
 
-    ``vxlan_port`` is another port than the usual ones that carries VXLAN. Without ``ethernet`` the frame begins with
-    its IP header.
+    ``vxlan_port`` is a VXLAN port besides the usual ones. Without ``ethernet`` the frame begins with its IP header.
     """
     if ethernet:
         return packet_of(Ether(frame), vxlan_port)
@@ -46,7 +45,7 @@ def dissect(frame: bytes, *, vxlan_port: int | None = None, ethernet: bool = Tru
 
 
 def packet_of(frame: Layer, vxlan_port: int | None = None) -> Packet | None:
-    """Return the packet in what scapy has read."""
+    """Return the packet from scapy's layers."""
     outer = _ip(frame)
     if outer is None:
         return None
@@ -84,7 +83,7 @@ def _tunnel(outer: Layer, vxlan_port: int | None) -> Layer | None:
     carrying = {ports.VXLAN, ports.VXLAN_OF_LINUX} | ({vxlan_port} if vxlan_port else set())
     if port not in carrying:
         return None
-    # scapy knows the usual ports; whatever else is stated is read here.
+    # scapy knows the usual ports; another stated one is read here.
     return outer[VXLAN] if VXLAN in outer else VXLAN(bytes(outer[UDP].payload))
 
 
@@ -121,7 +120,7 @@ def _flow(frame: Layer, ip: Layer, wrapped: Encapsulation | None) -> Packet:
 
 
 def _length(ip: Layer) -> int:
-    """Return the packet's length as its header states it; 0 where it states none."""
+    """Return the packet's length by its header; 0 if that states none."""
     if isinstance(ip, IP):
         return int(ip.len or 0)
     return int(ip.plen or 0) + IPV6_HEADER
@@ -129,12 +128,12 @@ def _length(ip: Layer) -> int:
 
 def _carried(ip: Layer, segment: Layer, length: int) -> int:
     header = 4 * int(segment.dataofs or 0) if isinstance(segment, TCP) else 8
-    own = 4 * int(ip.ihl or 0) if isinstance(ip, IP) else IPV6_HEADER
-    return max(0, length - own - header)
+    ip_header = 4 * int(ip.ihl or 0) if isinstance(ip, IP) else IPV6_HEADER
+    return max(0, length - ip_header - header)
 
 
 def _quoted(segment: Layer) -> Quoted | None:
-    """Return the packet that an ICMP error quotes; scapy gives its layers names of their own."""
+    """Return the packet that an ICMP error quotes; scapy has separate names for its layers."""
     for kind in (IPerror, IPerror6):
         if kind in segment:
             inner = segment[kind]
@@ -149,8 +148,8 @@ def _quoted(segment: Layer) -> Quoted | None:
 
 
 def _protocol(segment: Layer) -> Protocol | None:
-    known = ((TCP, Protocol.TCP), (UDP, Protocol.UDP), (ICMP, Protocol.ICMP))
-    for kind, protocol in (*known, (_ICMPv6, Protocol.ICMP)):
+    kinds = ((TCP, Protocol.TCP), (UDP, Protocol.UDP), (ICMP, Protocol.ICMP))
+    for kind, protocol in (*kinds, (_ICMPv6, Protocol.ICMP)):
         if isinstance(segment, kind):
             return protocol
     return None
@@ -166,7 +165,7 @@ def _is_later_fragment(ip: Layer) -> bool:
 
 
 def goes_out(frame: Layer) -> bool | None:
-    """Return which way a frame went, where the capture's own header (``LINUX_SLL``) tells; ``None`` elsewhere."""
+    """Return which way a frame went, by the capture's own header (``LINUX_SLL``); ``None`` without one."""
     for kind in (CookedLinux, CookedLinuxV2):
         if kind in frame:
             return bool(frame[kind].pkttype == OUTGOING)

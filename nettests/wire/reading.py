@@ -24,13 +24,13 @@ from nettests.tracing.sighting import Capture, Direction, Frame, Sighting
 from nettests.wire.dissect import dissect, goes_out, packet_of
 
 CAPTURE_BYTES = 64 * MIB
-"""Of one capture file. One flow of a few seconds has kilobytes."""
+"""Size limit of one capture file. One flow of a few seconds has kilobytes."""
 CAPTURE_FRAMES = 50_000
-"""Frames of one capture file: scapy dissects some thousands a second."""
+"""Most frames of one capture file: scapy dissects some thousands a second."""
 DISSECTING_SECONDS = 30.0
-"""For all frames of one capture file."""
+"""Time limit for all frames of one capture file."""
 UNREAD_SHOWN = 3
-"""Frames or lines that were not understood, and are shown."""
+"""How many frames or lines that were not understood are shown."""
 
 
 def read_capture(capture: bytes) -> Iterator[Packet]:
@@ -43,17 +43,17 @@ def read_capture(capture: bytes) -> Iterator[Packet]:
 
 
 def read_file(node: str, path: Path, *, vxlan_port: int | None = None) -> Capture:
-    """Return what a capture file of a node holds; ``PathError`` for what is none, or is too large."""
+    """Return the contents of a node's capture file; ``PathError`` if it is none, or is too large."""
     try:
-        found = path.stat()
-        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        status = path.stat()
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
             raise PathError(
                 f"{path} is no file: a device or a pipe may never end",
                 hint="save the capture into a file first",
             )
-        if found.st_size > CAPTURE_BYTES:
+        if status.st_size > CAPTURE_BYTES:
             raise PathError(
-                f"{path} has {found.st_size} bytes; captures of more than {spelled(CAPTURE_BYTES)} are not read",
+                f"{path} has {status.st_size} bytes; captures of more than {spelled(CAPTURE_BYTES)} are not read",
                 hint="cut it first, for example: tcpdump -r FILE -w SMALL.pcap port 28600",
             )
         with path.open("rb") as file:
@@ -64,7 +64,7 @@ def read_file(node: str, path: Path, *, vxlan_port: int | None = None) -> Captur
 
 
 def read_bytes(node: str, content: bytes, name: str, *, vxlan_port: int | None = None) -> Capture:
-    """Return what the content of a capture file holds, as far as it can be read."""
+    """Return the contents of a capture file, as far as it can be read."""
     try:
         frames = PcapReader(io.BytesIO(content))
     except (Scapy_Exception, EOFError, ValueError) as error:
@@ -96,7 +96,7 @@ _FILE_HEADER, _FRAME_HEADER, _LENGTH_AT = 24, 16, 8
 
 
 def _breaks_off(content: bytes) -> bool:
-    """Whether a pcap ends within a frame: what stood behind is missing, and scapy does not say so."""
+    """Whether a pcap ends within a frame: the rest is missing, and scapy does not report it."""
     order = _PCAP.get(content[:4])
     if order is None:
         return False
@@ -111,7 +111,7 @@ def _breaks_off(content: bytes) -> bool:
 
 @dataclass(slots=True)
 class _Taken:
-    """What was read of one file so far."""
+    """The packets of one file so far."""
 
     node: str
     vxlan_port: int | None
@@ -122,7 +122,7 @@ class _Taken:
     began: float = field(default_factory=time.monotonic)
 
     def take(self, frame: Layer) -> bool:
-        """Dissect one frame more; return whether another one is wanted."""
+        """Dissect one more frame; return whether another one is wanted."""
         self.frames += 1
         if self.frames > CAPTURE_FRAMES:
             self.doubt = f"only its first {CAPTURE_FRAMES} frames were read"
@@ -166,8 +166,8 @@ _DIRECTIONS = {True: Direction.OUT, False: Direction.IN}
 def dissected(
     node: str, frames: Iterable[Frame], *, vxlan_port: int | None = None
 ) -> tuple[tuple[tuple[Frame, Sighting], ...], tuple[str, ...]]:
-    """Return the packets in frames that a node's tool printed, each with its frame, and what could not be read."""
-    found: list[tuple[Frame, Sighting]] = []
+    """Return the packets in a node tool's frames, each with its frame, and the errors of unreadable frames."""
+    packets: list[tuple[Frame, Sighting]] = []
     unread: list[str] = []
     for frame in islice(frames, CAPTURE_FRAMES):
         try:
@@ -187,5 +187,5 @@ def dissected(
                 drop=frame.drop,
                 edge_id=frame.edge_id,
             )
-            found.append((frame, seen))
-    return tuple(found), tuple(unread)
+            packets.append((frame, seen))
+    return tuple(packets), tuple(unread)

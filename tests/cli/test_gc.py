@@ -41,7 +41,7 @@ def marks(
 DEAD = Leftover(
     ownership=marks(),
     namespace=NAMESPACE,
-    own=True,
+    own_namespace=True,
     state=State.DEAD,
     objects=("pods/a", "services/b"),
 )
@@ -49,7 +49,7 @@ ALIVE = replace(DEAD, state=State.ALIVE)
 KEPT = replace(DEAD, state=State.KEPT)
 STRANGE = replace(DEAD, strangers=("pods/theirs",))
 UNSEEN = replace(DEAD, unseen=("secrets: status 403",))
-BORROWED = replace(DEAD, own=False, namespace="theirs")
+BORROWED = replace(DEAD, own_namespace=False, namespace="theirs")
 
 
 def _dated(one: Leftover) -> Leftover:

@@ -69,7 +69,7 @@ def test_gc_lists_a_hostile_namespace_on_its_own_line(monkeypatch: pytest.Monkey
     now = datetime.now(UTC)
     marks = Ownership(run="abc", owner=NASTY, created=now, expires=now + timedelta(hours=1))
     left = Leftover(
-        ownership=marks, namespace=NASTY, own=True, state=State.ALIVE, strangers=(NASTY,)
+        ownership=marks, namespace=NASTY, own_namespace=True, state=State.ALIVE, strangers=(NASTY,)
     )
 
     class Quiet:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nettests.cluster import Connection, job_pods
-from nettests.cluster.job_pods import Found, find_job, follow, log_from_claim, log_of, look
+from nettests.cluster.job_pods import FoundJob, find_job, follow, log_from_claim, log_of, look
 from nettests.errors import ClusterError
 from nettests.job import Phase, pack, spelled_archive
 from tests.cluster.api import status
@@ -194,5 +194,7 @@ def test_a_claim_that_cannot_be_read_is_said(cluster: tuple[Held, Connection], m
     monkeypatch.setattr(job_pods, "FETCH_SECONDS", 0.1)
     reading(monkeypatch, held, state, log)
     with pytest.raises(ClusterError, match=said):
-        log_from_claim(connection, "nettests", Found(job=held.objects[f"{PLACE}/jobs/night"]), "x")
+        log_from_claim(
+            connection, "nettests", FoundJob(job=held.objects[f"{PLACE}/jobs/night"]), "x"
+        )
     assert not [path for path in held.objects if "-fetch-" in path]

@@ -51,7 +51,7 @@ def test_only_what_a_kubelet_was_to_start_and_did_not_goes(
     put(access, "unseen", BOUND, {"phase": "Pending"})
     put(access, "started", BOUND, STARTED)
     put(access, "unbound", UNBOUND, {"phase": "Pending"})
-    delete_unacknowledged(connection, OURS, access.made, HOME)
+    delete_unacknowledged(connection, OURS, access.created, HOME)
     assert pods(memory) == {"started", "unbound"}
 
 
@@ -62,7 +62,7 @@ def test_pods_of_others_stay(memory: Memory, connection: Connection) -> None:
     for place, item in memory.objects.items():
         if place[0].endswith("/pods"):
             item["spec"], item["status"] = BOUND, {"phase": "Pending"}
-    delete_unacknowledged(connection, OURS, Access(connection, OURS).made, HOME)
+    delete_unacknowledged(connection, OURS, Access(connection, OURS).created, HOME)
     assert pods(memory) == {"theirs", "copied"}
 
 
@@ -79,7 +79,7 @@ def test_one_that_a_kubelet_takes_meanwhile_stays(memory: Memory, tmp_path: Path
     connection = connected(taken, tmp_path)
     access = Access(connection, OURS)
     put(access, "late", BOUND, {"phase": "Pending"})
-    delete_unacknowledged(connection, OURS, access.made, HOME)
+    delete_unacknowledged(connection, OURS, access.created, HOME)
     assert pods(memory) == {"late"}
 
 
@@ -94,5 +94,5 @@ def test_what_cannot_be_deleted_is_left_to_the_end(memory: Memory, tmp_path: Pat
     connection = connected(forbidding, tmp_path)
     access = Access(connection, OURS)
     put(access, "unseen", BOUND, {"phase": "Pending"})
-    delete_unacknowledged(connection, OURS, access.made, HOME)
+    delete_unacknowledged(connection, OURS, access.created, HOME)
     assert pods(memory) == {"unseen"}

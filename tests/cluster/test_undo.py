@@ -8,7 +8,7 @@ import pytest
 from nettests.cluster import Connection
 from nettests.cluster import apply as module
 from nettests.cluster.access import Access
-from nettests.cluster.undo import Made, delete_run
+from nettests.cluster.undo import CreatedObjects, delete_run
 from nettests.errors import ClusterError
 from nettests.model.workload import Workload
 from tests.cluster.memory import Memory, connected, marks
@@ -40,7 +40,7 @@ def access(connection: Connection) -> Access:
 
 def end(access: Access, namespace: str | None = None) -> None:
     """End the run."""
-    delete_run(access.connection, OURS, access.made, wait=1, namespace=namespace)
+    delete_run(access.connection, OURS, access.created, wait=1, namespace=namespace)
 
 
 def standing(memory: Memory, plural: str) -> set[str]:
@@ -71,7 +71,7 @@ def test_a_namespace_that_was_recreated_under_its_name_stays(
 
 def test_a_creation_without_an_answer_is_undone(memory: Memory, access: Access) -> None:
     """The object may stand: its name and its marks have to do."""
-    access.made.call({"kind": "Namespace", "metadata": {"name": HOME}})
+    access.created.call({"kind": "Namespace", "metadata": {"name": HOME}})
     memory.put_namespace(HOME, OURS)
     end(access)
     assert standing(memory, "namespaces") == {"staging"}
@@ -139,7 +139,7 @@ def test_a_kind_that_may_not_be_listed_or_is_not_served_has_no_objects(
     memory: Memory, access: Access, code: int
 ) -> None:
     """Clusters before 1.21 have no CronJobs of that version."""
-    access.made.call({"kind": "CronJob", "metadata": {"name": "c", "namespace": "staging"}})
+    access.created.call({"kind": "CronJob", "metadata": {"name": "c", "namespace": "staging"}})
     memory.hidden = {"cronjobs": code}
     access.create(POD)
     end(access, "staging")
@@ -179,11 +179,11 @@ def test_a_namespace_that_stays_is_said(
     access.create({"kind": "Namespace", "metadata": {"name": HOME}})
     memory.stuck = True
     with pytest.raises(ClusterError, match="nettests-r1 is still terminating"):
-        delete_run(access.connection, OURS, access.made, wait=0.05)
+        delete_run(access.connection, OURS, access.created, wait=0.05)
 
 
 def test_nothing_made_is_nothing_removed(memory: Memory, connection: Connection) -> None:
     """A run that created nothing deletes nothing, whatever carries its marks."""
     memory.put_namespace(HOME, OURS)
-    delete_run(connection, OURS, Made(), wait=1)
+    delete_run(connection, OURS, CreatedObjects(), wait=1)
     assert memory.written == []

@@ -24,6 +24,9 @@ _DENIED = r"network-policy/.*/denied$"
 BY_PLUGIN = {
     "flannel": {_DENIED: "cni-netpol: connected"},
     "sdnbridge": {_DENIED: "cni-netpol: connected"},
+    "ovn-kubernetes": {
+        r"network-policy/windows-\d/.*/denied$": "cni-netpol-hybrid-overlay: connected"
+    },
     "azure-cni": {_DENIED: "cni-netpol-engine: unspecified"},
     "aws-vpc-cni": {_DENIED: "cni-netpol-engine: unspecified"},
 }

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from nettests.model.loss import (
     CLEAN,
     FALSE_RATE,
-    FOUND,
     POWER,
+    PROVEN_RATE,
     estimate,
     fewest_lost,
     lower_bound,
@@ -70,8 +70,8 @@ def test_one_lost_try_proves_nothing(sent: int) -> None:
 def test_so_many_tries_find_a_loss_of_one_percent() -> None:
     """They prove it with the chance that was wanted, and one try less does not."""
     wanted = tries()
-    assert tail(wanted, fewest_lost(wanted), FOUND) >= POWER
-    assert tail(wanted - 1, fewest_lost(wanted - 1), FOUND) < POWER
+    assert tail(wanted, fewest_lost(wanted), PROVEN_RATE) >= POWER
+    assert tail(wanted - 1, fewest_lost(wanted - 1), PROVEN_RATE) < POWER
     assert wanted == 662
 
 

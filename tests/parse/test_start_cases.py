@@ -152,7 +152,7 @@ def test_what_is_waited_for_is_what_the_case_looks_at(
 ) -> None:
     """Readiness, an end, or a restart."""
     case = pods.after("x", pods.pod(), how) if how else pods.starts("x", pods.pod())
-    assert start.come({"status": status}, case, "first") is come
+    assert start.conclusive({"status": status}, case, "first") is come
 
 
 @pytest.mark.parametrize(

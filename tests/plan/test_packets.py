@@ -81,6 +81,24 @@ def test_a_node_without_host_process_is_named() -> None:
     assert not [one for one in left if "windows" in one]
 
 
+def test_what_userspace_mode_opens_itself_is_not_captured() -> None:
+    """A Service is left out where kube-proxy of the client's node connects to the backend; Pods are captured there."""
+    facts = mixed()
+    nodes = tuple(
+        replace(node, kube_proxy=replace(node.kube_proxy, mode=known("userspace", "its arguments")))
+        if node.os is OS.WINDOWS
+        else node
+        for node in facts.nodes
+    )
+    plan = planned(replace(facts, nodes=nodes))
+    skipped = {skip.id: skip.reason for skip in plan.skips}
+    assert "connection of its own" in skipped["witnessed-service/windows-1/linux-1/other-node/tcp"]
+    assert {check.id for check in plan.checks} >= {
+        "witnessed-pod-to-pod/windows-1/linux-1/other-node/tcp",
+        "witnessed-service/linux-1/windows-1/other-node/tcp",
+    }
+
+
 @pytest.mark.parametrize(
     ("images", "image"),
     [

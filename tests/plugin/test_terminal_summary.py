@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nettests.parse.unread import Unread
-from nettests.plugin.terminal_summary import NAMED, SHOWN, _told, _unread
+from nettests.plugin.terminal_summary import NAMED, SHOWN, _incident_lines, _unread
 from nettests.report import build_results
 from tests.report.sweep import swept
 from tests.report.test_members import one_way
@@ -15,7 +15,7 @@ CHECK = "fleet-pod-to-pod/windows/linux/tcp"
 def test_each_check_of_the_fleet_is_told_with_its_members() -> None:
     """Who reads nothing but the terminal knows which pair to look at."""
     results = swept(one_way)
-    lines = [line for line, _ in _told(results.incidents[0], results)]
+    lines = [line for line, _ in _incident_lines(results.incidents[0], results)]
     assert lines[0] == (
         "Packets from node win-3 → linux-2 get no answer: 4 checks (4 fail), 4 members"
     )
@@ -27,7 +27,7 @@ def test_of_many_members_the_first_are_named() -> None:
     results = swept(one_way)
     labels = [f"win-{number} → linux-2" for number in range(1, 9)]
     many = replace(results.incidents[0], members=tuple(f"{CHECK}#{label}" for label in labels))
-    lines = [line for line, _ in _told(many, results)]
+    lines = [line for line, _ in _incident_lines(many, results)]
     assert f"  fail {CHECK}: {', '.join(labels[:NAMED])}, … and {8 - NAMED} more" in lines
 
 

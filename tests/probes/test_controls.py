@@ -145,7 +145,7 @@ def test_beside_a_resolver_that_answers_others_all_is_probed_at_once(
     bench.dialling[PROBE].hook = silence = Silence(name)
     probed = check(action(PROBE, TargetKind.SERVICE_FQDN, name_form=name), ALIVE, id=id_)
     sender = bench.observer([probed]).sender
-    sender.resolvers.told(PROBE, time.monotonic() + 60)
+    sender.resolvers.note_answer(PROBE, time.monotonic() + 60)
     probing = threading.Thread(target=Attempts().carry_out, args=(sender, probed))
     probing.start()
     eventually(lambda: silence.waiting == at_once)
@@ -221,7 +221,7 @@ def test_where_queries_get_lost_answers_that_disagree_are_enough(
     bench.dialling[PROBE].hook = hook
     probed = check(action(PROBE, TargetKind.SERVICE_FQDN, name_form=name), ALIVE)
     sender = bench.observer([probed]).sender
-    sender.resolvers.told(PROBE, time.monotonic() + 60)
+    sender.resolvers.note_answer(PROBE, time.monotonic() + 60)
     probing = threading.Thread(target=Attempts().carry_out, args=(sender, probed))
     probing.start()
     eventually(lambda: silence.waiting == bench.timing.successes)
@@ -247,7 +247,7 @@ def test_a_control_by_name_is_retried_beside_itself_where_its_resolver_answers_o
     )
     probed = check(NOWHERE, control)
     sender = bench.observer([probed]).sender
-    sender.resolvers.told(PROBE, time.monotonic() + (60 if answers else -60))
+    sender.resolvers.note_answer(PROBE, time.monotonic() + (60 if answers else -60))
     probing = threading.Thread(target=Controls().send, args=(sender, probed))
     probing.start()
     eventually(lambda: silence.waiting == sent_in_all)
@@ -277,7 +277,7 @@ def test_a_silent_question_at_the_kernels_pace_does_not_hold_the_next(
     )
     sender = bench.observer([probed]).sender
     for _ in range(refused):
-        sender.pace.told(PROBE, time.monotonic(), time.monotonic())
+        sender.pace.note_refusal(PROBE, time.monotonic(), time.monotonic())
     probing = threading.Thread(target=Attempts().carry_out, args=(sender, probed))
     probing.start()
     eventually(lambda: silence.waiting >= sent_in_all)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from nettests.model.words import OS
-from nettests.parse.during import Said, said_of
+from nettests.parse.during import DatagramAnswer, datagram_answers
 from nettests.probes.flow_client import flow_words
 
 
@@ -29,4 +29,4 @@ def test_only_addresses_become_part_of_a_script(system: OS) -> None:
 def test_a_line_counts_when_it_is_whole() -> None:
     """What a client prints may come in pieces, and hold lines that are none of its own."""
     text = "open\nback n1 server-1\nnone n2\nback n3 server-2 and more\nback n4 serv"
-    assert said_of(text) == [Said("n1", "server-1"), Said("n2", None)]
+    assert datagram_answers(text) == [DatagramAnswer("n1", "server-1"), DatagramAnswer("n2", None)]

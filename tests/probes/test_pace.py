@@ -22,7 +22,7 @@ def test_each_probe_has_a_limit_of_its_own() -> None:
     """The kernel counts by destination: what one probe was told takes nothing from another."""
     pace = Pace()
     for _ in range(BURST):
-        pace.told(PROBE, 100.0, 100.0)
+        pace.note_refusal(PROBE, 100.0, 100.0)
     assert pace.spent(PROBE, 100.1)
     assert not pace.spent("probe-linux-1-2", 100.1)
 
@@ -31,7 +31,7 @@ def test_a_refusal_that_nobody_heard_may_have_been_the_last() -> None:
     """Who gave up a connection does not hear that its last SYN was refused: of six some may be gone."""
     pace = Pace()
     for _ in range(BURST - UNHEARD):
-        pace.told(PROBE, 100.0, 100.0)
+        pace.note_refusal(PROBE, 100.0, 100.0)
     assert pace.spent(PROBE, 100.0 + SECONDS / 2)
     assert not pace.spent(PROBE, 100.0 + SECONDS)
 
@@ -46,7 +46,7 @@ def test_what_was_sent_later_explains_nothing() -> None:
     """A refusal told after a question was run was not told instead of its answer."""
     pace = Pace()
     for _ in range(BURST):
-        pace.told(PROBE, 100.5, 100.5)
+        pace.note_refusal(PROBE, 100.5, 100.5)
     assert not pace.spent(PROBE, 100.0)
 
 
@@ -54,7 +54,7 @@ def test_a_refusal_that_was_read_late_counts_at_the_worst_moment() -> None:
     """On a busy machine six that were sent a while ago may as well have been told just before the next question."""
     pace = Pace()
     for _ in range(BURST):
-        pace.told(PROBE, 90.0, 100.0)
+        pace.note_refusal(PROBE, 90.0, 100.0)
     assert pace.spent(PROBE, 100.0)
     assert pace.spent(PROBE, 95.0)
     assert not pace.spent(PROBE, 105.0)

@@ -15,8 +15,8 @@ def test_an_answer_counts_from_its_time_on() -> None:
     """What was answered before a question was sent tells nothing of it, and an older answer nothing newer."""
     resolvers = Resolvers()
     assert not resolvers.answered(PROBE, since=1)
-    resolvers.told(PROBE, 5)
-    resolvers.told(PROBE, 4)
+    resolvers.note_answer(PROBE, 5)
+    resolvers.note_answer(PROBE, 4)
     assert resolvers.answered(PROBE, since=5)
     assert not resolvers.answered(PROBE, since=5.1)
     assert not resolvers.answered("another", since=1)

@@ -75,7 +75,7 @@ def test_a_refusal_is_told_when_it_comes(bench: Bench) -> None:
     told: list[float] = []
 
     class Remembered(Pace):
-        def told(self, probe: str, since: float, until: float) -> None:
+        def note_refusal(self, probe: str, since: float, until: float) -> None:
             assert (probe, since < until) == (PROBE, True)
             told.append(until)
 

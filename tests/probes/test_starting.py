@@ -20,7 +20,7 @@ from nettests.probes import starting
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination
 from nettests.probes.objects import Blank
-from nettests.probes.start_objects import made_for, pod
+from nettests.probes.start_objects import manifest_for, pod
 from nettests.probes.starting import Starting
 from tests.probes.made import FACTS
 
@@ -331,7 +331,7 @@ def test_a_hook_names_the_address_of_the_other_pod() -> None:
     (container,) = cluster.created[0]["spec"]["containers"]
     hook = container["lifecycle"]["postStart"]["httpGet"]
     assert (hook["host"], hook["port"]) == ("10.244.1.9", 18080)
-    shown = made_for(action, FACTS.node("w1"), BLANK, "start-1")
+    shown = manifest_for(action, FACTS.node("w1"), BLANK, "start-1")
     assert pods.OTHER in json.dumps(shown)
 
 

@@ -12,7 +12,7 @@ from nettests.model.labels import REVISION, RUN_LABEL, SET_LABEL
 from nettests.model.workload import APART, MAKES, ROLLS_OUT, Workload
 from nettests.plan import pods
 from nettests.probes import start_objects, workloads
-from nettests.probes.start_objects import made_for, pod_made
+from nettests.probes.start_objects import manifest_for, pod_of
 from nettests.probes.starting import Starting
 from tests.probes.made import FACTS
 from tests.probes.test_starting import BLANK, READY, Cluster, examine, question
@@ -62,7 +62,7 @@ def test_an_object_is_made_for_the_node_found_by_its_label_and_removed(kind: Wor
     assert cluster.deleted == [f"{path}/start-1"]
     assert record["pods"] == [{"metadata": {"name": "start-1-a"}, "status": READY}]
     assert (done.tool, done.context["kind"]) == ("workload", kind.value)
-    assert pod_made(made)["spec"] == template["spec"]
+    assert pod_of(made)["spec"] == template["spec"]
 
 
 def test_only_a_cron_job_is_waited_for_longer_than_a_controller_takes() -> None:
@@ -137,20 +137,22 @@ def test_a_change_that_is_refused_again_and_again_says_nothing() -> None:
 def test_a_roll_out_never_takes_the_last_pod_away_first() -> None:
     """The strategy leaves room for one Pod more, and none for one less."""
     then = Afterwards(how=ROLLS_OUT)
-    item = made_for(question(worked(Workload.DEPLOYMENT, ROLLS_OUT)), FACTS.node("w1"), BLANK, "s")
-    assert item == workloads.around(pod_of("s"), Workload.DEPLOYMENT, then, "")
+    item = manifest_for(
+        question(worked(Workload.DEPLOYMENT, ROLLS_OUT)), FACTS.node("w1"), BLANK, "s"
+    )
+    assert item == workloads.around(pod_named("s"), Workload.DEPLOYMENT, then, "")
     limits = item["spec"]["strategy"]["rollingUpdate"]
     assert limits == {"maxSurge": 1, "maxUnavailable": 0}
 
 
-def pod_of(name: str) -> Object:
+def pod_named(name: str) -> Object:
     """Return the Pod around which such an object is made."""
     return start_objects.pod(worked(Workload.DEPLOYMENT), FACTS.node("w1"), BLANK, name)
 
 
 def test_two_pods_keep_away_from_each_other_on_one_node() -> None:
     """By the label that they share, required of the scheduler."""
-    item = made_for(question(worked(Workload.DEPLOYMENT, APART)), FACTS.node("w1"), BLANK, "s")
+    item = manifest_for(question(worked(Workload.DEPLOYMENT, APART)), FACTS.node("w1"), BLANK, "s")
     (term,) = item["spec"]["template"]["spec"]["affinity"]["podAntiAffinity"][
         "requiredDuringSchedulingIgnoredDuringExecution"
     ]

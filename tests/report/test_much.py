@@ -9,7 +9,7 @@ from nettests.model.loss import estimate
 from nettests.model.service import Crowd, ServiceSettings
 from nettests.model.words import Outcome, Question, Verdict
 from nettests.report.incidents.loss import lossy
-from nettests.report.incidents.much import CONNECTIONS, REMOVED, SERVICES, much_of, said_of
+from nettests.report.incidents.much import CONNECTIONS, REMOVED, SERVICES, amount_sentence, much_of
 from nettests.report.incidents.phrases import cause_of
 from nettests.report.incidents.traits import Kind, Trait, traits_of
 from nettests.report.results import CheckResult
@@ -46,8 +46,8 @@ def test_each_thing_that_is_looked_at_has_a_subject_of_its_own(crowd: Crowd | No
 )
 def test_what_becomes_of_it_is_said(what: str, node: str, system: str, said: str) -> None:
     """On a node, on those of a system, or everywhere."""
-    assert said_of(what, node, system, "get no answer", judged=True) == said
-    assert said_of(what, node, system, "cannot be judged", judged=False).endswith(
+    assert amount_sentence(what, node, system, "get no answer", judged=True) == said
+    assert amount_sentence(what, node, system, "cannot be judged", judged=False).endswith(
         "cannot be judged"
     )
 

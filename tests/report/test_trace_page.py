@@ -8,7 +8,7 @@ import pytest
 
 from nettests.report.trace_page import FRAMES_SHOWN, render_trace
 from nettests.report.trace_picture import picture
-from nettests.report.trace_words import frame, resent, told
+from nettests.report.trace_words import frame, resent, terminal_lines
 from nettests.tracing.finding import Finding
 from nettests.tracing.hops import Stage
 from nettests.tracing.mark import Marked, Way
@@ -38,7 +38,7 @@ UNTRANSLATED = made((PATH[0], seen("win-1", WIRE_OUT, packet())))
 
 def test_a_terminal_shows_ten_lines() -> None:
     """Question, both halves of the path, frames, finding and next step; no more than a dozen lines."""
-    lines = list(told(UNTRANSLATED))
+    lines = list(terminal_lines(UNTRANSLATED))
     text = "\n".join(lines)
     assert len(lines) <= 12
     assert "[win-1] ✓ sent → ✗ translated" in text
@@ -50,7 +50,7 @@ def test_a_terminal_shows_ten_lines() -> None:
 
 def test_a_whole_path_has_no_cross() -> None:
     """Where nothing is wrong every hop has its tick."""
-    text = "\n".join(told(made(PATH, answered=True)))
+    text = "\n".join(terminal_lines(made(PATH, answered=True)))
     assert "✗" not in text
     assert "·" not in text
     assert "[win-1] ✓ left" not in text.partition("reply")[2].partition("\n")[0]
@@ -61,7 +61,7 @@ def test_packets_that_were_sent_again_are_counted() -> None:
     again = replace(PATH[0], time=2.0)
     assert resent(made((PATH[0], again))) == 1
     assert resent(made(PATH[:3])) == 0
-    assert "1 packet sent again" in "\n".join(told(made((PATH[0], again))))
+    assert "1 packet sent again" in "\n".join(terminal_lines(made((PATH[0], again))))
 
 
 def test_a_frame_is_told_with_tunnel_flags_and_drop() -> None:

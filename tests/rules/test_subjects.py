@@ -15,7 +15,7 @@ from nettests.rules.subjects import (
     KUBE_PROXY_POD,
     L2BRIDGE,
     OVERLAY,
-    is_told_later,
+    is_reported_later,
     subject_of,
     why_not_about,
 )
@@ -84,13 +84,13 @@ def without_pod(**facts: Fact[Any]) -> NodeFacts:
 def test_what_a_node_is_to_tell_of_its_kube_proxy_is_waited_for() -> None:
     """Mode and DSR of one without a Pod; what is never told, and what is known, is not."""
     facts = mixed()
-    assert is_told_later(KERNELSPACE, facts, without_pod())
-    assert is_told_later(DSR, facts, without_pod())
-    assert not is_told_later(KUBE_PROXY_POD, facts, without_pod())
-    assert not is_told_later(KERNELSPACE, facts, without_pod(mode=known("userspace", "test")))
-    assert not is_told_later(KERNELSPACE, facts, without_pod(as_pod=known(True, "test")))
-    assert not is_told_later(KERNELSPACE, facts, without_pod(as_pod=unknown("not listed")))
-    assert not is_told_later(KERNELSPACE, facts, None)
+    assert is_reported_later(KERNELSPACE, facts, without_pod())
+    assert is_reported_later(DSR, facts, without_pod())
+    assert not is_reported_later(KUBE_PROXY_POD, facts, without_pod())
+    assert not is_reported_later(KERNELSPACE, facts, without_pod(mode=known("userspace", "test")))
+    assert not is_reported_later(KERNELSPACE, facts, without_pod(as_pod=known(True, "test")))
+    assert not is_reported_later(KERNELSPACE, facts, without_pod(as_pod=unknown("not listed")))
+    assert not is_reported_later(KERNELSPACE, facts, None)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import Connection, connect
-from nettests.cluster.undo import Made
+from nettests.cluster.undo import CreatedObjects
 from nettests.model.cluster_profile import Timing
 from nettests.session.cleanup import EXPIRES_AFTER, clean_up, ownership
 from nettests.session.holding import Holding
@@ -62,7 +62,7 @@ def test_what_could_not_be_removed_is_told_with_the_command_that_does(
     connection: Connection, namespace: str | None, where: str
 ) -> None:
     """The API server's reason first; of a namespace of others its name, where gc has to look."""
-    left = clean_up(connection, ownership(RUN), Made(), wait=0, namespace=namespace)
+    left = clean_up(connection, ownership(RUN), CreatedObjects(), wait=0, namespace=namespace)
     assert "not yours" in left
     assert left.endswith(f"; remove it with: nettests gc --run {RUN}{where} --yes")
 

@@ -73,7 +73,7 @@ def connection(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection
     for found in find(opened, watch=False):
         for item in found.items:
             delete_object(opened, item)
-        if found.own:
+        if found.own_namespace:
             opened.delete(f"/api/v1/namespaces/{found.namespace}")
     eventually(lambda: not namespaces(opened))
     opened.close()
@@ -97,7 +97,7 @@ def test_a_run_that_renews_its_lease_is_alive_and_one_that_died_is_not(
     assert not one(connection).removable
     dies(lease)
     found = one(connection)
-    assert (found.state, found.removable, found.own) == (State.DEAD, True, True)
+    assert (found.state, found.removable, found.own_namespace) == (State.DEAD, True, True)
     assert remove(connection, [found], wait=30) == {}
     assert find(connection) == ()
 
@@ -162,7 +162,7 @@ def test_in_a_namespace_of_others_only_marked_objects_go(connection: Connection)
     connection.create("/api/v1/namespaces/default/pods", pod("theirs", "default"))
     dies(lease)
     found = one(connection)
-    assert (found.state, found.own, found.namespace) == (State.DEAD, False, "default")
+    assert (found.state, found.own_namespace, found.namespace) == (State.DEAD, False, "default")
     assert set(found.objects) == {"pod/ours", "lease/nettests"}
     assert remove(connection, [found], wait=30) == {}
     left = connection.items("/api/v1/namespaces/default/pods")

@@ -8,7 +8,7 @@ import pytest
 from nettests.model.cluster_profile import ClusterProfile, Images
 from nettests.model.words import OS
 from nettests.session.head import new_run_id
-from nettests.session.preflight_evidence import _one_of_each, _ports, _unserved, _words
+from nettests.session.preflight_evidence import _ports, _refusal_reason, _sample_pods, _unserved
 from tests.plan.clusters import cluster, mixed, node
 
 
@@ -25,7 +25,7 @@ from tests.plan.clusters import cluster, mixed, node
 )
 def test_why_a_pod_is_refused_is_told_without_the_pod_that_sent_it(body: str, why: str) -> None:
     """Its name means nothing to anybody; what is no such refusal is told as it came."""
-    assert _words(body) == why
+    assert _refusal_reason(body) == why
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_a_port_of_a_pod_is_held_on_its_node_where_it_says_so(
 
 def test_one_pod_of_each_kind_and_system_is_tried() -> None:
     """On a node of that system; a system that the cluster lacks is not tried."""
-    kinds = dict(_one_of_each(mixed()))
+    kinds = dict(_sample_pods(mixed()))
     assert set(kinds) == {"pod-linux", "node-linux", "pod-windows", "node-windows"}
     for kind, pod in kinds.items():
         assert pod.os is OS(kind.partition("-")[2])
         assert pod.name == f"preflight-{kind}"
         assert f"-{pod.os}-" in pod.node
     linux = cluster(node("linux-1", 1))
-    assert set(dict(_one_of_each(linux))) == {"pod-linux", "node-linux"}
+    assert set(dict(_sample_pods(linux))) == {"pod-linux", "node-linux"}
 
 
 def test_nodes_that_no_image_serves_are_named_with_the_reason() -> None:

@@ -246,9 +246,9 @@ def test_what_a_pod_missed_that_was_started_again_is_no_failure(journal: Journal
     target = CHECK.each[0].target.pod
     sheet = round_of(journal, failing=len(CHECK.each))
     _excuse(PLAN.checks, sheet, EXPECTED, standing("10.1.1.7"), standing("10.1.1.7"))
-    assert set(sheet.told(CHECK).values()) == {Verdict.FAIL}
+    assert set(sheet.verdicts_of(CHECK).values()) == {Verdict.FAIL}
     _excuse(PLAN.checks, sheet, EXPECTED, standing("10.1.1.7"), standing("10.1.1.8"))
-    told = sheet.told(CHECK)
+    told = sheet.verdicts_of(CHECK)
     excused = {one.id for one in CHECK.each if one.target.pod == target}
     assert {name for name, one in told.items() if one is Verdict.UNKNOWN} == excused
     assert excused < told.keys() - {CHECK.id}

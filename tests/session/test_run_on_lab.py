@@ -17,7 +17,7 @@ from nettests.cluster.collect import remove
 from nettests.cluster.follow import delete_pod
 from nettests.cluster.leftovers import find
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.undo import Made
+from nettests.cluster.undo import CreatedObjects
 from nettests.model.labels import RUN_LABEL
 from nettests.model.words import Outcome, Verdict
 from nettests.session.cleanup import clean_up, ownership
@@ -185,6 +185,6 @@ def test_somebody_elses_run_is_left_alone(lab: Lab) -> None:
     connection = lab.connect()
     other = {"name": "nettests-other", "labels": {RUN_LABEL: "other"}}
     connection.create("/api/v1/namespaces", {"metadata": other})
-    assert clean_up(connection, ownership("other"), Made(), wait=5) == ""
+    assert clean_up(connection, ownership("other"), CreatedObjects(), wait=5) == ""
     assert len(namespaces(connection, "other")) == 1
     connection.delete("/api/v1/namespaces/nettests-other")

@@ -157,7 +157,7 @@ def test_an_error_tells_what_it_is_about() -> None:
     error = Ether() / IP(src="10.0.0.9", dst="10.0.0.1") / ICMP(type=3, code=4) / quoted
     packet = wire.dissect(bytes(error))
     assert packet is not None
-    assert packet.told_too_big
+    assert packet.reports_too_big
     assert packet.quoted is not None
     assert (packet.quoted.source_port, packet.quoted.destination_port) == (28002, 80)
 

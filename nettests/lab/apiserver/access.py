@@ -75,7 +75,7 @@ class Access:
         return token
 
     def revoke(self, token: str) -> None:
-        """Accept an issued token no more; those that the server was started with stay."""
+        """Revoke an issued token; tokens from the server's start stay valid."""
         if self._ends.pop(token, None) is not None:
             del self._tokens[token]
 

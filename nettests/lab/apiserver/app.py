@@ -224,8 +224,8 @@ def _handler(wanted: Request, resource: Resource) -> Handler:
         if wanted.subresource == "status":
             handler = _STATUS_VERBS.get(wanted.verb)
         else:
-            verbs, found = _SUBRESOURCES[wanted.subresource]
-            handler = found if wanted.verb in verbs else None
+            verbs, subresource_handler = _SUBRESOURCES[wanted.subresource]
+            handler = subresource_handler if wanted.verb in verbs else None
     elif resource.verbs == ("create",):
         handler = _create_only(resource) if wanted.verb == "create" else None
     else:

@@ -1,7 +1,7 @@
 """One HTTP/1.1 exchange with a pod, an endpoint or a kubelet over a dialled connection, by h11.
 
-The request's body is sent whole; the answer's is passed on as it comes. A new connection per request:
-nothing is kept alive, so that what is seen from the other side is one connection each time.
+The request's body is sent whole; the answer's is passed on as it comes. Each request opens a new connection;
+nothing is kept alive.
 """
 
 import asyncio

@@ -34,7 +34,7 @@ def prepare(objects: Objects, settings: ApiSettings) -> None:
     _ensure(objects, resources.SERVICES, "default", service)
     if settings.version.minor >= resources.SERVICE_CIDRS.since:
         _name_service_networks(objects, settings)
-    _furnish(objects, settings)
+    _fill_namespaces(objects, settings)
 
 
 def _name_service_networks(objects: Objects, settings: ApiSettings) -> None:
@@ -64,7 +64,7 @@ def _ensure(objects: Objects, resource: Resource, namespace: str, item: Json) ->
         objects.create(resource, namespace, item)
 
 
-def _furnish(objects: Objects, settings: ApiSettings) -> None:
+def _fill_namespaces(objects: Objects, settings: ApiSettings) -> None:
     for record in objects.store.records(resources.NAMESPACES.key):
         if record.body["metadata"].get("deletionTimestamp"):
             continue
@@ -82,5 +82,5 @@ async def keep_namespaces(objects: Objects, settings: ApiSettings) -> None:
     store: Store = objects.store
     with store.subscribe(resources.NAMESPACES.key) as subscription:
         while True:
-            _furnish(objects, settings)
+            _fill_namespaces(objects, settings)
             await subscription.wait(_LONGEST_WAIT)

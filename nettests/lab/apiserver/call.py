@@ -61,7 +61,7 @@ class Call:
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing shall be stored; only ``All`` is a value (422 otherwise)."""
+        """Whether the request is a dry run; the only valid value is ``All`` (422 otherwise)."""
         values = self.http.query.getall("dryRun", [])
         for value in values:
             if value != "All":
@@ -105,7 +105,9 @@ class Call:
         return Ending.TOLD if hook is None else hook(channel)
 
     @asynccontextmanager
-    async def kept(self, channel: ChannelRequest, cut: Callable[[], None]) -> AsyncIterator[None]:
+    async def cuttable(
+        self, channel: ChannelRequest, cut: Callable[[], None]
+    ) -> AsyncIterator[None]:
         """Keep an open channel where faults can cut it."""
         faults = self.server.settings.faults
         handle = faults.opened(channel, cut)

@@ -54,14 +54,14 @@ def age(item: Json) -> str:
 
 
 def at(path: str, default: Any = "", *, text: bool = False) -> Cell:
-    """Return the cell of what stands at ``path``, or ``default`` where nothing does."""
+    """Return the cell with the value at ``path``, or ``default`` without one."""
 
     def cell(item: Json) -> Any:
         value: Any = item
         for step in path.split("."):
             value = value.get(step) if isinstance(value, dict) else None
-        found = default if value in (None, "") else value
-        return str(found) if text else found
+        shown = default if value in (None, "") else value
+        return str(shown) if text else shown
 
     return cell
 
@@ -72,7 +72,7 @@ def ratio(part: Cell, whole: Cell) -> Cell:
 
 
 def count(*paths: str) -> Cell:
-    """Return the cell of how many entries stand at these paths."""
+    """Return the cell that counts the entries at these paths."""
     return lambda item: sum(len(at(path, ())(item)) for path in paths)
 
 
@@ -186,21 +186,21 @@ def service_external(service: Json) -> str:
     return ",".join(external) or NONE
 
 
-def _first(found: list[str], none: str) -> str:
-    more = len(found) - _MOST_ENDPOINTS
-    shown = ",".join(found[:_MOST_ENDPOINTS]) or none
+def _first(addresses: list[str], none: str) -> str:
+    more = len(addresses) - _MOST_ENDPOINTS
+    shown = ",".join(addresses[:_MOST_ENDPOINTS]) or none
     return f"{shown} + {more} more..." if more > 0 else shown
 
 
 def endpoints(item: Json) -> str:
     """Return the first addresses with ports."""
-    found = [
+    addresses = [
         f"{address['ip']}:{port['port']}"
         for subset in item.get("subsets") or ()
         for port in subset.get("ports") or ()
         for address in subset.get("addresses") or ()
     ]
-    return _first(found, NONE)
+    return _first(addresses, NONE)
 
 
 def slice_ports(item: Json) -> str:
@@ -210,8 +210,8 @@ def slice_ports(item: Json) -> str:
 
 def slice_endpoints(item: Json) -> str:
     """Return the first addresses of an EndpointSlice."""
-    found = [address for each in item.get("endpoints") or () for address in each["addresses"]]
-    return _first(found, _UNSET)
+    addresses = [address for each in item.get("endpoints") or () for address in each["addresses"]]
+    return _first(addresses, _UNSET)
 
 
 def event_seen(*fields: str) -> Cell:
@@ -226,7 +226,7 @@ def event_object(item: Json) -> str:
 
 
 def event_source(item: Json) -> str:
-    """Return who tells of an event, and on which host."""
+    """Return the component that reported an event, and its host."""
     source = item.get("source") or {}
     component = source.get("component") or item.get("reportingComponent", "")
     host = source.get("host")

@@ -32,7 +32,7 @@ class NotAcceptedError(Exception):
 
 
 def require_upgrade(request: web.Request, *, what: str, kubectl: str) -> None:
-    """Raise 400 when a request does not request a WebSocket; SPDY is told which client it takes."""
+    """Raise 400 unless the request upgrades to WebSocket; the answer to SPDY names clients that work."""
     upgrade = request.headers.get("Upgrade", "").lower()
     if upgrade.startswith("spdy/"):
         raise bad_request(

@@ -21,13 +21,13 @@ Json = dict[str, Any]
 _LOG = logging.getLogger(__name__)
 _LONGEST_WAIT = 3600.0
 _GATHER = 0.05
-"""Seconds in which departures are gathered: the whole store is looked at after each."""
+"""Seconds in which deletions are gathered: each collection looks at the whole store."""
 _FOREGROUND = "foregroundDeletion"
 _ORPHAN = "orphan"
 
 
 async def run(objects: Objects) -> None:
-    """Collect whenever something departs, until cancelled."""
+    """Collect after deletions, until cancelled."""
     seen = -1
     with objects.store.subscribe_all() as subscription:
         while True:
@@ -92,8 +92,8 @@ def _finalize(objects: Objects, resource: Resource, owner: Record) -> None:
             for reference in record.body["metadata"].get("ownerReferences") or ()
         }
         for kind, record in dependents:
-            own = record.body["metadata"]["uid"] in owners
-            _delete(objects, kind, record, propagation="Foreground" if own else "Background")
+            is_owner = record.body["metadata"]["uid"] in owners
+            _delete(objects, kind, record, propagation="Foreground" if is_owner else "Background")
         if not dependents:
             _release(objects, resource, owner, _FOREGROUND)
 

@@ -23,7 +23,7 @@ _IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
 _DONE = frozenset({"Succeeded", "Failed"})
 _FINALIZER = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
 _BY_DEFAULT = {"jobs.batch": "Orphan"}
-"""What becomes of dependents where nobody says so: a Job leaves its Pods behind (``pkg/registry/batch/job/strategy.go``)."""
+"""The default propagation policy, which orphans the Pods of a Job (``pkg/registry/batch/job/strategy.go``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,8 @@ def _check(resource: Resource, record: Record, options: DeleteOptions) -> None:
     name = meta["name"]
     if resource is resources.NAMESPACES and name in _IMMORTAL:
         raise status.forbidden(resource, name, "this namespace may not be deleted")
-    if resource is resources.NAMESPACES:  # its storage compares by itself, in words of its own
+    # the storage of namespaces compares preconditions itself, with other messages
+    if resource is resources.NAMESPACES:
         stated = (
             ("UID", options.uid, "uid"),
             ("ResourceVersion", options.version, "resourceVersion"),

@@ -20,22 +20,22 @@ _READY_CHECKS = ("ping", "log", "informer-sync", "poststarthook/storage-readines
 OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
-def version(told: Version) -> Json:
+def version(release: Version) -> Json:
     """Return ``/version``."""
     return {
-        "major": told.major,
-        "minor": str(told.minor),
-        "emulationMajor": told.major,
-        "emulationMinor": str(told.minor),
-        "minCompatibilityMajor": told.major,
-        "minCompatibilityMinor": str(told.minor - 1),
-        "gitVersion": told.git,
-        "gitCommit": told.commit,
+        "major": release.major,
+        "minor": str(release.minor),
+        "emulationMajor": release.major,
+        "emulationMinor": str(release.minor),
+        "minCompatibilityMajor": release.major,
+        "minCompatibilityMinor": str(release.minor - 1),
+        "gitVersion": release.git,
+        "gitCommit": release.commit,
         "gitTreeState": "clean",
-        "buildDate": told.build_date,
-        "goVersion": told.go,
+        "buildDate": release.build_date,
+        "goVersion": release.go,
         "compiler": "gc",
-        "platform": told.platform,
+        "platform": release.platform,
     }
 
 
@@ -65,31 +65,31 @@ def core_versions(settings: ApiSettings) -> Json:
 
 
 def _group(name: str, version_name: str) -> Json:
-    known = {"groupVersion": f"{name}/{version_name}", "version": version_name}
-    return {"name": name, "versions": [known], "preferredVersion": known}
+    group_version = {"groupVersion": f"{name}/{version_name}", "version": version_name}
+    return {"name": name, "versions": [group_version], "preferredVersion": group_version}
 
 
 def group_list(minor: int) -> Json:
     """Return ``/apis`` of Kubernetes 1.``minor``, as all documents here are of one release."""
-    found = [_group(*group) for group in resources.groups(minor)]
-    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
+    groups = [_group(*group) for group in resources.groups(minor)]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def group(name: str, minor: int) -> Json | None:
     """Return ``/apis/<group>``, if the group is served."""
-    for known, version_name in resources.groups(minor):
-        if known == name:
-            return {"kind": "APIGroup", "apiVersion": "v1", **_group(known, version_name)}
+    for group_name, version_name in resources.groups(minor):
+        if group_name == name:
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(group_name, version_name)}
     return None
 
 
 def resource_list(group_name: str, version_name: str, minor: int) -> Json | None:
     """Return ``/api/v1`` or ``/apis/<group>/<version>``, if it is served."""
-    found = resources.in_group(group_name, version_name, minor)
-    if not found:
+    served = resources.in_group(group_name, version_name, minor)
+    if not served:
         return None
-    listed = [entry for resource in found for entry in _entries(resource)]
-    api_version = found[0].api_version
+    listed = [entry for resource in served for entry in _entries(resource)]
+    api_version = served[0].api_version
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",
@@ -158,19 +158,22 @@ def openapi_v2() -> bytes:
 
 def openapi_index(minor: int) -> Json:
     """Return ``/openapi/v3``."""
-    names = ["api/v1", *(f"apis/{name}/{known}" for name, known in resources.groups(minor))]
+    names = [
+        "api/v1",
+        *(f"apis/{name}/{version_name}" for name, version_name in resources.groups(minor)),
+    ]
     return {"paths": {name: {"serverRelativeURL": f"/openapi/v3/{name}"} for name in names}}
 
 
 def openapi(group_name: str, version_name: str, minor: int) -> Json | None:
     """Return ``/openapi/v3/…`` of one group: its PATCH operations and their parameters."""
-    found = resources.in_group(group_name, version_name, minor)
-    if not found:
+    served = resources.in_group(group_name, version_name, minor)
+    if not served:
         return None
     return {
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "unversioned"},
-        "paths": dict(_patch_path(resource) for resource in found if "patch" in resource.verbs),
+        "paths": dict(_patch_path(resource) for resource in served if "patch" in resource.verbs),
         "components": {"schemas": {}},
     }
 

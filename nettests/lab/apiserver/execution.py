@@ -101,7 +101,7 @@ async def _accepted(
     session: Callable[[Call, Json, Channels], Awaitable[None]],
 ) -> web.StreamResponse:
     channels = await Channels.accept(call.http, protocol)
-    async with call.kept(channel, channels.cut):
+    async with call.cuttable(channel, channels.cut):
         shown = (_STDOUT, "stdout"), (_STDERR, "stderr"), (_ERROR, "")
         first = next(number for number, name in shown if not name or flag(call.http.query, name))
         await channels.send(first, b"")
@@ -118,13 +118,13 @@ def _runs(pod: Json, container: str) -> bool:
 
 
 async def _run(call: Call, where: Json, channels: Channels) -> None:
-    given = _Input()
-    program = asyncio.ensure_future(_probe_kubelet(call, where, channels, given))
-    reader = asyncio.ensure_future(_read(channels, given))
+    client_input = _Input()
+    program = asyncio.ensure_future(_probe_kubelet(call, where, channels, client_input))
+    reader = asyncio.ensure_future(_read(channels, client_input))
     await asyncio.wait({program, reader}, return_when=asyncio.FIRST_COMPLETED)
     try:
         if not program.done():
-            return  # the client has gone: what runs for it is ended with the channel
+            return  # the client has gone: its program ends with the channel
         status = program.result()
         ending = call.ending(call.channel("exec", where["node"]))
         if ending is Ending.NEVER:
@@ -142,16 +142,16 @@ async def _run(call: Call, where: Json, channels: Channels) -> None:
                 await task
 
 
-async def _read(channels: Channels, given: _Input) -> None:
+async def _read(channels: Channels, client_input: _Input) -> None:
     async for channel, data in channels.receive():
         if channel == _STDIN:
-            given.put(data)
+            client_input.put(data)
         elif channel == CLOSE_CHANNEL and data[:1] == bytes([_STDIN]):
-            given.end()
-    given.end()
+            client_input.end()
+    client_input.end()
 
 
-async def _probe_kubelet(call: Call, where: Json, channels: Channels, given: _Input) -> Json:
+async def _probe_kubelet(call: Call, where: Json, channels: Channels, client_input: _Input) -> Json:
     query = call.http.query
 
     def output(channel: int, name: str) -> Callable[[bytes], Awaitable[None]]:
@@ -171,7 +171,7 @@ async def _probe_kubelet(call: Call, where: Json, channels: Channels, given: _In
             pod=call.name,
             container=where["container"],
             argv=argv,
-            stdin=given.read if flag(query, "stdin") else None,
+            stdin=client_input.read if flag(query, "stdin") else None,
             stdout=output(_STDOUT, "stdout"),
             stderr=output(_STDERR, "stderr"),
             tty=flag(query, "tty"),
@@ -222,22 +222,22 @@ async def _show(call: Call, where: Json, channels: Channels) -> None:
     reader = asyncio.ensure_future(_read(channels, _Input()))
 
     async def lines() -> list[bytes]:
-        found = await kubelet.log(
+        log_lines = await kubelet.log(
             namespace=call.namespace, pod=call.name, container=container, previous=False
         )
-        return [line for _, line in found]
+        return [line for _, line in log_lines]
 
     mute = call.server.settings.faults.attach_mute
     try:
         if mute is not None and mute(call.channel("attach", where["node"])):
             await reader
-        told = len(await lines())
+        sent = len(await lines())
         while not reader.done() and is_running(call, container):
             await asyncio.wait({reader}, timeout=_POLL_SECONDS)
-            found = await lines()
-            for line in found[told:]:
+            log_lines = await lines()
+            for line in log_lines[sent:]:
                 await channels.send(_STDOUT, line)
-            told = len(found)
+            sent = len(log_lines)
     finally:
         reader.cancel()
         with suppress(asyncio.CancelledError):

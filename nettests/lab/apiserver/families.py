@@ -159,20 +159,20 @@ def _inferred_families(spec: Json, settings: ApiSettings) -> Iterator[FieldError
 
 
 def _unconfigured(spec: Json, settings: ApiSettings) -> Iterator[FieldError]:
-    known = configured(settings)
-    if spec["ipFamilyPolicy"] == _REQUIRE and len(known) < 2:
+    configured_families = configured(settings)
+    if spec["ipFamilyPolicy"] == _REQUIRE and len(configured_families) < 2:
         detail = "this cluster is not configured for dual-stack services"
         yield invalid_value(_POLICY, _REQUIRE, detail)
     for index, family in enumerate(spec.get("ipFamilies") or ()):
-        if family not in known:
+        if family not in configured_families:
             yield invalid_value(
                 f"spec.ipFamilies[{index}]", family, "not configured on this cluster"
             )
 
 
-def _complete_families(spec: Json, known: Sequence[str], default: str) -> None:
+def _complete_families(spec: Json, configured_families: Sequence[str], default: str) -> None:
     """Begin with the default family, and add the missing one to what is not SingleStack."""
     families = list(spec.get("ipFamilies") or (default,))
     if spec["ipFamilyPolicy"] != _SINGLE and len(families) == 1:
-        families += [family for family in known if family not in families]
+        families += [family for family in configured_families if family not in families]
     spec["ipFamilies"] = families

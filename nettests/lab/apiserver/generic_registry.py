@@ -122,8 +122,8 @@ class Objects:
 
     def _prepare_metadata(self, resource: Resource, namespace: str, item: Json) -> None:
         meta = item.setdefault("metadata", {})
-        given = meta.get("namespace", "")
-        if resource.namespaced and given and given != namespace:
+        stated = meta.get("namespace", "")
+        if resource.namespaced and stated and stated != namespace:
             raise status.bad_request(
                 "the namespace of the provided object does not match the namespace sent on the request"
             )

@@ -84,13 +84,13 @@ def _create_pod(pod: Json, context: Context) -> list[FieldError]:
         *pod_validation.pod_spec(pod["spec"], allow_privileged=allowed),
         *pod_validation.pod_create(pod["spec"]),
     ]
-    wrong = [error for error in errors if _looked_at(error, context.settings)]
+    wrong = [error for error in errors if _in_force(error, context.settings)]
     if not wrong:  # validating admission comes after validation: LimitRanger, PodSecurity, webhooks
         why = limit_range.refusal(pod, ranges)
         if why:
             raise forbidden(resources.PODS, pod["metadata"]["name"], why)
         _secure_pod(pod, context)
-        _ask_webhook(pod, context)
+        _call_webhook(pod, context)
     return wrong
 
 
@@ -101,7 +101,7 @@ def _mutate(pod: Json, context: Context) -> None:
         pod_defaults.fill_pod(pod)
 
 
-def _ask_webhook(pod: Json, context: Context) -> None:
+def _call_webhook(pod: Json, context: Context) -> None:
     webhook = context.settings.faults.validating
     if webhook is not None and (why := webhook(pod)):
         raise ApiError(403, "Forbidden", why)
@@ -118,7 +118,7 @@ def _secure_pod(pod: Json, context: Context) -> None:
         raise forbidden(resources.PODS, pod["metadata"]["name"], why)
 
 
-def _looked_at(error: FieldError, settings: ApiSettings) -> bool:
+def _in_force(error: FieldError, settings: ApiSettings) -> bool:
     """Whether the rule that ``error`` comes from is in force: those about Windows can be switched off."""
     if windows.is_about_host_process(error):
         return settings.host_process_rules
@@ -163,9 +163,9 @@ def _update_pod(old: Json, new: Json, _context: Context) -> list[FieldError]:
 
 
 def _other_services(item: Json, context: Context) -> list[Json]:
-    own = (item["metadata"].get("namespace", ""), item["metadata"]["name"])
+    full_name = (item["metadata"].get("namespace", ""), item["metadata"]["name"])
     stored = context.store.records(resources.SERVICES.key)
-    return [record.body for record in stored if record.name != own]
+    return [record.body for record in stored if record.name != full_name]
 
 
 def _create_service(service: Json, context: Context) -> list[FieldError]:

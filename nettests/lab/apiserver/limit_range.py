@@ -19,49 +19,51 @@ def fill(pod: Json, ranges: Iterable[Json]) -> None:
         default = limit.get("default") or {}
         requests = {**default, **(limit.get("defaultRequest") or {})}
         for container in (*(spec.get("initContainers") or ()), *spec["containers"]):
-            own = container.setdefault("resources", {})
-            for kind, given in (("limits", default), ("requests", requests)):
-                if given:
-                    own[kind] = {**given, **(own.get(kind) or {})}
+            resources = container.setdefault("resources", {})
+            for kind, defaults in (("limits", default), ("requests", requests)):
+                if defaults:
+                    resources[kind] = {**defaults, **(resources.get(kind) or {})}
 
 
 def refusal(pod: Json, ranges: Iterable[Json]) -> str:
     """Return why the namespace does not take the pod, or nothing."""
     ranges, spec = list(ranges), pod["spec"]
-    found: list[str] = []
+    violations: list[str] = []
     for limit in _limits(ranges, "Container"):
         for container in (*(spec.get("initContainers") or ()), *spec["containers"]):
-            found += _compared(limit, "Container", container.get("resources") or {})
+            violations += _compared(limit, "Container", container.get("resources") or {})
     for limit in _limits(ranges, "Pod"):
-        found += _compared(limit, "Pod", _sums(spec["containers"]))
-    return found[0] if len(found) == 1 else f"[{', '.join(found)}]" if found else ""
+        violations += _compared(limit, "Pod", _sums(spec["containers"]))
+    if len(violations) > 1:
+        return f"[{', '.join(violations)}]"
+    return violations[0] if violations else ""
 
 
-def _compared(limit: Json, kind: str, own: Json) -> Iterator[str]:
-    requests, limits = own.get("requests") or {}, own.get("limits") or {}
+def _compared(limit: Json, kind: str, resources: Json) -> Iterator[str]:
+    requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
     for name, least in (limit.get("min") or {}).items():
-        said = f"minimum {name} usage per {kind} is {least}"
+        rule = f"minimum {name} usage per {kind} is {least}"
         if name not in requests:
-            yield f"{said}.  No request is specified"
+            yield f"{rule}.  No request is specified"
         elif quantities.read(requests[name]) < quantities.read(least):
-            yield f"{said}, but request is {requests[name]}"
+            yield f"{rule}, but request is {requests[name]}"
     for name, most in (limit.get("max") or {}).items():
-        said = f"maximum {name} usage per {kind} is {most}"
+        rule = f"maximum {name} usage per {kind} is {most}"
         if name not in limits:
-            yield f"{said}.  No limit is specified"
+            yield f"{rule}.  No limit is specified"
         elif quantities.read(limits[name]) > quantities.read(most):
-            yield f"{said}, but limit is {limits[name]}"
+            yield f"{rule}, but limit is {limits[name]}"
 
 
 def _sums(containers: Iterable[Json]) -> Json:
     """Add up what containers state; what one of them leaves open counts as nothing."""
-    found: Json = {"requests": {}, "limits": {}}
+    totals: Json = {"requests": {}, "limits": {}}
     for container in containers:
-        for kind, sums in found.items():
+        for kind, sums in totals.items():
             for name, text in ((container.get("resources") or {}).get(kind) or {}).items():
                 total = quantities.read(sums.get(name, "0")) + quantities.read(text)
                 sums[name] = quantities.spelled(total, name)
-    return found
+    return totals
 
 
 def _limits(ranges: Iterable[Json], kind: str) -> Iterator[Json]:

@@ -29,15 +29,15 @@ def container_of(pod: Json, wanted: str) -> str:
     name = pod["metadata"]["name"]
     spec = pod["spec"]
     names = [each["name"] for each in spec.get("containers") or ()]
-    known = [*names, *(each["name"] for each in spec.get("initContainers") or ())]
+    all_names = [*names, *(each["name"] for each in spec.get("initContainers") or ())]
     if wanted:
-        if wanted not in known:
+        if wanted not in all_names:
             raise bad_request(f"container {wanted} is not valid for pod {name}")
         return wanted
     default = (pod["metadata"].get("annotations") or {}).get(
         "kubectl.kubernetes.io/default-container"
     )
-    if default in known:
+    if default in all_names:
         return str(default)
     if len(names) > 1:
         raise bad_request(
@@ -64,8 +64,8 @@ def _status(pod: Json, container: str) -> Json:
     for field in ("containerStatuses", "initContainerStatuses"):
         for each in status.get(field) or ():
             if each["name"] == container:
-                found: Json = each
-                return found
+                container_status: Json = each
+                return container_status
     return {}
 
 
@@ -157,7 +157,7 @@ def _render(lines: Lines, *, timestamps: bool) -> bytes:
 
 
 async def _follow(
-    call: Call, response: web.StreamResponse, node: str, container: str, told: int
+    call: Call, response: web.StreamResponse, node: str, container: str, sent: int
 ) -> None:
     timestamps = flag(call.http.query, "timestamps")
     running = True
@@ -168,10 +168,10 @@ async def _follow(
             lines = await _lines(call, node, container, previous=False)
         except ApiError:
             return
-        told = min(told, len(lines))
-        if len(lines) > told:
-            await response.write(_render(lines[told:], timestamps=timestamps))
-            told = len(lines)
+        sent = min(sent, len(lines))
+        if len(lines) > sent:
+            await response.write(_render(lines[sent:], timestamps=timestamps))
+            sent = len(lines)
 
 
 def is_running(call: Call, container: str) -> bool:

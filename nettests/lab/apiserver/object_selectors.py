@@ -55,16 +55,16 @@ class _Parser:
         self._at = 0
 
     def requirements(self) -> list[Requirement]:
-        found: list[Requirement] = []
+        requirements: list[Requirement] = []
         while self._peek():
-            found.append(self._requirement())
+            requirements.append(self._requirement())
             if self._peek() == ",":
                 self._next()
                 if not self._peek():
                     raise _bad("found '', expected: identifier after ','")
             elif self._peek():
                 raise _bad(f"found '{self._peek()}', expected: ',' or 'end of string'")
-        return found
+        return requirements
 
     def _requirement(self) -> Requirement:
         negated = self._peek() == "!"

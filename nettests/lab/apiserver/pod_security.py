@@ -47,17 +47,17 @@ def refusal(
     if minor < SINCE or level not in {"baseline", "restricted"}:
         return ""
     exempt = windows_exempt and minor >= _WINDOWS_EXEMPT
-    found = list(_found(pod["spec"], restricted=level == "restricted", exempt=exempt))
-    if not found:
+    violations = list(_violations(pod["spec"], restricted=level == "restricted", exempt=exempt))
+    if not violations:
         return ""
     version = labels.get(f"{ENFORCE}-version", "latest")
-    return f'violates PodSecurity "{level}:{version}": {", ".join(found)}'
+    return f'violates PodSecurity "{level}:{version}": {", ".join(violations)}'
 
 
-def _found(spec: Json, *, restricted: bool, exempt: bool) -> Iterator[str]:
+def _violations(spec: Json, *, restricted: bool, exempt: bool) -> Iterator[str]:
     yield from _host_namespaces(spec)
     yield from _host_ports(spec)
-    yield from _setters(spec, "privileged", lambda own: own.get("privileged") is True)
+    yield from _setters(spec, "privileged", lambda context: context.get("privileged") is True)
     yield from _host_process(spec)
     if not restricted:
         yield from _capabilities(spec)
@@ -81,11 +81,11 @@ def _host_ports(spec: Json) -> Iterator[str]:
     ports: set[str] = set()
 
     def uses(container: Json) -> bool:
-        own = {
+        host_ports = {
             str(port["hostPort"]) for port in container.get("ports") or () if port.get("hostPort")
         }
-        ports.update(own)
-        return bool(own)
+        ports.update(host_ports)
+        return bool(host_ports)
 
     names = _named(spec, uses)
     if names:
@@ -95,7 +95,7 @@ def _host_ports(spec: Json) -> Iterator[str]:
 
 
 def _setters(spec: Json, field: str, bad: Callable[[Json], bool]) -> Iterator[str]:
-    names = _named(spec, lambda one: bad(one.get("securityContext") or {}))
+    names = _named(spec, lambda container: bad(container.get("securityContext") or {}))
     if names:
         yield f"{field} ({_containers(names)} must not set securityContext.{field}=true)"
 
@@ -122,9 +122,9 @@ def _capabilities(spec: Json) -> Iterator[str]:
     added: set[str] = set()
 
     def adds(container: Json) -> bool:
-        own = set(_listed(container, "add")) - _DEFAULT_CAPABILITIES
-        added.update(own)
-        return bool(own)
+        capabilities = set(_listed(container, "add")) - _DEFAULT_CAPABILITIES
+        added.update(capabilities)
+        return bool(capabilities)
 
     names = _named(spec, adds)
     if names:
@@ -135,7 +135,10 @@ def _capabilities(spec: Json) -> Iterator[str]:
 
 
 def _escalation(spec: Json) -> Iterator[str]:
-    names = _named(spec, lambda one: _own(one).get("allowPrivilegeEscalation") is not False)
+    names = _named(
+        spec,
+        lambda container: _security_context(container).get("allowPrivilegeEscalation") is not False,
+    )
     if names:
         yield (
             f"allowPrivilegeEscalation != false ({_containers(names)} must set "
@@ -144,12 +147,14 @@ def _escalation(spec: Json) -> Iterator[str]:
 
 
 def _dropped(spec: Json) -> Iterator[str]:
-    names = _named(spec, lambda one: "ALL" not in _listed(one, "drop"))
-    adding = _named(spec, lambda one: bool(set(_listed(one, "add")) - {"NET_BIND_SERVICE"}))
+    names = _named(spec, lambda container: "ALL" not in _listed(container, "drop"))
+    adding = _named(
+        spec, lambda container: bool(set(_listed(container, "add")) - {"NET_BIND_SERVICE"})
+    )
     added = {
         name
-        for _, one in containers(spec)
-        for name in _listed(one, "add")
+        for _, container in containers(spec)
+        for name in _listed(container, "add")
         if name != "NET_BIND_SERVICE"
     }
     details = []
@@ -166,7 +171,9 @@ def _dropped(spec: Json) -> Iterator[str]:
 
 def _non_root(spec: Json) -> Iterator[str]:
     of_pod = (spec.get("securityContext") or {}).get("runAsNonRoot")
-    explicit = _named(spec, lambda one: _own(one).get("runAsNonRoot") is False)
+    explicit = _named(
+        spec, lambda container: _security_context(container).get("runAsNonRoot") is False
+    )
     setters = [
         *(["pod"] if of_pod is False else []),
         *([_containers(explicit)] if explicit else []),
@@ -175,7 +182,9 @@ def _non_root(spec: Json) -> Iterator[str]:
         who = " and ".join(setters)
         yield f"runAsNonRoot != true ({who} must not set securityContext.runAsNonRoot=false)"
         return
-    silent = _named(spec, lambda one: _own(one).get("runAsNonRoot") is None)
+    silent = _named(
+        spec, lambda container: _security_context(container).get("runAsNonRoot") is None
+    )
     if silent and of_pod is not True:
         who = f"pod or {_containers(silent)}"
         yield f"runAsNonRoot != true ({who} must set securityContext.runAsNonRoot=true)"
@@ -183,11 +192,11 @@ def _non_root(spec: Json) -> Iterator[str]:
 
 def _seccomp(spec: Json) -> Iterator[str]:
     def kind(holder: Json) -> str | None:
-        found = (_own(holder).get("seccompProfile") or {}).get("type")
-        return str(found) if found else None
+        profile_type = (_security_context(holder).get("seccompProfile") or {}).get("type")
+        return str(profile_type) if profile_type else None
 
     allowed = {"RuntimeDefault", "Localhost"}
-    lacking = _named(spec, lambda one: (kind(one) or kind(spec)) not in allowed)
+    lacking = _named(spec, lambda container: (kind(container) or kind(spec)) not in allowed)
     if lacking:
         yield (
             f"seccompProfile (pod or {_containers(lacking)} must set "
@@ -195,17 +204,17 @@ def _seccomp(spec: Json) -> Iterator[str]:
         )
 
 
-def _own(holder: Json) -> Json:
+def _security_context(holder: Json) -> Json:
     context: Json = holder.get("securityContext") or {}
     return context
 
 
 def _listed(container: Json, field: str) -> list[str]:
-    return list((_own(container).get("capabilities") or {}).get(field) or ())
+    return list((_security_context(container).get("capabilities") or {}).get(field) or ())
 
 
 def _named(spec: Json, bad: Callable[[Json], bool]) -> list[str]:
-    return [str(one["name"]) for _, one in containers(spec) if bad(one)]
+    return [str(container["name"]) for _, container in containers(spec) if bad(container)]
 
 
 def _containers(names: list[str]) -> str:

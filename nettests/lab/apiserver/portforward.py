@@ -47,7 +47,7 @@ async def forward(call: Call) -> web.StreamResponse:
         return not_accepted()
     ports = _ports(call)
     channels = await Channels.accept(call.http, protocol)
-    async with call.kept(channel, channels.cut):
+    async with call.cuttable(channel, channels.cut):
         await _Session(call, kubelet, channels, ports).run()
         await channels.close()
     return channels.socket
@@ -105,21 +105,21 @@ class _Session:
                 namespace=self._call.namespace, pod=self._call.name, port=port
             )
         except (OSError, NotRunningError) as error:
-            await self._complain(index, port, error)
+            await self._send_error(index, port, error)
             return
         writer = asyncio.create_task(_write(stream, self._incoming[index]))
         try:
             while data := await stream.reader.read(_CHUNK):
                 await self._channels.send(2 * index, data)
         except ConnectionError as error:
-            await self._complain(index, port, error)
+            await self._send_error(index, port, error)
         finally:
             writer.cancel()
             with suppress(asyncio.CancelledError):
                 await writer
             stream.writer.close()
 
-    async def _complain(self, index: int, port: int, error: Exception) -> None:
+    async def _send_error(self, index: int, port: int, error: Exception) -> None:
         text = forward_error(self._call, port, error)
         await self._channels.send(2 * index + 1, text.encode())
 

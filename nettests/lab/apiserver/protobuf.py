@@ -130,21 +130,21 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 def _message(data: bytes, name: str) -> Json:
     names = _NUMBERS[name].split()
     declared = types()[name]
-    found: Json = {}
+    message: Json = {}
     for number, value in _fields(data):
         field = names[number - 1] if number <= len(names) else "-"
         if field == "-":
             continue
         kind = "{}Quantity" if f"{name}.{field}" in _QUANTITIES else declared[field]
         if kind.startswith("[]"):
-            found.setdefault(field, []).append(_value(value, kind[2:]))
+            message.setdefault(field, []).append(_value(value, kind[2:]))
         elif kind.startswith("{}"):
             entry = dict(_fields(_as_bytes(value)))
             key = _as_bytes(entry.get(1, b"")).decode()
-            found.setdefault(field, {})[key] = _map_value(entry.get(2, b""), f"{name}.{field}")
+            message.setdefault(field, {})[key] = _map_value(entry.get(2, b""), f"{name}.{field}")
         elif value not in {0, b""}:
-            found[field] = _value(value, kind)
-    return found
+            message[field] = _value(value, kind)
+    return message
 
 
 def _map_value(value: int | bytes, path: str) -> str:

@@ -88,7 +88,7 @@ async def proxy(call: Call) -> web.StreamResponse:
         raise _unreachable(why)
     stream = await _dial(call, target)
     try:
-        async with call.kept(channel, stream.writer.close):
+        async with call.cuttable(channel, stream.writer.close):
             return await _exchange(call, stream, target)
     finally:
         stream.writer.close()
@@ -139,15 +139,15 @@ def _node_target(call: Call) -> Target:
     scheme, name, port = split_name(call.name, call.resource)
     node = call.server.objects.require(resources.NODES, "", name).body
     status = node.get("status") or {}
-    found = {each["type"]: each["address"] for each in status.get("addresses") or ()}
-    if "InternalIP" not in found:
+    addresses = {each["type"]: each["address"] for each in status.get("addresses") or ()}
+    if "InternalIP" not in addresses:
         raise bad_request("address not allowed")
     kubelet = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get(
         "Port", _KUBELET_PORT
     )
     number = _number(port, kubelet)
     tls = scheme == "https" or (number == kubelet and not scheme)
-    return Target(address=found["InternalIP"], port=number, node=name, tls=tls)
+    return Target(address=addresses["InternalIP"], port=number, node=name, tls=tls)
 
 
 def _service_target(call: Call) -> Target:
@@ -162,15 +162,15 @@ def _service_target(call: Call) -> Target:
                 break
         else:
             raise unavailable(f'no service port {port} found for service "{name}"')
-    found = _endpoints(call, name, wanted)
-    if not found:
+    endpoints = _endpoints(call, name, wanted)
+    if not endpoints:
         raise unavailable(f'no endpoints available for service "{shown}"')
-    address, number, node = random.choice(found)  # noqa: S311  not a secret
+    address, number, node = random.choice(endpoints)  # noqa: S311  not a secret
     return Target(address=address, port=number, node=node, tls=scheme == "https")
 
 
 def _endpoints(call: Call, service: str, port: str) -> list[tuple[str, int, str]]:
-    found = []
+    endpoints = []
     for record in call.server.store.records(resources.ENDPOINT_SLICES.key, call.namespace):
         labels = record.body["metadata"].get("labels") or {}
         if labels.get("kubernetes.io/service-name") != service:
@@ -180,14 +180,14 @@ def _endpoints(call: Call, service: str, port: str) -> list[tuple[str, int, str]
             for each in record.body.get("ports") or ()
             if each.get("name", "") == port and each.get("protocol", "TCP") == "TCP"
         ]
-        found += [
+        endpoints += [
             (address, number, each.get("nodeName", ""))
             for each in record.body.get("endpoints") or ()
             if (each.get("conditions") or {}).get("ready", True)
             for address in each["addresses"]
             for number in numbers
         ]
-    return found
+    return endpoints
 
 
 async def _dial(call: Call, target: Target) -> Duplex:

@@ -17,13 +17,13 @@ _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(m|[kMGTPE]|[KMGTPE]i|)")
 
 
 def read(text: object) -> Fraction:
-    """Return an amount; what is none counts as nothing, because values are stored unchecked."""
-    found = _QUANTITY.fullmatch(str(text))
-    return Fraction(found[1]) * _UNITS[found[2]] if found else Fraction(0)
+    """Return an amount; text that is none counts as 0, because values are stored unchecked."""
+    match = _QUANTITY.fullmatch(str(text))
+    return Fraction(match[1]) * _UNITS[match[2]] if match else Fraction(0)
 
 
 def spelled(amount: Fraction, resource: str) -> str:
-    """Return an amount of a resource as quotas tell it: memory in binary units, the rest in thousandths."""
+    """Return an amount of a resource as quotas show it: memory in binary units, the rest in thousandths."""
     if amount.denominator != 1:
         return f"{int(amount * 1000)}m"
     whole = int(amount)

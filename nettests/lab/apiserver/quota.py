@@ -24,14 +24,14 @@ QUOTAS = "resourcequotas"
 
 def charge(resource: Resource, item: Json) -> dict[str, Fraction]:
     """Return what an object costs, by the names that quotas have for it."""
-    one = Fraction(1)
-    costs = {f"count/{resource.qualified}": one}
+    unit = Fraction(1)
+    costs = {f"count/{resource.qualified}": unit}
     if resource.plural in {"configmaps", "secrets", "services", "resourcequotas"}:
-        costs[resource.plural] = one
+        costs[resource.plural] = unit
     if resource.key == resources.SERVICES.key:
         costs |= _service(item["spec"])
     if resource.key == resources.PODS.key and item.get("status", {}).get("phase") not in _ENDED:
-        costs |= {"pods": one, **_pod(item["spec"])}
+        costs |= {"pods": unit, **_pod(item["spec"])}
     return costs
 
 
@@ -48,9 +48,9 @@ def _pod(spec: Json) -> dict[str, Fraction]:
     """Add up the containers; init containers run one by one, so that the greatest of them counts."""
     return {
         name: max(
-            sum((_amount(one, name) for one in spec["containers"]), Fraction(0)),
+            sum((_amount(container, name) for container in spec["containers"]), Fraction(0)),
             max(
-                (_amount(one, name) for one in spec.get("initContainers") or ()),
+                (_amount(container, name) for container in spec.get("initContainers") or ()),
                 default=Fraction(0),
             ),
         )
@@ -97,16 +97,18 @@ def _refusal(quota: Json, resource: Resource, item: Json, store: Store) -> str:
 
 def _unstated(spec: Json, concerned: Iterable[str]) -> list[str]:
     """Return which containers leave open what a quota limits: ``requests.cpu for: a,b``."""
-    found = []
+    unstated = []
     every = (*(spec.get("initContainers") or ()), *spec["containers"])
     for key in sorted(concerned):
         name = _ALIASES.get(key, key)
         if name not in _COMPUTE:
             continue
-        lacking = [str(one["name"]) for one in every if _stated(one, name) is None]
+        lacking = [
+            str(container["name"]) for container in every if _stated(container, name) is None
+        ]
         if lacking:
-            found.append(f"{key} for: {','.join(lacking)}")
-    return found
+            unstated.append(f"{key} for: {','.join(lacking)}")
+    return unstated
 
 
 def _hard(quota: Json) -> dict[str, Fraction]:

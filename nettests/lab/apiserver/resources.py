@@ -1,7 +1,7 @@
 """The kinds this API serves: group, version, plural, kind, scope, verbs, subresources.
 
-One table, read by discovery, routing, storage and tables. Kinds that only stand in other groups'
-clothes (``events.k8s.io``) share the storage of the original through ``storage``.
+One table, read by discovery, routing, storage and tables. A kind that a second group serves too
+(``events.k8s.io``) shares the storage of the first through ``storage``.
 """
 
 from collections.abc import Iterator
@@ -262,8 +262,8 @@ _STORED = {item.key: item for item in RESOURCES if not item.storage}
 
 def find(group: str, version: str, plural: str, minor: int) -> Resource | None:
     """Return the resource that Kubernetes 1.``minor`` serves at a path, if any."""
-    found = _BY_PATH.get((group, version, plural))
-    return found if found is not None and found.since <= minor else None
+    resource = _BY_PATH.get((group, version, plural))
+    return resource if resource is not None and resource.since <= minor else None
 
 
 def of_key(key: str) -> Resource:

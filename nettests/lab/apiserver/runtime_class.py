@@ -14,17 +14,21 @@ def refusal(pod: Json, runtime_class: Json | None) -> str:
     if runtime_class is None:
         return f'pod rejected: RuntimeClass "{spec["runtimeClassName"]}" not found'
     scheduling = runtime_class.get("scheduling") or {}
-    wanted, own = scheduling.get("nodeSelector") or {}, spec.get("nodeSelector") or {}
-    for key in sorted(wanted.keys() & own.keys()):
-        if wanted[key] != own[key]:
+    wanted, node_selector = scheduling.get("nodeSelector") or {}, spec.get("nodeSelector") or {}
+    for key in sorted(wanted.keys() & node_selector.keys()):
+        if wanted[key] != node_selector[key]:
             return (
                 f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {wanted[key]}; "
-                f"pod.spec.nodeSelector[{key}] = {own[key]}"
+                f"pod.spec.nodeSelector[{key}] = {node_selector[key]}"
             )
     if wanted:
-        spec["nodeSelector"] = {**own, **wanted}
+        spec["nodeSelector"] = {**node_selector, **wanted}
     tolerations = spec.get("tolerations") or []
-    added = [one for one in scheduling.get("tolerations") or () if one not in tolerations]
+    added = [
+        toleration
+        for toleration in scheduling.get("tolerations") or ()
+        if toleration not in tolerations
+    ]
     if added:
         spec["tolerations"] = [*tolerations, *added]
     if overhead := (runtime_class.get("overhead") or {}).get("podFixed"):

@@ -104,7 +104,7 @@ class Faults:
     channel_down: ChannelDown | None = None
     exec_ending: ExecEnding | None = None
     attach_mute: Callable[[ChannelRequest], bool] | None = None
-    """Whether nothing of a container comes to who attaches to it."""
+    """Whether clients that attach to a container get no output."""
     allow_privileged: bool = True
     """What ``--allow-privileged`` is: without it no privileged and no HostProcess container is valid."""
     mutating: Mutating | None = None
@@ -147,7 +147,7 @@ class ApiSettings:
     ca_certificate: str = ""
     """PEM, published in every namespace as ConfigMap ``kube-root-ca.crt``."""
     bookmark_seconds: float = 2.0
-    """How long a watch hears nothing before it is told how far the others have come."""
+    """Seconds without an event after which a watch gets a bookmark."""
     windows_pod_rules: bool = True
     """Fields of pods are refused where ``os.name`` rules them out."""
     windows_container_rules: bool = True

@@ -21,7 +21,7 @@ Pinned = tuple[str, str]
 """A path in :data:`PINNED` and the only value of interest there."""
 
 PINNED = ("spec.nodeName", "metadata.name")
-"""What watches may be kept apart by: kubelets follow the Pods of their node, and their own Node."""
+"""Fields by which watches are grouped: kubelets watch the Pods of their node and their own Node."""
 
 _FIRST_VERSION = 100
 
@@ -76,7 +76,7 @@ class Change:
 
 
 Selects = Callable[[Record], bool]
-"""Whether a record is among those that somebody follows."""
+"""Whether a subscription wants a record."""
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class _Collection:
     history: list[Change] = field(default_factory=list)
     watchers: set["Subscription"] = field(default_factory=set)
     pinned: dict[Pinned, set["Subscription"]] = field(default_factory=dict)
-    """Those that want to know of objects alone that have, or had, one value at a path."""
+    """Subscriptions to objects that have, or had, one value at a path."""
     oldest: int = 0
 
 
@@ -200,14 +200,14 @@ class Store:
 
 def _concerned(collection: _Collection, change: Change) -> set["Subscription"]:
     """Return the subscriptions to a value that the object has, or had before."""
-    found: set[Subscription] = set()
+    subscriptions: set[Subscription] = set()
     if collection.pinned:
         for record in filter(None, (change.record, change.previous)):
             for path in PINNED:
                 outer, inner = path.split(".")
                 value = (record.body.get(outer) or {}).get(inner) or ""
-                found |= collection.pinned.get((path, str(value)), set())
-    return found
+                subscriptions |= collection.pinned.get((path, str(value)), set())
+    return subscriptions
 
 
 class Subscription:
@@ -228,7 +228,7 @@ class Subscription:
         self._watchers.discard(self)
 
     def tell(self, change: Change) -> None:
-        """Wake who waits, if the change is of interest."""
+        """Wake the waiting task, if the change is of interest."""
         if self._event.is_set():
             return
         selects = self._selects
@@ -259,7 +259,7 @@ class Subscription:
 
 
 class _PinnedSubscription(Subscription):
-    """One that is kept with those to the same value."""
+    """A subscription that is stored with others to the same value."""
 
     def __init__(
         self,

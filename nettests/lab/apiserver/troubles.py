@@ -1,8 +1,8 @@
 """Faults between the lab's API server and its users: throttling, resets, expired tokens, in a given share.
 
 They act on requests as they come in, before or behind the server itself, and on users only: the lab's own
-components come without TLS and go on working. Each fault has dice of its own with a seed, so that a share
-is kept over many requests; which request is hit depends on their order.
+components come without TLS and go on working. Each fault draws random numbers from its own seed: over many
+requests it keeps its share; which request is hit depends on their order.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from_user: ContextVar[bool] = ContextVar("from_user", default=False)
 
 RETRY_AFTER = "1"
 LATEST_RESET = 0.5
-"""Seconds after which a stream that is to be reset has been."""
+"""Seconds after which a stream is reset."""
 
 
 class Troubles:
@@ -110,10 +110,9 @@ def resets(rate: float, seed: int) -> Trouble:
 
 
 def expired_tokens(rate: float, seed: int, access: Access) -> Trouble:
-    """Let the token of a share of requests be expired: from then on it is not accepted any more.
+    """Expire the tokens of a share of requests.
 
-    Tokens that were issued for a while expire for good; one that stands in a kubeconfig is refused
-    this once.
+    An issued token stays expired; a token of a kubeconfig is refused for this request only.
     """
     dice = random.Random(seed)  # noqa: S311  # as above
 

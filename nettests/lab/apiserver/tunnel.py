@@ -36,7 +36,7 @@ async def tunnel(call: Call, kubelet: Kubelet, channel: ChannelRequest) -> web.S
     """Serve port-forward until the client closes the WebSocket."""
     channels = await Channels.accept(call.http, TUNNEL_PROTOCOL)
     session = _Session(call, kubelet, channels)
-    async with call.kept(channel, channels.cut):
+    async with call.cuttable(channel, channels.cut):
         await session.run()
         await channels.close()
     return channels.socket

@@ -249,8 +249,8 @@ def cron_job(item: Json) -> list[FieldError]:
     if not schedule:
         errors.append(required("spec.schedule"))
     elif not schedule.startswith("@") and len(schedule.split()) != 5:
-        found = f"expected exactly 5 fields, found {len(schedule.split())}: [{schedule}]"
-        errors.append(invalid_value("spec.schedule", schedule, found))
+        detail = f"expected exactly 5 fields, found {len(schedule.split())}: [{schedule}]"
+        errors.append(invalid_value("spec.schedule", schedule, detail))
     return errors + _job_template(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec.template")
 
 

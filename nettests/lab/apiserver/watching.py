@@ -36,11 +36,11 @@ Send = Callable[[list[str]], Awaitable[None]]
 _LEAST_SECONDS = 1800
 _GATHER_A_WATCH = 0.00025
 _GATHER_FROM = 40
-"""Seconds in which writes are gathered for each watch of a collection, where there are so many of them: hundreds of nodes
-are told of Services in a tenth of a second, once for all that came meanwhile."""
+"""Seconds in which writes are gathered for each watch, where a collection has so many: hundreds of nodes get
+changes of Services every tenth of a second, together."""
 _BOOKMARKS_A_SECOND = 50.0
-"""So many bookmarks are sent in a second at most: hundreds of nodes have thousands of watches, and nothing to tell most of
-them. kube-apiserver sends each watch one a minute or so."""
+"""Most bookmarks in a second: hundreds of nodes have thousands of watches, and most of them see no events.
+kube-apiserver sends each watch about one a minute."""
 
 
 def selection(call: Call) -> Selects:
@@ -169,7 +169,7 @@ async def _follow(wanted: _Watch, send: Send) -> None:
             every = len(server.watches) / _BOOKMARKS_A_SECOND
             woken = await subscription.wait(max(server.settings.bookmark_seconds, every))
             if woken:
-                # What was written before is nothing of this watch, and may be no history any more.
+                # Earlier writes are not for this watch, and the history may have dropped them.
                 cursor = max(cursor, subscription.first - 1)
                 if subscription.company >= _GATHER_FROM:
                     await asyncio.sleep(subscription.company * _GATHER_A_WATCH)

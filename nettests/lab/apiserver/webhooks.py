@@ -42,11 +42,11 @@ def validating(match: Json) -> Validating:
 
 
 def matches(item: Any, part: Any) -> bool:
-    """Whether all that ``part`` says is so in ``item``; of lists and plain values, that they are equal."""
+    """Whether ``item`` has everything in ``part``; lists and plain values have to be equal."""
     if not isinstance(part, dict):
         return bool(item == part)
-    found = item if isinstance(item, dict) else {}
+    fields = item if isinstance(item, dict) else {}
     return all(
-        found.get(key) is None if below is None else matches(found.get(key), below)
+        fields.get(key) is None if below is None else matches(fields.get(key), below)
         for key, below in part.items()
     )

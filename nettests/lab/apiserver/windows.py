@@ -122,8 +122,8 @@ def _host_process(holder: Json) -> bool | None:
 def is_host_process(spec: Json) -> bool:
     """Tell whether any container of the pod is a HostProcess container."""
     pod = _host_process(spec)
-    own = [_host_process(container) for _, container in containers(spec)]
-    return any(pod if value is None else value for value in own)
+    by_container = [_host_process(container) for _, container in containers(spec)]
+    return any(pod if value is None else value for value in by_container)
 
 
 def validate_host_process(spec: Json, *, allow_privileged: bool = True) -> list[FieldError]:
@@ -133,15 +133,15 @@ def validate_host_process(spec: Json, *, allow_privileged: bool = True) -> list[
     count = 0
     listed = list(containers(spec))
     for path, container in listed:
-        own = _host_process(container)
-        if pod is not None and own is not None and pod != own:
+        host_process = _host_process(container)
+        if pod is not None and host_process is not None and pod != host_process:
             detail = (
                 "pod hostProcess value must be identical if both are specified, "
                 f"was {str(pod).lower()}"
             )
             field = f"{path}.securityContext.windowsOptions.hostProcess"
-            errors.append(invalid_value(field, own, detail))
-        if own or (own is None and pod):
+            errors.append(invalid_value(field, host_process, detail))
+        if host_process or (host_process is None and pod):
             count += 1
     if count and count != len(listed):
         detail = (

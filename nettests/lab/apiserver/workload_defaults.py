@@ -76,9 +76,9 @@ def fill_job(item: Json) -> None:
     spec.setdefault("suspend", False)
     spec.setdefault("podReplacementPolicy", "TerminatingOrFailed")
     uid, name = metadata["uid"], metadata.get("name", "")
-    own = {"controller-uid": uid, "job-name": name}
+    job_labels = {"controller-uid": uid, "job-name": name}
     labels = spec["template"]["metadata"].get("labels") or {}
-    marks = {**own, **{f"{_BATCH}{key}": value for key, value in own.items()}}
+    marks = {**job_labels, **{f"{_BATCH}{key}": value for key, value in job_labels.items()}}
     spec["template"]["metadata"]["labels"] = {**labels, **marks}
     spec.setdefault("selector", {"matchLabels": {f"{_BATCH}controller-uid": uid}})
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from nettests.lab.cli.group import JSON, NAME, SETTINGS, lab
-from nettests.lab.cli.noted import description, descriptions, running, tell_of_a_place_passed_over
+from nettests.lab.cli.noted import description, descriptions, running, warn_of_another_folder
 from nettests.lab.errors import StateError
 from nettests.lab.folders import control, state
 from nettests.lab.folders.state import LabFolder
@@ -68,7 +68,7 @@ def up(
         while_pid=while_pid,
     )
     show = _nothing if quiet or as_json else _show
-    tell_of_a_place_passed_over()
+    warn_of_another_folder()
     try:
         folder = launch.up(name, profile, options, show)
     except KeyboardInterrupt:
@@ -96,7 +96,7 @@ def down(*, name: str, everything: bool) -> None:
     if not everything:
         _stop(state.folder(name))
         return
-    tell_of_a_place_passed_over()
+    warn_of_another_folder()
     refused = False
     for folder in state.folders():
         try:
@@ -126,7 +126,7 @@ def status(*, name: str | None, as_json: bool) -> None:
     if name is not None:
         _show_one(running(name), as_json=as_json)
         return
-    tell_of_a_place_passed_over()
+    warn_of_another_folder()
     rows = list(descriptions())
     if as_json:
         click.echo(json.dumps({"labs": rows}))

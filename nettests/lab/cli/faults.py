@@ -66,8 +66,10 @@ def inject(kind: str, *, name: str, **options: Any) -> None:
 
     `nettests lab fault --help` lists the kinds.
     """
-    given = {key.replace("_", "-"): value for key, value in options.items() if value is not None}
-    request = {"do": "fault-inject", "fault": kind, "options": given}
+    options_given = {
+        key.replace("_", "-"): value for key, value in options.items() if value is not None
+    }
+    request = {"do": "fault-inject", "fault": kind, "options": options_given}
     control.request(running(name).path, request)
     click.echo(f"{kind} is in force. Undo: nettests lab fault clear {kind} --name {name}")
 

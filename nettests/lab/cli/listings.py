@@ -12,12 +12,12 @@ from nettests.lab.topology import mechanisms, profiles
 @JSON
 def list_profiles(*, as_json: bool) -> None:
     """List the clusters that can be emulated."""
-    found = profiles.available()
+    available = profiles.available()
     if as_json:
-        click.echo(json.dumps({p.name: p.summary for p in found}))
+        click.echo(json.dumps({p.name: p.summary for p in available}))
         return
-    width = max(len(profile.name) for profile in found)
-    for profile in found:
+    width = max(len(profile.name) for profile in available)
+    for profile in available:
         mark = " (default)" if profile.name == profiles.DEFAULT else ""
         click.echo(f"{profile.name:<{width}}  {profile.summary}{mark}")
 
@@ -45,9 +45,11 @@ def list_mechanisms(*, as_json: bool) -> None:
     A switched mechanism does not show in the API: checks expect the documented behaviour and observe another one.
     """
     if as_json:
-        click.echo(json.dumps({one.name: one.summary for one in mechanisms.MECHANISMS}))
+        click.echo(
+            json.dumps({mechanism.name: mechanism.summary for mechanism in mechanisms.MECHANISMS})
+        )
         return
-    width = max(len(one.name) for one in mechanisms.MECHANISMS)
-    for one in mechanisms.MECHANISMS:
-        values = "=N" if one.counts else "=on|off"
-        click.echo(f"{one.name + values:<{width + 7}}  {one.summary}")
+    width = max(len(mechanism.name) for mechanism in mechanisms.MECHANISMS)
+    for mechanism in mechanisms.MECHANISMS:
+        values = "=N" if mechanism.counts else "=on|off"
+        click.echo(f"{mechanism.name + values:<{width + 7}}  {mechanism.summary}")

@@ -42,8 +42,8 @@ def descriptions() -> Iterator[dict[str, Any]]:
             click.echo(f"Error: {error}", err=True)
 
 
-def tell_of_a_place_passed_over() -> None:
-    """Say on standard error that labs are noted elsewhere than usual, and why."""
-    told = places.passed_over()
-    if told:
-        click.echo(told, err=True)
+def warn_of_another_folder() -> None:
+    """Warn on standard error when labs are recorded in another folder than usual, with the reason."""
+    warning = places.passed_over()
+    if warning:
+        click.echo(warning, err=True)

@@ -52,12 +52,12 @@ class Recorder:
         """Record in the kubelet's manner; the same event again raises its ``count``."""
         now = timestamp()
         key = (about["metadata"].get("uid", ""), kind, reason, message, container)
-        known = self._written.get(key)
-        if known is not None:
-            known["count"] += 1
-            known["lastTimestamp"] = now
-            patch = {"count": known["count"], "lastTimestamp": now}
-            self._put(known, patch)
+        previous = self._written.get(key)
+        if previous is not None:
+            previous["count"] += 1
+            previous["lastTimestamp"] = now
+            patch = {"count": previous["count"], "lastTimestamp": now}
+            self._put(previous, patch)
             return
         event = {
             **self._frame(about, kind, reason, message),

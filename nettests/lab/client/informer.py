@@ -106,7 +106,7 @@ class WorkQueue:
         self._some = asyncio.Event()
 
     def add(self, key: str) -> None:
-        """Note that ``key`` wants attention."""
+        """Queue ``key``."""
         self._keys[key] = None
         self._some.set()
 

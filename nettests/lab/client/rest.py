@@ -139,9 +139,9 @@ class Client:
 
 @lru_cache(maxsize=_EVENTS_KEPT)
 def _read_event(line: bytes) -> Json:
-    """Read the line of a watch event, once for all who are sent the same one.
+    """Parse the line of a watch event, once for all clients that get the same line.
 
-    Of hundreds of nodes each kubelet and each service proxy is sent the same Services.
+    On hundreds of nodes each kubelet and each service proxy gets the same Services.
     """
     event: Json = json.loads(line)
     return event

@@ -30,12 +30,12 @@ class Due:
     status: Json
     seconds: float
     problem: str = ""
-    """What cannot be read of it."""
+    """Why the schedule cannot be parsed; empty if it can."""
 
 
 def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:
     """Return what has to be done at ``now``."""
-    own = owned_by(item, jobs)
+    owned_jobs = owned_by(item, jobs)
     spec, status = item["spec"], item.get("status") or {}
     since = _read(status.get("lastScheduleTime") or item["metadata"]["creationTimestamp"])
     problem = ""
@@ -43,17 +43,17 @@ def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:
         moment = _last(spec["schedule"], since, now)
     except ValueError as error:
         moment, problem = None, f'unparseable schedule: "{spec["schedule"]}" : {error}'
-    active = [job for job in own if not _over(job)]
+    active = [job for job in owned_jobs if not _over(job)]
     held = bool(active) and spec.get("concurrencyPolicy") == "Forbid"
     created = None
-    told: Json = {"active": [_named(job) for job in active]}
+    new_status: Json = {"active": [_named(job) for job in active]}
     if moment is not None and not spec.get("suspend") and not held:
         created = _job(item, moment)
-        told |= {"lastScheduleTime": _spelled(moment)}
+        new_status |= {"lastScheduleTime": _spelled(moment)}
     return Due(
         create=created,
-        delete=tuple(_surplus(own, spec)),
-        status=told,
+        delete=tuple(_surplus(owned_jobs, spec)),
+        status=new_status,
         seconds=60 - now.second - now.microsecond / 1e6,
         problem=problem,
     )
@@ -82,14 +82,14 @@ def _matches(schedule: str, moment: datetime) -> bool:
 
 def _values(text: str, least: int, most: int) -> set[int]:
     # samples: *    */5    1-5    0,30
-    found: set[int] = set()
+    values: set[int] = set()
     for part in text.split(","):
         span, _, step = part.partition("/")
         first, _, last = span.partition("-")
         begin = least if span == "*" else int(first)
         end = most if span == "*" or (step and not last) else int(last or first)
-        found |= set(range(begin, end + 1, int(step or 1)))
-    return found
+        values |= set(range(begin, end + 1, int(step or 1)))
+    return values
 
 
 def _job(item: Json, moment: datetime) -> Json:
@@ -110,14 +110,14 @@ def _job(item: Json, moment: datetime) -> Json:
     }
 
 
-def _surplus(own: Sequence[Json], spec: Json) -> Iterable[Json]:
+def _surplus(jobs: Sequence[Json], spec: Json) -> Iterable[Json]:
     """Yield Jobs that ended beyond what is to be kept of them, the oldest ones."""
     for kind, limit in (
         ("Complete", spec.get("successfulJobsHistoryLimit", 3)),
         ("Failed", spec.get("failedJobsHistoryLimit", 1)),
     ):
         ended = sorted(
-            (job for job in own if _has(job, kind)), key=lambda job: job["metadata"]["name"]
+            (job for job in jobs if _has(job, kind)), key=lambda job: job["metadata"]["name"]
         )
         yield from ended[: max(len(ended) - int(limit), 0)]
 
@@ -128,7 +128,7 @@ def _over(job: Json) -> bool:
 
 def _has(job: Json, kind: str) -> bool:
     listed = (job.get("status") or {}).get("conditions") or ()
-    return any(one["type"] == kind and one["status"] == "True" for one in listed)
+    return any(condition["type"] == kind and condition["status"] == "True" for condition in listed)
 
 
 def _named(job: Json) -> Json:

@@ -46,7 +46,9 @@ class EndpointController:
 
     def _pod_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
         pod = new or old
-        if pod is None or (old is not None and new is not None and _seen(old) == _seen(new)):
+        if pod is None or (
+            old is not None and new is not None and _endpoint_state(old) == _endpoint_state(new)
+        ):
             return
         namespace = pod["metadata"]["namespace"]
         for service in self._services.in_namespace(namespace):
@@ -87,8 +89,8 @@ class EndpointController:
         present = all(self._existing_slice(key, family) for family in families(service))
         if present and self._written.get(key) == wanted:
             return
-        for one in slices:
-            await self._write_slice(key, one)
+        for endpoint_slice in slices:
+            await self._write_slice(key, endpoint_slice)
         await self._remove_slices(key, families(service))
         await self._write_endpoints(wanted[1])
         self._written[key] = wanted
@@ -99,7 +101,7 @@ class EndpointController:
         existing = self._existing_slice(key, wanted["addressType"])
         if existing is None:
             created = await self._client.create(path, wanted)
-            # The watch may tell later than the next change comes: remember the name now.
+            # The next change may come before the watch event: remember the name now.
             self._slices.objects.setdefault(f"{namespace}/{created['metadata']['name']}", created)
             return
         body = {field: wanted[field] for field in ("endpoints", "ports")}
@@ -121,8 +123,8 @@ class EndpointController:
                     raise
 
     def _existing_slice(self, key: str, family: str) -> Json | None:
-        found = (item for item in self._slices_of(key) if item["addressType"] == family)
-        return next(found, None)
+        of_family = (item for item in self._slices_of(key) if item["addressType"] == family)
+        return next(of_family, None)
 
     def _slices_of(self, key: str) -> list[Json]:
         namespace, _, name = key.partition("/")
@@ -140,8 +142,8 @@ class EndpointController:
         except ApiError as error:
             if error.status != 409:
                 raise
-            told = {field: metadata[field] for field in ("labels", "annotations")}
-            body = {"subsets": wanted.get("subsets"), "metadata": told}
+            metadata_patch = {field: metadata[field] for field in ("labels", "annotations")}
+            body = {"subsets": wanted.get("subsets"), "metadata": metadata_patch}
             await self._client.patch(f"{path}/{metadata['name']}", body)
 
     async def _remove(self, key: str) -> None:
@@ -154,8 +156,8 @@ class EndpointController:
                 raise
 
 
-def _seen(pod: Json) -> tuple[object, ...]:
-    """What of a pod endpoints depend on."""
+def _endpoint_state(pod: Json) -> tuple[object, ...]:
+    """Return the parts of a pod that endpoints depend on."""
     status = pod.get("status", {})
     ready = [c["status"] for c in status.get("conditions") or () if c["type"] == "Ready"]
     return (

@@ -46,7 +46,7 @@ def families(service: Json) -> list[str]:
 def slice_of(service: Json, pods: Iterable[Json], family: str = "IPv4") -> Json:
     """Return the Service's EndpointSlice of one family, without its name."""
     metadata = service["metadata"]
-    found = _endpoints(service, pods, family)
+    endpoints = _endpoints(service, pods, family)
     labels = {
         **(metadata.get("labels") or {}),
         MANAGED_LABEL: MANAGED_BY,
@@ -61,7 +61,7 @@ def slice_of(service: Json, pods: Iterable[Json], family: str = "IPv4") -> Json:
             "generateName": f"{metadata['name']}-",
             "namespace": metadata["namespace"],
             "labels": labels,
-            "annotations": _trigger(service, found),
+            "annotations": _trigger(service, endpoints),
             "ownerReferences": [
                 {
                     "apiVersion": "v1",
@@ -74,18 +74,18 @@ def slice_of(service: Json, pods: Iterable[Json], family: str = "IPv4") -> Json:
             ],
         },
         "addressType": family,
-        "endpoints": [_slice_endpoint(endpoint) for endpoint in found],
-        "ports": _ports(service, [endpoint.pod for endpoint in found], unnamed=True),
+        "endpoints": [_slice_endpoint(endpoint) for endpoint in endpoints],
+        "ports": _ports(service, [endpoint.pod for endpoint in endpoints], unnamed=True),
     }
 
 
 def endpoints_of(service: Json, pods: Iterable[Json]) -> Json:
     """Return the Service's Endpoints object, of its first family; no ``subsets`` without any."""
     metadata = service["metadata"]
-    found = _endpoints(service, pods, families(service)[0])
+    endpoints = _endpoints(service, pods, families(service)[0])
     publish = bool(service["spec"].get("publishNotReadyAddresses"))
-    ready = [e for e in found if e.ready or (publish and not e.terminating)]
-    unready = [e for e in found if e not in ready and not e.terminating]
+    ready = [e for e in endpoints if e.ready or (publish and not e.terminating)]
+    unready = [e for e in endpoints if e not in ready and not e.terminating]
     subset: Json = {}
     if ready:
         subset["addresses"] = [_address(endpoint) for endpoint in ready]
@@ -103,16 +103,16 @@ def endpoints_of(service: Json, pods: Iterable[Json]) -> Json:
                 **(metadata.get("labels") or {}),
                 "endpoints.kubernetes.io/managed-by": "endpoint-controller",
             },
-            "annotations": _trigger(service, found),
+            "annotations": _trigger(service, endpoints),
         },
         **({"subsets": [subset]} if subset else {}),
     }
 
 
-def _trigger(service: Json, found: Iterable[_Endpoint]) -> dict[str, str]:
-    """Return when what this object tells last changed: the Service's birth, or a pod's readiness."""
+def _trigger(service: Json, endpoints: Iterable[_Endpoint]) -> dict[str, str]:
+    """Return when the endpoints last changed: the Service's creation, or a pod's readiness."""
     moments = [service["metadata"].get("creationTimestamp", "")]
-    for endpoint in found:
+    for endpoint in endpoints:
         moments.extend(
             condition.get("lastTransitionTime", "")
             for condition in endpoint.pod["status"].get("conditions") or ()
@@ -124,10 +124,10 @@ def _trigger(service: Json, found: Iterable[_Endpoint]) -> dict[str, str]:
 def _endpoints(service: Json, pods: Iterable[Json], family: str) -> list[_Endpoint]:
     """Return the endpoints by address, so that the same pods give the same object.
 
-    A pod without an address of the family is none.
+    A pod without an address of the family is no endpoint.
     """
     publish = bool(service["spec"].get("publishNotReadyAddresses"))
-    found = []
+    endpoints = []
     for pod in pods:
         status = pod.get("status", {})
         address = _address_of(status, family)
@@ -135,7 +135,7 @@ def _endpoints(service: Json, pods: Iterable[Json], family: str) -> list[_Endpoi
             continue
         serving = _is_ready(status)
         terminating = "deletionTimestamp" in pod["metadata"]
-        found.append(
+        endpoints.append(
             _Endpoint(
                 pod=pod,
                 address=str(address),
@@ -145,14 +145,16 @@ def _endpoints(service: Json, pods: Iterable[Json], family: str) -> list[_Endpoi
                 hostname=_hostname(service, pod),
             )
         )
-    return sorted(found, key=lambda endpoint: (endpoint.address, endpoint.pod["metadata"]["name"]))
+    return sorted(
+        endpoints, key=lambda endpoint: (endpoint.address, endpoint.pod["metadata"]["name"])
+    )
 
 
 def _address_of(status: Mapping[str, Json], family: str) -> str | None:
     single: list[Json] = [{"ip": status["podIP"]}] if status.get("podIP") else []
     every: Sequence[Json] = status.get("podIPs") or single  # type: ignore[assignment]
     wanted = family == "IPv6"
-    return next((str(one["ip"]) for one in every if (":" in one["ip"]) is wanted), None)
+    return next((str(pod_ip["ip"]) for pod_ip in every if (":" in pod_ip["ip"]) is wanted), None)
 
 
 def _is_ready(status: Mapping[str, Json]) -> bool:
@@ -227,7 +229,7 @@ def _target_port(port: Json, pods: Sequence[Json]) -> int | None:
         return target or int(port["port"])
     for pod in pods:
         for container in pod["spec"]["containers"]:
-            for known in container.get("ports") or ():
-                if known.get("name") == target:
-                    return int(known["containerPort"])
+            for container_port in container.get("ports") or ():
+                if container_port.get("name") == target:
+                    return int(container_port["containerPort"])
     return None

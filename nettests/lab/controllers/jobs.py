@@ -15,34 +15,36 @@ def reconcile_job(job: Json, pods: Iterable[Json], now: str, *, counted: bool = 
 
     Where Pods that ended are not ``counted`` a Job is never over.
     """
-    own = owned_by(job, pods)
-    phases = [(pod.get("status") or {}).get("phase", "Pending") for pod in own]
+    owned_pods = owned_by(job, pods)
+    phases = [(pod.get("status") or {}).get("phase", "Pending") for pod in owned_pods]
     succeeded, failed = phases.count("Succeeded"), phases.count("Failed")
     status = job.get("status") or {}
     over = any(
-        one["type"] in {"Complete", "Failed"} and one["status"] == "True"
-        for one in status.get("conditions") or ()
+        condition["type"] in {"Complete", "Failed"} and condition["status"] == "True"
+        for condition in status.get("conditions") or ()
     )
     if over:
         return Changes(status={})
     spec = job["spec"]
-    told: Json = {"startTime": status.get("startTime", now)}
+    new_status: Json = {"startTime": status.get("startTime", now)}
     if not counted and succeeded + failed:
-        return Changes(status=told)
+        return Changes(status=new_status)
     if succeeded:
-        said = "Reached expected number of succeeded pods"
-        told |= {"succeeded": succeeded, "completionTime": now}
-        told |= _condition("Complete", "CompletionsReached", said, now)
-        return Changes(status={**told, "active": 0, "failed": failed})
+        message = "Reached expected number of succeeded pods"
+        new_status |= {"succeeded": succeeded, "completionTime": now}
+        new_status |= _condition("Complete", "CompletionsReached", message, now)
+        return Changes(status={**new_status, "active": 0, "failed": failed})
     if failed > spec["backoffLimit"]:
-        said = "Job has reached the specified backoff limit"
-        told |= _condition("Failed", "BackoffLimitExceeded", said, now)
-        return Changes(status={**told, "active": 0, "failed": failed})
-    active = len(own) - failed
+        message = "Job has reached the specified backoff limit"
+        new_status |= _condition("Failed", "BackoffLimitExceeded", message, now)
+        return Changes(status={**new_status, "active": 0, "failed": failed})
+    active = len(owned_pods) - failed
     create: tuple[Json, ...] = ()
     if not active and not spec.get("suspend"):
         create = (pod_of(job, "Job", f"{job['metadata']['name']}-"),)
-    return Changes(create=create, status={**told, "active": active + len(create), "failed": failed})
+    return Changes(
+        create=create, status={**new_status, "active": active + len(create), "failed": failed}
+    )
 
 
 def _condition(kind: str, reason: str, message: str, now: str) -> Json:

@@ -23,13 +23,13 @@ _LOG = logging.getLogger(__name__)
 _GATHER = 0.02
 _RETRY = 0.5
 _MODE_SINCE = 30
-"""``ipMode`` is told from 1.30 on (LoadBalancerIPMode)."""
+"""``ipMode`` is set from 1.30 on (LoadBalancerIPMode)."""
 
 Announce = Callable[[Mapping[Address, Address]], Awaitable[None]]
 
 
 class LoadBalancerController:
-    """Assigns addresses and announces them; ``announce`` is told of all of them each time."""
+    """Assigns addresses and announces them; ``announce`` gets all of them each time."""
 
     def __init__(self, client: Client, profile: Profile, announce: Announce) -> None:
         self._client = client
@@ -37,7 +37,7 @@ class LoadBalancerController:
         self._announce = announce
         self._services = Informer(client, "/api/v1/services")
         self._slices = Informer(client, "/apis/discovery.k8s.io/v1/endpointslices")
-        self._given: dict[str, Address] = {}
+        self._assigned: dict[str, Address] = {}
         self._announced: dict[Address, Address] = {}
 
     async def run(self) -> None:
@@ -59,27 +59,27 @@ class LoadBalancerController:
         balanced = {
             key: service for key, service in self._services.objects.items() if _balanced(service)
         }
-        for key in self._given.keys() - balanced.keys():
-            del self._given[key]
+        for key in self._assigned.keys() - balanced.keys():
+            del self._assigned[key]
         for key, service in sorted(balanced.items()):
-            if key not in self._given:
-                self._given[key] = _told(service) or self._free()
-            if _told(service) != self._given[key]:
-                await self._tell(service, self._given[key])
+            if key not in self._assigned:
+                self._assigned[key] = _reported_address(service) or self._free()
+            if _reported_address(service) != self._assigned[key]:
+                await self._report(service, self._assigned[key])
         nodes = {key: self._node(service) for key, service in balanced.items()}
-        wanted = {self._given[key]: node for key, node in nodes.items() if node is not None}
+        wanted = {self._assigned[key]: node for key, node in nodes.items() if node is not None}
         if wanted != self._announced:
             await self._announce(wanted)
             self._announced = wanted
 
     def _free(self) -> Address:
-        used = set(self._given.values())
+        used = set(self._assigned.values())
         for address in self._profile.load_balancer_network.hosts():
             if address not in used:
                 return address
         raise OSError(f"all addresses of {self._profile.load_balancer_network} are taken")
 
-    async def _tell(self, service: Json, address: Address) -> None:
+    async def _report(self, service: Json, address: Address) -> None:
         metadata = service["metadata"]
         entry: Json = {"ip": str(address)}
         if _minor(self._profile.kubernetes_version) >= _MODE_SINCE:
@@ -105,7 +105,7 @@ def _balanced(service: Json) -> bool:
     return ours and "IPv4" in (spec.get("ipFamilies") or ("IPv4",))
 
 
-def _told(service: Json) -> Address | None:
+def _reported_address(service: Json) -> Address | None:
     ingress = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
     return next((ip_address(entry["ip"]) for entry in ingress if entry.get("ip")), None)
 
@@ -113,7 +113,7 @@ def _told(service: Json) -> Address | None:
 def _nodes_of(service: Json, slices: Iterable[Json]) -> set[str]:
     """Return the nodes that hold ready endpoints of the Service."""
     metadata = service["metadata"]
-    own = (metadata["namespace"], metadata["name"])
+    full_name = (metadata["namespace"], metadata["name"])
     return {
         endpoint["nodeName"]
         for item in slices
@@ -121,7 +121,7 @@ def _nodes_of(service: Json, slices: Iterable[Json]) -> set[str]:
             item["metadata"]["namespace"],
             (item["metadata"].get("labels") or {}).get(SERVICE_LABEL),
         )
-        == own
+        == full_name
         for endpoint in item.get("endpoints") or ()
         if (endpoint.get("conditions") or {}).get("ready", True) and endpoint.get("nodeName")
     }

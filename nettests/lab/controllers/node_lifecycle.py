@@ -1,8 +1,8 @@
-"""What the node controller does about a kubelet that is silent for too long, and when it speaks again.
+"""What the node controller does when a kubelet stops reporting, and when it reports again.
 
-After ``monitorNodeHealth`` and ``MarkPodsNotReady`` of ``k8s.io/kubernetes/pkg/controller/nodelifecycle``: conditions
-become ``Unknown``, the node is tainted as unreachable, its Pods are no longer Ready, so that Services leave them
-out. Pods are not evicted. It is called by the fault that silences a kubelet, after the grace period.
+After ``monitorNodeHealth`` and ``MarkPodsNotReady`` of ``k8s.io/kubernetes/pkg/controller/nodelifecycle``:
+conditions become ``Unknown``, the node is tainted as unreachable, its Pods are no longer Ready, so that Services
+leave them out. Pods are not evicted. It is called by the fault that silences a kubelet, after the grace period.
 """
 
 from nettests.lab.client import Client, Json
@@ -17,14 +17,16 @@ async def mark_lost(client: Client, name: str) -> None:
     """Mark a node whose kubelet is silent, and its Pods."""
     now = timestamp()
     node = await client.get(f"{_NODES}/{name}")
-    conditions = [_unknown(one, now) for one in node["status"]["conditions"]]
+    conditions = [_unknown(condition, now) for condition in node["status"]["conditions"]]
     await client.patch(f"{_NODES}/{name}/status", {"status": {"conditions": conditions}})
     taints = [*_others(node), *_taints(now)]
     await client.patch(f"{_NODES}/{name}", {"spec": {"taints": taints}})
     pods = await client.get("/api/v1/pods", fieldSelector=f"spec.nodeName={name}")
     for pod in pods["items"]:
         metadata = pod["metadata"]
-        conditions = [_unready(one, now) for one in pod["status"].get("conditions") or ()]
+        conditions = [
+            _unready(condition, now) for condition in pod["status"].get("conditions") or ()
+        ]
         path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
         await client.patch(path, {"status": {"conditions": conditions}})
 
@@ -54,4 +56,4 @@ def _taints(now: str) -> list[Json]:
 
 
 def _others(node: Json) -> list[Json]:
-    return [one for one in node["spec"].get("taints") or () if one["key"] != UNREACHABLE]
+    return [taint for taint in node["spec"].get("taints") or () if taint["key"] != UNREACHABLE]

@@ -1,9 +1,10 @@
-"""How a Deployment comes from the ReplicaSet of one template to that of the next. Pure.
+"""How a Deployment moves from the ReplicaSet of one template to the next. Pure.
 
-Beside ``workloads``, which has the sets' Pods. As the Deployment controller does for ``RollingUpdate``: the new set
-grows as far as ``maxSurge`` lets it, old ones shrink as far as ``maxUnavailable`` lets them, Pods that are not Ready
-first (``pkg/controller/deployment/rolling.go``). What a set says of its Pods may be old: one of the new set that is
-not known to be Ready holds an old one. No pauses, deadlines, revisions or roll-backs, and a set that is empty stays.
+Beside ``workloads``, which has the sets' Pods. As the Deployment controller does for ``RollingUpdate``: the new
+set grows as far as ``maxSurge`` lets it, old ones shrink as far as ``maxUnavailable`` lets them, Pods that are not
+Ready first (``pkg/controller/deployment/rolling.go``). What a set says of its Pods may be old: one of the new set
+that is not known to be Ready holds an old one. No pauses, deadlines, revisions or roll-backs, and a set that is
+empty stays.
 """
 
 import math
@@ -26,23 +27,23 @@ def scales(
         return {name: wanted if name == current else 0 for name in replicas}
     surge, unavailable = _limits(deployment, wanted)
     room = wanted + surge - sum(replicas.values())
-    found = {**replicas, current: min(wanted, replicas[current] + max(room, 0))}
+    scaled = {**replicas, current: min(wanted, replicas[current] + max(room, 0))}
     least = wanted - unavailable
     ready = {item["metadata"]["name"]: _ready(item) for item in sets}
     lacking = replicas[current] - ready.get(current, 0)
     may_go = sum(replicas.values()) - least - lacking
-    for item in old:  # what serves nobody goes first
+    for item in old:  # Pods that are not Ready go first
         name = item["metadata"]["name"]
-        idle = min(max(found[name] - ready[name], 0), max(may_go, 0))
-        found[name] -= idle
+        idle = min(max(scaled[name] - ready[name], 0), max(may_go, 0))
+        scaled[name] -= idle
         may_go -= idle
     spare = min(sum(ready.values()) - least, may_go)
     for item in old:
         name = item["metadata"]["name"]
-        less = min(found[name], max(spare, 0))
-        found[name] -= less
+        less = min(scaled[name], max(spare, 0))
+        scaled[name] -= less
         spare -= less
-    return found
+    return scaled
 
 
 def _ready(item: Json) -> int:

@@ -21,7 +21,7 @@ _OBSERVED_GENERATION = 34
 
 
 class Scheduler:
-    """Binds pods; ``minor`` is the cluster's Kubernetes 1.x, and ``apart`` says that anti-affinity is heeded."""
+    """Binds pods; ``minor`` is the cluster's Kubernetes 1.x, and ``apart`` enables anti-affinity."""
 
     def __init__(self, client: Client, minor: int, *, apart: bool = True) -> None:
         self._client = client
@@ -31,7 +31,7 @@ class Scheduler:
         self._nodes = Informer(client, "/api/v1/nodes")
         self._recorder = Recorder(client, "default-scheduler")
         self._queue = WorkQueue()
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
         self._assumed: dict[str, Json] = {}
 
     async def run(self) -> None:
@@ -51,7 +51,7 @@ class Scheduler:
         if new is None or new["spec"].get("nodeName"):
             self._assumed.pop(key, None)
         if new is None:
-            self._told.pop(key, None)
+            self._reported.pop(key, None)
             self._retry_pending()
 
     def _node_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
@@ -77,12 +77,12 @@ class Scheduler:
                 _LOG.info("scheduler: %s: %s", key, error)
 
     async def _schedule(self, key: str, pod: Json) -> None:
-        known = [*self._pods.objects.values(), *self._assumed.values()]
+        all_pods = [*self._pods.objects.values(), *self._assumed.values()]
         decision = place(
-            pod, list(self._nodes.objects.values()), known, self._minor, apart=self._apart
+            pod, list(self._nodes.objects.values()), all_pods, self._minor, apart=self._apart
         )
         if decision.node is None:
-            await self._tell(key, pod, decision.message)
+            await self._report(key, pod, decision.message)
             return
         self._assumed[key] = {**pod, "spec": {**pod["spec"], "nodeName": decision.node}}
         try:
@@ -111,10 +111,10 @@ class Scheduler:
             },
         )
 
-    async def _tell(self, key: str, pod: Json, message: str) -> None:
-        if self._told.get(key) == message:
+    async def _report(self, key: str, pod: Json, message: str) -> None:
+        if self._reported.get(key) == message:
             return
-        self._told[key] = message
+        self._reported[key] = message
         metadata = pod["metadata"]
         condition: Json = {
             "type": "PodScheduled",
@@ -144,6 +144,6 @@ def _waits(pod: Json) -> bool:
 
 
 def _placing(node: Json) -> tuple[object, ...]:
-    """What of a node decides about placement; its heartbeats do not."""
+    """Return the parts of a node that decide about placement; heartbeats do not."""
     spec = node["spec"]
     return (node["metadata"].get("labels"), spec.get("taints"), spec.get("unschedulable"))

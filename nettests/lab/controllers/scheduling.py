@@ -35,7 +35,7 @@ def place(
 ) -> Placement:
     """Choose a node for ``pod``; ``pods`` are those already placed, ``minor`` is Kubernetes 1.x.
 
-    Unless they stand ``apart`` nobody heeds anti-affinity.
+    Anti-affinity counts only with ``apart``.
     """
     placed = [other for other in pods if other["spec"].get("nodeName") and not _finished(other)]
     load = Counter(str(other["spec"]["nodeName"]) for other in placed)
@@ -170,9 +170,12 @@ def _lacking_pages(pod: Json, node: Json) -> str:
 def _breaks_anti_affinity(
     pod: Json, node: Json, placed: Sequence[Json], nodes: Sequence[Json]
 ) -> bool:
-    """Whether a pod of its namespace, which a required term of its anti-affinity selects, is where the node is."""
+    """Whether a required anti-affinity term selects a pod in the node's topology domain."""
     avoided = (pod["spec"].get("affinity") or {}).get("podAntiAffinity") or {}
-    labels = {one["metadata"]["name"]: one["metadata"].get("labels", {}) for one in nodes}
+    labels = {
+        other_node["metadata"]["name"]: other_node["metadata"].get("labels", {})
+        for other_node in nodes
+    }
     here = node["metadata"].get("labels", {})
     for term in avoided.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
         key = term["topologyKey"]

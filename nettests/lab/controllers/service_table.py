@@ -69,9 +69,11 @@ def service_ports(
     """Yield the ports of one Service, in each of its families; ``slices`` are its own, ``nodes`` their addresses."""
     if _OTHER_PROXY in (service["metadata"].get("labels") or {}):
         return
-    own = list(slices)
+    service_slices = list(slices)
     for address in _cluster_ips(service["spec"]):
-        of_family = [item for item in own if _VERSIONS[item["addressType"]] == address.version]
+        of_family = [
+            item for item in service_slices if _VERSIONS[item["addressType"]] == address.version
+        ]
         yield from _ports(service, address, of_family, nodes)
 
 
@@ -144,13 +146,13 @@ def _ports(
 
 def _addresses(texts: Iterable[str] | None, version: int) -> tuple[Address, ...]:
     """Return the addresses of one family; each family's rules know only their own."""
-    found = map(ip_address, texts or ())
-    return tuple(address for address in found if address.version == version)
+    addresses = map(ip_address, texts or ())
+    return tuple(address for address in addresses if address.version == version)
 
 
 def _networks(texts: Iterable[str] | None, version: int) -> tuple[Network, ...]:
-    found = (ip_network(text, strict=False) for text in texts or ())
-    return tuple(network for network in found if network.version == version)
+    networks = (ip_network(text, strict=False) for text in texts or ())
+    return tuple(network for network in networks if network.version == version)
 
 
 def _annotations(service: Json) -> Mapping[str, str]:
@@ -176,24 +178,24 @@ def _target(port: Json) -> int | None:
 
 
 def _endpoints(port: Json, slices: Sequence[Json], nodes: Collection[str]) -> tuple[Backend, ...]:
-    """Return every address and port once; of two that are told of one, that of a Pod that stays."""
-    found: dict[tuple[str, int], Backend] = {}
+    """Return every address and port once; of duplicates, the one that is not terminating."""
+    backends: dict[tuple[str, int], Backend] = {}
     for item in slices:
         number = _port_number(item, port)
         if not number:
             continue
         for endpoint in item.get("endpoints") or ():
-            for address in endpoint["addresses"][:1]:  # the others mean nothing to kube-proxy
-                one = _endpoint(endpoint, ip_address(address), number, nodes)
-                if (address, number) not in found or not one.terminating:
-                    found[address, number] = one
-    return tuple(sorted(found.values(), key=_by_text))
+            for address in endpoint["addresses"][:1]:  # kube-proxy ignores the others
+                backend = _endpoint(endpoint, ip_address(address), number, nodes)
+                if (address, number) not in backends or not backend.terminating:
+                    backends[address, number] = backend
+    return tuple(sorted(backends.values(), key=_by_text))
 
 
 def _endpoint(endpoint: Json, address: Address, port: int, nodes: Collection[str]) -> Backend:
     conditions = endpoint.get("conditions") or {}
     hints = (endpoint.get("hints") or {}).get("forZones") or ()
-    # A condition that is missing means unknown, which the API says to take for true, or for staying.
+    # A missing condition means unknown: the API says to take the endpoint as ready and not terminating.
     return Backend(
         address=address,
         port=port,
@@ -207,16 +209,17 @@ def _endpoint(endpoint: Json, address: Address, port: int, nodes: Collection[str
     )
 
 
-def _by_text(one: Backend) -> str:
+def _by_text(backend: Backend) -> str:
     """kube-proxy sorts endpoints as texts (``pkg/proxy/endpointslicecache.go``)."""
-    host = f"[{one.address}]" if one.address.version == 6 else str(one.address)
-    return f"{host}:{one.port}"
+    host = f"[{backend.address}]" if backend.address.version == 6 else str(backend.address)
+    return f"{host}:{backend.port}"
 
 
 def _port_number(item: Json, port: Json) -> int | None:
-    for known in item.get("ports") or ():
-        same = (known.get("name") or "") == port.get("name", "")
-        if same and known.get("protocol", "TCP") == port.get("protocol", "TCP"):
-            number: int | None = known.get("port")  # without one kube-proxy has nowhere to send
+    for slice_port in item.get("ports") or ():
+        same = (slice_port.get("name") or "") == port.get("name", "")
+        if same and slice_port.get("protocol", "TCP") == port.get("protocol", "TCP"):
+            # without a number kube-proxy has nowhere to send
+            number: int | None = slice_port.get("port")
             return number
     return None

@@ -1,8 +1,8 @@
-"""Service tables of many nodes: what is the same on all of them is read once and kept once.
+"""Service tables of many nodes: parts that are equal on all of them are computed and stored once.
 
-Every node's service proxy follows the API for itself and has a table of its own, of the versions that it was told.
-What a Service and its slices come to in some versions is the same wherever it is read, so that hundreds of
-proxies of one process share it while one of them has it. Does not know what nodes make of a table.
+Every node's service proxy watches the API itself and has its own table. The same versions of a Service and its
+slices give the same ports on each node, so the proxies of one process share the ports as long as one of them uses
+them. Does not program nodes.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ from nettests.lab.controllers.service_table import (
 from nettests.lab.topology import Profile, ServicePort, ServiceTable
 
 _AT_ONCE = 3
-"""Nodes that are programmed one after the other: one, and those that are ready to be."""
+"""Nodes that are programmed at once: one on the worker thread, and two that are ready to follow."""
 
 Versions = tuple[tuple[str, str], ...]
-"""Uid and version of the objects that something was made of."""
+"""Uid and version of the objects that ports were computed from."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -38,28 +38,28 @@ class Ports:
 
 
 class SharedPorts:
-    """What Services come to, for all service proxies of one lab, and whose turn it is to program."""
+    """The ports of Services for all service proxies of one lab, and the turns in which nodes are programmed."""
 
     def __init__(self, profile: Profile) -> None:
         self.turns = asyncio.Semaphore(_AT_ONCE)
-        """Taken before a proxy looks at its table: what came while it waited for others is programmed with it."""
+        """Acquired before a proxy reads its table, so that changes during the wait are programmed too."""
         self._nodes = node_addresses(profile)
-        self._known: WeakValueDictionary[Versions, Ports] = WeakValueDictionary()
+        self._cached: WeakValueDictionary[Versions, Ports] = WeakValueDictionary()
 
     def __len__(self) -> int:
-        """Return how many Services and versions some proxy has."""
-        return len(self._known)
+        """Return how many computed entries proxies use."""
+        return len(self._cached)
 
     def of(self, service: Json, listed: Sequence[Json]) -> Ports:
         """Return the ports of a Service; ``listed`` are its EndpointSlices, or its Endpoints."""
         versions = tuple(map(_version, (service, *listed)))
-        known = self._known.get(versions)
-        if known is None:
+        cached = self._cached.get(versions)
+        if cached is None:
             slices = (part for item in listed for part in _slices(item))
             ports = service_ports(service, slices, self._nodes)
-            known = Ports(tuple((place_of(port), port) for port in ports))
-            self._known[versions] = known
-        return known
+            cached = Ports(tuple((place_of(port), port) for port in ports))
+            self._cached[versions] = cached
+        return cached
 
 
 class NodeTable:
@@ -69,7 +69,7 @@ class NodeTable:
         self._shared = shared
         self._services = services
         self._listed: dict[str, dict[str, Json]] = {}
-        """What lists the endpoints of each Service, by its own key."""
+        """The EndpointSlices or Endpoints of each Service, by their own keys."""
         self._ports: dict[str, Ports] = {}
         self._changed: set[str] = set()
         self._table: ServiceTable = ()
@@ -77,7 +77,7 @@ class NodeTable:
         listed.subscribe(self._listed_changed)
 
     def current(self) -> ServiceTable:
-        """Return the table as things stand, in which what did not change is the very same value as before."""
+        """Return the current table; unchanged ports are the same objects as before."""
         if self._changed:
             for key in self._changed:
                 self._read(key)
@@ -96,9 +96,9 @@ class NodeTable:
     def _listed_changed(self, key: str, old: Json | None, new: Json | None) -> None:
         before, after = _owner(old), _owner(new)
         if before is not None and before != after:
-            own = self._listed[before]
-            del own[key]
-            if not own:
+            listed = self._listed[before]
+            del listed[key]
+            if not listed:
                 del self._listed[before]
             self._changed.add(before)
         if new is not None and after is not None:

@@ -16,24 +16,26 @@ POD_INDEX = "apps.kubernetes.io/pod-index"
 
 def reconcile_stateful_set(item: Json, pods: Iterable[Json], *, identity: bool = True) -> Changes:
     """Return the next Pod to make or to remove; ``identity`` gives Pods host names and a subdomain."""
-    own = {pod["metadata"]["name"]: pod for pod in owned_by(item, pods)}
+    owned_pods = {pod["metadata"]["name"]: pod for pod in owned_by(item, pods)}
     wanted = [f"{item['metadata']['name']}-{n}" for n in range(int(item["spec"]["replicas"]))]
-    waiting = next((name for name in wanted if not is_ready(own.get(name) or {})), None)
-    surplus = sorted(own.keys() - set(wanted), reverse=True)[:1]
+    waiting = next((name for name in wanted if not is_ready(owned_pods.get(name) or {})), None)
+    surplus = sorted(owned_pods.keys() - set(wanted), reverse=True)[:1]
     create: tuple[Json, ...] = ()
-    if waiting is not None and waiting not in own:
+    if waiting is not None and waiting not in owned_pods:
         create = (_member(item, waiting, identity=identity),)
-    ready = sum(1 for name in wanted if is_ready(own.get(name) or {}))
+    ready = sum(1 for name in wanted if is_ready(owned_pods.get(name) or {}))
     return Changes(
         create=create,
-        delete=tuple(own[n] for n in surplus if "deletionTimestamp" not in own[n]["metadata"]),
+        delete=tuple(
+            owned_pods[n] for n in surplus if "deletionTimestamp" not in owned_pods[n]["metadata"]
+        ),
         status={
             "observedGeneration": item["metadata"].get("generation", 1),
-            "replicas": len(own) + len(create),
+            "replicas": len(owned_pods) + len(create),
             "readyReplicas": ready,
             "availableReplicas": ready,
-            "currentReplicas": len(own) + len(create),
-            "updatedReplicas": len(own) + len(create),
+            "currentReplicas": len(owned_pods) + len(create),
+            "updatedReplicas": len(owned_pods) + len(create),
         },
     )
 

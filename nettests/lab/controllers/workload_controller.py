@@ -78,7 +78,7 @@ class WorkloadController:
     async def run(self) -> None:
         """Follow the API until cancelled."""
         for kind, informer in self._sets.items():
-            informer.subscribe(self._noting(kind))
+            informer.subscribe(self._queueing(kind))
         self._pods.subscribe(self._owned_changed)
         for owned in ("replicasets", "jobs"):
             self._sets[owned].subscribe(self._owned_changed)
@@ -88,7 +88,7 @@ class WorkloadController:
             group.create_task(self._recorder.run())
             await work_beside(informers, self._work)
 
-    def _noting(self, kind: str) -> Handler:
+    def _queueing(self, kind: str) -> Handler:
         def note(key: str, _old: Json | None, _new: Json | None) -> None:
             self._queue.add(f"{kind} {key}")
 
@@ -159,26 +159,26 @@ class WorkloadController:
         namespace = deployment["metadata"]["namespace"]
         sets = self._sets["replicasets"]
         wanted = replica_set_of(deployment)
-        own = owned_by(deployment, sets.in_namespace(namespace))
+        owned_sets = owned_by(deployment, sets.in_namespace(namespace))
         path = f"{_APPS}/namespaces/{namespace}/replicasets"
         current = wanted["metadata"]["name"]
-        if current not in {item["metadata"]["name"] for item in own}:
+        if current not in {item["metadata"]["name"] for item in owned_sets}:
             wanted["spec"]["replicas"] = 0
-            wanted["spec"]["replicas"] = self._scales(deployment, [*own, wanted])[current]
+            wanted["spec"]["replicas"] = self._scales(deployment, [*owned_sets, wanted])[current]
             created = await self._client.create(path, wanted)
             sets.objects.setdefault(key_of(created), created)
             self._queue.add(f"replicasets {key_of(created)}")
-            own = [*own, created]
-        replicas = self._scales(deployment, own)
-        for item in own:
+            owned_sets = [*owned_sets, created]
+        replicas = self._scales(deployment, owned_sets)
+        for item in owned_sets:
             name = item["metadata"]["name"]
             if item["spec"].get("replicas") != replicas[name]:
                 await self._client.patch(f"{path}/{name}", {"spec": {"replicas": replicas[name]}})
-        await self._report("deployments", deployment, deployment_status(deployment, own))
+        await self._report("deployments", deployment, deployment_status(deployment, owned_sets))
 
-    def _scales(self, deployment: Json, own: list[Json]) -> dict[str, int]:
+    def _scales(self, deployment: Json, owned_sets: list[Json]) -> dict[str, int]:
         current = replica_set_of(deployment)["metadata"]["name"]
-        return scales(deployment, current, own, rolling=self._switches.rolling)
+        return scales(deployment, current, owned_sets, rolling=self._switches.rolling)
 
     async def _cron_job(self, key: str, item: Json) -> None:
         namespace = item["metadata"]["namespace"]
@@ -203,21 +203,21 @@ class WorkloadController:
         path = f"/api/v1/namespaces/{item['metadata']['namespace']}/pods"
         for pod in changes.create:
             created = await self._created(kind, item, path, pod)
-            # The watch tells a moment later; counting it now keeps it from being made twice.
+            # The watch event comes a moment later; counting the Pod now avoids a second one.
             self._pods.objects.setdefault(key_of(created), created)
         for pod in changes.delete:
             await self._client.delete(f"{path}/{pod['metadata']['name']}")
         await self._report(kind, item, changes.status)
 
     async def _created(self, kind: str, item: Json, path: str, pod: Json) -> Json:
-        """Create a Pod; that a Job's was refused is an event of the Job."""
+        """Create a Pod; when a Job's Pod is refused, record an event of the Job."""
         try:
             return await self._client.create(path, pod)
         except ApiError as error:
             if kind == "jobs":
                 about = {"apiVersion": "batch/v1", "kind": "Job", **item}
-                said = f"Error creating: {error.message}"
-                self._recorder.kubelet(about, "Warning", "FailedCreate", said)
+                message = f"Error creating: {error.message}"
+                self._recorder.kubelet(about, "Warning", "FailedCreate", message)
             raise
 
     async def _report(self, kind: str, item: Json, status: Json) -> None:

@@ -1,9 +1,9 @@
 """What Deployments, ReplicaSets and DaemonSets want: objects to make, pods to remove, status. Pure.
 
-As far as system pods and probes need them: a DaemonSet has one pod on every node that its template's
-selector and tolerations admit, pinned by node affinity as its controller pins them. Pods of an older template are
-replaced one after the other, each once the others are Ready (``maxUnavailable: 1``, the default). How a Deployment
-comes from one ReplicaSet to the next is in ``rollouts``.
+As far as system pods and probes need them: a DaemonSet has one pod on every node that its template's selector and
+tolerations admit, pinned by node affinity as its controller pins them. Pods of an older template are replaced one
+after the other, each once the others are Ready (``maxUnavailable: 1``, the default). How a Deployment moves from
+one ReplicaSet to the next is in ``rollouts``.
 """
 
 import copy
@@ -82,14 +82,14 @@ def replica_set_of(deployment: Json) -> Json:
 def deployment_status(deployment: Json, replica_sets: Sequence[Json]) -> Json:
     """Return the Deployment's status from those of its ReplicaSets."""
     current = replica_set_of(deployment)["metadata"]["name"]
-    own = [item for item in replica_sets if item["metadata"]["name"] == current]
+    current_sets = [item for item in replica_sets if item["metadata"]["name"] == current]
     ready = _sum(replica_sets, "readyReplicas")
     wanted = deployment["spec"].get("replicas", 1)
     available = "True" if ready >= wanted else "False"
     return {
         "observedGeneration": deployment["metadata"].get("generation", 1),
         "replicas": _sum(replica_sets, "replicas"),
-        "updatedReplicas": _sum(own, "replicas"),
+        "updatedReplicas": _sum(current_sets, "replicas"),
         "readyReplicas": ready,
         "availableReplicas": ready,
         "conditions": [
@@ -104,28 +104,28 @@ def deployment_status(deployment: Json, replica_sets: Sequence[Json]) -> Json:
 
 def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
     """Return what brings the number of pods to the wanted one."""
-    own = [pod for pod in owned_by(replica_set, pods) if _counts(pod)]
+    active_pods = [pod for pod in owned_by(replica_set, pods) if _counts(pod)]
     wanted = int(replica_set["spec"].get("replicas", 1))
-    missing = max(wanted - len(own), 0)
-    surplus = sorted(own, key=_worth)[: max(len(own) - wanted, 0)]
+    missing = max(wanted - len(active_pods), 0)
+    surplus = sorted(active_pods, key=_keeping_order)[: max(len(active_pods) - wanted, 0)]
     name = replica_set["metadata"]["name"]
     pod = pod_of(replica_set, "ReplicaSet", f"{name}-")
-    ready = sum(1 for item in own if is_ready(item))
+    ready = sum(1 for item in active_pods if is_ready(item))
     return Changes(
         create=tuple(copy.deepcopy(pod) for _ in range(missing)),
         delete=tuple(surplus),
         status={
             "observedGeneration": replica_set["metadata"].get("generation", 1),
-            "replicas": len(own) + missing - len(surplus),
-            "fullyLabeledReplicas": len(own) + missing - len(surplus),
+            "replicas": len(active_pods) + missing - len(surplus),
+            "fullyLabeledReplicas": len(active_pods) + missing - len(surplus),
             "readyReplicas": ready,
             "availableReplicas": ready,
         },
     )
 
 
-def _worth(pod: Json) -> tuple[bool, int]:
-    """Return what a controller keeps pods by: readiness, then what users say (``PodDeletionCost``)."""
+def _keeping_order(pod: Json) -> tuple[bool, int]:
+    """Return the order in which a controller keeps pods: readiness, then what users say (``PodDeletionCost``)."""
     annotations = pod["metadata"].get("annotations") or {}
     return is_ready(pod), int(annotations.get("controller.kubernetes.io/pod-deletion-cost", 0))
 
@@ -135,13 +135,13 @@ def reconcile_daemon_set(daemon: Json, nodes: Iterable[Json], pods: Iterable[Jso
     template = _with_tolerations(daemon["spec"]["template"])
     wanted = {n["metadata"]["name"] for n in nodes if _admits(n, template)}
     every = owned_by(daemon, pods)
-    own = [pod for pod in every if _counts(pod)]
-    placed = {_pinned_node(pod): pod for pod in own}
+    active_pods = [pod for pod in every if _counts(pod)]
+    placed = {_pinned_node(pod): pod for pod in active_pods}
     leaving = {_pinned_node(pod) for pod in every if "deletionTimestamp" in pod["metadata"]}
     digest = template_hash(daemon["spec"]["template"])
     new = sorted(wanted - placed.keys() - leaving)
     surplus = [pod for node, pod in placed.items() if node not in wanted]
-    surplus += [pod for pod in own if pod not in placed.values()]
+    surplus += [pod for pod in active_pods if pod not in placed.values()]
     ready = sum(1 for node, pod in placed.items() if node in wanted and is_ready(pod))
     here = [placed[node] for node in sorted(wanted & placed.keys())]
     old = [pod for pod in here if _revision(pod) != digest]
@@ -174,7 +174,7 @@ def _revision(pod: Json) -> str:
 
 
 def _replaced(old: Sequence[Json], *, lacking: int) -> list[Json]:
-    """Return which Pods of an older template go now: those that serve nobody, else one if no other lacks."""
+    """Return which old Pods are deleted now: those that are not Ready, otherwise one, if all are Ready."""
     idle = [pod for pod in old if not is_ready(pod)]
     return idle or ([] if lacking else list(old[:1]))
 
@@ -212,8 +212,8 @@ def owner_of(owner: Json, kind: str) -> Json:
 def _with_tolerations(template: Json) -> Json:
     changed = copy.deepcopy(template)
     spec = changed["spec"]
-    own = spec.get("tolerations") or []
-    spec["tolerations"] = [*own, *(t for t in _DAEMON_TOLERATIONS if t not in own)]
+    tolerations = spec.get("tolerations") or []
+    spec["tolerations"] = [*tolerations, *(t for t in _DAEMON_TOLERATIONS if t not in tolerations)]
     return changed
 
 

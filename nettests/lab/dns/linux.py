@@ -43,9 +43,9 @@ def candidates(config: ResolverConfig, name: str) -> Iterator[str]:
 async def resolve(machine: Machine, name: str) -> Resolved:
     """Return the addresses of ``name``, IPv4 before IPv6; ``ResolutionError`` when it has none."""
     config = machine.resolver
-    known = from_literal(name) or from_hosts(config, name)
-    if known:
-        return known
+    resolved = from_literal(name) or from_hosts(config, name)
+    if resolved:
+        return resolved
     last: ResolutionError | None = None
     for candidate in candidates(config, name):
         both = await asyncio.gather(
@@ -53,12 +53,12 @@ async def resolve(machine: Machine, name: str) -> Resolved:
             _one_name(machine, candidate, "AAAA"),
             return_exceptions=True,
         )
-        found = [result for result in both if isinstance(result, Resolved)]
-        if found:
+        answers = [result for result in both if isinstance(result, Resolved)]
+        if answers:
             return Resolved(
-                canonical=found[0].canonical,
-                addresses=tuple(address for result in found for address in result.addresses),
-                ttl=found[0].ttl,
+                canonical=answers[0].canonical,
+                addresses=tuple(address for result in answers for address in result.addresses),
+                ttl=answers[0].ttl,
             )
         last = _remember(both, last, is_original=candidate == f"{name}.")
     assert last is not None
@@ -102,9 +102,9 @@ async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
 def _read(
     answer: dns.message.Message, name: str, kind: str, server: str
 ) -> Resolved | ResolutionError:
-    found = records.addresses(answer, kind)
-    if found:
-        return found
+    resolved = records.addresses(answer, kind)
+    if resolved:
+        return resolved
     return ResolutionError(records.failure(answer), name, server=f"{server}:{PORT}")
 
 

@@ -59,9 +59,13 @@ def from_literal(name: str) -> Resolved | None:
 def from_hosts(config: ResolverConfig, name: str) -> Resolved | None:
     """Return what the hosts file says of ``name``, compared without case; IPv4 first."""
     wanted = name.rstrip(".").lower()
-    found = [
-        address for address, names in config.hosts if wanted in (known.lower() for known in names)
+    addresses = [
+        address
+        for address, names in config.hosts
+        if wanted in (host_name.lower() for host_name in names)
     ]
-    if not found:
+    if not addresses:
         return None
-    return Resolved(canonical=name, addresses=tuple(sorted(found, key=lambda text: ":" in text)))
+    return Resolved(
+        canonical=name, addresses=tuple(sorted(addresses, key=lambda text: ":" in text))
+    )

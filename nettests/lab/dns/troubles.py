@@ -1,7 +1,7 @@
-"""What is wrong with the cluster's DNS servers: late answers, wrong ones, news that never arrives.
+"""Faults of the cluster's DNS servers: late answers, wrong answers, missed updates.
 
-One ``DnsTroubles`` is shared by the servers of a lab; each looks there what becomes of an answer. Packets that are
-lost on their way to a server are the network's business.
+One ``DnsTroubles`` is shared by the servers of a lab; each sends its answers through it. Packets that are lost on
+their way to a server are the network's business.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _TTL = 30
 
 
 class DnsTroubles:
-    """The faults in force at the cluster's DNS servers. ``frozen``: they take no news from the API."""
+    """The faults in force at the cluster's DNS servers. ``frozen``: they ignore updates from the API."""
 
     def __init__(self) -> None:
         self._troubles: dict[object, Trouble] = {}
@@ -40,14 +40,14 @@ class DnsTroubles:
     async def pass_through(
         self, server: IPv4Address, answer: dns.message.Message
     ) -> dns.message.Message:
-        """Return what becomes of a server's answer."""
+        """Return the answer to send for a server's own."""
         for trouble in tuple(self._troubles.values()):
             answer = await trouble(server, answer)
         return answer
 
 
 def late(seconds: float) -> Trouble:
-    """Answer so much later."""
+    """Delay each answer."""
 
     async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
         await asyncio.sleep(seconds)
@@ -75,11 +75,11 @@ def wildcard(address: IPv4Address) -> Trouble:
     async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
         if answer.rcode() != dns.rcode.NXDOMAIN or not answer.question:
             return answer
-        made = dns.message.make_response(_question(answer), recursion_available=True)
-        queried = made.question[0]
+        response = dns.message.make_response(_question(answer), recursion_available=True)
+        queried = response.question[0]
         if queried.rdtype == dns.rdatatype.A:
-            made.answer.append(dns.rrset.from_text(queried.name, _TTL, "IN", "A", str(address)))
-        return made
+            response.answer.append(dns.rrset.from_text(queried.name, _TTL, "IN", "A", str(address)))
+        return response
 
     return trouble
 

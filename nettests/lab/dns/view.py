@@ -54,19 +54,19 @@ class _Records:
     aliases: dict[str, str] = field(default_factory=dict)
 
     def address(self, name: str, address: Address) -> None:
-        known = self.addresses.setdefault(name, [])
-        if address not in known:
-            known.append(address)
+        addresses = self.addresses.setdefault(name, [])
+        if address not in addresses:
+            addresses.append(address)
 
     def service(self, name: str, target: ServiceTarget) -> None:
-        known = self.services.setdefault(name, [])
-        if target not in known:
-            known.append(target)
+        targets = self.services.setdefault(name, [])
+        if target not in targets:
+            targets.append(target)
 
     def pointer(self, address: Address, name: str) -> None:
-        known = self.pointers.setdefault(address, [])
-        if name not in known:
-            known.append(name)
+        names = self.pointers.setdefault(address, [])
+        if name not in names:
+            names.append(name)
 
 
 def view_from_objects(
@@ -94,10 +94,10 @@ def view_from_objects(
             _add_cluster_ip(records, base, spec)
     return DnsView(
         domain=zone,
-        addresses={name: tuple(found) for name, found in records.addresses.items()},
+        addresses={name: tuple(addresses) for name, addresses in records.addresses.items()},
         aliases=records.aliases,
-        services={name: tuple(found) for name, found in records.services.items()},
-        pointers={address: tuple(found) for address, found in records.pointers.items()},
+        services={name: tuple(targets) for name, targets in records.services.items()},
+        pointers={address: tuple(names) for address, names in records.pointers.items()},
         namespaces=None if namespaces is None else frozenset(namespaces),
     )
 
@@ -128,13 +128,13 @@ def _add_headless(records: _Records, base: str, spec: Object, slices: list[Objec
 def _add_endpoint(
     records: _Records, base: str, piece: Object, label: str, address: Address
 ) -> None:
-    own = f"{label}.{base}"
+    endpoint_name = f"{label}.{base}"
     records.address(base, address)
-    records.address(own, address)
-    records.pointer(address, own)
+    records.address(endpoint_name, address)
+    records.pointer(address, endpoint_name)
     for port in piece.get("ports") or ():
         for name in _service_names(base, port):
-            records.service(name, ServiceTarget(port=port["port"], target=own))
+            records.service(name, ServiceTarget(port=port["port"], target=endpoint_name))
 
 
 def _endpoint_label(endpoint: Object, address: Address) -> str:

@@ -44,9 +44,9 @@ def candidates(config: ResolverConfig, name: str) -> Iterator[str]:
 
 async def resolve(machine: Machine, name: str) -> Resolved:
     """Return the addresses of ``name``, IPv4 first; ``ResolutionError`` when it has none."""
-    known = from_literal(name) or from_hosts(machine.resolver, name)
-    if known:
-        return known
+    resolved = from_literal(name) or from_hosts(machine.resolver, name)
+    if resolved:
+        return resolved
     if name.rstrip(".").lower() == "localhost":
         return _LOOPBACK
     last: ResolutionError | None = None
@@ -57,11 +57,11 @@ async def resolve(machine: Machine, name: str) -> Resolved:
             raise ResolutionError(
                 error.failure, name, server=error.server, cause=error.cause
             ) from error
-        found = records.addresses(answer)
-        second = await _ipv6(machine, candidate)
-        if found or second:
-            both = [one for one in (found, second) if one]
-            addresses = tuple(address for one in both for address in one.addresses)
+        ipv4 = records.addresses(answer)
+        ipv6 = await _ipv6(machine, candidate)
+        if ipv4 or ipv6:
+            both = [result for result in (ipv4, ipv6) if result]
+            addresses = tuple(address for result in both for address in result.addresses)
             return dataclasses.replace(both[0], addresses=addresses)
         last = ResolutionError(records.failure(answer), name)
     assert last is not None

@@ -39,10 +39,10 @@ def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | N
     if name != view.zone and not name.endswith(f".{view.zone}"):
         return None
     response = _authoritative(query)
-    found = _records(view, name, queried.rdtype)
-    for owner, kind, data in found:
+    records = _records(view, name, queried.rdtype)
+    for owner, kind, data in records:
         _add(response, owner, kind, data)
-    if not found:
+    if not records:
         if not _exists(view, name):
             response.set_rcode(dns.rcode.NXDOMAIN)
         response.authority.append(_start_of_authority(view))
@@ -90,10 +90,10 @@ def _zone_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> li
 def _alias_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
     """Return the CNAME and, when it stays in the cluster, the addresses behind it."""
     target = view.aliases[name]
-    found: list[Record] = [(name, "CNAME", target)]
+    records: list[Record] = [(name, "CNAME", target)]
     if kind in _VERSIONS:
-        found += _address_records(view, target, kind)
-    return found
+        records += _address_records(view, target, kind)
+    return records
 
 
 def _address_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
@@ -108,13 +108,13 @@ def _address_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) ->
 def _srv_records(view: DnsView, name: str) -> list[Record]:
     targets = view.services.get(name, ())
     weight = max(1, 100 // len(targets)) if targets else 0
-    return [(name, "SRV", f"0 {weight} {found.port} {found.target}") for found in targets]
+    return [(name, "SRV", f"0 {weight} {target.port} {target.target}") for target in targets]
 
 
 def _addresses(view: DnsView, name: str) -> tuple[Address, ...]:
-    known = view.addresses.get(name)
-    if known is not None:
-        return known
+    addresses = view.addresses.get(name)
+    if addresses is not None:
+        return addresses
     pod = _pod_address(view, name)
     return (pod,) if pod else ()
 
@@ -143,8 +143,8 @@ def _exists(view: DnsView, name: str) -> bool:
     """Tell NODATA from NXDOMAIN: names with records, and the empty names above them."""
     if name in (view.zone, f"svc.{view.zone}", f"pod.{view.zone}", f"dns-version.{view.zone}"):
         return True
-    for known in (view.addresses, view.aliases, view.services):
-        if name in known or any(owner.endswith(f".{name}") for owner in known):
+    for owners in (view.addresses, view.aliases, view.services):
+        if name in owners or any(owner.endswith(f".{name}") for owner in owners):
             return True
     if _pod_address(view, name) is not None:
         return True

@@ -10,7 +10,7 @@ from nettests.lab.faults.targets import Inject, Targets, Undo
 
 
 class WebhookFaults:
-    """Acts in the API server, as webhooks that it is about Pods which are created; one of each kind."""
+    """Adds admission webhooks for new Pods to the API server, at most one of each kind."""
 
     def __init__(self, targets: Targets) -> None:
         self._api = targets.api

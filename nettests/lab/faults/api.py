@@ -86,7 +86,7 @@ class ApiFaults:
         return self._refuse(concerned)
 
     async def _kubelet_silent(self, options: Json) -> Undo:
-        """Stop a kubelet; its node is NotReady after a while, as the node controller has it."""
+        """Stop a kubelet; after the grace period the node controller marks its node NotReady."""
         node = str(self._targets.node(options))
         open_again = self._refuse(
             lambda channel: channel.kind in _OF_KUBELETS and channel.node == node
@@ -95,7 +95,7 @@ class ApiFaults:
         return await together([open_again, await self._targets.silence.begin(node, seconds)])
 
     def _refuse(self, concerned: Callable[[ChannelRequest], bool]) -> Undo:
-        """Let the connections that the API makes to nodes be refused, and cut those that are open."""
+        """Refuse connections from the API server to nodes, and cut open ones."""
         api = self._targets.api
 
         async def broken(channel: ChannelRequest) -> str | None:
@@ -116,7 +116,7 @@ class ApiFaults:
         return undo
 
     async def _privileged_refused(self, _options: Json) -> Undo:
-        """Refuse what is created or changed from now on; Pods that stand are left alone."""
+        """Refuse new and changed Pods from now on; existing Pods are left alone."""
         self._targets.api.allow_privileged = False
 
         async def undo() -> None:

@@ -1,4 +1,4 @@
-"""Faults of the controllers that make Pods: one of them does nothing any more, as where it is left out of ``--controllers``."""
+"""Faults of the controllers that make Pods: one of them is stopped, as if left out of ``--controllers``."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ class ControllerFaults:
         return {"controller-stopped": self._stopped}
 
     async def _stopped(self, options: Json) -> Undo:
-        """Stop a controller; what it made stands, and what it is told meanwhile it does afterwards."""
+        """Stop a controller; its objects stay, and it catches up afterwards."""
         name = text(options, "controller")
         if name not in CONTROLLERS:
             raise LabError(

@@ -17,23 +17,23 @@ from nettests.lab.faults.targets import Undo
 _LOG = logging.getLogger(__name__)
 
 Strike = Callable[[Json], Awaitable[Undo | None]]
-"""Puts a fault in force at one pod; returns what ends it, ``None`` if there is nothing to end."""
+"""Injects a fault at one pod; returns its undo, or ``None`` if there is nothing to undo."""
 
 
 class Pods:
-    """The pods of a lab, as they come."""
+    """The pods of a lab, existing and future ones."""
 
     def __init__(self, client: Callable[[str], Client]) -> None:
         self._client = client
 
     async def follow(self, name: str, strike: Strike) -> Undo:
-        """Strike each running pod whose name fits the pattern, now and later; return what ends all of it."""
+        """Apply ``strike`` to each running pod whose name matches the pattern, now and later; return the undo."""
         following = _Following(name, strike)
         ready = asyncio.Event()
         task = asyncio.create_task(self._watch(following, ready))
-        begun = asyncio.create_task(ready.wait())
-        await asyncio.wait({task, begun}, return_when=asyncio.FIRST_COMPLETED)
-        begun.cancel()
+        synced = asyncio.create_task(ready.wait())
+        await asyncio.wait({task, synced}, return_when=asyncio.FIRST_COMPLETED)
+        synced.cancel()
         if task.done():
             await task  # it has failed, and says why
 
@@ -48,7 +48,7 @@ class Pods:
     async def _watch(self, following: "_Following", ready: asyncio.Event) -> None:
         async with self._client("faults") as client:
             pods = Informer(client, "/api/v1/pods")
-            pods.subscribe(following.seen)
+            pods.subscribe(following.pod_changed)
             async with asyncio.TaskGroup() as group:
                 group.create_task(pods.run())
                 group.create_task(following.work())
@@ -64,7 +64,7 @@ class _Following:
         self._struck: dict[str, Undo | None] = {}
         self._waiting: asyncio.Queue[Json] = asyncio.Queue()
 
-    def seen(self, _key: str, _old: Json | None, pod: Json | None) -> None:
+    def pod_changed(self, _key: str, _old: Json | None, pod: Json | None) -> None:
         if pod is None or pod.get("status", {}).get("phase") != "Running":
             return
         uid = str(pod["metadata"]["uid"])

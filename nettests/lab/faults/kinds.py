@@ -6,7 +6,7 @@ Help, reference and the validation of options read this table; ``registry`` has 
 from dataclasses import dataclass
 
 WIRE = ("node", "from", "to", "protocol", "port", "larger-than", "rate")
-"""Between whom packets are struck, and which."""
+"""Options that choose packets: between which ends, and of which kind."""
 
 
 @dataclass(frozen=True, slots=True)

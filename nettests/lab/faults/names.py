@@ -1,4 +1,4 @@
-"""Faults of names: queries lost, answers late or wrong, news that never arrive, wrong suffixes."""
+"""DNS faults: lost queries, late or wrong answers, missed updates, wrong suffixes."""
 
 import asyncio
 from collections.abc import Mapping
@@ -84,7 +84,7 @@ class NameFaults:
         async def undo() -> None:
             await end()
             async with self._targets.client("faults") as client:
-                # of two, the one that is marked goes; the lab knows its first DNS pod by its uid
+                # of two, the annotated one is deleted; the lab knows its first DNS pod by its uid
                 path = f"{_PODS}/{wrong['metadata']['name']}"
                 cost = {"controller.kubernetes.io/pod-deletion-cost": "-1"}
                 await client.patch(path, {"metadata": {"annotations": cost}})
@@ -95,10 +95,12 @@ class NameFaults:
     async def _wrong_domain(self, options: Json) -> Undo:
         disks = [self._targets.fabric.nodes[name].disk for name in self._targets.nodes(options)]
         before = [disk.files.get(KUBELET_FILE, "") for disk in disks]
-        own = f"clusterDomain: {self._targets.fabric.profile.cluster_domain}"
+        domain_line = f"clusterDomain: {self._targets.fabric.profile.cluster_domain}"
         for disk, written in zip(disks, before, strict=True):
             disk.cluster_domain = _OTHER_DOMAIN
-            disk.files[KUBELET_FILE] = written.replace(own, f"clusterDomain: {_OTHER_DOMAIN}")
+            disk.files[KUBELET_FILE] = written.replace(
+                domain_line, f"clusterDomain: {_OTHER_DOMAIN}"
+            )
 
         async def undo() -> None:
             for disk, written in zip(disks, before, strict=True):
@@ -117,7 +119,7 @@ class NameFaults:
 
 
 async def _scaled(client: Client, replicas: int) -> list[Json]:
-    """Give the DNS so many replicas; return its pods when these and no others are there, and ready."""
+    """Scale the DNS; return its pods once exactly so many exist and are ready."""
     pods = Informer(client, _PODS, labelSelector="k8s-app=kube-dns")
     changed = asyncio.Event()
     pods.subscribe(lambda _key, _old, _new: changed.set())
@@ -125,13 +127,13 @@ async def _scaled(client: Client, replicas: int) -> list[Json]:
     try:
         await client.patch(_DEPLOYMENT, {"spec": {"replicas": replicas}})
         async with asyncio.timeout(_SECONDS):
-            while not _settled(found := list(pods.objects.values()), replicas):
+            while not _settled(present_pods := list(pods.objects.values()), replicas):
                 await changed.wait()
                 changed.clear()
     except TimeoutError as error:
         raise LabError(f"The cluster's DNS has not come to {replicas} replicas.") from error
     else:
-        return found
+        return present_pods
     finally:
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)

@@ -11,7 +11,7 @@ from nettests.lab.interfaces import Namespace
 _FIRST_KILL = 20.0
 _FIRST_SILENCE = 6.0
 _CROWDED = 10.0
-"""Pods that came within so many seconds came at once."""
+"""Pods that start within so many seconds count as simultaneous."""
 
 
 class NodeFaults:
@@ -35,12 +35,12 @@ class NodeFaults:
         seconds = number(options, "seconds", _FIRST_SILENCE)
         beyond = int(number(options, "beyond", 0))
         hearing: set[asyncio.Task[None]] = set()
-        came: list[float] = []
+        arrivals: list[float] = []
 
         async def strike(namespace: Namespace) -> None:
             now = asyncio.get_running_loop().time()
-            came[:] = [*(one for one in came if one > now - _CROWDED), now]
-            if len(came) <= beyond:
+            arrivals[:] = [*(moment for moment in arrivals if moment > now - _CROWDED), now]
+            if len(arrivals) <= beyond:
                 return
             mend = await self._targets.fabric.node_faults.deafen(namespace)
 
@@ -72,7 +72,7 @@ class NodeFaults:
         return self._without_images(options, down=True)
 
     def _without_images(self, options: Json, *, seconds: float = 0, down: bool = False) -> Undo:
-        """Take all images from nodes: they have to be pulled again by whoever starts a container."""
+        """Remove all images from nodes: each container start pulls its image again."""
         disks = [self._targets.fabric.nodes[name].disk for name in self._targets.nodes(options)]
         for disk in disks:
             disk.images.clear()

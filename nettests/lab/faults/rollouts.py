@@ -16,7 +16,7 @@ _SECONDS = 30
 
 
 async def rolled_out(client: Client, path: str) -> None:
-    """Return when the DaemonSet at ``path`` has come as far as it gets; ``LabError`` after half a minute."""
+    """Return when the rollout of the DaemonSet at ``path`` is done or stuck; ``LabError`` after half a minute."""
     daemon = await client.get(path)
     pods = Informer(client, f"/api/v1/namespaces/{daemon['metadata']['namespace']}/pods")
     changed = asyncio.Event()
@@ -36,11 +36,15 @@ async def rolled_out(client: Client, path: str) -> None:
 
 def settled(daemon: Json, pods: Iterable[Json]) -> bool:
     """Whether all Pods of a DaemonSet are new and Ready, or one of the new ones has failed."""
-    own = owned_by(daemon, pods)
+    daemon_pods = owned_by(daemon, pods)
     digest = template_hash(daemon["spec"]["template"])
-    new = [one for one in own if one["metadata"].get("labels", {}).get(HASH_OF_REVISION) == digest]
+    new = [
+        pod
+        for pod in daemon_pods
+        if pod["metadata"].get("labels", {}).get(HASH_OF_REVISION) == digest
+    ]
     wanted = daemon.get("status", {}).get("desiredNumberScheduled", 0)
-    done = len(new) == len(own) == wanted and all(map(is_ready, new))
+    done = len(new) == len(daemon_pods) == wanted and all(map(is_ready, new))
     return done or any(map(_failed, new))
 
 

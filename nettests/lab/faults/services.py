@@ -1,4 +1,4 @@
-"""Faults of Service proxies: rules that are missing, late, wrong, or of long ago."""
+"""Faults of Service proxies: rules that are missing, late, wrong or outdated."""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ class ServiceFaults:
         return await self._alter(options, lambda _which: alterations.Full(most))
 
     async def _alter(self, options: Json, make: Callable[[Which], Alteration]) -> Undo:
-        # A Service need not be there yet: a run makes its own after the fault is in force.
+        # The Service need not exist yet: a run creates its own after the fault is injected.
         which = Which(service=text(options, "service"), port=text(options, "port"))
         number_, nodes = next(self._numbers), self._targets.nodes(options)
         for node in nodes:
@@ -81,31 +81,31 @@ class ServiceFaults:
 
     async def _slow(self, options: Json) -> Undo:
         slow = [self._targets.fabric.nodes[name] for name in self._targets.nodes(options)]
-        before = [(one.rules_delay, one.quick_rules) for one in slow]
-        for one in slow:
-            one.rules_delay = number(options, "seconds", 3.0)
-            one.quick_rules = int(number(options, "services", 0))
+        before = [(node.rules_delay, node.quick_rules) for node in slow]
+        for node in slow:
+            node.rules_delay = number(options, "seconds", 3.0)
+            node.quick_rules = int(number(options, "services", 0))
 
         async def undo() -> None:
-            for one, (seconds, services) in zip(slow, before, strict=True):
-                one.rules_delay, one.quick_rules = seconds, services
+            for node, (seconds, services) in zip(slow, before, strict=True):
+                node.rules_delay, node.quick_rules = seconds, services
 
         return undo
 
     async def _recreated(self, options: Json) -> Undo:
         nodes = [self._targets.fabric.nodes[name] for name in self._targets.nodes(options)]
-        for one in nodes:
-            one.rules_gap = number(options, "seconds", _GAP_SECONDS)
+        for node in nodes:
+            node.rules_gap = number(options, "seconds", _GAP_SECONDS)
 
         async def undo() -> None:
-            for one in nodes:
-                one.rules_gap = 0.0
+            for node in nodes:
+                node.rules_gap = 0.0
 
         return undo
 
     async def _flows_kept(self, options: Json) -> Undo:
         nodes = [self._targets.fabric.nodes[name] for name in self._targets.nodes(options)]
-        forgetting = [one.forgetting for one in nodes if one.forgetting is not None]
+        forgetting = [node.forgetting for node in nodes if node.forgetting is not None]
         if not forgetting:
             raise LabError(
                 "kube-proxy on Windows forgets no flow in any case.", hint="Name a Linux --node."

@@ -22,22 +22,22 @@ class Silence:
         self._clients = clients
 
     async def begin(self, node: str, grace: float) -> Callable[[], Awaitable[None]]:
-        """Stop a node's kubelet, which is noticed after ``grace`` seconds; what is returned lets it go on."""
+        """Stop a node's kubelet, which is noticed after ``grace`` seconds; return what resumes it."""
         agent = self._agents[node]
         agent.hold()
-        noticing = asyncio.create_task(self._notice(node, grace))
+        marking = asyncio.create_task(self._mark_lost_after(node, grace))
 
         async def undo() -> None:
-            noticing.cancel()
+            marking.cancel()
             with suppress(asyncio.CancelledError):
-                await noticing
+                await marking
             async with self._clients(CONTROLLER) as client:
                 await mark_found(client, node)
             await agent.go_on()
 
         return undo
 
-    async def _notice(self, node: str, grace: float) -> None:
+    async def _mark_lost_after(self, node: str, grace: float) -> None:
         await asyncio.sleep(grace)
         async with self._clients(CONTROLLER) as client:
             await mark_lost(client, node)

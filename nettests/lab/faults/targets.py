@@ -48,17 +48,17 @@ class Targets:
 
     def node(self, options: Json, name: str = "node") -> str | None:
         """Return the node that an option names; ``LabError`` if there is none of that name."""
-        found = options.get(name)
-        if found is not None and found not in self.fabric.nodes:
+        node_name = options.get(name)
+        if node_name is not None and node_name not in self.fabric.nodes:
             raise LabError(
-                f'There is no node "{found}".', hint=f"Nodes: {', '.join(self.fabric.nodes)}."
+                f'There is no node "{node_name}".', hint=f"Nodes: {', '.join(self.fabric.nodes)}."
             )
-        return found
+        return node_name
 
     def nodes(self, options: Json) -> list[str]:
         """Return the node that is named, or all of them."""
-        one = self.node(options)
-        return [one] if one else list(self.fabric.nodes)
+        node_name = self.node(options)
+        return [node_name] if node_name else list(self.fabric.nodes)
 
 
 def text(options: Json, name: str) -> str:
@@ -73,12 +73,12 @@ def number(options: Json, name: str, default: float) -> float:
 
 
 def seed(options: Json) -> int:
-    """Return where the dice begin."""
+    """Return the seed of random numbers."""
     return int(options.get("seed") or 0)
 
 
 def packets(options: Json) -> Packets:
-    """Return which packets are meant."""
+    """Return the packets that the options choose."""
     return Packets(
         protocol=text(options, "protocol"),
         port=text(options, "port"),
@@ -87,7 +87,7 @@ def packets(options: Json) -> Packets:
 
 
 async def together(undoing: list[Undo]) -> Undo:
-    """Return what ends several faults at once, the last one first."""
+    """Return one undo for several faults; the last one is undone first."""
 
     async def undo() -> None:
         for end in reversed(undoing):

@@ -35,11 +35,11 @@ def candidates() -> tuple[Path, ...]:
 
 def existing() -> tuple[Path, ...]:
     """Return the folders of this user in which labs are noted; those of others are left alone."""
-    found = tuple(place for place in candidates() if private.owner(place) == os.geteuid())
-    for place in found:
+    folders = tuple(place for place in candidates() if private.owner(place) == os.geteuid())
+    for place in folders:
         with private.opened(place):
             pass
-    return found
+    return folders
 
 
 def usable() -> Path:

@@ -19,7 +19,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _DRAFT = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_BYTES = 1 << 20
-"""More than any file of a lab that is read back; a larger one is not ours."""
+"""Larger than any file of a lab that is read; a larger one is not ours."""
 
 
 class NotPrivateError(StateError):
@@ -39,16 +39,16 @@ def opened(path: Path, *, within: int | None = None) -> Iterator[int]:
     except OSError as error:
         raise _refused(path, os.stat(path, dir_fd=within, follow_symlinks=False)) from error
     try:
-        found = os.fstat(descriptor)
-        if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
-            raise _refused(path, found)
+        status = os.fstat(descriptor)
+        if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+            raise _refused(path, status)
         yield descriptor
     finally:
         os.close(descriptor)
 
 
 def owner(path: Path) -> int | None:
-    """Return the id of the user who owns what has that name, a link itself included; ``None``: nothing."""
+    """Return the id of the owner of the path (of a link, not its target); ``None`` if it does not exist."""
     try:
         return path.lstat().st_uid
     except FileNotFoundError:
@@ -58,8 +58,8 @@ def owner(path: Path) -> int | None:
 def read(name: str, within: int) -> str:
     """Return the text of a file of ours; ``OSError`` or ``ValueError`` if it is none."""
     with os.fdopen(os.open(name, _FILE, dir_fd=within), "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
             raise ValueError(f"{name} is not a file of this user")
         text = file.read(_MOST_BYTES + 1)
     if len(text) > _MOST_BYTES:
@@ -88,22 +88,22 @@ def empty(within: int) -> None:
 
 def remove(name: str, within: int) -> None:
     """Remove a file, a link (not what it names) or a folder with all that is in it."""
-    found = os.stat(name, dir_fd=within, follow_symlinks=False)
-    if stat.S_ISDIR(found.st_mode):
+    status = os.stat(name, dir_fd=within, follow_symlinks=False)
+    if stat.S_ISDIR(status.st_mode):
         shutil.rmtree(name, dir_fd=within)  # by descriptors, where the system has them, as Linux
     else:
         os.unlink(name, dir_fd=within)
 
 
-def _refused(path: Path, found: os.stat_result) -> NotPrivateError:
-    if stat.S_ISLNK(found.st_mode):
+def _refused(path: Path, status: os.stat_result) -> NotPrivateError:
+    if stat.S_ISLNK(status.st_mode):
         what = "it is a link"
-    elif not stat.S_ISDIR(found.st_mode):
+    elif not stat.S_ISDIR(status.st_mode):
         what = "it is no folder"
-    elif found.st_uid != os.geteuid():
-        what = f"it belongs to user {found.st_uid}"
+    elif status.st_uid != os.geteuid():
+        what = f"it belongs to user {status.st_uid}"
     else:
-        what = f"its mode is {stat.S_IMODE(found.st_mode):04o}"
+        what = f"its mode is {stat.S_IMODE(status.st_mode):04o}"
     return NotPrivateError(
         f"{path} is not a private folder of this user: {what}.",
         hint="Nothing in it was read. Remove it, or make it yours with mode 0700.",

@@ -27,7 +27,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What tells a process from every other, also from later ones of its id."""
+    """What distinguishes a process from all others, and from later ones with the same id."""
 
     pid: int
     started: int

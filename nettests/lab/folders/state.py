@@ -1,8 +1,8 @@
-"""Where running labs are noted: one private folder each, found again by name, cleaned when stale.
+"""Records of running labs: one private folder each, found by name, cleaned when stale.
 
-``places`` says below which folder, ``private`` checks whose it is before anything in it is read, and
-``processes`` whether the process that is noted is the lab. Starting holds a lock on the folder, so that
-two ``up`` of one name cannot meet.
+``places`` says below which folder, ``private`` checks whose it is before anything in it is read, and ``processes``
+whether the process that is noted is the lab. Starting holds a lock on the folder, so that two ``up`` of one name
+cannot meet.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from nettests.lab.folders.processes import Identity
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 _RECORD = "lab.json"
 _TRIES = 10
-"""How often a folder is made that somebody's ``down`` removes at the same moment."""
+"""How often creating a folder is tried while another ``down`` removes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +35,11 @@ class Record:
     started: int
     boot: str
     user: int
-    """Whose the process is: ours, or an id without rights that root gave it."""
+    """Owner of the process: this user, or the unprivileged id that root chose."""
 
     @property
     def identity(self) -> Identity:
-        """What tells the process from later ones of its id."""
+        """What distinguishes the process from later ones with the same id."""
         return Identity(pid=self.pid, started=self.started, boot=self.boot)
 
     def __post_init__(self) -> None:
@@ -155,7 +155,7 @@ class LabFolder:
 
         What a killed lab left behind under this name is removed first.
         """
-        with self._made() as descriptor:
+        with self._created() as descriptor:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
@@ -167,7 +167,7 @@ class LabFolder:
             yield
 
     @contextmanager
-    def _made(self) -> Iterator[int]:
+    def _created(self) -> Iterator[int]:
         """Make the folder and open it, also while another lab's end removes the parent."""
         for _ in range(_TRIES):
             places.make(self.path.parent)
@@ -203,9 +203,9 @@ def folder(name: str) -> LabFolder:
             hint="Use up to 40 lower-case letters, digits and dashes.",
         )
     for place in places.existing():
-        found = LabFolder(place / name)
-        if found.exists():
-            return found
+        lab = LabFolder(place / name)
+        if lab.exists():
+            return lab
     return LabFolder(places.usable() / name)
 
 
@@ -214,7 +214,7 @@ def folders() -> tuple[LabFolder, ...]:
 
     One of them may turn out not to be private when it is used.
     """
-    found: list[LabFolder] = []
+    labs: list[LabFolder] = []
     for place in places.existing():
         with (
             suppress(FileNotFoundError),
@@ -222,5 +222,5 @@ def folders() -> tuple[LabFolder, ...]:
             os.scandir(base) as entries,
         ):
             names = [each.name for each in entries if not each.is_file(follow_symlinks=False)]
-            found += (LabFolder(place / name) for name in names if _NAME.fullmatch(name))
-    return tuple(sorted(found, key=lambda one: one.name))
+            labs += (LabFolder(place / name) for name in names if _NAME.fullmatch(name))
+    return tuple(sorted(labs, key=lambda lab: lab.name))

@@ -27,7 +27,7 @@ def azures() -> Iterator[Daemon]:
 
 
 def azure_settings(profile: Profile) -> Settings:
-    """Return what Azure's masquerading agent of Linux nodes is told."""
+    """Return the configuration of Azure's masquerading agent on Linux nodes."""
     config = {"NonMasqueradeCIDRs": [str(profile.cluster_cidr), str(profile.service_cidr)]}
     return Settings(
         namespace="kube-system",

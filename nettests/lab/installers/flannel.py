@@ -34,19 +34,19 @@ def template(profile: Profile) -> Json:
 
 
 def exceptions(profile: Profile) -> list[str]:
-    """Return the networks to which OutBoundNAT translates nothing."""
-    found = [str(profile.cluster_cidr), str(profile.service_cidr)]
+    """Return the networks that OutBoundNAT does not translate."""
+    networks = [str(profile.cluster_cidr), str(profile.service_cidr)]
     if profile.mechanism("excepted-nodes", not _is_overlay(profile)):
-        found.append(str(profile.node_network))
+        networks.append(str(profile.node_network))
     if profile.mechanism("excepted-world", 0):
-        found.append("0.0.0.0/0")
-    return found
+        networks.append("0.0.0.0/0")
+    return networks
 
 
 def routes(spec: NodeSpec, profile: Profile) -> list[str]:
     """Return the prefixes that Pods' packets are handed to the host for: Services, and on l2bridge the node."""
-    own = profile.mechanism("own-node-route", not _is_overlay(profile))
-    return [str(profile.service_cidr), *([f"{spec.address}/32"] if own else [])]
+    to_node = profile.mechanism("own-node-route", not _is_overlay(profile))
+    return [str(profile.service_cidr), *([f"{spec.address}/32"] if to_node else [])]
 
 
 def _flannel(profile: Profile, delegate: Json) -> Json:
@@ -75,7 +75,7 @@ def _containerd(spec: NodeSpec, profile: Profile) -> Json:
 
 
 def _delegate(profile: Profile, policies: list[Json]) -> Json:
-    """Return what is handed on to Microsoft's plugins; of these sdnbridge needs to be told the bridge's gateway."""
+    """Return the configuration that is passed to Microsoft's plugins; sdnbridge needs the bridge's gateway."""
     overlay = _is_overlay(profile)
     bridge = {} if overlay else {"forceBridgeGateway": True}
     return {

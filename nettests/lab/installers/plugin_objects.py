@@ -7,6 +7,7 @@ projects ship (flannel's and sig-windows-tools' manifests, Azure CNI's on a Clus
 
 import json
 from collections.abc import Callable, Iterator
+from typing import assert_never
 
 from nettests.lab.client import Json
 from nettests.lab.installers import clouds, flannel, ovn
@@ -23,20 +24,34 @@ CALICO_WINDOWS_IMAGE = "quay.io/calico/node-windows:v3.30.3"
 ANTREA_WINDOWS_IMAGE = "docker.io/antrea/antrea-windows:v2.4.1"
 
 
-def enforces_policies(profile: Profile) -> bool:
-    """Whether the plugin brings an agent that binds pods by NetworkPolicies."""
-    has_agent = profile.cni.plugin in {Plugin.CALICO, Plugin.ANTREA}
-    return bool(profile.mechanism("network-policies", has_agent))
+def nodes_with_policies(profile: Profile) -> tuple[str, ...]:
+    """Return the nodes on which an agent of the plugin binds pods by NetworkPolicies.
+
+    OVN-Kubernetes brings one, and does not run on the Windows nodes of a hybrid overlay (its documentation, Hybrid
+    overlay). Where the mechanism is switched on by name, every node has an agent.
+    """
+    everywhere = tuple(spec.name for spec in profile.nodes)
+    match profile.cni.plugin:
+        case Plugin.CALICO | Plugin.ANTREA:
+            agents = everywhere
+        case Plugin.OVN_KUBERNETES:
+            agents = tuple(spec.name for spec in profile.nodes if spec.os is OS.LINUX)
+        case Plugin.FLANNEL | Plugin.AZURE | Plugin.VPC | Plugin.SDNBRIDGE:
+            agents = ()
+        case _:
+            assert_never(profile.cni.plugin)
+    enforced = profile.mechanism("network-policies", bool(agents))
+    return (agents or everywhere) if enforced else ()
 
 
 def namespaces(profile: Profile) -> tuple[str, ...]:
     """Return the namespaces that the plugin brings along."""
-    found = {
+    by_plugin = {
         Plugin.FLANNEL: ("kube-flannel",),
         Plugin.CALICO: ("calico-system",),
         Plugin.OVN_KUBERNETES: (ovn.NAMESPACE,),
     }
-    return found.get(profile.cni.plugin, ())
+    return by_plugin.get(profile.cni.plugin, ())
 
 
 def settings(profile: Profile) -> Iterator[Settings]:

@@ -143,8 +143,8 @@ def _kubeadm_config(profile: Profile) -> dict[str, str]:
                 f"kubernetesVersion: {profile.kubernetes_version}",
                 "networking:",
                 f"  dnsDomain: {profile.cluster_domain}",
-                f"  podSubnet: {_both(profile, lambda one: one.cluster_cidr)}",
-                f"  serviceSubnet: {_both(profile, lambda one: one.service_cidr)}",
+                f"  podSubnet: {_both(profile, lambda family: family.cluster_cidr)}",
+                f"  serviceSubnet: {_both(profile, lambda family: family.service_cidr)}",
                 "",
             )
         )
@@ -162,7 +162,7 @@ def _kube_proxy_config(profile: Profile) -> str:
         (
             "apiVersion: kubeproxy.config.k8s.io/v1alpha1",
             "bindAddress: 0.0.0.0",
-            f"clusterCIDR: {_both(profile, lambda one: one.cluster_cidr)}",
+            f"clusterCIDR: {_both(profile, lambda family: family.cluster_cidr)}",
             "healthzBindAddress: 0.0.0.0:10256",
             "kind: KubeProxyConfiguration",
             f"mode: {LINUX_MODE}",
@@ -204,7 +204,7 @@ def _coredns() -> tuple[str, Json]:
         ],
         "readinessProbe": {
             "httpGet": {"path": "/ready", "port": 8181, "scheme": "HTTP"},
-            "timeoutSeconds": 5,  # a busy machine must not take the cluster's names away
+            "timeoutSeconds": 5,  # a busy machine must not stop the cluster's DNS
         },
     }
     spec = {

@@ -58,21 +58,21 @@ def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
 SERVED_BUILDS = frozenset({17763, 20348, 25398, 26100})
 """Builds of Windows that today's probe image is for."""
 OWN_IMAGE = "mirror.lab.test/historic/probe:1"
-"""What the owner of an older cluster would have to build; it does not exist, so that such a lab is planned on and never run."""
+"""The image that the owner of an older cluster would build. It does not exist: such a lab is planned for, not run."""
 
 SILENCE_SECONDS = 1.5 * IDLE_SECONDS
-"""How long a connection is to be silent here: longer than the switch remembers it, which is scaled down too."""
+"""Idle time of a connection: longer than the switch remembers flows, which is scaled down too."""
 
 MANY_NODES = 100
 """Up to so many nodes two cores program new Services within the usual deadlines (``bench/fleet.py``)."""
 SHARED_SECONDS = 120
-"""Nodes of 200 took 25 to 31 s beside a run of theirs, and longer beside other work."""
+"""With 200 nodes it took 25 to 31 s during a run, and longer beside other work."""
 
 
 def cluster_profile(
     profile: Profile, proxy: str, udp_proxy: str, *, mtu: int, nat_exceptions: Sequence[Network]
 ) -> str:
-    """Return what a kubeconfig cannot say: the outside, the way there, and what nodes alone know."""
+    """Return what a kubeconfig cannot say: the external target, the proxy to it, and facts from the nodes."""
     return _yaml(
         {
             "apiVersion": "nettests.dev/v1alpha1",
@@ -102,7 +102,7 @@ def cluster_profile(
 
 
 def _convergence(nodes: int) -> Json:
-    """Return how long nodes may take for new Services, where that is longer than elsewhere: all proxies share one machine."""
+    """Return how long nodes may take to program new Services, where it is longer: all proxies share one machine."""
     if nodes <= MANY_NODES:
         return {}
     return {"convergence": SHARED_SECONDS, "convergenceLinux": SHARED_SECONDS}
@@ -115,10 +115,10 @@ def _image(profile: Profile) -> Json:
 
 
 def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
-    """Return what no object of the cluster tells of Windows nodes, because it stands in their files.
+    """Return facts of Windows nodes that no API object shows, because they are in files on the nodes.
 
-    Azure CNI makes its HNS network on the node, and only AKS' overlay tells which; sdnbridge has no DaemonSet, and uses one
-    made by hand; Antrea's has no OutBoundNAT.
+    Azure CNI makes its HNS network on the node, and only AKS' overlay tells which; sdnbridge has no DaemonSet, and
+    uses one made by hand; Antrea's has no OutBoundNAT.
     """
     windows = any(node.os is OS.WINDOWS for node in profile.nodes)
     if not windows or profile.cni.plugin is Plugin.ANTREA:
@@ -134,12 +134,12 @@ def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
 
 
 def _loopback(profile: Profile) -> Json:
-    """Return the option that of Flannel's plugin alone a ConfigMap tells."""
+    """Return the loopback option, which only Flannel's plugin has in a ConfigMap."""
     return {"loopbackDSR": profile.cni.loopback_dsr}
 
 
 def _of_hosts(profile: Profile) -> Json:
-    """Return whether the firewall of Windows hosts is on, unless they have to tell it."""
+    """Return whether the Windows firewall is on, unless it has to be discovered on the nodes."""
     windows = any(node.os is OS.WINDOWS for node in profile.nodes)
     stated = windows and profile.options.firewall_stated
     return {"windowsFirewall": profile.options.windows_firewall} if stated else {}

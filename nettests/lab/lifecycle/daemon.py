@@ -1,9 +1,9 @@
 """The lab's own process: makes the machine's sockets, enters the lab's namespaces, runs the supervisor.
 
-Started by ``launch.up`` as ``python -m nettests.lab.lifecycle.daemon``; it reports phases, and success or
-the error that ended it, as JSON lines on a pipe, and then has nothing to do with who started it. If that
-process goes before the lab is ready, so does the lab.
-Namespaces need a process with one thread, so nothing may start one before they are entered.
+Started by ``launch.up`` as ``python -m nettests.lab.lifecycle.daemon``; it reports phases, and success or the
+error that ended it, as JSON lines on a pipe, and then no longer depends on the process that started it. If that
+process goes before the lab is ready, so does the lab. Namespaces need a process with one thread, so nothing may
+start one before they are entered.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Report:
-    """The pipe to whoever starts the lab; that it may be gone is no matter of who writes."""
+    """The pipe to the process that starts the lab; writing to a closed pipe is no error."""
 
     descriptor: int
 
@@ -53,11 +53,11 @@ class Report:
                 os.write(self.descriptor, json.dumps(message).encode() + b"\n")
 
     def file(self, name: str, text: str) -> None:
-        """Have a file written into the lab's folder, by whom it belongs to."""
+        """Have the starting process write a file into the lab's folder, which it owns."""
         self.send({"file": name, "text": text})
 
     def close(self) -> None:
-        """Say that there is nothing more to come."""
+        """Close the pipe: nothing more is reported."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
@@ -73,8 +73,8 @@ def main(arguments: list[str]) -> int:
         level=logging.INFO, format="%(asctime)s %(levelname).1s %(name)s: %(message)s"
     )
     try:
-        given = json.loads(options)
-        _run(LabFolder(Path(folder)), chosen(name, given), report, given)
+        parsed = json.loads(options)
+        _run(LabFolder(Path(folder)), chosen(name, parsed), report, parsed)
     except Exception as error:  # noqa: BLE001  # the last thing this process does is to say why
         _LOG.exception("the lab failed")
         report.send(_explained(_innermost(error)))
@@ -92,14 +92,14 @@ def chosen(name: str, options: Json) -> Profile:
 
 
 def _guard(options: Json) -> int | None:
-    """Return a descriptor of the process for whose time the lab runs; it is readable at its end."""
-    told = options.get("while")
-    if told is None:
+    """Return a descriptor of the process that the lab runs for; it becomes readable when that process ends."""
+    process = options.get("while")
+    if process is None:
         return None
-    with processes.held(Identity(**told)) as descriptor:
+    with processes.held(Identity(**process)) as descriptor:
         if descriptor is not None:
             return os.dup(descriptor)
-    raise StartError(f"The process {told['pid']}, for whose time the lab was to run, has ended.")
+    raise StartError(f"The process {process['pid']}, for whose time the lab was to run, has ended.")
 
 
 def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> None:
@@ -114,25 +114,25 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
     )
     if guard is not None:
         _leave_caretaker(folder, guard)
-    of_root = os.geteuid() == 0  # in a namespace of theirs everybody is
+    of_root = os.geteuid() == 0  # in their own user namespace every user is root
     enter_isolated_namespaces()
     if of_root and (reason := give_up(options["user"])):
-        told = f"the lab keeps the rights of who started it: {reason}"
-        _LOG.warning(told)
-        report.send({"remark": told})
+        remark = f"the lab keeps the rights of who started it: {reason}"
+        _LOG.warning(remark)
+        report.send({"remark": remark})
     nft.keep_helper()
-    kernel.raise_loopback()  # over it the lab's components talk
+    kernel.raise_loopback()  # the lab's components communicate over it
     report.send({"phase": "namespaces"})
     os.chdir("/")
     with contextlib.suppress(asyncio.CancelledError):
-        lab = Lab(folder, profile, sockets, _telling(report), report.file)
+        lab = Lab(folder, profile, sockets, _phase_reporter(report), report.file)
         asyncio.run(_supervise(lab, report, guard))
 
 
 def _leave_caretaker(folder: LabFolder, guard: int) -> None:
-    """Leave a process that removes the folder when the lab has ended because ``guard`` did: nobody else is there.
+    """Fork a process that removes the folder when the lab ends because ``guard`` ended: nothing else would.
 
-    It stays who started the lab, whose folder it is, and does nothing but wait.
+    It keeps the user that started the lab, who owns the folder, and only waits.
     """
     pid = os.getpid()
     lab = os.pidfd_open(pid)
@@ -153,9 +153,9 @@ def _leave_caretaker(folder: LabFolder, guard: int) -> None:
 
 
 async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:
-    """Run the lab until a signal or the end of ``guard``; while it starts, also until its starter has gone.
+    """Run the lab until a signal or the end of ``guard``; during the start, also until the starting process ends.
 
-    The starter writes the lab's files: without it nobody could use what would run.
+    The starting process writes the lab's files: without it nobody could use the lab.
     """
     loop = asyncio.get_running_loop()
     starter = report.descriptor
@@ -181,7 +181,7 @@ async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:
     await task
 
 
-def _telling(report: Report) -> Callable[[str], None]:
+def _phase_reporter(report: Report) -> Callable[[str], None]:
     return lambda phase: report.send({"phase": phase})
 
 

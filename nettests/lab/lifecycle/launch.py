@@ -35,21 +35,21 @@ class Options:
     windows_ping: bool = True
     mechanisms: Switched = ()
     settings: tuple[str, ...] = ()
-    """``KEY=VALUE`` facts of the profile that are others (``topology.settings``)."""
+    """``KEY=VALUE`` facts of the profile that are changed (``topology.settings``)."""
     while_pid: int | None = None
-    """The lab ends by itself when this process has ended, however that ended."""
+    """The lab ends when this process ends, however it ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """A part of the start that is done, or what is to be known of it, ``seconds`` after it began."""
+    """A finished phase of the start, or a remark about it, ``seconds`` after the start."""
 
     name: str
     seconds: float
 
 
 def up(name: str, profile: str, options: Options, tell: Callable[[Phase], None]) -> LabFolder:
-    """Start the lab and return when it is ready; ``tell`` is told of each phase.
+    """Start the lab and return when it is ready; ``tell`` is called with each phase.
 
     Raises ``ProfileError``, ``StateError`` or ``StartError``; then nothing of the lab is left.
     """
@@ -111,15 +111,15 @@ def _start(
     with os.fdopen(reading, encoding="utf-8") as lines:
         for message in _messages(lines):
             if "ready" in message:
-                daemon.returncode = 0  # it lives on; nobody waits for it
+                daemon.returncode = 0  # it keeps running; nobody waits for it
                 return
             if "error" in message:
                 raise _failure(message)
             if "file" in message:
                 folder.write(message["file"], message["text"])
                 continue
-            told = message.get("phase") or message["remark"]
-            tell(Phase(name=told, seconds=time.monotonic() - began))
+            phase = message.get("phase") or message["remark"]
+            tell(Phase(name=phase, seconds=time.monotonic() - began))
     raise StartError(
         "The lab's process ended without a word.", hint=f"Its last lines: {_tail(folder)}"
     )
@@ -163,7 +163,7 @@ def _spawn(
 
 
 def _identified(pid: int | None) -> Json | None:
-    """Return what tells a process from a later one of its id."""
+    """Return what distinguishes a process from a later one with the same id."""
     if pid is None:
         return None
     try:

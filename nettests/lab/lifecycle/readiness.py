@@ -1,6 +1,6 @@
 """When a lab is ready for others: every node Ready, DNS answering, DNS programmed on every node.
 
-What it waits for is read through the API, and from the service proxies' own words, as they program.
+It reads the API, and what service proxies report as they program.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from nettests.lab.topology import Profile, ServiceTable
 
 _SECONDS = 60
 _SECONDS_A_NODE = 0.5
-"""So that a lab of hundreds of nodes may take longer on a machine that has other work."""
+"""Seconds for each node, so that a lab of hundreds of nodes may take longer on a busy machine."""
 _GATHER = 0.02
-"""Seconds in which changes are gathered: after each of them all Pods are looked at."""
+"""Seconds in which changes are gathered, because each look goes through all Pods."""
 _DNS = "kube-system/kube-dns:dns"
 
 
@@ -85,14 +85,14 @@ class Readiness:
     def _missing_pods(self) -> list[str]:
         """Return system pods that are not ready: the plugin's, kube-proxy's where it runs, and DNS."""
         system = {"kube-system", *plugin_objects.namespaces(self._profile)}
-        own = [p for p in self._pods.values() if p["metadata"]["namespace"] in system]
-        unready = [p["metadata"]["name"] for p in own if not _is(p, "Ready")]
+        system_pods = [p for p in self._pods.values() if p["metadata"]["namespace"] in system]
+        unready = [p["metadata"]["name"] for p in system_pods if not _is(p, "Ready")]
         proxy = self._profile.kube_proxy
         without = [n for n in self._profile.nodes if proxy.runs_no_pod(n.os)]
         daemons = [daemon.os for daemon in plugin_objects.daemons(self._profile)]
         plugins = sum(daemons.count(node.os) for node in self._profile.nodes)
         expected = plugins + len(self._profile.nodes) - len(without) + 1
-        return unready or (["system pods"] if len(own) < expected else [])
+        return unready or (["system pods"] if len(system_pods) < expected else [])
 
     def _missing_dns(self) -> list[str]:
         nodes = [n.name for n in self._profile.nodes if n.name not in self._resolving]

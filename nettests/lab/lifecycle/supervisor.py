@@ -1,9 +1,8 @@
 """Joins the parts of one lab and keeps them running: network, API server, nodes, controllers, outside.
 
-Runs in the lab's own namespaces, in one event loop. The sockets that the machine can reach were made
-before those namespaces were entered and are handed in. Components get clients of the API on the lab's
-inner loopback; what they share beside it is made of what each was told by it. When one of them fails, the
-whole lab ends.
+Runs in the lab's own namespaces, in one event loop. The sockets that the machine can reach were made before those
+namespaces were entered and are handed in. Components get clients of the API on the lab's inner loopback; what they
+share beyond it is computed from what the API told each of them. When one of them fails, the whole lab ends.
 """
 
 import asyncio
@@ -33,7 +32,7 @@ from nettests.lab.faults.silent_kubelet import Silence
 from nettests.lab.faults.targets import Targets
 from nettests.lab.folders import control
 from nettests.lab.folders.state import LabFolder
-from nettests.lab.installers.plugin_objects import enforces_policies
+from nettests.lab.installers.plugin_objects import nodes_with_policies
 from nettests.lab.installers.system_objects import API_PORT, control_plane_address, objects
 from nettests.lab.interfaces import Process
 from nettests.lab.kubeconfig import certificates, documents
@@ -227,8 +226,7 @@ class Lab:
                     lambda c: LoadBalancerController(c, self._profile, fabric.announce).run(),
                 )
             )
-        if enforces_policies(self._profile):
-            nodes = [spec.name for spec in self._profile.nodes]
+        if nodes := nodes_with_policies(self._profile):
             group.create_task(
                 self._component(
                     "policy-agent", lambda c: PolicyAgent(c, nodes, fabric.policies.enforce).run()

@@ -11,7 +11,7 @@ from enum import StrEnum
 from nettests.lab.topology import OS
 
 OTHERS_READ = 0o004
-"""The bit of a file's mode by which anybody may read it."""
+"""The bit of a file's mode that lets everybody read it."""
 
 
 class Complaint(StrEnum):
@@ -59,7 +59,8 @@ class Mount:
 class Files:
     """What a container sees of its mounts; later ones lie over earlier ones.
 
-    ``privileged`` says that its user may read whatever the mode says; ``modes`` that the system looks at modes at all.
+    ``privileged`` says that its user may read whatever the mode says; ``modes`` says that the system checks modes
+    at all.
     """
 
     os: OS = OS.LINUX

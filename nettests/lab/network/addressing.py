@@ -30,7 +30,7 @@ GATEWAY_MAC = "ee:ee:ee:ee:ee:ee"
 
 
 POINT_TO_POINT = IPv4Address("169.254.1.1")
-"""The gateway of a link that needs none: nobody has the address, only its MAC is written down."""
+"""The gateway of a link that needs none: nothing has the address, only its MAC is configured."""
 
 
 POINT_TO_POINT_IPV6 = IPv6Address("fe80::1")
@@ -55,7 +55,7 @@ def pod_gateway(node: NodeSpec, cni: Cni) -> Address:
 
 
 def points_to_node(cni: Cni) -> bool:
-    """Whether a cloud's plugin connects pods: its Linux pods have no gateway but their node, on Windows no endpoint is the bridge's."""
+    """Whether a cloud's plugin connects pods: their gateway is the node, and on Windows the bridge has no endpoint."""
     return cni.plugin in {Plugin.AZURE, Plugin.VPC}
 
 
@@ -72,7 +72,7 @@ def source_vip(node: NodeSpec, cni: Cni) -> Address | None:
 
 
 def rewritten_source(node: NodeSpec, profile: Profile) -> Address | None:
-    """Return the source VIP that load balancers are really given: a switch may have one on l2bridge too."""
+    """Return the source VIP that load balancers really get: a switch may have one on l2bridge too."""
     usual = source_vip(node, profile.cni)
     return node.pod_cidr[1] if profile.mechanism("bridge-source-vip", 0) else usual
 
@@ -106,7 +106,7 @@ def vtep_mac(node: NodeSpec) -> str:
 
 
 class PodAddressTakenError(LabError):
-    """A pod was to have an address that is another pod's, or of another node."""
+    """A pod requested an address that another pod has, or that is another node's."""
 
 
 class AddressPool:
@@ -157,7 +157,7 @@ class AddressPool:
 
 
 _SCATTERED = 97
-"""A prime: no address comes twice before all others came."""
+"""A prime: no address is used twice before all others are."""
 
 
 def pod_addresses(node: NodeSpec, ipam: Ipam = Ipam.HOST_LOCAL) -> AddressPool:

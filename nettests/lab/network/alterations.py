@@ -13,36 +13,36 @@ from nettests.lab.topology import Address, Backend, Profile, ServicePort, Servic
 Alteration = Callable[[ServiceTable], ServiceTable]
 
 _GONE = -6
-"""Place in a node's pod network of an address that no pod ever has: they are given out from the other end."""
+"""Offset in a node's pod network of an address that no pod ever gets: they are assigned from the other end."""
 _OFF = 7
-"""How far a wrong port lies from the right one, among numbers that no probe serves."""
+"""Distance of a wrong port from the right one, among numbers that no probe serves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Which:
     """Services by patterns (``svc-*``, ``default/web``) and ports by name; empty stands for all.
 
-    The API's own Service and the cluster's DNS are meant by their names alone.
+    Patterns do not match the API's own Service and the cluster's DNS; only their names do.
     """
 
     service: str = ""
     port: str = ""
 
-    def __call__(self, one: ServicePort) -> bool:
-        """Whether this port of a Service is meant."""
-        if self.port and one.port_name != self.port:
+    def __call__(self, port: ServicePort) -> bool:
+        """Whether the pattern matches this port of a Service."""
+        if self.port and port.port_name != self.port:
             return False
         if not self.service:
-            return one.namespace != "kube-system" and one.service != "kubernetes"
-        full = f"{one.namespace}/{one.service}"
-        return fnmatchcase(full if "/" in self.service else one.service, self.service)
+            return port.namespace != "kube-system" and port.service != "kubernetes"
+        full = f"{port.namespace}/{port.service}"
+        return fnmatchcase(full if "/" in self.service else port.service, self.service)
 
 
 def each(which: Which, change: Callable[[ServicePort], ServicePort]) -> Alteration:
-    """Return the alteration that changes each Service port for itself."""
+    """Return the alteration that changes each matching Service port."""
 
     def alter(table: ServiceTable) -> ServiceTable:
-        return tuple(change(one) if which(one) else one for one in table)
+        return tuple(change(port) if which(port) else port for port in table)
 
     return alter
 
@@ -51,20 +51,22 @@ def without(which: Which) -> Alteration:
     """Leave Services out."""
 
     def alter(table: ServiceTable) -> ServiceTable:
-        return tuple(one for one in table if not which(one))
+        return tuple(port for port in table if not which(port))
 
     return alter
 
 
 def with_stale_endpoint(which: Which, profile: Profile) -> Alteration:
-    """Keep an endpoint beside those that are there: a pod that has long gone from the first one's node."""
+    """Add a stale endpoint: a pod that was deleted long ago from the first endpoint's node."""
 
-    def change(one: ServicePort) -> ServicePort:
-        ready = [backend for backend in one.endpoints if backend.ready and not backend.node_address]
+    def change(port: ServicePort) -> ServicePort:
+        ready = [
+            backend for backend in port.endpoints if backend.ready and not backend.node_address
+        ]
         if not ready:
-            return one
+            return port
         gone = _departed(ready[0], profile)
-        return replace(one, endpoints=(*one.endpoints, gone))
+        return replace(port, endpoints=(*port.endpoints, gone))
 
     return each(which, change)
 
@@ -80,10 +82,10 @@ def _departed(beside: Backend, profile: Profile) -> Backend:
 def with_wrong_port(which: Which) -> Alteration:
     """Dial backends at another port than theirs."""
 
-    def change(one: ServicePort) -> ServicePort:
-        moved = tuple(replace(backend, port=backend.port + _OFF) for backend in one.endpoints)
-        target = one.target_port + _OFF if one.target_port else one.target_port
-        return replace(one, endpoints=moved, target_port=target)
+    def change(port: ServicePort) -> ServicePort:
+        moved = tuple(replace(backend, port=backend.port + _OFF) for backend in port.endpoints)
+        target = port.target_port + _OFF if port.target_port else port.target_port
+        return replace(port, endpoints=moved, target_port=target)
 
     return each(which, change)
 
@@ -91,94 +93,94 @@ def with_wrong_port(which: Which) -> Alteration:
 def with_one_backend(which: Which) -> Alteration:
     """Send everything to the first of several backends that are ready."""
 
-    def change(one: ServicePort) -> ServicePort:
-        ready = [backend for backend in one.endpoints if backend.ready]
-        return replace(one, endpoints=tuple(ready[:1])) if ready else one
+    def change(port: ServicePort) -> ServicePort:
+        ready = [backend for backend in port.endpoints if backend.ready]
+        return replace(port, endpoints=tuple(ready[:1])) if ready else port
 
     return each(which, change)
 
 
 def without_affinity(which: Which) -> Alteration:
-    """Choose a backend anew for each connection."""
-    return each(which, lambda one: replace(one, client_ip_affinity=False))
+    """Choose a new backend for each connection."""
+    return each(which, lambda port: replace(port, client_ip_affinity=False))
 
 
 class Frozen:
-    """Keep the endpoints that a Service had when it first had any, as an update that is ignored does."""
+    """Keep a Service's first endpoints, as a proxy does that ignores updates."""
 
     def __init__(self, which: Which) -> None:
         self._which = which
         self._first: dict[str, tuple[Backend, ...]] = {}
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table with the endpoints of then."""
-        for one in table:
-            if self._which(one) and any(backend.ready for backend in one.endpoints):
-                self._first.setdefault(one.key, one.endpoints)
+        """Return the table with the first endpoints."""
+        for port in table:
+            if self._which(port) and any(backend.ready for backend in port.endpoints):
+                self._first.setdefault(port.key, port.endpoints)
         return tuple(
-            replace(one, endpoints=self._first.get(one.key, one.endpoints))
-            if self._which(one)
-            else one
-            for one in table
+            replace(port, endpoints=self._first.get(port.key, port.endpoints))
+            if self._which(port)
+            else port
+            for port in table
         )
 
 
 class SharedLost:
-    """Lose the rules of Services whose endpoints are those of another one that was deleted, until they get others.
+    """Lose the rules of Services that shared their endpoints with a deleted Service, until their endpoints change.
 
-    As a proxy does that counts the users of an endpoint wrongly (kubernetes/kubernetes issue 93229).
+    As a proxy does that counts references to an endpoint wrongly (kubernetes/kubernetes issue 93229).
     """
 
     def __init__(self, which: Which) -> None:
         self._which = which
-        self._known: dict[tuple[str, str], frozenset[Address]] = {}
+        self._before: dict[tuple[str, str], frozenset[Address]] = {}
         self._lost: dict[str, tuple[Backend, ...]] = {}
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without what shared its endpoints with a Service that has gone since the last one."""
-        here = {(one.namespace, one.service): _addresses(one) for one in table}
-        gone = {self._known[name] for name in self._known.keys() - here.keys()} - {frozenset()}
-        self._known = here
-        ports = {one.key: one for one in table}
+        """Return the table without Services that shared their endpoints with one deleted since the last table."""
+        here = {(port.namespace, port.service): _addresses(port) for port in table}
+        gone = {self._before[name] for name in self._before.keys() - here.keys()} - {frozenset()}
+        self._before = here
+        ports = {port.key: port for port in table}
         self._lost = {
             key: endpoints
             for key, endpoints in self._lost.items()
             if key in ports and ports[key].endpoints == endpoints
         }
-        struck = (one for one in table if self._which(one) and _addresses(one) in gone)
-        self._lost |= {one.key: one.endpoints for one in struck}
-        return tuple(one for one in table if one.key not in self._lost)
+        struck = (port for port in table if self._which(port) and _addresses(port) in gone)
+        self._lost |= {port.key: port.endpoints for port in struck}
+        return tuple(port for port in table if port.key not in self._lost)
 
 
-def _addresses(one: ServicePort) -> frozenset[Address]:
-    return frozenset(backend.address for backend in one.endpoints)
+def _addresses(port: ServicePort) -> frozenset[Address]:
+    return frozenset(backend.address for backend in port.endpoints)
 
 
 class RenamedLost:
-    """Lose the rules of a port that got another name: what has the old name is removed after the new one was made."""
+    """Lose the rules of a renamed port: the old name's rules are removed after the new name's were added."""
 
     def __init__(self, which: Which) -> None:
         self._which = which
         self._names: dict[tuple[Address, str, int], str] = {}
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without ports whose names are others than in the beginning."""
-        places = {(one.cluster_ip, one.protocol, one.port): one for one in table}
+        """Return the table without ports whose names have changed."""
+        places = {(port.cluster_ip, port.protocol, port.port): port for port in table}
         self._names = {place: name for place, name in self._names.items() if place in places}
-        for place, one in places.items():
-            self._names.setdefault(place, one.port_name)
+        for place, port in places.items():
+            self._names.setdefault(place, port.port_name)
         return tuple(
-            one
-            for one in table
-            if not self._which(one)
-            or self._names[one.cluster_ip, one.protocol, one.port] == one.port_name
+            port
+            for port in table
+            if not self._which(port)
+            or self._names[port.cluster_ip, port.protocol, port.port] == port.port_name
         )
 
 
 class ReaddressedLost:
     """Lose an endpoint whose Pod was replaced by another one at the same address.
 
-    As rules do that lead to the HNS endpoint of the Pod that has gone, since the address is still the same.
+    As rules do that still lead to the HNS endpoint of the deleted Pod, because the address is the same.
     """
 
     def __init__(self, which: Which) -> None:
@@ -186,49 +188,49 @@ class ReaddressedLost:
         self._pods: dict[tuple[str, Address], str] = {}
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without endpoints whose Pods are others than those that had their addresses first."""
-        return tuple(self._without(one) if self._which(one) else one for one in table)
+        """Return the table without endpoints whose address first belonged to another Pod."""
+        return tuple(self._without(port) if self._which(port) else port for port in table)
 
-    def _without(self, one: ServicePort) -> ServicePort:
-        for backend in one.endpoints:
-            self._pods.setdefault((one.key, backend.address), backend.pod)
+    def _without(self, port: ServicePort) -> ServicePort:
+        for backend in port.endpoints:
+            self._pods.setdefault((port.key, backend.address), backend.pod)
         kept = tuple(
             backend
-            for backend in one.endpoints
-            if self._pods[one.key, backend.address] == backend.pod
+            for backend in port.endpoints
+            if self._pods[port.key, backend.address] == backend.pod
         )
-        return one if len(kept) == len(one.endpoints) else replace(one, endpoints=kept)
+        return port if len(kept) == len(port.endpoints) else replace(port, endpoints=kept)
 
 
 class Stopped:
-    """Program what was there in the beginning, whatever comes: a proxy stops as a whole."""
+    """Program the first table only: a proxy that has stopped working."""
 
     def __init__(self, _which: Which) -> None:
         self._first: ServiceTable | None = None
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the first table that was seen."""
+        """Return the first table."""
         if self._first is None:
             self._first = table
         return self._first
 
 
 class Full:
-    """Program so many Services, and none that comes after them: what a node reserves for each has run out."""
+    """Program only so many Services: the node's resources for them are exhausted."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._held: list[tuple[str, str]] = []
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without Services that found no room; one that goes makes room for one that comes then."""
-        here = list(dict.fromkeys((one.namespace, one.service) for one in table))
+        """Return the table without Services beyond the limit; a deleted Service makes room for a later one."""
+        here = list(dict.fromkeys((port.namespace, port.service) for port in table))
         self._held = [name for name in self._held if name in set(here)]
         held = set(self._held)
         room = max(0, self._most - len(held))
         self._held += [name for name in here if name not in held][:room]
         held = set(self._held)
-        return tuple(one for one in table if (one.namespace, one.service) in held)
+        return tuple(port for port in table if (port.namespace, port.service) in held)
 
 
 class RemovedKept:
@@ -236,11 +238,11 @@ class RemovedKept:
 
     def __init__(self, which: Which) -> None:
         self._which = which
-        self._known: dict[tuple[Address, str, int], ServicePort] = {}
+        self._programmed: dict[tuple[Address, str, int], ServicePort] = {}
 
     def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table with all that was ever in it."""
-        places = {(one.cluster_ip, one.protocol, one.port): one for one in table}
-        self._known |= {place: one for place, one in places.items() if self._which(one)}
-        gone = [one for place, one in self._known.items() if place not in places]
+        """Return the table with all Service ports that were ever in it."""
+        places = {(port.cluster_ip, port.protocol, port.port): port for port in table}
+        self._programmed |= {place: port for place, port in places.items() if self._which(port)}
+        gone = [port for place, port in self._programmed.items() if place not in places]
         return (*table, *gone)

@@ -34,7 +34,7 @@ class Forgetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UdpFlow:
-    """What UDP clients dialled, and the backend they were sent to."""
+    """The address that UDP clients dialled, and the backend that they were sent to."""
 
     address: Address
     port: int
@@ -42,11 +42,11 @@ class UdpFlow:
 
 
 def changed(old: ServiceTable, new: ServiceTable) -> tuple[ServiceTable, ServiceTable]:
-    """Return what one table alone has, and what the other: what did not change is the very same value in both."""
+    """Return the ports that only the old and only the new table have; unchanged ports are the same objects in both."""
     before, after = set(map(id, old)), set(map(id, new))
     return (
-        tuple(one for one in old if id(one) not in after),
-        tuple(one for one in new if id(one) not in before),
+        tuple(port for port in old if id(port) not in after),
+        tuple(port for port in new if id(port) not in before),
     )
 
 
@@ -97,20 +97,23 @@ def _udp_flows(table: ServiceTable, node_address: Address) -> Iterator[UdpFlow]:
 
 def forget_removed(fd: int, flows: frozenset[UdpFlow]) -> None:
     """Delete the entries of ``flows`` in the namespace ``fd``. On the worker thread only."""
-    keys = {(one.address.packed, one.port, one.backend.packed) for one in flows}
+    keys = {(flow.address.packed, flow.port, flow.backend.packed) for flow in flows}
 
     def ended(flow: Flow) -> bool:
         requested = flow.original
         key = (requested.destination, requested.destination_port, flow.reply.source)
         return requested.protocol == _UDP and key in keys
 
-    _forget(fd, {one.address.version for one in flows}, ended)
+    _forget(fd, {flow.address.version for flow in flows}, ended)
 
 
 def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
     """Delete the entries that went to one of ``frontends`` itself. On the worker thread only."""
-    tracked_ones = [frontend for frontend in frontends if frontend.protocol in _NUMBERS]
-    keys = {(_NUMBERS[one.protocol], one.address.packed, one.port) for one in tracked_ones}
+    tracked_frontends = [frontend for frontend in frontends if frontend.protocol in _NUMBERS]
+    keys = {
+        (_NUMBERS[frontend.protocol], frontend.address.packed, frontend.port)
+        for frontend in tracked_frontends
+    }
 
     def begun_early(flow: Flow) -> bool:
         requested = flow.original
@@ -120,22 +123,22 @@ def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
             and (requested.protocol, requested.destination, requested.destination_port) in keys
         )
 
-    _forget(fd, {one.address.version for one in tracked_ones}, begun_early)
+    _forget(fd, {frontend.address.version for frontend in tracked_frontends}, begun_early)
 
 
 def _forget(fd: int, versions: Iterable[int], chosen: Callable[[Flow], bool]) -> None:
     for version in versions:
         with kernel.inside_network(fd):
-            known = tracked.flows(version) if tracked.count() else ()
-            found = [flow for flow in known if chosen(flow)]
-            if found:
-                _delete(version, found)
+            flows = tracked.flows(version) if tracked.count() else ()
+            ended = [flow for flow in flows if chosen(flow)]
+            if ended:
+                _delete(version, ended)
 
 
-def _delete(version: int, found: Iterable[Flow]) -> None:
+def _delete(version: int, flows: Iterable[Flow]) -> None:
     family = socket.AF_INET if version == 4 else socket.AF_INET6
     with Conntrack(nfgen_family=family) as tracking:
-        for flow in found:
+        for flow in flows:
             requested = flow.original
             entry = NFCTAttrTuple(
                 family=family,

@@ -34,7 +34,7 @@ def open_tap(name: str) -> int:
 
 
 class Detour:
-    """Writes back what it reads from a tap device: ``seconds`` later, and up to ``jitter`` more, by dice.
+    """Writes back what it reads from a tap device: ``seconds`` later, and up to ``jitter`` more, at random.
 
     ``every`` holds back one frame of so many and lets the others pass at once. Closing loses what is held.
     """
@@ -53,7 +53,7 @@ class Detour:
         asyncio.get_running_loop().add_reader(self._descriptor, self._take)
 
     def close(self) -> None:
-        """Stop, and let go of the device, which is gone then."""
+        """Stop, and close the device, which removes it."""
         asyncio.get_running_loop().remove_reader(self._descriptor)
         for timer in self._held:
             timer.cancel()

@@ -12,17 +12,17 @@ BITS_TO_VNI = 8 * (8 + 4)
 
 
 def sources(addresses: Mapping[Address, Address]) -> str:
-    """Return the rule that puts the second address of each pair into the place of the first."""
-    pairs = ", ".join(f"{one} : {other}" for one, other in addresses.items())
-    known = ", ".join(map(str, addresses))
-    return f"ip saddr {{ {known} }} ip saddr set ip saddr map {{ {pairs} }}"
+    """Return the rule that replaces source addresses, for each pair the first by the second."""
+    pairs = ", ".join(f"{address} : {other}" for address, other in addresses.items())
+    matched = ", ".join(map(str, addresses))
+    return f"ip saddr {{ {matched} }} ip saddr set ip saddr map {{ {pairs} }}"
 
 
 def macs(of: Mapping[Address, str]) -> str:
     """Return the rule that gives each address's packets a source MAC address."""
-    pairs = ", ".join(f"{one} : {mac}" for one, mac in of.items())
-    known = ", ".join(map(str, of))
-    return f"ip saddr {{ {known} }} ether saddr set ip saddr map {{ {pairs} }}"
+    pairs = ", ".join(f"{address} : {mac}" for address, mac in of.items())
+    matched = ", ".join(map(str, of))
+    return f"ip saddr {{ {matched} }} ether saddr set ip saddr map {{ {pairs} }}"
 
 
 def network_id(port: int, old: int, new: int) -> str:

@@ -1,11 +1,12 @@
-"""What the rules of a namespace drop, told by the kernel itself while somebody looks: nft's own traces over netlink.
+"""Packets that the rules of a namespace drop, as the kernel reports them: nft traces over netlink.
 
-``meta nftrace`` marks packets, and for each rule that such a packet meets the kernel tells table, chain and verdict, with the
-packet's headers as they are there: so a drop is known by the very rule that made it. What the kernel drops elsewhere (no
-route, a full queue) is not told: tracepoints and the drop monitor (NET_DM) are no namespace's own. Which cause a chain
-stands for is said here; how it is worded is ``programs.windows.pktmon_log``'s.
+``meta nftrace`` marks packets, and for each rule that such a packet meets the kernel reports table, chain and
+verdict, with the packet's current headers: a drop is attributed to the rule that made it. Drops elsewhere in the
+kernel (no route, a full queue) are not reported: tracepoints and the drop monitor (NET_DM) do not belong to a
+namespace. Which cause a chain stands for is said here; how it is worded is ``programs.windows.pktmon_log``'s.
 
-Sources: Linux, ``include/uapi/linux/netfilter/nf_tables.h`` (``nft_trace_attributes``), ``nfnetlink.h``; ``net/netfilter/nf_tables_trace.c``.
+Sources: Linux, ``include/uapi/linux/netfilter/nf_tables.h`` (``nft_trace_attributes``), ``nfnetlink.h``;
+``net/netfilter/nf_tables_trace.c``.
 """
 
 import asyncio
@@ -36,14 +37,14 @@ _CODE, _DROP = 1, 0
 _SIOCGIFNAME = 0x8910
 _BUFFER = 4 * 1024 * 1024
 _REMEMBERED = 512
-"""Packets whose headers are kept until their verdict: they are told once for each base chain."""
+"""Packets whose headers are kept until their verdict: the kernel reports them once for each base chain."""
 _FIRST = "type filter hook prerouting priority -400"
 """Ahead of faults and connection tracking."""
 WITNESS = Table(name="packet-monitor", family="inet")
 
 
 def witness_table(ports: Collection[int]) -> Table:
-    """Return the table that marks what is to be told: packets of these ports, and ICMP; all of them without any."""
+    """Return the table that marks packets to trace: those with these ports, and ICMP; without ports all packets."""
     mark = "meta nftrace set 1"
     if not ports:
         return Table(name=WITNESS.name, family=WITNESS.family, chains={"marked": _chain(mark)})
@@ -70,11 +71,11 @@ _OF_CHAINS: Mapping[tuple[str, str], DropCause] = {
     ("fault", "hairpins"): DropCause.NO_DESTINATION,
 }
 REFUSING = frozenset({("hns", "without-backends")})
-"""Chains that answer with a refusal, which is seen: no packet of theirs is lost without a word."""
+"""Chains that refuse packets visibly: none of their packets is dropped silently."""
 
 
 def cause_of(table: str, chain: str) -> DropCause | None:
-    """Return why a chain drops what it drops; ``None`` for one that refuses aloud."""
+    """Return why a chain drops packets; ``None`` for one that refuses them visibly."""
     kind = "fault" if table.startswith("fault-") else table
     if (kind, chain) in REFUSING:
         return None
@@ -87,7 +88,7 @@ def cause_of(table: str, chain: str) -> DropCause | None:
 
 @dataclass(slots=True)
 class _Headers:
-    """A packet as the kernel last told it: what of its headers, and by which interface it came."""
+    """The headers of a packet as the kernel last reported them, and its input interface."""
 
     data: bytes
     ethernet: bool
@@ -120,7 +121,7 @@ class DropWitness:
         asyncio.get_running_loop().add_reader(self._socket, self._read)
 
     def end(self) -> None:
-        """Take what is still waiting, and listen no more."""
+        """Read the reports that are waiting, then stop listening."""
         if self._socket is not None:
             asyncio.get_running_loop().remove_reader(self._socket)
             self._read()
@@ -134,24 +135,23 @@ class DropWitness:
             except BlockingIOError:
                 return
             except OSError as error:
-                if (
-                    error.errno != errno.ENOBUFS
-                ):  # more was told than is read in time: some drops stay untold
+                # ENOBUFS: reports came faster than they were read; some drops are lost.
+                if error.errno != errno.ENOBUFS:
                     raise
                 continue
             for kind, body in _messages(data):
                 if kind == _TRACE:
-                    self._told(dict(_attributes(body[_GENERIC.size :])))
+                    self._read_trace(dict(_attributes(body[_GENERIC.size :])))
 
-    def _told(self, said: Mapping[int, bytes]) -> None:
-        packet = said.get(_ID, b"")
-        if _NETWORK in said:
-            self._remember(packet, said)
-        if not _drops(said):
+    def _read_trace(self, attributes: Mapping[int, bytes]) -> None:
+        packet = attributes.get(_ID, b"")
+        if _NETWORK in attributes:
+            self._remember(packet, attributes)
+        if not _drops(attributes):
             return
         headers, cause = (
             self._packets.get(packet),
-            cause_of(_text(said, _TABLE), _text(said, _CHAIN)),
+            cause_of(_text(attributes, _TABLE), _text(attributes, _CHAIN)),
         )
         if headers is not None and cause is not None:
             self.take(
@@ -164,11 +164,11 @@ class DropWitness:
                 )
             )
 
-    def _remember(self, packet: bytes, said: Mapping[int, bytes]) -> None:
-        link = said.get(_LINK, b"")
+    def _remember(self, packet: bytes, attributes: Mapping[int, bytes]) -> None:
+        link = attributes.get(_LINK, b"")
         ethernet = len(link) == ETHERNET
-        data = (link if ethernet else b"") + said[_NETWORK] + said.get(_TRANSPORT, b"")
-        interface = int.from_bytes(said.get(_INPUT, b""))
+        data = (link if ethernet else b"") + attributes[_NETWORK] + attributes.get(_TRANSPORT, b"")
+        interface = int.from_bytes(attributes.get(_INPUT, b""))
         self._packets.pop(packet, None)
         self._packets[packet] = _Headers(data, ethernet, interface)
         if len(self._packets) > _REMEMBERED:
@@ -189,16 +189,16 @@ ETHERNET = 14
 _CLEAR = f"add table {WITNESS.label}\ndelete table {WITNESS.label}\n"
 
 
-def _drops(said: Mapping[int, bytes]) -> bool:
-    """Whether a message tells that a rule, or a chain's policy, dropped the packet."""
-    if int.from_bytes(said.get(_TYPE, b"")) == _OF_POLICY:
-        return int.from_bytes(said.get(_POLICY, b"\1")) == _DROP
-    code = dict(_attributes(said.get(_VERDICT, b""))).get(_CODE)
+def _drops(attributes: Mapping[int, bytes]) -> bool:
+    """Whether a message reports that a rule, or a chain's policy, dropped the packet."""
+    if int.from_bytes(attributes.get(_TYPE, b"")) == _OF_POLICY:
+        return int.from_bytes(attributes.get(_POLICY, b"\1")) == _DROP
+    code = dict(_attributes(attributes.get(_VERDICT, b""))).get(_CODE)
     return code is not None and int.from_bytes(code, signed=True) == _DROP
 
 
-def _text(said: Mapping[int, bytes], attribute: int) -> str:
-    return said.get(attribute, b"").rstrip(b"\0").decode(errors="replace")
+def _text(attributes: Mapping[int, bytes], attribute: int) -> str:
+    return attributes.get(attribute, b"").rstrip(b"\0").decode(errors="replace")
 
 
 def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -44,7 +44,7 @@ class LabFabric:
     async def announce(self, addresses: Mapping[Address, Address]) -> None:
         """Have the gateway deliver to nodes: what goes to each address, to the node of that address.
 
-        Addresses that were announced before and are not named are nobody's again.
+        Addresses that were announced before and are missing now are no longer delivered.
         """
         wanted, before = dict(addresses), self._announced
         self._announced = wanted

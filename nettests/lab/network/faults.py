@@ -1,7 +1,6 @@
 """Rules that break packets, put into any namespace and taken out again.
 
-One nft table per fault. Where which packets are to be struck is ``impairments``' business, what that means
-(DNS down, a dead backend) the supervisor's.
+One nft table per fault. Other modules decide which packets are affected, and where.
 """
 
 import itertools

@@ -1,9 +1,9 @@
 """GENEVE on the wire, of a kernel that knows VXLAN alone: the first half of each header is rewritten. Pure.
 
-Both headers have eight bytes, and the network id at the same place. What differs is the first half: VXLAN has a flag
-there (RFC 7348, section 5), GENEVE without options the type of what it carries, Ethernet (RFC 8926, section 3.4). A
-node's VXLAN device sends to GENEVE's port and sees its own header; what leaves the node, and whoever captures there,
-has GENEVE's.
+Both headers have eight bytes, and the network id at the same place. What differs is the first half: VXLAN has a
+flag there (RFC 7348, section 5), GENEVE without options the type of what it carries, Ethernet (RFC 8926, section
+3.4). A node's VXLAN device sends to GENEVE's port and sees its own header; packets on the wire, and captures of
+them, have GENEVE's.
 """
 
 from nettests.lab.network.tables import Chain, Table

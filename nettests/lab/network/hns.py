@@ -138,10 +138,10 @@ class NodeHns:
             }
             for uid, (first, *second) in pods.items()
         ]
-        known = {address for addresses in pods.values() for address in addresses}
+        pod_addresses = {address for addresses in pods.values() for address in addresses}
         return (
             local
-            + self._own()
+            + self._host_endpoints()
             + [
                 {
                     **self._endpoint("Ethernet", address),
@@ -149,11 +149,11 @@ class NodeHns:
                     "Policies": self._provider(self._node_behind(address)),
                     "State": _CREATED,
                 }
-                for address in sorted(self._referred() - known, key=int)
+                for address in sorted(self._referred() - pod_addresses, key=int)
             ]
         )
 
-    def _own(self) -> list[Json]:
+    def _host_endpoints(self) -> list[Json]:
         """Return the endpoint that a plugin makes for the host: kube-proxy's source VIP, or the bridge's, Calico's on l2bridge."""
         cni = self.profile.cni
         names = {Plugin.CALICO: "Calico_ep", Plugin.OVN_KUBERNETES: "VIPEndpoint"}
@@ -236,17 +236,17 @@ class NodeHns:
         """Return what the plugin gives a Pod's endpoint; the cmdlets spell it as HNS' first schema, whichever made it."""
         if self.profile.cni.driver is Driver.TRANSPARENT:
             return []  # addresses are translated by the host (NetNat), not by HNS
-        found: list[Json] = [
+        policies: list[Json] = [
             {"Type": "OutBoundNAT", "ExceptionList": [str(network) for network in self.exceptions]}
         ]
-        found += [
+        policies += [
             {"Type": "ROUTE", "DestinationPrefix": prefix, "NeedEncap": True}
             for prefix in self._routes()
         ]
-        found += self._provider(self.node.address)
+        policies += self._provider(self.node.address)
         if self.profile.cni.loopback_dsr:
-            found.append({"Type": "OutBoundNAT", "Destinations": [str(address)]})
-        return found
+            policies.append({"Type": "OutBoundNAT", "Destinations": [str(address)]})
+        return policies
 
     def _routes(self) -> list[str]:
         """Return the prefixes that are handed to the host: Services, and the node's own address but on Flannel's overlay.
@@ -258,13 +258,15 @@ class NodeHns:
             return flannel.routes(self.node, self.profile)
         if plugin is Plugin.AZURE and self.profile.kube_proxy.dsr:
             return []
-        found = []
+        prefixes = []
         for family in self.profile.by_family if self._dual_stack else (self.profile,):
-            own = family.node(self.node.name).address
-            found.append(str(family.service_cidr))
+            node_address = family.node(self.node.name).address
+            prefixes.append(str(family.service_cidr))
             without = {Plugin.AZURE, Plugin.OVN_KUBERNETES}
-            found += [] if plugin in without else [f"{own}/{own.max_prefixlen}"]
-        return found
+            prefixes += (
+                [] if plugin in without else [f"{node_address}/{node_address.max_prefixlen}"]
+            )
+        return prefixes
 
     def _provider(self, address: Address) -> list[Json]:
         """Return the policy that names the node behind an endpoint, which overlays carry its packets to."""
@@ -299,7 +301,9 @@ class NodeHns:
         return {
             "ID": _identity(self.node.name, self._object_name(policy)),
             "Policies": [elb],
-            "References": [f"/endpoints/{self._endpoint_id(one)}" for _, one in policy.references],
+            "References": [
+                f"/endpoints/{self._endpoint_id(address)}" for _, address in policy.references
+            ],
             "State": _APPLIED,
         }
 

@@ -24,7 +24,7 @@ Mapped = tuple[tuple[Address, PortMapping], ...]
 class HostPorts:
     """The host ports of one node in the family of its address. On the worker thread only.
 
-    ``rendered`` makes a table of the mappings; ``routed`` hears of them after every change.
+    ``rendered`` makes a table of the mappings; ``routed`` is called with them after every change.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class HostPorts:
 
     def change_to(self, mapped: Mapped) -> None:
         """Bring the rules in force to ``mapped``; pods without host ports cost nothing."""
-        mapped = tuple(one for one in mapped if _of_family(*one, version=self._version))
+        mapped = tuple(pair for pair in mapped if _of_family(*pair, version=self._version))
         if mapped == self._mapped:
             return
         self._rules.change_to(self._rendered(mapped))
@@ -100,9 +100,9 @@ def port_mappings_table(mapped: Mapped, node_address: Address, *, from_host: boo
 def _translations(mapped: Mapped, usual: Sequence[Address]) -> tuple[str, ...]:
     """Return one rule a mapping; ``usual`` are the addresses that answer unless ``hostIP`` names one."""
     return tuple(
-        f"{word(pod)} daddr {{ {', '.join(map(str, _addresses(one, usual)))} }} "
-        f"{one.protocol} dport {one.host_port} dnat to {_at(pod, one.container_port)}"
-        for pod, one in mapped
+        f"{word(pod)} daddr {{ {', '.join(map(str, _addresses(mapping, usual)))} }} "
+        f"{mapping.protocol} dport {mapping.host_port} dnat to {_at(pod, mapping.container_port)}"
+        for pod, mapping in mapped
     )
 
 

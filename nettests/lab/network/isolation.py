@@ -41,10 +41,10 @@ def enter_isolated_namespaces() -> None:
 
 
 def _map_single(user: int, group: int) -> None:
-    own = Path("/proc/self")
-    (own / "setgroups").write_text("deny")
-    (own / "uid_map").write_text(f"0 {user} 1")
-    (own / "gid_map").write_text(f"0 {group} 1")
+    process = Path("/proc/self")
+    (process / "setgroups").write_text("deny")
+    (process / "uid_map").write_text(f"0 {user} 1")
+    (process / "gid_map").write_text(f"0 {group} 1")
 
 
 def _unshare_with_all_ids(flags: int) -> None:

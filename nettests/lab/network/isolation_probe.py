@@ -49,13 +49,13 @@ def _make_links() -> None:
 
 
 def _load_rules() -> None:
-    """Without nft there is nothing to try; ``find_nft`` tells its own story."""
+    """Without nft there is nothing to try; ``find_nft`` reports that itself."""
     try:
         nft.find_nft()
     except nft.NftError:
         return
-    own = kernel.open_network()
-    nft.load(own, _SAMPLE)
+    namespace = kernel.open_network()
+    nft.load(namespace, _SAMPLE)
 
 
 def reason() -> str | None:

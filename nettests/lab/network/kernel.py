@@ -29,7 +29,7 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _SIOCETHTOOL = 0x8913, 0x8914, 0x8946
 _IFF_UP, _IFF_RUNNING = 1, 0x40
 _ETHTOOL_GLINK = 0xA
 _CARRIER_SECONDS = 5.0
-"""The link watch of Linux puts off what is not urgent for a second."""
+"""The link watch of Linux delays work that is not urgent by a second."""
 
 _OWN_NETWORK = Path("/proc/thread-self/ns/net")
 
@@ -52,23 +52,26 @@ def enter_network(fd: int) -> None:
     _checked(_libc.setns(fd, CLONE_NEWNET))
 
 
-def bound_capabilities(kept: Sequence[int]) -> None:
-    """Let neither the calling thread nor what it starts ever gain others, and these survive another user id."""
+def bound_capabilities(capabilities: Sequence[int]) -> None:
+    """Limit the calling thread and its programs to these capabilities, and keep them over a change of user id."""
     for capability in range(_CAPABILITIES):
-        if capability not in kept and _libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) == 1:
+        if (
+            capability not in capabilities
+            and _libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) == 1
+        ):
             _checked(_libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0))
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     _checked(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0))
 
 
-def set_capabilities(kept: Sequence[int]) -> None:
+def set_capabilities(capabilities: Sequence[int]) -> None:
     """Leave the calling thread, and the programs that it starts, these capabilities of those that it has."""
-    mask = sum(1 << capability for capability in kept)
+    mask = sum(1 << capability for capability in capabilities)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     # Effective, permitted, inheritable: capabilities 0 to 31, then 32 to 63 (capget(2)).
     data = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)
     _checked(_libc.capset(header, data))
-    for capability in kept:
+    for capability in capabilities:
         _checked(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, capability, 0, 0))
 
 
@@ -102,9 +105,9 @@ def await_carrier(name: str) -> None:
     """Wait until a link of the calling thread's own network namespace carries packets; both its ends are up.
 
     Of a veth pair the end that came up first has no queue, and as the port of a bridge forwards nothing, until the
-    kernel's link watch, a work queue, has noticed the carrier; what is sent over it before is dropped, and nobody is
-    told. Since Linux 6.8 reading the carrier by ethtool does that work at once (``ethtool_op_get_link``). Measured:
-    of datagrams sent to a new link at once 108 of 300 were lost, and none of 300 after this.
+    kernel's link watch, a work queue, has noticed the carrier; packets sent before that are dropped silently.
+    Since Linux 6.8 reading the carrier by ethtool does that work at once (``ethtool_op_get_link``). Measured: of
+    datagrams sent to a new link at once 108 of 300 were lost, and none of 300 after this.
     """
     carrier = ctypes.create_string_buffer(struct.pack("II", _ETHTOOL_GLINK, 0))
     request = struct.pack("16sP16x", name.encode(), ctypes.addressof(carrier))

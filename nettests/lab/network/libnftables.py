@@ -1,10 +1,11 @@
 """The library behind ``nft``, in a process of its own that stays: the lab's helper for rules.
 
-A sweep over hundreds of nodes loads thousands of small changes, and half of what each took was to start a program:
-loading libraries, and reading the tables of names in ``/etc/iproute2``. The helper is forked from the lab while that has
-one thread, enters the namespace whose descriptor comes with a ruleset, and does the same with the same texts. It is no
-thread of the lab: the library waits by ``select``, which knows no descriptor above 1023 and ends the process where it
-meets one, and a lab has thousands. Where the library is missing, ``nft`` is run (``network.nft``). No rule is known here.
+A sweep over hundreds of nodes loads thousands of small changes, and half of the time of each went into starting a
+program: loading libraries, and reading the tables of names in ``/etc/iproute2``. The helper is forked from the lab
+while that has one thread, enters the namespace whose descriptor comes with a ruleset, and does the same with the
+same texts. It is no thread of the lab: the library waits by ``select``, which knows no descriptor above 1023 and
+ends the process where it meets one, and a lab has thousands. Where the library is missing, ``nft`` is run
+(``network.nft``). No rule is known here.
 """
 
 import ctypes
@@ -40,7 +41,7 @@ class RefusedError(Exception):
 
 
 class HelperLostError(Exception):
-    """The helper does not answer any more."""
+    """The helper no longer answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +54,12 @@ class Helper:
         """Apply a ruleset in the namespace of a descriptor; return what ``nft`` would print."""
         try:
             _send(self.channel, ruleset, namespace=namespace)
-            refused, told = _receive(self.channel)
+            refused, output = _receive(self.channel)
         except OSError as error:
             raise HelperLostError(str(error)) from error
         if refused:
-            raise RefusedError(told)
-        return told
+            raise RefusedError(output)
+        return output
 
 
 def start_helper() -> Helper | None:
@@ -96,12 +97,12 @@ def _serve(channel: socket.socket) -> None:
         namespace = descriptors[0]
         try:
             with kernel.inside_network(namespace):
-                told, refused = run(library, text), False
+                output, refused = run(library, text), False
         except RefusedError as error:
-            told, refused = str(error), True
+            output, refused = str(error), True
         finally:
             os.close(namespace)
-        _send(channel, told, refused=refused)
+        _send(channel, output, refused=refused)
 
 
 def _send(

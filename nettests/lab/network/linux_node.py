@@ -52,7 +52,7 @@ class LinuxServices:
         self._cluster_cidr = family.cluster_cidr
         self._services: ServiceTable = ()
         self._of_ports = PerObject[ServicePort, PortRules](
-            lambda one: port_rules(one, self._node, self._cluster_cidr)
+            lambda port: port_rules(port, self._node, self._cluster_cidr)
         )
         self._rules = nft.LoadedTable(host, Table(name=TABLE, family=word(self._node.address)))
 
@@ -91,13 +91,13 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
     if profile.cni.backend == GENEVE:
         nft.load(host.fd, render(geneve_table()))
     for family in profile.by_family:
-        own = family.node(node.name)
+        family_node = family.node(node.name)
         with configure(host) as links:
-            links.address("eth0", own.address, family.node_network.prefixlen)
-            links.route(anywhere(own.address), "eth0", via=gateway_of(family))
-            links.unreachable(own.pod_cidr)
-            _reach_other_pods(links, own, family, overlay=overlay)
-        masquerade = flannel_table(cluster_cidr=family.cluster_cidr, pod_cidr=own.pod_cidr)
+            links.address("eth0", family_node.address, family.node_network.prefixlen)
+            links.route(anywhere(family_node.address), "eth0", via=gateway_of(family))
+            links.unreachable(family_node.pod_cidr)
+            _reach_other_pods(links, family_node, family, overlay=overlay)
+        masquerade = flannel_table(cluster_cidr=family.cluster_cidr, pod_cidr=family_node.pod_cidr)
         nft.load(host.fd, render(masquerade))
     pods = Pods(
         PodPorts(

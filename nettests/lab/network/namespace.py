@@ -25,7 +25,7 @@ _QUIET = {
     "ipv4/conf/default/rp_filter": 0,
     "ipv4/conf/all/send_redirects": 0,
     "ipv4/conf/default/send_redirects": 0,
-    # A refused UDP dial is an ICMP error; what is no Linux node of the cluster's answers at any rate.
+    # A refused UDP dial is an ICMP error; only Linux nodes of the cluster limit their rate.
     "ipv4/icmp_ratemask": 0,
 }
 LIMITED_ERRORS = {
@@ -33,13 +33,13 @@ LIMITED_ERRORS = {
     "ipv4/icmp_ratelimit": 1000,
     "ipv6/icmp/ratelimit": 1000,
 }
-"""What a Linux kernel does unless it is told otherwise: one error a second for each destination, six at once."""
+"""The default of the Linux kernel: one error a second for each destination, with bursts of six."""
 IPV6 = {
     "ipv6/conf/all/disable_ipv6": 0,
     "ipv6/conf/default/disable_ipv6": 0,
     "ipv6/conf/all/accept_ra": 0,
     "ipv6/conf/default/accept_ra": 0,
-    # Addresses are of use at once, and links have none that nobody gave them.
+    # Addresses are usable at once, and links get none automatically.
     "ipv6/conf/all/accept_dad": 0,
     "ipv6/conf/default/accept_dad": 0,
     "ipv6/conf/default/dad_transmits": 0,
@@ -68,12 +68,12 @@ class NetworkNamespace:
     def socket(self, family: int, kind: int, proto: int = 0) -> socket.socket:
         """Return a non-blocking, close-on-exec socket that lives in this namespace."""
         with kernel.inside_network(self._fd):
-            made = socket.socket(family, kind, proto)
-        made.settimeout(0)
-        return made
+            created = socket.socket(family, kind, proto)
+        created.settimeout(0)
+        return created
 
     def close(self) -> None:
-        """Let go of the namespace; it goes once its sockets are closed too."""
+        """Close the descriptor; the namespace is removed once its sockets are closed too."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -90,7 +90,7 @@ class Worker:
         return await asyncio.get_running_loop().run_in_executor(self._thread, job)
 
     def stop(self) -> None:
-        """Let the thread end after the jobs it has."""
+        """End the thread after its queued jobs."""
         self._thread.shutdown(wait=False)
 
 
@@ -104,14 +104,14 @@ def make_namespace(name: str, settings: dict[str, int] | None = None) -> Network
     try:
         kernel.unshare(kernel.CLONE_NEWNET)
         try:
-            made = NetworkNamespace(name, kernel.open_network())
+            namespace = NetworkNamespace(name, kernel.open_network())
             _write({**_QUIET, "ipv4/ip_forward": 0, **(settings or {})})
             kernel.raise_loopback()
         finally:
             kernel.enter_network(home)
     finally:
         os.close(home)
-    return made
+    return namespace
 
 
 def _write(settings: dict[str, int]) -> None:

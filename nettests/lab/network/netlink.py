@@ -94,7 +94,7 @@ class Netlink:
         self._routes.link("set", index=self._index(port), master=self._index(bridge))
 
     def silence_port(self, port: str) -> None:
-        """Learn nothing at a port of a bridge, and send nothing there whose receiver is not known."""
+        """Turn off learning and flooding at a port of a bridge."""
         self._routes.brport(
             "set",
             index=self._index(port),
@@ -180,7 +180,7 @@ class Netlink:
         self._routes.route("add", dst=str(destination), oif=index, table=table, scope="link")
 
     def lead(self, destination: Network, link: str, via: Address) -> None:
-        """Route ``destination`` to a neighbour on ``link``, in the place of where it went before."""
+        """Route ``destination`` to a neighbour on ``link``, replacing its route."""
         self._routes.route(
             "replace",
             dst=str(destination),
@@ -199,17 +199,17 @@ class Netlink:
 
     def routes_to(self, destination: Network) -> tuple[Route, ...]:
         """Return the routes to exactly this network through a neighbour, of all tables."""
-        found = self._routes.route("dump", family=_family(destination.network_address))
+        routes = self._routes.route("dump", family=_family(destination.network_address))
         return tuple(
             Route(
-                link=self._name(one.get_attr("RTA_OIF")),
-                via=ip_address(one.get_attr("RTA_GATEWAY")),
-                table=one.get_attr("RTA_TABLE"),
+                link=self._name(route.get_attr("RTA_OIF")),
+                via=ip_address(route.get_attr("RTA_GATEWAY")),
+                table=route.get_attr("RTA_TABLE"),
             )
-            for one in found
-            if one["dst_len"] == destination.prefixlen
-            and one.get_attr("RTA_DST") == str(destination.network_address)
-            and one.get_attr("RTA_GATEWAY")
+            for route in routes
+            if route["dst_len"] == destination.prefixlen
+            and route.get_attr("RTA_DST") == str(destination.network_address)
+            and route.get_attr("RTA_GATEWAY")
         )
 
     def withdraw(self, destination: Network, route: Route) -> None:

@@ -43,13 +43,13 @@ def find_nft() -> str:
         )
     environment = str(Path(sys.prefix) / "bin")
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), *_SYSTEM_DIRECTORIES, environment))
-    found = shutil.which("nft", path=path)
-    if found is None:
+    program = shutil.which("nft", path=path)
+    if program is None:
         raise NftError(
             "nft was not found in PATH, /usr/sbin or /sbin; the lab's Service rules need it",
             hint=f"sudo apt-get install nftables, or name a binary in {NFT_VARIABLE}",
         )
-    return found
+    return program
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ def load(fd: int, ruleset: str) -> str:
             raise NftError(f"nft refused a ruleset: {refused}") from refused
         except HelperLostError:
             _HELD.helper = (
-                None  # what it had begun is loaded once more, or is refused as it is there
+                None  # an unfinished ruleset is loaded again, or is refused because it exists
             )
     with kernel.inside_network(fd):
         done = subprocess.run(
@@ -103,7 +103,7 @@ class LoadedTable:
         self._table = table
 
     def change_to(self, table: tables.Table) -> None:
-        """Bring the kernel's table to ``table``; nothing is loaded when it is there already.
+        """Bring the kernel's table to ``table``; nothing is loaded when it is unchanged.
 
         A difference may not fit after somebody changed the table by hand; then it is replaced.
         """

@@ -65,18 +65,18 @@ def kube_proxy_table(
     ``rules`` may remember what :func:`port_rules` returned.
     """
     services = within_zone(services, node.zone)
-    made = (
+    rendered = (
         [port_rules(service, node, cluster_cidr) for service in services]
         if rules is None
         else list(rules(services))
     )
     ip = word(node.address)
-    lookups = _lookups(made, ip)
+    lookups = _lookups(rendered, ip)
     return Table(
         name=TABLE,
         family=ip,
-        chains={**_merged(one.chains for one in made), **_fixed_chains(ip, node, lookups)},
-        sets=_merged(one.sets for one in made),
+        chains={**_merged(port.chains for port in rendered), **_fixed_chains(ip, node, lookups)},
+        sets=_merged(port.sets for port in rendered),
         lookups=lookups,
     )
 
@@ -88,20 +88,24 @@ def _merged(parts: Iterable[Mapping[str, _T]]) -> dict[str, _T]:
     return merged
 
 
-def _lookups(made: Sequence[PortRules], ip: str) -> dict[str, Lookup]:
+def _lookups(rendered: Sequence[PortRules], ip: str) -> dict[str, Lookup]:
     """Return the set and the maps by which packets find their chains, by kube-proxy's names."""
     address, endpoint = _ADDRESS_TYPES[ip], "inet_proto . inet_service"
     by_ip, by_port = f"{address} . {endpoint} : verdict", f"{endpoint} : verdict"
-    guarded = _merged(one.guarded_ips for one in made)
+    guarded = _merged(port.guarded_ips for port in rendered)
     return {
-        "cluster-ips": Lookup(type=address, elements=_merged(one.cluster_ips for one in made)),
-        "service-ips": Lookup(type=by_ip, elements=_merged(one.service_ips for one in made)),
-        "service-nodeports": Lookup(type=by_port, elements=_merged(one.node_ports for one in made)),
+        "cluster-ips": Lookup(
+            type=address, elements=_merged(port.cluster_ips for port in rendered)
+        ),
+        "service-ips": Lookup(type=by_ip, elements=_merged(port.service_ips for port in rendered)),
+        "service-nodeports": Lookup(
+            type=by_port, elements=_merged(port.node_ports for port in rendered)
+        ),
         "no-endpoint-services": Lookup(
-            type=by_ip, elements=_merged(one.no_endpoint_ips for one in made)
+            type=by_ip, elements=_merged(port.no_endpoint_ips for port in rendered)
         ),
         "no-endpoint-nodeports": Lookup(
-            type=by_port, elements=_merged(one.no_endpoint_node_ports for one in made)
+            type=by_port, elements=_merged(port.no_endpoint_node_ports for port in rendered)
         ),
         **({"firewall-ips": Lookup(type=by_ip, elements=guarded)} if guarded else {}),
     }

@@ -28,7 +28,7 @@ from nettests.lab.network.winuserspace.portals import Portals
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
 
 _LOOK_SECONDS = 0.5
-"""Between two looks whether rules are still to be slow."""
+"""Seconds between checks whether rules are still slow."""
 Newcomer = Callable[[Namespace], Awaitable[None]]
 """Does something to the namespace of a pod that was just attached."""
 
@@ -58,13 +58,13 @@ class Node:
         self.rules_delay = 0.0
         """Seconds that pass before a new table is put in force."""
         self.quick_rules = 0
-        """Tables of no more Services than these are put in force at once all the same."""
+        """Tables with at most so many Services are programmed at once in any case."""
         self.forgetting = forgetting
-        """Which flows end with their backends; none where a proxy has nothing of the kind."""
+        """Which flows are forgotten with their backends; ``None`` where a proxy forgets none."""
         self.rules_gap = 0.0
         """Seconds for which ports of Services are without rules whenever their endpoints change."""
         self.newcomer: Newcomer | None = None
-        """Told of each pod that was attached, before any container of it starts."""
+        """Called for each attached pod, before its containers start."""
         self.hns = hns
         self.host: Namespace = host
         self.switch: Namespace | None = switch
@@ -101,7 +101,7 @@ class Node:
     async def program_services(self, table: ServiceTable) -> None:
         """Replace the node's Service rules by those of ``table``, in one transaction.
 
-        A node whose rules are slow learns meanwhile of what comes after ``table``, but has it not in force.
+        A node with slow rules takes later tables meanwhile, but does not program them.
         """
         await self._hold_back(table)
         programmed = self._rules.replace(table)
@@ -118,7 +118,7 @@ class Node:
         await self._put_in_force(self._rules.withhold(withheld))
 
     async def alter_services(self, alterations: Sequence[Alteration]) -> None:
-        """Let the node's service proxy get these things wrong, and nothing else."""
+        """Apply exactly these alterations to what the node's service proxy programs."""
         await self._put_in_force(self._rules.alter(alterations))
 
     async def rewrite_sources(self, *, always: bool) -> None:
@@ -129,7 +129,7 @@ class Node:
     async def witness_drops(
         self, take: Callable[[Dropped], None], ports: Collection[int]
     ) -> Callable[[], Awaitable[None]]:
-        """Tell what rules drop where packets of the node's pods pass, until what is returned is called."""
+        """Report packets that rules drop where the node's pods' packets pass, until the returned undo is called."""
         witness = DropWitness(self.forwarding, take)
 
         async def end() -> None:
@@ -141,7 +141,7 @@ class Node:
         witness.begin()
         try:
             await self._worker.run(lambda: witness.load(ports))
-        except BaseException:  # whoever wanted it may have been killed meanwhile
+        except BaseException:  # its listener may have been killed meanwhile
             await end()
             raise
         return end
@@ -151,12 +151,12 @@ class Node:
         return self._pods.namespaces()
 
     async def stop(self) -> None:
-        """End what listens and carries on the event loop, before the namespaces go."""
+        """Stop listeners and connections on the event loop, before the namespaces are removed."""
         if self._portals is not None:
             await self._portals.close()
 
     async def _hold_back(self, table: ServiceTable) -> None:
-        """Wait for as long as rules are slow here, or until they no longer are."""
+        """Wait while rules are slow on this node."""
         if len(services_of(table)) <= self.quick_rules:
             return
         ends = time.monotonic() + self.rules_delay
@@ -172,7 +172,7 @@ class Node:
     def _attach(
         self, uid: str, mappings: Sequence[PortMapping], wanted: Address | None
     ) -> tuple[PodNetwork, bool]:
-        """Return the pod's network, and whether it was made just now."""
+        """Return the pod's network, and whether it is new."""
         is_new = uid not in self._pods.namespaces()
         with self._as_pods_change():
             network = self._pods.attach(uid, mappings, wanted)
@@ -196,7 +196,7 @@ class Node:
             of_one_family.change_to(self._pods.mappings())
 
     def close(self) -> None:
-        """Let go of all namespaces of the node."""
+        """Close all namespaces of the node."""
         self._pods.close()
         for namespace in self._held:
             namespace.close()

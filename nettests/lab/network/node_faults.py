@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 _STRUCK = "struck"
 _DISGUISES = ip_network("198.18.0.0/16")
-"""Of the network for benchmarks (RFC 2544), which no cluster has."""
+"""In the network for benchmarks (RFC 2544), which no cluster uses."""
 _BEGINNING = "type filter hook prerouting priority -150"
 """After connection tracking, which knows what begins a connection, and before anything translates."""
 _BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
@@ -58,7 +58,7 @@ class NodeFaults:
         return await self._load(namespace, {"entering": Chain(hook=ENTERING, rules=(rule,))})
 
     async def deafen(self, namespace: Namespace) -> Undo:
-        """Lose all that comes to a pod by its link; what it says to itself arrives."""
+        """Drop all packets that reach a pod by its link; its loopback works."""
         chain = Chain(hook=ENTERING, rules=('iifname "eth0" drop',))
         return await put(
             self._worker, self._faults, namespace, family="inet", chains={"entering": chain}
@@ -81,7 +81,7 @@ class NodeFaults:
         )
 
     async def bound_connections(self, node: str, most: int, seconds: int) -> Undo:
-        """Let the node's pods have so many connections of TCP, each counted for so long from its first packet; lose others."""
+        """Limit the TCP connections of the node's pods; each counts for so long from its first packet. Drop others."""
         key = "ip saddr . ip daddr . tcp sport"
         begins = f"ip saddr {self._profile.node(node).pod_cidr} tcp flags & (syn | ack) == syn"
         rules = (f"{begins} add @{_STRUCK} {{ {key} }} accept", f"{begins} drop")
@@ -105,9 +105,9 @@ class NodeFaults:
         )
 
     async def disguise_sources(self, node: str) -> Undo:
-        """Let the node's pods have other addresses on the wire; every other node puts theirs back before it does anything.
+        """Give the node's pods other addresses on the wire; every other node restores them before anything else.
 
-        So no server notices. What the network plugin encapsulates is changed inside.
+        So no server notices. In encapsulated packets the inner addresses change.
         """
         pods: list[Address] = [*self._profile.node(node).pod_cidr.hosts()]
         masks: list[Address] = [_DISGUISES[number] for number in range(1, len(pods) + 1)]
@@ -116,7 +116,7 @@ class NodeFaults:
         return await self._disguise(node, on, off, self._crossing)
 
     async def disguise_network_id(self, node: str, vni: int) -> Undo:
-        """Let the node's tunnels have another network id on the wire; every other node puts the cluster's back likewise."""
+        """Give the node's tunnels another network id on the wire; every other node restores the cluster's."""
         cni = self._profile.cni
         if not cni.encapsulates:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
@@ -125,32 +125,32 @@ class NodeFaults:
         return await self._disguise(node, on, off, _card)
 
     async def keep_macs(self, node: str) -> Undo:
-        """Let packets of the node's pods leave it with the pods' own MAC addresses; nobody who gets them looks at those."""
+        """Send packets of the node's pods with the pods' own MAC addresses; receivers ignore those."""
         spec = self._profile.node(node)
         if self._profile.cni.encapsulates:
             raise LabError(
                 "What leaves a node of this cluster is encapsulated, with the node's MAC address.",
                 hint="Use a profile with l2bridge.",
             )
-        rule = disguises.macs({one: mac(spec.os, one) for one in spec.pod_cidr.hosts()})
+        rule = disguises.macs({address: mac(spec.os, address) for address in spec.pod_cidr.hosts()})
         return await self._at_card(node, "egress", rule, _card(spec))
 
     async def _disguise(
         self, node: str, on: str, off: str, device: Callable[[NodeSpec], str]
     ) -> Undo:
-        """Put one rule in force where packets leave the node, and its reverse where they come into the others."""
-        begun = [
+        """Load one rule where packets leave the node, and its reverse where they enter other nodes."""
+        undos = [
             await self._at_card(
-                one.name,
-                "egress" if one.name == node else "ingress",
-                on if one.name == node else off,
-                device(one),
+                spec.name,
+                "egress" if spec.name == node else "ingress",
+                on if spec.name == node else off,
+                device(spec),
             )
-            for one in self._profile.nodes
+            for spec in self._profile.nodes
         ]
 
         async def undo() -> None:
-            for each in begun:
+            for each in undos:
                 await each()
 
         return undo
@@ -184,14 +184,16 @@ class NodeFaults:
         return await self._load(self._at(node), chains)
 
     async def forget_idle(self, node: str, seconds: int) -> Undo:
-        """Forget TCP connections of the node's pods to Services that were idle for so long; what goes on then is lost."""
+        """Forget idle TCP connections of the node's pods to Services; later packets of them are dropped."""
         return await self._forget(node, f"ip daddr {self._profile.service_cidr}", seconds)
 
     async def forget_idle_outwards(self, node: str, seconds: int) -> Undo:
         """Forget TCP connections of the node's pods to the outside likewise."""
         profile = self._profile
         inside = (profile.service_cidr, profile.cluster_cidr, profile.node_network)
-        return await self._forget(node, " ".join(f"ip daddr != {one}" for one in inside), seconds)
+        return await self._forget(
+            node, " ".join(f"ip daddr != {network}" for network in inside), seconds
+        )
 
     async def _forget(self, node: str, where: str, seconds: int) -> Undo:
         new = f"ip saddr {self._profile.node(node).pod_cidr} {where} ct state new"
@@ -208,7 +210,7 @@ class NodeFaults:
         )
 
     async def shrink(self, node: str, mtu: int) -> Undo:
-        """Let the node's network card carry smaller packets; what forwards through it is told by ICMP."""
+        """Reduce the MTU of the node's network card; senders that are forwarded through it get ICMP errors."""
         card = _card(self._profile.node(node))
         before = await self._configure(node, lambda links: links.size(card, mtu))
 
@@ -218,17 +220,17 @@ class NodeFaults:
         return undo
 
     async def forget_route(self, node: str, peer: str) -> Undo:
-        """Take the routes to the pods of another node from one."""
+        """Remove a node's routes to the pods of another node."""
         return await self._without_routes(node, [self._profile.node(peer).pod_cidr])
 
     async def send_plainly(self, node: str) -> Undo:
-        """Let a node of an overlay send its pods' packets as they are."""
+        """Let a node of an overlay send its pods' packets without encapsulation."""
         spec = self._profile.node(node)
         if not self._profile.cni.encapsulates:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
         if spec.os is OS.LINUX:
             others = other_nodes(self._profile.nodes, spec)
-            return await self._without_routes(node, [one.pod_cidr for one in others])
+            return await self._without_routes(node, [other.pod_cidr for other in others])
         await self._configure(node, lambda links: _encapsulate(links, end=True))
 
         async def undo() -> None:
@@ -238,10 +240,12 @@ class NodeFaults:
 
     async def _without_routes(self, node: str, networks: list[Network]) -> Undo:
         def withdraw(links: Netlink) -> list[tuple[Network, Route]]:
-            found = [(one, route) for one in networks for route in links.routes_to(one)]
-            for network, route in found:
+            routes = [
+                (network, route) for network in networks for route in links.routes_to(network)
+            ]
+            for network, route in routes:
                 links.withdraw(network, route)
-            return found
+            return routes
 
         withdrawn = await self._configure(node, withdraw)
         if not withdrawn:

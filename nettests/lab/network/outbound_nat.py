@@ -17,9 +17,12 @@ _WORLD = IPv4Network("0.0.0.0/0")
 def nat_exceptions(profile: Profile) -> tuple[Network, ...]:
     """Return the exceptions that the plugin writes; nodes are among them where they can route back to pods."""
     nodes = profile.mechanism("excepted-nodes", knows_pods(profile))
-    own = (*_own_networks(profile), *((profile.node_network,) * nodes))
+    cluster_networks = (*_own_networks(profile), *((profile.node_network,) * nodes))
     stated = (*profile.cni.nat_exceptions, *((_WORLD,) * profile.mechanism("excepted-world", 0)))
-    return (*own, *(one for one in stated if one.version == profile.cluster_cidr.version))
+    return (
+        *cluster_networks,
+        *(network for network in stated if network.version == profile.cluster_cidr.version),
+    )
 
 
 def spared(profile: Profile) -> tuple[Network, ...]:

@@ -42,7 +42,7 @@ def connect_pod_networks(
     links: Netlink, device: str, others: Iterable[NodeSpec], table: int = MAIN_TABLE
 ) -> None:
     """Route the pod CIDRs of the other nodes through the device, in ``table``."""
-    known = [(node, addressing.vtep(node), addressing.vtep_mac(node)) for node in others]
-    links.neighbours(device, ((vtep, mac) for _, vtep, mac in known))
-    links.forwarding_entries(device, ((mac, node.address) for node, _, mac in known))
-    links.routes_through(device, ((node.pod_cidr, vtep) for node, vtep, _ in known), table=table)
+    peers = [(node, addressing.vtep(node), addressing.vtep_mac(node)) for node in others]
+    links.neighbours(device, ((vtep, mac) for _, vtep, mac in peers))
+    links.forwarding_entries(device, ((mac, node.address) for node, _, mac in peers))
+    links.routes_through(device, ((node.pod_cidr, vtep) for node, vtep, _ in peers), table=table)

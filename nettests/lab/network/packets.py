@@ -1,9 +1,8 @@
-"""Which packets a fault strikes, as nft expressions. Pure.
+"""The packets that a fault affects, as nft expressions. Pure.
 
-The same selection may have to be made of packets as they are and of packets inside a VXLAN packet, whose
-headers nft 1.0 knows no names for: they stand at fixed places behind the outer UDP header, since neither
-Flannel's outer nor a pod's inner packets carry IP options. Used by ``impairments``; where a rule is put is
-said there.
+The same selection may have to be made of packets as they are and of packets inside a VXLAN packet, whose headers
+nft 1.0 knows no names for: they stand at fixed places behind the outer UDP header, since neither Flannel's outer
+nor a pod's inner packets carry IP options. The modules of faults decide where a rule is put.
 """
 
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ _LAST_PORT = 65535
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packets:
-    """Packets by what they carry; what is not said is not looked at.
+    """Packets by their content; fields that are not set match anything.
 
     ``protocol`` is ``tcp``, ``udp`` or ``icmp``; ``port`` a destination port or a range ``30000-32767``;
     ``larger_than`` counts bytes of the IP packet.
@@ -46,20 +45,20 @@ class Packets:
 
     @property
     def all(self) -> bool:
-        """Whether every packet is meant."""
+        """Whether every packet matches."""
         return not (self.protocol or self.port or self.larger_than)
 
 
 def plain(packets: Packets) -> str:
-    """Return the expression for packets as they are; empty where all are meant."""
+    """Return the expression for packets that are not encapsulated; empty where all match."""
     words = []
     if packets.protocol:
         # ICMP of both families; a family's own word would need a rule for each
         kinds = "{ icmp, ipv6-icmp }" if packets.protocol == "icmp" else packets.protocol
         words.append(f"meta l4proto {kinds}")
     if packets.port:
-        known = "" if packets.protocol else "meta l4proto { tcp, udp } "
-        words.append(f"{known}th dport {packets.port}")
+        protocols = "" if packets.protocol else "meta l4proto { tcp, udp } "
+        words.append(f"{protocols}th dport {packets.port}")
     if packets.larger_than:
         words.append(f"meta length > {packets.larger_than}")
     return " ".join(words)

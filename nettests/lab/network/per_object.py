@@ -7,26 +7,26 @@ Values are compared by identity, which costs nothing.
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Value = TypeVar("Value")
+Result = TypeVar("Result")
 
 
-class PerObject(Generic[Given, Made]):
+class PerObject(Generic[Value, Result]):
     """Remembers what ``make`` returned, for the values of the last call and no others."""
 
-    def __init__(self, make: Callable[[Given], Made]) -> None:
+    def __init__(self, make: Callable[[Value], Result]) -> None:
         self._make = make
-        self._kept: dict[int, tuple[Given, Made]] = {}
+        self._kept: dict[int, tuple[Value, Result]] = {}
 
-    def __call__(self, values: Iterable[Given]) -> list[Made]:
+    def __call__(self, values: Iterable[Value]) -> list[Result]:
         """Return what is made of each value, in order."""
         before = self._kept
-        kept: dict[int, tuple[Given, Made]] = {}
-        made = []
-        for one in values:
-            # The value is held beside what was made of it, so that nothing else can come to have its id.
-            known = before.get(id(one)) or kept.get(id(one)) or (one, self._make(one))
-            kept[id(one)] = known
-            made.append(known[1])
+        kept: dict[int, tuple[Value, Result]] = {}
+        results = []
+        for value in values:
+            # The value is kept with its result, so that no other object can get its id.
+            pair = before.get(id(value)) or kept.get(id(value)) or (value, self._make(value))
+            kept[id(value)] = pair
+            results.append(pair[1])
         self._kept = kept
-        return made
+        return results

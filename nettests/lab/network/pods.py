@@ -196,6 +196,6 @@ def unasked_range(node: NodeSpec, profile: Profile) -> IPv6Range:
     return IPv6Range(network=second, gateway=second[offset])
 
 
-def other_nodes(nodes: Iterable[NodeSpec], own: NodeSpec) -> list[NodeSpec]:
-    """Return the nodes but ``own``."""
-    return [node for node in nodes if node.name != own.name]
+def other_nodes(nodes: Iterable[NodeSpec], excluded: NodeSpec) -> list[NodeSpec]:
+    """Return the nodes but ``excluded``."""
+    return [node for node in nodes if node.name != excluded.name]

@@ -1,6 +1,7 @@
-"""What pods may not begin to send, in the namespace that forwards for a node's pods: a table that is replaced as a whole.
+"""Rules that restrict which connections pods may open, in the namespace that forwards for a node's pods.
 
-Which pods and which destinations is the policy agent's business. Answers of what was begun pass, as with any agent.
+The table is replaced as a whole. The policy agent chooses pods and destinations. Answers always pass, as with any
+agent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from nettests.lab.network.tables import Chain, Table, render
 from nettests.lab.topology import Address
 
 _BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
-"""After connection tracking, which knows what begins, and before Services are translated."""
+"""After connection tracking, which knows new connections, and before Services are translated."""
 
 
 class Policies:
@@ -23,14 +24,14 @@ class Policies:
         self._worker = worker
 
     async def enforce(self, node: str, allowed: Allowed) -> None:
-        """Let the bound pods of a node begin what they may, and nothing else."""
-        made = table(allowed)
-        text = f"add table {made.label}\ndelete table {made.label}\n{render(made)}"
+        """Allow the restricted pods of a node only the connections in ``allowed``."""
+        new_table = table(allowed)
+        text = f"add table {new_table.label}\ndelete table {new_table.label}\n{render(new_table)}"
         await self._worker.run(lambda: nft.load(self._forwarding[node].fd, text))
 
 
 def table(allowed: Allowed) -> Table:
-    """Return the table that binds these pods; of IPv4 alone."""
+    """Return the table that restricts these pods, for IPv4 only."""
     rules = tuple(
         _rule(pod, places) for pod, places in sorted(allowed.items(), key=str) if pod.version == 4
     )
@@ -40,6 +41,6 @@ def table(allowed: Allowed) -> Table:
 
 
 def _rule(pod: Address, places: Sequence[Address]) -> str:
-    own = ", ".join(str(place) for place in places if place.version == 4)
-    beyond = f" ip daddr != {{ {own} }}" if own else ""
+    destinations = ", ".join(str(place) for place in places if place.version == 4)
+    beyond = f" ip daddr != {{ {destinations} }}" if destinations else ""
     return f"ct state new ip saddr {pod}{beyond} drop"

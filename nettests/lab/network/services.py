@@ -40,15 +40,15 @@ class ServiceRules:
         return self.programmed()
 
     def alter(self, alterations: Sequence[Alteration]) -> ServiceTable:
-        """Put these in force, in their order, in the place of those before; return what to program."""
+        """Replace the alterations; return what to program."""
         self._alterations = tuple(alterations)
         return self.programmed()
 
     def programmed(self) -> ServiceTable:
-        """Return what to program as things stand."""
+        """Return what to program now."""
         table = self._table
         if self._withheld is not nothing_withheld:
-            table = tuple(one for one in table if not self._withheld(one.key))
+            table = tuple(port for port in table if not self._withheld(port.key))
         for alteration in self._alterations:
             table = alteration(table)
         return table
@@ -56,13 +56,13 @@ class ServiceRules:
 
 def unchanged(old: ServiceTable, new: ServiceTable) -> ServiceTable:
     """Return ``new`` without the ports that ``old`` has with other endpoints."""
-    before = {one.key: one.endpoints for one in old if one.endpoints}
-    return tuple(one for one in new if before.get(one.key, one.endpoints) == one.endpoints)
+    before = {port.key: port.endpoints for port in old if port.endpoints}
+    return tuple(port for port in new if before.get(port.key, port.endpoints) == port.endpoints)
 
 
 def services_of(table: ServiceTable) -> set[tuple[str, str]]:
     """Return the Services of a table, by namespace and name."""
-    return {(one.namespace, one.service) for one in table}
+    return {(port.namespace, port.service) for port in table}
 
 
 def carried(table: ServiceTable) -> ServiceTable:

@@ -36,7 +36,7 @@ PRESERVED = 0x1000
 """Mark bits; two select routing tables: the VXLAN routes, and everything to the gateway."""
 
 IDLE_SECONDS = 6
-"""After so long without a packet a flow is forgotten: VFP's 240 s (kubernetes/kubernetes issue 79359), scaled."""
+"""A flow without packets is forgotten after so long: VFP's 240 s (kubernetes/kubernetes issue 79359), scaled."""
 
 _ICMP = {"ip": "icmp", "ip6": "ipv6-icmp"}
 _MESSAGES = {"ip": "icmp", "ip6": "icmpv6"}
@@ -115,10 +115,10 @@ def _untranslated(node_address: Address, service_cidr: Network, features: Switch
 
 
 def ageing_table(pod_cidr: Network) -> Table:
-    """Return how the switch forgets TCP flows between pods of its node that nobody used for a while.
+    """Return how the switch forgets idle TCP flows between pods of its node.
 
-    Conntrack's entry is the flow. Once it is gone, what goes on without a handshake is dropped before
-    conntrack would pick it up as a flow of its own. No document says that VFP sends a reset.
+    Conntrack's entry is the flow. Once it is gone, what goes on without a handshake is dropped before conntrack
+    would pick it up as a flow of its own. No document says that VFP sends a reset.
     """
     ip = word(pod_cidr.network_address)
     between = f'iifname "{Port.POD}" {ip} daddr {pod_cidr} meta l4proto tcp'
@@ -208,7 +208,7 @@ def policy_rules(policy: LoadBalancer) -> PolicyRules:
     """Return the rules of one policy that translates."""
     return PolicyRules(
         chains=dict(_chains(policy)),
-        sets=dict(_memories(policy)),
+        sets=dict(_client_sets(policy)),
         frontend=_frontend(policy),
         ports=policy.ports,
         verdict=f"goto {_chain_name(policy)}",
@@ -235,11 +235,11 @@ def load_balancers_table(
     chains: dict[str, Chain] = {}
     sets: dict[str, str] = {}
     dispatch: dict[Port, dict[str, str]] = {port: {} for port in Port}
-    for one in rules(translating):
-        chains.update(one.chains)
-        sets.update(one.sets)
-        for port in one.ports:
-            dispatch[port][one.frontend] = one.verdict
+    for rendered in rules(translating):
+        chains.update(rendered.chains)
+        sets.update(rendered.sets)
+        for port in rendered.ports:
+            dispatch[port][rendered.frontend] = rendered.verdict
     rewriting = (
         f"meta mark & {REWRITE_TO_NODE:#x} != 0 snat to {node_address}",
         *([f"meta mark & {REWRITE_TO_VIP:#x} != 0 snat to {source_vip}"] if source_vip else ()),
@@ -284,7 +284,9 @@ def _frontend(policy: LoadBalancer) -> str:
 
 def _refusals(ip: str, refused: Sequence[Frontend]) -> Chain:
     """Refuse TCP by a reset, which carries the Service's address; the switch has none of its own."""
-    empty = ", ".join(f"{one.address} . {one.protocol} . {one.port}" for one in refused)
+    empty = ", ".join(
+        f"{frontend.address} . {frontend.protocol} . {frontend.port}" for frontend in refused
+    )
     unserved = f"ct state new {ip} daddr . meta l4proto . th dport {{ {empty} }}"
     return Chain(
         hook="type filter hook forward priority -10",
@@ -304,32 +306,32 @@ def _chains(policy: LoadBalancer) -> Iterable[tuple[str, Chain]]:
     if policy.forgets is None:
         yield name, Chain(rules=(*guard, _translation(policy)))
         return
-    each = [(address, _learnt(policy, address)) for address in policy.backends]
-    again = (f"{ip} saddr @{_memory(policy, one)} goto {chain}" for one, chain in each)
+    each = [(address, _backend_chain(policy, address)) for address in policy.backends]
+    again = (f"{ip} saddr @{_client_set(policy, address)} goto {chain}" for address, chain in each)
     choices = ", ".join(f"{number} : goto {chain}" for number, (_, chain) in enumerate(each))
     anew = f"numgen random mod {len(each)} vmap {{ {choices} }}"
     yield name, Chain(rules=(*guard, *again, anew))
     for address, chain in each:
-        # "add" leaves the time of a client that is known as it is: what Open vSwitch learns ends hard.
-        learn = f"add @{_memory(policy, address)} {{ {ip} saddr }}"
+        # "add" does not renew the timeout of a known client: what Open vSwitch learns has a hard timeout.
+        learn = f"add @{_client_set(policy, address)} {{ {ip} saddr }}"
         yield chain, Chain(rules=(learn, f"{_marked(policy)}dnat to {_place(policy, address)}"))
 
 
-def _memories(policy: LoadBalancer) -> Iterable[tuple[str, str]]:
+def _client_sets(policy: LoadBalancer) -> Iterable[tuple[str, str]]:
     """Yield the sets of clients that a policy remembers, one for each backend."""
     if policy.forgets is not None:
         kind = _ADDRESS_TYPES[word(policy.vip)]
         for address in policy.backends:
             definition = f"type {kind}; flags dynamic,timeout; timeout {policy.forgets}s;"
-            yield _memory(policy, address), definition
+            yield _client_set(policy, address), definition
 
 
-def _learnt(policy: LoadBalancer, backend: Address) -> str:
+def _backend_chain(policy: LoadBalancer, backend: Address) -> str:
     return f"{_chain_name(policy)}/{backend}".replace(":", ".")
 
 
-def _memory(policy: LoadBalancer, backend: Address) -> str:
-    return f"affinity-{policy.forgets}/{_learnt(policy, backend)}"
+def _client_set(policy: LoadBalancer, backend: Address) -> str:
+    return f"affinity-{policy.forgets}/{_backend_chain(policy, backend)}"
 
 
 def _place(policy: LoadBalancer, backend: Address) -> str:
@@ -345,9 +347,8 @@ def _marked(policy: LoadBalancer) -> str:
 
 
 def _translation(policy: LoadBalancer) -> str:
-    if (
-        len(policy.backends) == 1
-    ):  # nothing to choose: of a map for each policy nft reads all at every change
+    # no choice, so no map: nft reads the map of each policy at every change
+    if len(policy.backends) == 1:
         return f"{_marked(policy)}dnat to {_place(policy, policy.backends[0])}"
     ip = word(policy.vip)
     transport = f"{policy.protocol} sport . {ip} daddr . {policy.protocol} dport"

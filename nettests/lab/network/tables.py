@@ -101,9 +101,9 @@ def _added_sets(old: Table, new: Table) -> Iterable[str]:
     for name, definition in new.sets.items():
         if name not in old.sets:
             yield f"add set {new.label} {name} {{ {definition} }}\n"
-    for name, one in new.lookups.items():
+    for name, lookup in new.lookups.items():
         if name not in old.lookups:
-            yield f"add {one.kind} {new.label} {name} {{ type {one.type}; }}\n"
+            yield f"add {lookup.kind} {new.label} {name} {{ type {lookup.type}; }}\n"
 
 
 def _added_chains(old: Table, new: Table) -> Iterable[str]:
@@ -124,13 +124,13 @@ def _changed_chains(old: Table, new: Table, *, base: bool) -> Iterable[str]:
 
 
 def _changed_elements(old: Table, new: Table) -> Iterable[str]:
-    """What leads elsewhere than before is taken out, and then put in again."""
-    for name, one in new.lookups.items():
+    """Elements whose target changed are deleted, and then added again."""
+    for name, lookup in new.lookups.items():
         before = old.lookups[name].elements if name in old.lookups else {}
-        gone = [key for key, to in before.items() if one.elements.get(key) != to]
+        gone = [key for key, to in before.items() if lookup.elements.get(key) != to]
         come = [
             f"{key} : {to}" if to else key
-            for key, to in one.elements.items()
+            for key, to in lookup.elements.items()
             if before.get(key) != to
         ]
         yield from _elements(f"delete element {new.label} {name}", gone)
@@ -147,9 +147,9 @@ def _removed(old: Table, new: Table) -> Iterable[str]:
     chains = [name for name in old.chains if name not in new.chains]
     yield from (f"flush chain {new.label} {name}\n" for name in chains)
     # A lookup that is gone is one whose elements may lead to chains that are gone.
-    for name, one in old.lookups.items():
+    for name, lookup in old.lookups.items():
         if name not in new.lookups:
-            yield f"delete {one.kind} {new.label} {name}\n"
+            yield f"delete {lookup.kind} {new.label} {name}\n"
     yield from (f"delete chain {new.label} {name}\n" for name in chains)
     yield from (f"delete set {new.label} {name}\n" for name in old.sets if name not in new.sets)
 
@@ -158,10 +158,10 @@ def render(table: Table) -> str:
     """Return the whole table as a ruleset a person can read and ``nft -f`` can load."""
     lines = [f"table {table.label} {{"]
     lines += [f" set {name} {{ {definition} }}" for name, definition in table.sets.items()]
-    for name, one in table.lookups.items():
-        elements = ", ".join(f"{key} : {to}" if to else key for key, to in one.elements.items())
+    for name, lookup in table.lookups.items():
+        elements = ", ".join(f"{key} : {to}" if to else key for key, to in lookup.elements.items())
         held = f" elements = {{ {elements} }};" if elements else ""
-        lines.append(f" {one.kind} {name} {{ type {one.type};{held} }}")
+        lines.append(f" {lookup.kind} {name} {{ type {lookup.type};{held} }}")
     for name, definition in table.timeouts.items():
         lines += [f" ct timeout {name} {{", *(f"  {line}" for line in definition), " }"]
     for name, chain in table.chains.items():

@@ -180,7 +180,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         empty_node_ports=has("empty-node-ports", switched),
         port_mappings=has("port-mappings", profile.cni.plugin is not Plugin.ANTREA),
         port_mappings_ipv6=has("port-mappings-ipv6", usual=True),
-        local_port_mappings=has("local-port-mappings", _maps_for_itself(node, profile)),
+        local_port_mappings=has("local-port-mappings", _maps_own_ports(node, profile)),
         backend_limit=profile.mechanism("backend-limit", _limit(release, switched=switched)),
         one_internal_port=has("one-internal-port", not switched),
         last_internal_port=minor >= LAST_INTERNAL_PORT,
@@ -220,7 +220,7 @@ def _external_local(release: tuple[int, int], profile: Profile) -> bool:
     return release >= DSR_CAPABLE and minor >= EXTERNAL_TRAFFIC_LOCAL
 
 
-def _maps_for_itself(node: NodeSpec, profile: Profile) -> bool:
+def _maps_own_ports(node: NodeSpec, profile: Profile) -> bool:
     newer = node.windows_release[0] >= LOCAL_PORT_MAPPING_BUILD
     return profile.cni.plugin is Plugin.AZURE and newer
 

@@ -108,14 +108,14 @@ def _messages(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 def _attributes(data: bytes, start: int, end: int) -> dict[int, tuple[int, int]]:
     """Return where the value of each attribute begins and ends, by type."""
-    found = {}
+    spans = {}
     while start + _ATTRIBUTE.size <= end:
         length, kind = _ATTRIBUTE.unpack_from(data, start)
         if length < _ATTRIBUTE.size:
             break
-        found[kind & _TYPE] = (start + _ATTRIBUTE.size, start + length)
+        spans[kind & _TYPE] = (start + _ATTRIBUTE.size, start + length)
         start += (length + 3) & ~3
-    return found
+    return spans
 
 
 def _flow(data: bytes, start: int, end: int) -> Flow | None:
@@ -138,9 +138,9 @@ def _direction(data: bytes, start: int, end: int) -> Direction:
     )
 
 
-def _address(data: bytes, found: dict[int, tuple[int, int]], kinds: tuple[int, int]) -> bytes:
-    return data[slice(*next(found[kind] for kind in kinds if kind in found))]
+def _address(data: bytes, spans: dict[int, tuple[int, int]], kinds: tuple[int, int]) -> bytes:
+    return data[slice(*next(spans[kind] for kind in kinds if kind in spans))]
 
 
-def _port(data: bytes, found: dict[int, tuple[int, int]], kind: int) -> int:
-    return int.from_bytes(data[slice(*found[kind])], "big") if kind in found else 0
+def _port(data: bytes, spans: dict[int, tuple[int, int]], kind: int) -> int:
+    return int.from_bytes(data[slice(*spans[kind])], "big") if kind in spans else 0

@@ -1,8 +1,7 @@
 """The machines' own network: a switch between nodes, the gateway, and two hosts outside.
 
-The gateway forwards between nodes and outside. It knows no pods and no Services but the addresses of
-load balancers that it was told to deliver: what else is addressed to them here is dropped without a
-word, as a network does that has no route back.
+The gateway forwards between nodes and outside. It knows no pods and no Services but the addresses of load
+balancers that it was told to deliver: other packets to them are dropped silently, as by a network without a route.
 """
 
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from nettests.lab.topology import OS, Address, Profile
 
 MTU = 1500
 METADATA = IPv4Address("169.254.169.254")
-"""Where clouds tell a machine of itself; here nobody answers for it, unless it is switched on."""
+"""The metadata address of clouds; nothing answers there, unless it is switched on."""
 _VXLAN = 4789
 _BRIDGE = "underlay"
 _OUTSIDE_BRIDGE = "outside"
@@ -25,7 +24,7 @@ _OUTSIDE_BRIDGE = "outside"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Underlay:
-    """The namespaces between the nodes and beyond, and who lives on the node network."""
+    """The namespaces between the nodes and outside, and the addresses on the node network."""
 
     wire: NetworkNamespace
     gateway: NetworkNamespace
@@ -43,7 +42,7 @@ class Underlay:
         return f"to-{str(address).replace('.', '-')}"[:15]
 
     def join_quietly(self, links: Netlink, device: str) -> None:
-        """Make ``device`` a port of the wire at which nothing is learnt, and to which nothing is flooded."""
+        """Make ``device`` a port of the wire without learning and flooding."""
         links.enslave(device, _BRIDGE)
         links.silence_port(device)
         links.up(device)
@@ -58,8 +57,8 @@ class Underlay:
             wire.enslave(port, _BRIDGE)
         with configure(namespace) as links:
             links.up(link)
-            own = self.macs[address]
-            others = ((one, mac) for one, mac in self.macs.items() if mac != own)
+            own_mac = self.macs[address]
+            others = ((other, mac) for other, mac in self.macs.items() if mac != own_mac)
             links.neighbours(link, others)
         await_carrier(near)
 
@@ -135,9 +134,9 @@ def _wire_gateway(underlay: Underlay, profile: Profile) -> None:
     underlay.plug(underlay.gateway, "eth0", gateway_of(profile))
     with configure(underlay.gateway) as gateway:
         for family in profile.by_family:
-            own = gateway_of(family)
-            gateway.address("eth0", own, family.node_network.prefixlen)
-            nowhere = {family.cluster_cidr, family.service_cidr, anywhere(own)}
+            gateway_address = gateway_of(family)
+            gateway.address("eth0", gateway_address, family.node_network.prefixlen)
+            nowhere = {family.cluster_cidr, family.service_cidr, anywhere(gateway_address)}
             for unknown in nowhere - {family.node_network}:
                 gateway.blackhole(unknown)
         gateway.bridge(_OUTSIDE_BRIDGE)
@@ -149,9 +148,9 @@ def _wire_gateway(underlay: Underlay, profile: Profile) -> None:
 
 
 def _know_pods(underlay: Underlay, profile: Profile) -> None:
-    """Be the fabric of a virtual network: it knows every pod's address, and tells nobody beyond.
+    """Act as the fabric of a virtual network: it knows every pod's address, but does not announce it outside.
 
-    Private addresses are not delivered from outside; only what was translated has a way back.
+    Private addresses are not routed from outside; only translated packets get answers.
     """
     with configure(underlay.gateway) as gateway:
         gateway.routes_through("eth0", ((node.pod_cidr, node.address) for node in profile.nodes))

@@ -1,9 +1,9 @@
 """A Windows node: a switch with rules on its ports, to which host and pods are attached as peers.
 
-The switch's namespace is HNS and VFP, the host's namespace is Windows itself. That they are two is
-what makes the documented limitations come about: the host's packets pass the switch by the host's
-own port, where no ClusterIP rule sits. The node's address belongs to the host; on the wire the
-switch answers for it with the host's MAC (l2bridge rewrites MACs).
+The switch's namespace is HNS and VFP, the host's namespace is Windows itself. Because they are two, the documented
+limitations arise: the host's packets pass the switch by the host's own port, where no ClusterIP rule sits. The
+node's address belongs to the host; on the wire the switch answers for it with the host's MAC (l2bridge rewrites
+MACs).
 """
 
 from itertools import chain
@@ -66,7 +66,7 @@ from nettests.lab.topology import (
 _TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}
 VXLAN_DEVICE = "vxlan"
 VXLAN_TABLE = 100
-"""Where the routes into the overlay are, for packets that are marked."""
+"""The routing table of the overlay, for marked packets."""
 _SWITCH_TABLE = 101
 _FABRIC_TABLE = 102
 _NODE_PORTS = (30000, 32767)
@@ -93,13 +93,13 @@ class WindowsServices:
         self._rewriting = rewriting
         self._services: ServiceTable = ()
         self._kept: dict[Address, Address] = {}
-        """Destinations that are kept, and the local pod that gets what is sent to each."""
+        """Preserved destinations, and the local pod that each is routed to."""
         self.policies: tuple[LoadBalancer, ...] = ()
         """The load balancers in force, in this family."""
         self._features = switch_features(self._node, family)
         self._proxy = Winkernel(self._features, held)
         self._with_host_rules = PerObject[LoadBalancer, tuple[LoadBalancer, ...]](
-            lambda one: with_host_rule(one, self._node, self._features)
+            lambda balancer: with_host_rule(balancer, self._node, self._features)
         )
         self._of_policies = PerObject(policy_rules)
         family_word = word(self._node.address)
@@ -110,8 +110,8 @@ class WindowsServices:
         services = of_family(table, self._node.address)
         host = host_of(self._node, self._profile, self._pods.addresses().values())
         held = self._proxy.sync(services, host)
-        own = [one for one in held if one.vip.version == self._node.address.version]
-        self.policies = tuple(chain.from_iterable(self._with_host_rules(own)))
+        policies = [policy for policy in held if policy.vip.version == self._node.address.version]
+        self.policies = tuple(chain.from_iterable(self._with_host_rules(policies)))
         forwards = self._features.empty_node_ports or bool(self._pods.addresses())
         switched = self._rewriting.applied(
             policy
@@ -128,15 +128,15 @@ class WindowsServices:
                 rules=self._of_policies,
             )
         )
-        self._lead_preserved(switched)
+        self._route_preserved(switched)
         added = conntrack.added_frontends(
             *conntrack.changed(self._services, services), self._node.address
         )
         self._services = services
         conntrack.forget_untranslated(self._switch.fd, added)
 
-    def _lead_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
-        """Route destinations that are kept to the first of their backends."""
+    def _route_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
+        """Route preserved destinations to their first backend."""
         here = self._pods.ports()
         wanted = {
             policy.vip: backend
@@ -207,12 +207,12 @@ def build_windows_node(
         WindowsServices(node.name, family, switch, pods, held=held, rewriting=rewriting)
         for family in families
     ]
-    mapping = [one.node(node.name) for one in families[: 1 + features.port_mappings_ipv6]]
-    own = HostAddresses(machine)
+    mapped = [family.node(node.name) for family in families[: 1 + features.port_mappings_ipv6]]
+    host_addresses = HostAddresses(machine)
 
     def program(table: ServiceTable) -> None:
         if features.user_mode:
-            own.program(carried(table))
+            host_addresses.program(carried(table))
             return
         for of_one_family in services:
             of_one_family.program(table)
@@ -225,7 +225,7 @@ def build_windows_node(
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
         pods=pods,
-        host_ports=[_host_ports(one, features, machine, switch) for one in mapping],
+        host_ports=[_host_ports(spec, features, machine, switch) for spec in mapped],
         program=program,
         worker=worker,
         hns=NodeHns(
@@ -271,7 +271,7 @@ def _build_family(
         links.route(family.node_network, Port.UPLINK)
         links.route(anywhere(node.address), Port.UPLINK, via=gateway_of(family))
         others = () if features.overlay else other_nodes(family.nodes, node)
-        links.routes_through(Port.UPLINK, ((one.pod_cidr, one.address) for one in others))
+        links.routes_through(Port.UPLINK, ((other.pod_cidr, other.address) for other in others))
     if features.local_routed_vip or features.local_port_mappings:
         _let_own_ports_visit_the_switch(node, machine)
     if features.local_routed_vip:
@@ -337,7 +337,7 @@ def _host_ports(
         return port_mappings_table(served, node.address, from_host=local)
 
     def route(mapped: Mapped) -> None:
-        wanted = {one.host_port for _, one in mapped}
+        wanted = {mapping.host_port for _, mapping in mapped}
         with configure(machine) as links:
             for port in sorted(wanted ^ routed):
                 _route_own(links, node, port, port, end=port in routed)
@@ -350,7 +350,7 @@ def _host_ports(
 
 
 def _let_own_ports_visit_the_switch(node: NodeSpec, machine: NetworkNamespace) -> None:
-    """LocalRoutedVIP: some of what the host sends to its own address goes out to the switch.
+    """LocalRoutedVIP: some packets of the host to its own address go through the switch.
 
     The kernel would deliver it at once; the packet comes back with the host's own address as source.
     """
@@ -378,9 +378,9 @@ def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -
 
 
 def _second_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
-    """Return where Pods have a second address: in both families' clusters, or where the plugin gives one by itself.
+    """Return the range of pods' second addresses: in dual-stack clusters, or where the plugin assigns them anyway.
 
-    Nothing leads to such an address from elsewhere: the cluster knows nothing of it.
+    Such an address has no route from elsewhere: the cluster does not know it.
     """
     if switch_features(node, profile).dual_stack:
         return ipv6_range(node, profile)

@@ -21,14 +21,14 @@ from nettests.lab.network.underlay import Underlay, gateway_of
 from nettests.lab.topology import Address, Profile
 
 GATEWAY = "gateway"
-"""The name of the way out of the nodes' network, beside the nodes' own."""
+"""The name of the path out of the nodes' network, beside the nodes' names."""
 
 _CROSSING = "type filter hook forward priority 0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """Between whom: from ``source`` to ``target`` alone, each of them anybody if empty, or ``both`` ways."""
+    """The path of packets: from ``source`` to ``target``, each any node if empty, or ``both`` ways."""
 
     source: str = ""
     target: str = ""
@@ -50,23 +50,23 @@ class WireFaults:
     async def lose(self, path: Path, packets: Packets, rate: float) -> Undo:
         """Lose a share of packets."""
         verdict = f"{share(rate)} drop".strip()
-        found = tuple(
+        drop_rules = tuple(
             rule
             for source, target in self._ways(path)
             for rule in rules(packets, self._tunnel_port, self._between(source, target), verdict)
         )
-        return await self._load({"crossing": Chain(hook=_CROSSING, rules=found)})
+        return await self._load({"crossing": Chain(hook=_CROSSING, rules=drop_rules)})
 
     async def change_network_id(self, node: str, vni: int) -> Undo:
         """Let a node's VXLAN packets carry another network id, and understand that one alone."""
         if self._tunnel_port is None:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
         port = self._port(node)
-        found = tuple(
+        id_rules = tuple(
             f'{way} "{port}" udp dport {self._tunnel_port} @th,{BITS_TO_VNI},24 set {vni}'
             for way in ("iifname", "oifname")
         )
-        return await self._load({"crossing": Chain(hook=_CROSSING, rules=found)})
+        return await self._load({"crossing": Chain(hook=_CROSSING, rules=id_rules)})
 
     async def hold_back(
         self, path: Path, packets: Packets, *, seconds: float, jitter: float, every: int, seed: int
@@ -83,7 +83,7 @@ class WireFaults:
                 hint="It needs /dev/net/tun, readable and writable.",
             ) from error
         detour.start()
-        chains = dict(self._hand_over(path, packets, name))
+        chains = dict(self._detour_chains(path, packets, name))
         end = await put(
             self._worker, self._faults, self._underlay.wire, family="netdev", chains=chains
         )
@@ -94,10 +94,10 @@ class WireFaults:
 
         return undo
 
-    def _hand_over(self, path: Path, packets: Packets, tap: str) -> Iterator[tuple[str, Chain]]:
+    def _detour_chains(self, path: Path, packets: Packets, tap: str) -> Iterator[tuple[str, Chain]]:
         """Yield a chain for each port where packets of the path come in."""
         for number, (source, target) in enumerate(self._ways(path)):
-            # A port has no name for where a frame will leave; the receiver's MAC tells.
+            # The output port is not known here; the receiver's MAC is.
             where = f"ether daddr {self._mac(target)}" if target else ""
             fwd = f'fwd to "{tap}"'
             for port in [source] if source else self._ports():

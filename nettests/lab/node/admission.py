@@ -1,4 +1,4 @@
-"""Whether a node takes a pod that is bound to it: the kubelet's admit handlers, as far as they are here. Pure."""
+"""Whether a node admits a pod that is bound to it: the kubelet's admit handlers, as far as the lab needs them. Pure."""
 
 from nettests.lab.client import Json
 from nettests.lab.controllers.scheduling import selects
@@ -7,7 +7,7 @@ from nettests.lab.topology import NodeSpec, Profile
 
 
 def refusal(pod: Json, node: Json | None, spec: NodeSpec, profile: Profile) -> Rejection | None:
-    """Say why the node does not admit the pod; ``node`` is its object, once the agent has heard of it."""
+    """Say why the node does not admit the pod; ``node`` is its object, once the agent has seen it."""
     wanted = (pod["spec"].get("os") or {}).get("name")
     looks = bool(profile.mechanism("pod-os", 1))
     if looks and wanted and wanted != spec.os.value:

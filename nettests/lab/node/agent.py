@@ -102,11 +102,11 @@ class NodeAgent:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def hold(self) -> None:
-        """Stand still: report nothing and take up nothing, while containers run on."""
+        """Pause: report nothing and start nothing, while containers keep running."""
         self._client.gate.clear()
 
     async def go_on(self) -> None:
-        """Report the node, and all of its pods, again."""
+        """Resume: report the node and all of its pods."""
         self._client.gate.set()
         await self._report()
         for worker in self._workers.values():
@@ -125,7 +125,7 @@ class NodeAgent:
             group.create_task(self._keep_lease())
 
     async def _register(self) -> None:
-        """Create the Node, or take over the one that is there; then report its status."""
+        """Create the Node, or take over an existing one; then report its status."""
         node = node_object(self.spec, self._profile)
         with _existing_is_fine():
             await self._client.create("/api/v1/nodes", node)

@@ -27,7 +27,7 @@ BY_HAND: dict[Plugin, list[str]] = {
     Plugin.OVN_KUBERNETES: ["hybrid-overlay-node"],
     Plugin.VPC: [],
 }
-"""Plugins whose files no Pod brings to Windows nodes, with the processes that are services there."""
+"""Plugins whose files no Pod installs on Windows nodes, with the processes that are services there."""
 PLUGIN_FOLDER = "C:\\opt\\cni\\bin"
 _RELEASE = "v1.5.1"
 _VERSIONS = "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0"
@@ -82,12 +82,12 @@ def _sdnbridge(spec: NodeSpec, profile: Profile) -> Json:
         "capabilities": {"portMappings": True, "dns": True},
         "optionalFlags": {"enableDualStack": profile.ipv6 is not None},
         **_ipam(families),
-        "AdditionalArgs": [_policy(one) for one in (nat, *_sdn_routes(families))],
+        "AdditionalArgs": [_policy(policy) for policy in (nat, *_sdn_routes(families))],
     }
 
 
 def _ipam(families: list[tuple[Profile, NodeSpec]]) -> Json:
-    """Return who gives addresses; without it the plugin leaves that to HNS (common/core/network.go)."""
+    """Return the IPAM; without one the plugin leaves addresses to HNS (common/core/network.go)."""
     if families[0][0].cni.ipam is Ipam.HNS:
         return {}
     ranges = [
@@ -167,8 +167,8 @@ def _plugins(spec: NodeSpec) -> dict[str, str]:
 
     With containerd the daemon brings Microsoft's, whose output nothing reads.
     """
-    own = ("win-bridge", "win-overlay") if spec.has_docker else ()
-    return _reference((*own, "host-local"))
+    docker_plugins = ("win-bridge", "win-overlay") if spec.has_docker else ()
+    return _reference((*docker_plugins, "host-local"))
 
 
 def _reference(names: tuple[str, ...]) -> dict[str, str]:
@@ -192,7 +192,7 @@ def _subnet(spec: NodeSpec, profile: Profile) -> str:
 
 def _azure(profile: Profile) -> Json:
     """AKS takes the ROUTE policy out where DSR is on, and sets enableLoopbackDSR (AgentBaker, azurecnifunc.ps1)."""
-    exceptions = [str(one) for one in dict.fromkeys(nat_exceptions(profile))]
+    exceptions = [str(network) for network in dict.fromkeys(nat_exceptions(profile))]
     routes = [] if profile.kube_proxy.dsr else [_route(str(profile.service_cidr))]
     overlay = {"executionMode": "v4swift", "ipam": {"type": "azure-cns", "mode": "overlay"}}
     network = {

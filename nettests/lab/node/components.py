@@ -1,8 +1,8 @@
 """How kubelet and kube-proxy are started on a Windows node, and what they say of it. Pure.
 
-The kubelet is a service of its own, as ``sc.exe`` creates one with a recovery; kube-proxy, where it is a service of its
-host, is one of nssm's, as in the documents of Kubernetes 1.19: ``nssm install kube-proxy``, its parameters and its
-variable. Nothing is started by what stands here.
+The kubelet is a service of its own, as ``sc.exe`` creates one with a recovery; kube-proxy, where it is a service
+of its host, is one of nssm's, as in the documents of Kubernetes 1.19: ``nssm install kube-proxy``, its parameters
+and its variable. Nothing is started here.
 """
 
 import json
@@ -32,7 +32,7 @@ KUBELET_LINE = (
 _MACHINE = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Control\Session Manager\Environment"
 _PAUSE_MINOR = 10
 _FOREIGN = 100
-"""What is added to the third part of a subnet to make one that the node had before."""
+"""Added to the third octet of a subnet to get the one that the node had before."""
 
 
 def files(spec: NodeSpec, profile: Profile, source_vip: Address | None = None) -> dict[str, str]:
@@ -40,15 +40,15 @@ def files(spec: NodeSpec, profile: Profile, source_vip: Address | None = None) -
     if spec.os is not OS.WINDOWS:
         return {}
     pause = f"registry.k8s.io/pause:3.{profile.mechanism('pause-image', _PAUSE_MINOR)}"
-    found = {
+    by_path = {
         KUBELET_FILE: kubelet_configuration(profile),
         CONTAINERD_FILE: f'[plugins."io.containerd.grpc.v1.cri"]\n  sandbox_image = "{pause}"\n',
     }
     if source_vip is not None:
         address = source_vip + (_FOREIGN << 8 if profile.mechanism("rejoined-subnet", 0) else 0)
-        kept = {"cniVersion": "0.2.0", "ip4": {"ip": f"{address}/{spec.pod_cidr.prefixlen}"}}
-        found[SOURCE_VIP_FILE] = json.dumps(kept) + "\n"
-    return found
+        lease = {"cniVersion": "0.2.0", "ip4": {"ip": f"{address}/{spec.pod_cidr.prefixlen}"}}
+        by_path[SOURCE_VIP_FILE] = json.dumps(lease) + "\n"
+    return by_path
 
 
 def kubelet_configuration(profile: Profile) -> str:
@@ -69,8 +69,8 @@ def kubelet_configuration(profile: Profile) -> str:
 def kube_proxy_line(spec: NodeSpec, profile: Profile, source_vip: Address | None) -> str:
     """Return the command line of a kube-proxy that is a service of its Windows node."""
     vip = [] if source_vip is None else [f"--source-vip={source_vip}"]
-    own = [r"--kubeconfig=C:\k\config", f"--hostname-override={spec.name}"]
-    return " ".join([r"C:\k\kube-proxy.exe", *own, *kube_proxy_flags(profile), *vip])
+    arguments = [r"--kubeconfig=C:\k\config", f"--hostname-override={spec.name}"]
+    return " ".join([r"C:\k\kube-proxy.exe", *arguments, *kube_proxy_flags(profile), *vip])
 
 
 def registry(
@@ -81,18 +81,18 @@ def registry(
         return {}
     restarts = bool(profile.mechanism("service-recovery", 1))
     recovery = ("FailureActions", "REG_BINARY", _RESTART if restarts else _NOTHING)
-    found = _service("hns", rf"{_SYSTEM} -k NetSvcs -p") | _service("vmcompute", _SYSTEM)
-    found |= _service("kubelet", KUBELET_LINE, recovery)
-    found[_MACHINE] = (("OS", "REG_SZ", "Windows_NT"),)
+    keys = _service("hns", rf"{_SYSTEM} -k NetSvcs -p") | _service("vmcompute", _SYSTEM)
+    keys |= _service("kubelet", KUBELET_LINE, recovery)
+    keys[_MACHINE] = (("OS", "REG_SZ", "Windows_NT"),)
     if profile.mechanism("half-proxied", 0):
-        found[_MACHINE] += (("HTTP_PROXY", "REG_SZ", "http://proxy.lab.test:3128"),)
+        keys[_MACHINE] += (("HTTP_PROXY", "REG_SZ", "http://proxy.lab.test:3128"),)
     proxy = profile.kube_proxy
-    given = OS.WINDOWS in proxy.service_on and not proxy.is_replaced(spec.os)
-    if given or profile.mechanism("proxy-left-behind", 0):
+    as_service = OS.WINDOWS in proxy.service_on and not proxy.is_replaced(spec.os)
+    if as_service or profile.mechanism("proxy-left-behind", 0):
         line = kube_proxy_line(spec, profile, source_vip)
         network = network_name(profile.cni, addressing.mac(spec.os, spec.address))
-        found |= _by_nssm("kube-proxy", line, f"KUBE_NETWORK={network}", restarts)
-    return found
+        keys |= _by_nssm("kube-proxy", line, f"KUBE_NETWORK={network}", restarts)
+    return keys
 
 
 def _service(name: str, program: str, *more: tuple[str, str, str]) -> dict[str, Values]:
@@ -128,15 +128,17 @@ def configuration(os: OS, mode: str, line: str) -> Json:
 
     Of its fields those that flags of the lab set (``pkg/proxy/apis/config/types.go``).
     """
-    flags = dict(one[2:].partition("=")[::2] for one in line.split() if one.startswith("--"))
+    flags = dict(word[2:].partition("=")[::2] for word in line.split() if word.startswith("--"))
     gates = dict(pair.split("=") for pair in flags.get("feature-gates", "").split(",") if pair)
-    found: Json = {
+    common_fields: Json = {
         "FeatureGates": {name: value == "true" for name, value in gates.items()},
         "HostnameOverride": flags.get("hostname-override", ""),
         "Mode": mode,
     }
     if os is OS.LINUX:
-        return {"kubeproxy.config.k8s.io": {**found, "IPTables": {"LocalhostNodePorts": True}}}
+        return {
+            "kubeproxy.config.k8s.io": {**common_fields, "IPTables": {"LocalhostNodePorts": True}}
+        }
     windows = {
         "NetworkName": "",
         "SourceVip": flags.get("source-vip", ""),
@@ -144,4 +146,4 @@ def configuration(os: OS, mode: str, line: str) -> Json:
         "RootHnsEndpointName": "",
         "ForwardHealthCheckVip": False,
     }
-    return {"kubeproxy.config.k8s.io": {**found, "Winkernel": windows}}
+    return {"kubeproxy.config.k8s.io": {**common_fields, "Winkernel": windows}}

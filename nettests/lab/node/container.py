@@ -41,7 +41,7 @@ _SYNC = 1.0
 
 
 class _StoppedError(Exception):
-    """The pod is to stop while the container waits for something."""
+    """The pod stops while the container waits for something."""
 
 
 class _LogonError(Exception):
@@ -141,7 +141,7 @@ class Container:
         run.main.cancel()
 
     def kill(self) -> bool:
-        """End the program at once, from without; it is started again as after any crash."""
+        """End the program at once, from outside; it is restarted as after a crash."""
         return self._run is not None and self._run.main.cancel()
 
     async def exec(
@@ -172,18 +172,18 @@ class Container:
 
     async def _pull_once(self, reference: str) -> Pulled:
         node, there = self._node, str(self._spec["image"]) in self._node.network.disk.images
-        told = Credentials({}, ())
+        secrets = Credentials({}, ())
         if not there:
             self._tell("Normal", "Pulling", f'Pulling image "{reference}"')
-            told = await credentials(node.client, self._pod)
-        if told.lacking:
+            secrets = await credentials(node.client, self._pod)
+        if secrets.lacking:
             text = (
-                f"Unable to retrieve some image pull secrets ({', '.join(told.lacking)}); "
+                f"Unable to retrieve some image pull secrets ({', '.join(secrets.lacking)}); "
                 "attempting to pull the image may not succeed."
             )
             self._tell("Warning", "FailedToRetrieveImagePullSecret", text)
         pulled = await node.puller.pull(
-            reference, told.logins, self._wait, host_process=self._sandbox.host_process
+            reference, secrets.logins, self._wait, host_process=self._sandbox.host_process
         )
         text = f'Container image "{reference}" already present on machine'
         if pulled.seconds is not None:
@@ -221,20 +221,20 @@ class Container:
         self._state.run(started=started, ready=ready)
         self._run = _Run(process, main, self._health(process, main))
         try:
-            # A program that cannot start says so before its first wait: look before telling.
+            # A program that cannot start fails before its first wait: check before reporting.
             await asyncio.wait([main], timeout=0)
             if not main.done():
                 self._tell("Normal", "Started", f"Started container {self.name}")
                 self._state.tell()
-                await self._attend(self._run)
+                await self._run_health(self._run)
         finally:
             main.cancel()
             self._run = None
             self._guests.end()
         return self._ended(main)
 
-    async def _attend(self, run: _Run) -> None:
-        """Look after the container while its program runs."""
+    async def _run_health(self, run: _Run) -> None:
+        """Run probes and hooks while the program runs."""
         care = asyncio.create_task(run.health.run())
         try:
             await asyncio.wait([run.main])
@@ -253,10 +253,10 @@ class Container:
             )
         code = KILLED if main.cancelled() or error is not None else main.result()
         windows = self._node.spec.os is OS.WINDOWS
-        told = code if not windows or self._node.profile.mechanism("exit-codes", 1) else 0
+        exit_code = code if not windows or self._node.profile.mechanism("exit-codes", 1) else 0
         message = self._message.texts.get(MESSAGE, "")
-        self._state.terminate(told, ready=self._init and told == 0, message=message)
-        return told
+        self._state.terminate(exit_code, ready=self._init and exit_code == 0, message=message)
+        return exit_code
 
     def _not_started(self, why: str) -> int:
         text = self._state.start_error(self._node.spec.os, why)
@@ -349,7 +349,7 @@ class Container:
         await self._wait(delay)
 
     async def _wait(self, seconds: float) -> None:
-        """Sleep, but not beyond the moment the pod is to stop."""
+        """Sleep, at most until the pod stops."""
         try:
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()

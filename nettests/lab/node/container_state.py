@@ -56,12 +56,12 @@ class ContainerState:
         self._changed()
 
     def run(self, *, started: bool, ready: bool) -> None:
-        """Run, from now on. Not told yet: a program that cannot start says so at once."""
+        """Set the state to running; not reported yet, because a program that cannot start fails at once."""
         self._state = {"running": {"startedAt": timestamp()}}
         self.started, self.ready = started, ready
 
     def tell(self) -> None:
-        """Tell of the present state."""
+        """Report the present state."""
         self._changed()
 
     def terminate(self, code: int, *, ready: bool = False, message: str = "") -> None:

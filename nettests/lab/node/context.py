@@ -61,4 +61,4 @@ class Sandbox:
     @property
     def addresses(self) -> tuple[str, ...]:
         """The pod's addresses, the primary family's first."""
-        return tuple(str(one) for one in (self.address, self.ipv6) if one is not None)
+        return tuple(str(address) for address in (self.address, self.ipv6) if address is not None)

@@ -22,8 +22,8 @@ async def answering(
     """Answer GET of ``paths`` on ``address:port`` while the context lasts; others are 404."""
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
-        found = paths.get(request.path)
-        return web.Response(status=404) if found is None else found()
+        handler = paths.get(request.path)
+        return web.Response(status=404) if handler is None else handler()
 
     runner = web.ServerRunner(web.Server(answer, access_log=None), shutdown_timeout=0)
     await runner.setup()

@@ -95,10 +95,10 @@ def field(pod: Json, path: str, facts: Mapping[str, str]) -> str:
     return str(simple[path])
 
 
-def _value(entry: Json, pod: Json, facts: Mapping[str, str], known: Mapping[str, str]) -> str:
+def _value(entry: Json, pod: Json, facts: Mapping[str, str], variables: Mapping[str, str]) -> str:
     source = entry.get("valueFrom")
     if not source:
-        return expand(str(entry.get("value", "")), known)
+        return expand(str(entry.get("value", "")), variables)
     if "fieldRef" in source:
         return field(pod, source["fieldRef"]["fieldPath"], facts)
     kind = next(iter(source))

@@ -1,6 +1,6 @@
-"""A kubelet's client that can be held, as if its process had been stopped: nothing is sent, nothing is heard.
+"""A kubelet's API client that can be paused, as if its process were stopped: nothing is sent or received.
 
-What was about to be sent goes out when it is let go, as it does from a process that goes on.
+Pending requests are sent when it resumes, as by a process that continues.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ class GatedClient(Client):
         self.gate.set()
 
     async def watch(self, path: str, resource_version: str, **query: str) -> AsyncIterator[Json]:
-        """Yield watch events; while the gate is closed they are not heard."""
+        """Yield watch events; while the gate is closed they wait."""
         async for event in super().watch(path, resource_version, **query):
             await self.gate.wait()
             yield event

@@ -1,4 +1,4 @@
-"""Programs that exec and probes run beside a container's own: its guests, which end when it ends."""
+"""Programs that exec and probes run beside a container's own; they end when the container ends."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

@@ -18,7 +18,7 @@ Tell = Callable[[str, str, str], None]
 """Writes an event: type, reason, message."""
 
 _DIAL_SECONDS = 30.0
-"""The DefaultTransport of Go's ``net/http``, by which kubelets query hooks, gives a dial so long."""
+"""The DefaultTransport of Go's ``net/http``, which kubelets use for hooks, limits a dial to so long."""
 
 
 def cared_for(spec: Json, profile: Profile, os: OS) -> Json:
@@ -81,7 +81,7 @@ class Health:
         return True
 
     async def _request(self, handler: Json) -> None:
-        """Query as a hook does: nothing bounds it but the dial of Go's HTTP client."""
+        """Send a hook's request: only the dial of Go's HTTP client has a timeout."""
         action = handler.get("httpGet")
         if action is None:
             await self._prober.request(handler)

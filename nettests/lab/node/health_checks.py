@@ -42,27 +42,27 @@ class HealthChecks:
 
         runner = web.ServerRunner(web.Server(answer, access_log=None), shutdown_timeout=0)
         await runner.setup()
-        with contextlib.suppress(OSError):  # somebody has the port: kube-proxy logs it and goes on
+        with contextlib.suppress(OSError):  # the port is taken: kube-proxy logs it and goes on
             await web.SockSite(runner, listen(self._namespace, _EVERYWHERE, port)).start()
         self._servers[port] = runner
 
 
 def _counts(table: ServiceTable, node: str) -> dict[int, tuple[str, str, int]]:
     """Return namespace, name and number of local ready endpoints of each Service, by its port."""
-    found: dict[int, dict[int, set[str]]] = {}
+    by_port: dict[int, dict[int, set[str]]] = {}
     names: dict[int, tuple[str, str]] = {}
     for service in table:
         if service.health_check_port is None:
             continue
         names[service.health_check_port] = (service.namespace, service.service)
-        families = found.setdefault(service.health_check_port, {})
+        families = by_port.setdefault(service.health_check_port, {})
         families.setdefault(service.cluster_ip.version, set()).update(
             str(backend.address)
             for backend in service.endpoints
             if backend.node == node and backend.ready
         )
     # A pod of two families is one endpoint.
-    return {port: (*names[port], max(map(len, found[port].values()))) for port in names}
+    return {port: (*names[port], max(map(len, by_port[port].values()))) for port in names}
 
 
 def _response(namespace: str, name: str, local: int) -> web.Response:

@@ -27,7 +27,7 @@ Logins = Mapping[str, Collection[tuple[str, str]]]
 """User names and passwords by registry, as pull Secrets have them."""
 
 _ALL_BUILDS = frozenset(PRODUCTS)
-"""Of HostProcess containers, whose base image is of no build."""
+"""For HostProcess containers, whose base image has no Windows build."""
 _PORTABLE = {25398: 20348}
 """The annual channel runs the images of Windows Server 2022 and has none of its own (Microsoft, Portability for containers)."""
 
@@ -221,12 +221,14 @@ def split(reference: str) -> tuple[str, str]:
 
 
 def _original(repository: str) -> str:
-    """Return the repository that one of a mirror is a copy of; the path before its name is the user's."""
+    """Return the repository that a mirror's repository copies; users choose the path before its name."""
     registry, _, path = repository.partition("/")
     if registry not in {MIRROR, PRIVATE}:
         return repository
     copied = [
-        one for one in (*_CATALOGUE, *_BASES) if f"/{path}".endswith(f"/{one.partition('/')[2]}")
+        candidate
+        for candidate in (*_CATALOGUE, *_BASES)
+        if f"/{path}".endswith(f"/{candidate.partition('/')[2]}")
     ]
     return max(copied, key=len, default=repository)
 

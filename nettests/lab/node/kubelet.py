@@ -38,8 +38,8 @@ class NodeKubelet:
         tty: bool,
     ) -> ExecOutcome:
         """Run a program in a running container; ``NotRunningError`` when there is none."""
-        found = self._container(namespace, pod, container)
-        return await found.exec(argv, stdin=stdin, stdout=stdout, stderr=stderr, tty=tty)
+        target = self._container(namespace, pod, container)
+        return await target.exec(argv, stdin=stdin, stdout=stdout, stderr=stderr, tty=tty)
 
     def kill(self, *, namespace: str, pod: str) -> bool:
         """End the processes of a pod's containers as the kernel does (SIGKILL); say whether there were any."""
@@ -50,13 +50,13 @@ class NodeKubelet:
         self, *, namespace: str, pod: str, container: str, previous: bool
     ) -> Sequence[tuple[str, bytes]]:
         """Return the container's log so far, or that of its run before the last restart."""
-        found = self._container(namespace, pod, container)
+        target = self._container(namespace, pod, container)
         if not previous:
-            return found.log.lines()
-        if found.previous is None:
+            return target.log.lines()
+        if target.previous is None:
             text = f'previous terminated container "{container}" in pod "{pod}" not found'
             raise NotRunningError(text)
-        return found.previous.lines()
+        return target.previous.lines()
 
     async def open_port(self, *, namespace: str, pod: str, port: int) -> Duplex:
         """Connect to a port of the pod as this node's runtime does; ``OSError`` if it fails."""
@@ -69,13 +69,13 @@ class NodeKubelet:
         return await connect(sandbox.namespace, "127.0.0.1", port)
 
     async def _dial(self, address: str, port: int) -> Duplex:
-        """Dial a pod from the host; a failure is told in Windows' own words, as containerd passes them on."""
+        """Dial a pod from the host; containerd passes Windows' error text on."""
         try:
             return await connect(self._node.network.host, address, port)
         except OSError as error:
             text = call_text(OS.WINDOWS, Call.CONNECT, error)
-            told = f"failed to connect to {address}:{port}: dial tcp {address}:{port}: {text}"
-            raise NotRunningError(told) from error
+            message = f"failed to connect to {address}:{port}: dial tcp {address}:{port}: {text}"
+            raise NotRunningError(message) from error
 
     def _dials_from_host(self) -> bool:
         # containerd://2.0.5

@@ -114,7 +114,7 @@ def _user(node: NodeSpec, pod: Json, container: Json, *, host_process: bool) -> 
 
 
 def unknown_account(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) -> bool:
-    """Whether a Windows container is to run as an account that its own database does not have; the host's are none of it."""
+    """Whether a Windows container runs as an account that its own database lacks; the host's accounts do not count."""
     if (
         node.spec.os is OS.LINUX
         or sandbox.host_process

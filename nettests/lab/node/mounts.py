@@ -1,7 +1,7 @@
 """A ``resolv.conf`` that a pod mounts over its own: the resolver settings that its container then has.
 
-Beside ``resolver``, which makes what the kubelet gives every pod. Pure. Of volumes only the downward API's
-are read: annotations, labels and the like; nothing else of what is mounted shows in a container.
+Beside ``resolver``, which makes what the kubelet gives every pod. Pure. Of volumes only the downward API's are
+read: annotations, labels and the like; other volumes do not show in a container.
 """
 
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from nettests.lab.node.environment import field
 RESOLV_CONF = "/etc/resolv.conf"
 
 
-def mounted(own: ResolverConfig, pod: Json, container: Json) -> ResolverConfig:
-    """Return ``own`` with what the container's mounted resolv.conf says instead, if it mounts one."""
+def mounted(default: ResolverConfig, pod: Json, container: Json) -> ResolverConfig:
+    """Return ``default`` with what the container's mounted resolv.conf says instead, if it mounts one."""
     for text in _texts(pod, container):
-        return _read(own, text)
-    return own
+        return _read(default, text)
+    return default
 
 
 def _texts(pod: Json, container: Json) -> Iterator[str]:
@@ -37,7 +37,7 @@ def _place(mount: Json, path: str) -> str:
     return f"{str(mount['mountPath']).rstrip('/')}/{path}"
 
 
-def _read(own: ResolverConfig, text: str) -> ResolverConfig:
+def _read(default: ResolverConfig, text: str) -> ResolverConfig:
     """Read resolv.conf(5): the last ``search`` counts, every ``nameserver``, ``ndots`` of the options."""
     servers: list[str] = []
     searches: tuple[str, ...] = ()
@@ -52,4 +52,4 @@ def _read(own: ResolverConfig, text: str) -> ResolverConfig:
         elif keyword == "options":
             counts = [value.partition(":")[2] for value in values if value.startswith("ndots:")]
             ndots = int(counts[-1]) if counts else ndots
-    return replace(own, servers=tuple(servers), searches=searches, ndots=ndots)
+    return replace(default, servers=tuple(servers), searches=searches, ndots=ndots)

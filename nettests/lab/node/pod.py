@@ -54,7 +54,7 @@ class PodWorker:
         self._start_time = pod.get("status", {}).get("startTime") or timestamp()
         self._taken_up = False
         self._attached = False
-        """Whether a network is being made: one that comes after a cancellation has to go, too."""
+        """Whether a network is being made: after a cancellation it has to be removed, too."""
         self._stopped = False
         if "deletionTimestamp" in pod["metadata"]:
             self._leaving.set()
@@ -74,7 +74,7 @@ class PodWorker:
             self._leaving.set()
 
     def report_again(self) -> None:
-        """Send the status whatever was sent before: somebody else has written it meanwhile."""
+        """Send the status again, because another client has written it meanwhile."""
         self._sent = {}
         if self._taken_up:
             self._dirty.set()
@@ -92,7 +92,7 @@ class PodWorker:
         return any(killed)
 
     async def run(self) -> None:
-        """Run the pod until it is finished and gone; cancelling takes everything away at once."""
+        """Run the pod until it is finished and deleted; cancelling removes everything at once."""
         reporter = asyncio.create_task(self._report())
         try:
             if self._rejection is not None:
@@ -132,10 +132,10 @@ class PodWorker:
         self._dirty.set()
 
     def _note_dns(self, sandbox: Sandbox) -> None:
-        """Leave what the plugin was told of names with the endpoint (``runtimeConfig.dns``)."""
-        told = sandbox.resolver
+        """Record the DNS settings that the plugin got for the endpoint (``runtimeConfig.dns``)."""
+        dns_settings = sandbox.resolver
         if self._node.spec.os is OS.WINDOWS and not sandbox.on_host:
-            settings = (",".join(told.servers), ",".join(told.searches))
+            settings = (",".join(dns_settings.servers), ",".join(dns_settings.searches))
             self._node.network.disk.endpoint_dns[str(sandbox.address)] = settings
 
     async def _run_containers(self) -> None:
@@ -175,7 +175,7 @@ class PodWorker:
         await self._patch(rejected_status(rejection, timestamp()))
 
     async def _retried_sandbox(self) -> Sandbox | None:
-        """Return the sandbox, tried again every few seconds; ``None`` when the pod is to go first."""
+        """Return the sandbox, retried every few seconds; ``None`` when the pod is deleted first."""
         while not self._leaving.is_set():
             try:
                 return await self._make_sandbox()
@@ -215,7 +215,9 @@ class PodWorker:
             ipv6=ipv6,
             gateway=gateway,
             hostname=node.spec.name if on_host else kernel_hostname(self.pod, node.profile),
-            resolver=resolver(self.pod, _told(node), node.spec.os, address, on_host=on_host),
+            resolver=resolver(
+                self.pod, _kubelet_profile(node), node.spec.os, address, on_host=on_host
+            ),
             on_host=on_host,
             host_process=host_process,
             volumes=volumes,
@@ -243,7 +245,7 @@ class PodWorker:
             start_time=self._start_time,
             running=self.sandbox is not None and not self._stopped,
         )
-        # Conditions keep their times from what was sent last, which a watch may not have told yet.
+        # Conditions keep their times from the last status sent, which the watch may not have delivered yet.
         pod = {**self.pod, "status": {**self.pod.get("status", {}), **self._sent}}
         status = pod_status(
             pod,
@@ -258,7 +260,7 @@ class PodWorker:
             self._sent = status
 
     def _views(self, field: str, containers: Sequence[Container]) -> list[ContainerView]:
-        """Return the containers' states; before the sandbox is there they wait for it."""
+        """Return the containers' states; they wait until the sandbox exists."""
         if containers:
             return [container.view() for container in containers]
         spec = self.pod["spec"]
@@ -285,7 +287,7 @@ def _why_no_sandbox(error: LabError | OSError) -> tuple[str, str]:
     return "FailedCreatePodSandBox", f"Failed to create pod sandbox: {text}"
 
 
-def _told(node: NodeContext) -> Profile:
-    """Return the cluster as the node's kubelet was told of it."""
+def _kubelet_profile(node: NodeContext) -> Profile:
+    """Return the cluster as the node's kubelet is configured for it."""
     domain = node.network.disk.cluster_domain
     return replace(node.profile, cluster_domain=domain) if domain else node.profile

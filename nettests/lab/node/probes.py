@@ -91,9 +91,9 @@ class Prober:
         return action.get("host") or self.address, self._port(action["port"])
 
     def _port(self, port: int | str) -> int:
-        for known in self.ports:
-            if known.get("name") == port:
-                return int(known["containerPort"])
+        for container_port in self.ports:
+            if container_port.get("name") == port:
+                return int(container_port["containerPort"])
         return int(port)
 
 

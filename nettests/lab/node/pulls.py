@@ -16,7 +16,7 @@ from nettests.lab.node import images
 from nettests.lab.topology import NodeSpec
 
 Wait = Callable[[float], Awaitable[None]]
-"""Waits so many seconds, or raises when the pod is to stop."""
+"""Waits so many seconds, or raises when the pod stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Puller:
     ) -> Pulled:
         """Return the image, pulled if it is not there; ``ImagePullError``, ``ImageBuildError`` as ``find``."""
         if reference in self.disk.images:
-            return Pulled(self._known(reference, host_process=host_process), None)
+            return Pulled(self._present_image(reference, host_process=host_process), None)
         async with self._one_at_a_time:
             if self.disk.registry_down:
                 raise images.ImagePullError(images.unreachable(reference))
@@ -52,8 +52,8 @@ class Puller:
             self.disk.images.add(reference)
             return Pulled(image, seconds)
 
-    def _known(self, reference: str, *, host_process: bool) -> images.Image:
-        """Return an image that is there: no registry decides who may have it."""
+    def _present_image(self, reference: str, *, host_process: bool) -> images.Image:
+        """Return an image that is present; no registry checks credentials."""
         everybody = {images.PRIVATE: (images.PRIVATE_LOGIN,)}
         return images.find(reference, self.spec, host_process=host_process, logins=everybody)
 
@@ -83,16 +83,16 @@ async def credentials(client: Client, pod: Json) -> Credentials:
 
 
 def _logins_of(secret: Json) -> list[tuple[str, tuple[str, str]]]:
-    """Return registries and logins of a ``.dockerconfigjson``; what is no such text has none."""
+    """Return registries and logins of a ``.dockerconfigjson``; none if the text is not valid."""
     text = (secret.get("data") or {}).get(".dockerconfigjson", "")
-    found = []
+    logins = []
     try:
-        given = json.loads(base64.b64decode(text)).get("auths", {})
-        for address, entry in given.items():
+        auths = json.loads(base64.b64decode(text)).get("auths", {})
+        for address, entry in auths.items():
             host = address.removeprefix("https://").partition("/")[0]
             packed = base64.b64decode(entry.get("auth", "")).decode().partition(":")
             user, password = entry.get("username") or packed[0], entry.get("password") or packed[2]
-            found.append((host, (user, password)))
+            logins.append((host, (user, password)))
     except (ValueError, AttributeError):
         return []
-    return found
+    return logins

@@ -96,10 +96,10 @@ def pod_status(
 ) -> Json:
     """Return the whole status for a merge patch (``None`` removes what went away).
 
-    A kubelet learns the pod's address with the first container that it has dealt with.
+    A kubelet reports the pod's address once it has dealt with a container.
     """
     current = phase(pod, containers, init)
-    addresses = sandbox.addresses if any(map(_dealt_with, (*init, *containers))) else ()
+    addresses = sandbox.addresses if any(map(_created, (*init, *containers))) else ()
     status: Json = {
         "phase": current,
         "conditions": _conditions(pod, sandbox, containers, init, current=current, now=now),
@@ -121,7 +121,7 @@ def pod_status(
 
 
 def creating_view(container: Json, reason: str) -> ContainerView:
-    """Return the state of a container that nothing was done about yet."""
+    """Return the state of a container that is still to be created."""
     return ContainerView(
         name=container["name"],
         image=container["image"],
@@ -145,7 +145,7 @@ def rejected_status(rejection: Rejection, now: str) -> Json:
     }
 
 
-def _dealt_with(view: ContainerView) -> bool:
+def _created(view: ContainerView) -> bool:
     return view.state.get("waiting", {}).get("reason") not in _CREATING
 
 
@@ -234,8 +234,8 @@ def _conditions(
         ("ContainersReady", ready),
     ]
     result = [_condition(name, values, before.get(name), now) for name, values in wanted]
-    known = {name for name, _ in wanted}
-    return [*result, *(c for name, c in before.items() if name not in known)]
+    kubelet_types = {name for name, _ in wanted}
+    return [*result, *(c for name, c in before.items() if name not in kubelet_types)]
 
 
 def _readiness(current: str, unready: Sequence[str]) -> Json:

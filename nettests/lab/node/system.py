@@ -61,9 +61,9 @@ _KUBE_PROXY_DEFAULTS = {
 class SystemPrograms:
     """The programs of one node's system pods.
 
-    ``clients`` makes a client of the API for a component's name; ``programmed`` is told of each table
-    that the service proxy has put in force; ``dns_troubles`` is what is wrong with the cluster's DNS; ``shared`` is
-    what the service proxies of all nodes have in common.
+    ``clients`` makes a client of the API for a component's name; ``programmed`` gets each table that the service
+    proxy has programmed; ``dns_troubles`` are the faults of the cluster's DNS; ``shared`` is what the service
+    proxies of all nodes have in common.
     """
 
     profile: Profile
@@ -99,14 +99,14 @@ class SystemPrograms:
             return await _beside(process, proxy.run())
 
     async def kube_proxy_service(self) -> None:
-        """Run kube-proxy as a service of its host, which is no Pod and logs nowhere that the API reads."""
+        """Run kube-proxy as a service of its host: not a Pod, and without a log in the API."""
         line = kube_proxy_line(self.network.spec, self.profile, self.network.source_vip)
         async with self._proxying(self.network.host, line) as proxy:
             await proxy.run()
 
     @asynccontextmanager
     async def _proxying(self, namespace: Namespace, line: str) -> AsyncIterator[ServiceProxy]:
-        """Let kube-proxy be there, with all that it answers, while the context lasts."""
+        """Run kube-proxy with its HTTP servers while the context lasts."""
         async with self._running("kube-proxy", line), self.clients("kube-proxy") as client:
             checks = self._health_checks(namespace)
             proxy = self._proxy(client, checks)
@@ -117,7 +117,7 @@ class SystemPrograms:
             everywhere = "0.0.0.0"  # noqa: S104  # of a namespace of the lab
             async with (
                 answering(namespace, everywhere, HEALTHZ_PORT, {"/healthz": healthz}),
-                answering(namespace, "127.0.0.1", METRICS_PORT, self._told(line)),
+                answering(namespace, "127.0.0.1", METRICS_PORT, self._metrics_handlers(line)),
             ):
                 try:
                     yield proxy
@@ -125,8 +125,8 @@ class SystemPrograms:
                     await checks.follow(())
                     await self._end_forwarding()
 
-    def _told(self, line: str) -> Mapping[str, Answer]:
-        """Return what kube-proxy tells of itself on its node alone."""
+    def _metrics_handlers(self, line: str) -> Mapping[str, Answer]:
+        """Return what kube-proxy's metrics port answers, on its node only."""
         settings = configuration(self.network.spec.os, self._mode(), line)
         version = f'kubernetes_build_info{{git_version="{self.profile.kubernetes_version}"}} 1\n'
         return {
@@ -163,7 +163,7 @@ class SystemPrograms:
         )
 
     async def _end_forwarding(self) -> None:
-        """What kube-proxy carries itself ends with its process; rules that it made in a kernel stay."""
+        """Connections that kube-proxy forwards itself end with its process; rules in the kernel stay."""
         user_mode = self.profile.kube_proxy.mode is ProxyMode.USERSPACE
         if user_mode and self.network.spec.os is OS.WINDOWS:
             await self.network.program_services(())
@@ -199,16 +199,16 @@ class SystemPrograms:
         await _log(process, "kube.go:139", "Waiting 10m0s for node controller to sync")
         await _log(process, "main.go:433", f"Found network config - Backend type: {backend}")
         waits = self.profile.mechanism("flannel-waits", 0)
-        said = _WAITING if waits else "Wrote subnet file to /run/flannel/subnet.env"
-        await _log(process, "main.go:455", said)
-        self.network.disk.files[FLANNEL_LOG] = f"stderr F I0000 main.go:455] {said}\n"
+        log_line = _WAITING if waits else "Wrote subnet file to /run/flannel/subnet.env"
+        await _log(process, "main.go:455", log_line)
+        self.network.disk.files[FLANNEL_LOG] = f"stderr F I0000 main.go:455] {log_line}\n"
         self._install()
         async with self._running("flanneld"):
             return await _until_terminated(process)
 
     @asynccontextmanager
     async def _running(self, name: str, line: str = "") -> AsyncIterator[None]:
-        """Count a process among those of the node while it runs, with its command line."""
+        """List a process on the node while it runs, with its command line."""
         disk = self.network.disk
         disk.processes.append(name)
         disk.command_lines[name] = line
@@ -218,11 +218,11 @@ class SystemPrograms:
             disk.processes.remove(name)
 
     def _install(self) -> None:
-        """Leave the plugin's files on a Windows node, as its daemon does before all else."""
+        """Install the plugin's files on a Windows node, as its daemon does first."""
         if self.network.spec.os is OS.WINDOWS:
-            left = installed(self.network.spec, self.profile)
-            self.network.disk.files |= left.files
-            self.network.disk.programs |= left.programs
+            plugin_files = installed(self.network.spec, self.profile)
+            self.network.disk.files |= plugin_files.files
+            self.network.disk.programs |= plugin_files.programs
 
     async def _azure_cns(self, process: Process) -> int:
         self._install()
@@ -287,11 +287,11 @@ async def _until_terminated(process: Process) -> int:
 
 async def _log_flags(process: Process, arguments: Sequence[str]) -> None:
     """Write the FLAG lines with which Kubernetes components begin their log."""
-    given = {}
+    flags = {}
     for word in arguments:
         name, _, value = word.removeprefix("--").partition("=")
-        given[name] = value
-    for name, value in sorted({**_KUBE_PROXY_DEFAULTS, **given}.items()):
+        flags[name] = value
+    for name, value in sorted({**_KUBE_PROXY_DEFAULTS, **flags}.items()):
         await _log(process, "flags.go:64", f'FLAG: --{name}="{value}"')
 
 
@@ -301,15 +301,15 @@ def _refused_mode(arguments: Sequence[str], profile: Profile, os: OS) -> str:
     After ``validateProxyModeWindows`` of ``k8s.io/kubernetes/pkg/proxy/apis/config/validation``. Linux nodes read
     their mode from the ConfigMap.
     """
-    given = [word.partition("=")[2] for word in arguments if word.startswith("--proxy-mode=")]
+    modes_given = [word.partition("=")[2] for word in arguments if word.startswith("--proxy-mode=")]
     modes = [
         "kernelspace",
         *(["userspace"] if minor(profile.kubernetes_version) < _KERNELSPACE_ONLY else []),
     ]
-    if os is OS.LINUX or not given or given[-1] in {"", *modes}:
+    if os is OS.LINUX or not modes_given or modes_given[-1] in {"", *modes}:
         return ""
     blank = "or blank (blank means the most-available proxy [currently 'kernelspace'])"
-    return f'Error: KubeProxyConfiguration.ProxyMode: Invalid value: "{given[-1]}": must be {",".join(modes)} {blank}'
+    return f'Error: KubeProxyConfiguration.ProxyMode: Invalid value: "{modes_given[-1]}": must be {",".join(modes)} {blank}'
 
 
 async def _log(process: Process, where: str, text: str) -> None:

@@ -1,7 +1,7 @@
 """The volumes of a pod, and what each of its containers sees of them.
 
-Known are emptyDir, the downward API's and ConfigMaps, which the kubelet fetches as the pod starts; what else a pod
-mounts (tokens of accounts, paths of the host) is an empty folder.
+Known are emptyDir, the downward API's and ConfigMaps, which the kubelet fetches as the pod starts; other volumes
+(service account tokens, host paths) are empty folders.
 """
 
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ _NOT_A_FOLDER = "The directory name is invalid."
 
 async def volumes_of(node: NodeContext, pod: Json) -> dict[str, Volume]:
     """Return the pod's volumes by name; ``MountError`` names one that cannot be set up, in the kubelet's words."""
-    found = {}
+    volumes = {}
     for volume in pod["spec"].get("volumes") or ():
         name = str(volume["name"])
-        found[name] = await _volume(node, pod, volume)
-    return found
+        volumes[name] = await _volume(node, pod, volume)
+    return volumes
 
 
 async def _volume(node: NodeContext, pod: Json, volume: Json) -> Volume:
@@ -56,7 +56,7 @@ async def _config_map(node: NodeContext, pod: Json, volume: Json) -> Volume:
     source, namespace = volume["configMap"], pod["metadata"]["namespace"]
     name = str(source["name"])
     try:
-        found = await node.client.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+        config_map = await node.client.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
     except ApiError as error:
         if error.status != 404:
             raise
@@ -64,7 +64,7 @@ async def _config_map(node: NodeContext, pod: Json, volume: Json) -> Volume:
             f'MountVolume.SetUp failed for volume "{volume["name"]}" : configmap "{name}" not found'
         )
         raise MountError(text) from error
-    data: Mapping[str, str] = found.get("data") or {}
+    data: Mapping[str, str] = config_map.get("data") or {}
     items = source.get("items")
     texts = (
         {str(item["path"]): data[item["key"]] for item in items if item["key"] in data}
@@ -86,18 +86,18 @@ def files_of(
     single, windows = maps_single_files(node), node.spec.os is OS.WINDOWS
     shown = not windows or bool(node.profile.mechanism("volumes", 1))
     mounts = []
-    for one in container.get("volumeMounts") or ():
-        file = one.get("subPath")
+    for mount in container.get("volumeMounts") or ():
+        file = mount.get("subPath")
         if file and not single:
             raise ConfigError(
                 f"failed to create containerd task: hcs::CreateComputeSystem: {_NOT_A_FOLDER}"
             )
         mounts.append(
             Mount(
-                place=str(one["mountPath"]),
-                volume=volumes.get(one["name"], Volume()) if shown else Volume(),
+                place=str(mount["mountPath"]),
+                volume=volumes.get(mount["name"], Volume()) if shown else Volume(),
                 file=file,
-                read_only=shown and bool(one.get("readOnly")),
+                read_only=shown and bool(mount.get("readOnly")),
             )
         )
     path = str(container.get("terminationMessagePath") or MESSAGE_PATH)

@@ -90,9 +90,9 @@ class DatagramProxy:
         _, length = await reader.readexactly(2)
         user = await reader.readexactly(length)
         password = await reader.readexactly((await reader.readexactly(1))[0])
-        known = user == USER.encode() and hmac.compare_digest(password, self._token)
-        writer.write(bytes((1, 0 if known else 1)))
-        if not known:
+        authorized = user == USER.encode() and hmac.compare_digest(password, self._token)
+        writer.write(bytes((1, 0 if authorized else 1)))
+        if not authorized:
             return None
         _, command, _, kind = await reader.readexactly(4)
         if kind == _NAME:

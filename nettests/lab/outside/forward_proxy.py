@@ -89,8 +89,8 @@ class OutsideProxy:
             else:
                 body = await _read_body(connection, duplex)
                 upstream.writer.write(_forwarded(request, target, body))
-            said = await _join(duplex, upstream)
-            if not said and request.method != b"CONNECT":
+            answered = await _join(duplex, upstream)
+            if not answered and request.method != b"CONNECT":
                 text = f"{target.address}:{target.port} closed the connection and said nothing."
                 await _refuse(
                     connection, duplex, _RefusedError(502, "ERR_ZERO_SIZE_OBJECT 0", text)
@@ -99,8 +99,8 @@ class OutsideProxy:
             upstream.writer.close()
 
     def _authorize(self, request: h11.Request) -> None:
-        given = dict(request.headers).get(b"proxy-authorization", b"")
-        if not hmac.compare_digest(given, self._expected):
+        credentials = dict(request.headers).get(b"proxy-authorization", b"")
+        if not hmac.compare_digest(credentials, self._expected):
             raise _RefusedError(
                 407, "ERR_CACHE_ACCESS_DENIED 0", "Proxy authentication is required."
             )
@@ -204,14 +204,14 @@ async def _refuse(connection: h11.Connection, duplex: Duplex, refused: _RefusedE
     await duplex.writer.drain()
 
 
-async def _join(one: Duplex, other: Duplex) -> bool:
+async def _join(client: Duplex, upstream: Duplex) -> bool:
     """Pass bytes both ways until the target has said everything; return whether it said anything."""
-    upward = asyncio.create_task(_copy(one.reader, other.writer))
+    upward = asyncio.create_task(_copy(client.reader, upstream.writer))
     try:
-        first = await _first(other.reader)
-        one.writer.write(first)
+        first = await _first(upstream.reader)
+        client.writer.write(first)
         if first:
-            await _copy(other.reader, one.writer)
+            await _copy(upstream.reader, client.writer)
         return bool(first)
     finally:
         upward.cancel()

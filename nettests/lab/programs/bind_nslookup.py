@@ -42,23 +42,23 @@ async def run(process: Process, words: Sequence[str]) -> int:
     if question is None:
         await out(process, "Usage: nslookup [-opt] NAME [SERVER]; the lab's is not interactive\n")
         return 1
-    found: dns.message.Message | None = None
+    answer: dns.message.Message | None = None
     candidate = question.name
     for candidate in _candidates(process, question):
-        found = await _query_server(
+        answer = await _query_server(
             process, question, candidate, question.kind or _kind(question.name)
         )
-        if found is None:
+        if answer is None:
             await out(process, ";; connection timed out; no servers could be reached\n\n")
             return 1
-        if records.failure(found) is not Failure.NO_SUCH_HOST:
+        if records.failure(answer) is not Failure.NO_SUCH_HOST:
             break
-    assert found is not None
+    assert answer is not None
     await out(process, f"Server:\t\t{question.server}\nAddress:\t{question.server}#{PORT}\n\n")
-    if not found.answer:
-        await out(process, _nothing(question, records.failure(found)))
+    if not answer.answer:
+        await out(process, _nothing(question, records.failure(answer)))
         return 1
-    await out(process, await _report(process, question, candidate, found))
+    await out(process, await _report(process, question, candidate, answer))
     return 0
 
 
@@ -117,20 +117,20 @@ async def _query_server(
             )
         except NoAnswerError as error:
             if question.over_tcp and error.silence is not Silence.TIMED_OUT:
-                await out(process, _turned_away(question, name, error.silence))
+                await out(process, _connection_failed(question, name, error.silence))
     return None
 
 
 async def _report(
-    process: Process, question: _Question, candidate: str, found: dns.message.Message
+    process: Process, question: _Question, candidate: str, answer: dns.message.Message
 ) -> str:
-    lines = [] if records.authoritative(found) else ["Non-authoritative answer:"]
-    lines += [f"{name}\tcanonical name = {target}" for name, target in records.aliases(found)]
-    lines += _addresses(found)
+    lines = [] if records.authoritative(answer) else ["Non-authoritative answer:"]
+    lines += [f"{name}\tcanonical name = {target}" for name, target in records.aliases(answer)]
+    lines += _addresses(answer)
     if not question.kind and not from_literal(question.name):
         newer = await _query_server(process, question, candidate, "AAAA")
         lines += _addresses(newer) if newer else []
-    lines += _others(found)
+    lines += _others(answer)
     return "".join(f"{line}\n" for line in [*lines, ""])
 
 
@@ -165,7 +165,7 @@ def _nothing(question: _Question, failure: Failure) -> str:
     return f"** server can't find {question.name}: {_RCODES[failure]}\n\n"
 
 
-def _turned_away(question: _Question, name: str, silence: Silence) -> str:
+def _connection_failed(question: _Question, name: str, silence: Silence) -> str:
     """BIND's line for a TCP connection that did not come about."""
     why = "connection refused" if silence is Silence.REFUSED else "host unreachable"
     server = question.server

@@ -98,11 +98,11 @@ def parse(words: Sequence[str]) -> Options:
 
 def urls(pattern: str) -> tuple[str, ...]:
     """Return the URLs that one with a range stands for (``[1-15]``, curl's globbing); of others the one."""
-    found = _RANGE.search(pattern)
-    if found is None:
+    match = _RANGE.search(pattern)
+    if match is None:
         return (pattern,)
-    before, after = pattern[: found.start()], pattern[found.end() :]
-    first, last = int(found[1]), int(found[2])
+    before, after = pattern[: match.start()], pattern[match.end() :]
+    first, last = int(match[1]), int(match[2])
     return tuple(f"{before}{number}{after}" for number in range(first, last + 1))
 
 

@@ -111,12 +111,12 @@ async def _connect(job: Transfer, host: str, port: int) -> socket.socket:
     try:
         async with asyncio.timeout(job.options.connect_timeout):
             try:
-                found = await resolve_name(job.machine, host)
+                resolved = await resolve_name(job.machine, host)
             except ResolutionError as error:
                 raise CurlError(6, f"Could not resolve host: {host}") from error
-            job.resolved.extend(found.addresses)
+            job.resolved.extend(resolved.addresses)
             return await tcp.connect(
-                job.machine, found.addresses[0], port, own_port=job.options.local_port
+                job.machine, resolved.addresses[0], port, own_port=job.options.local_port
             )
     except OSError as error:
         if error.errno == errno.EADDRINUSE and job.options.local_port:
@@ -164,8 +164,8 @@ def _request(job: Transfer, parts: SplitResult) -> h11.Request:
     agent = "curl/" + ".".join(str(number) for number in job.version)
     headers = {"Host": parts.netloc, "User-Agent": agent, "Accept": "*/*"}
     for name, value in options.headers:
-        known = next((key for key in headers if key.lower() == name.lower()), name)
-        headers[known] = value
+        header = next((key for key in headers if key.lower() == name.lower()), name)
+        headers[header] = value
     method = options.method or ("HEAD" if options.head else "GET")
     return h11.Request(method=method, target=target, headers=list(headers.items()))
 

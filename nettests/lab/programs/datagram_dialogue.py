@@ -53,10 +53,10 @@ async def bash(process: Process, words: Sequence[str]) -> int | None:
 
 async def powershell(process: Process, text: str) -> int | None:
     """Run one text; ``None`` when it is another."""
-    found = _POWERSHELL.fullmatch(text)
-    if found is None:
+    match = _POWERSHELL.fullmatch(text)
+    if match is None:
         return None
-    return await _hold(process, found["address"], int(found["port"]), float(found["seconds"]))
+    return await _hold(process, match["address"], int(match["port"]), float(match["seconds"]))
 
 
 async def _hold(process: Process, address: str, port: int, seconds: float) -> int:

@@ -164,12 +164,12 @@ async def powershell(process: Process, text: str) -> int | None:
     if text == POWERSHELL_TRIAL:
         await out(process, "System.Net.Sockets.TcpClient\n")
         return _SCRIPT_ENDS
-    found = _POWERSHELL.fullmatch(text) or _POWERSHELL_WEB.fullmatch(text)
-    if found is None:
+    match = _POWERSHELL.fullmatch(text) or _POWERSHELL_WEB.fullmatch(text)
+    if match is None:
         return None
-    port, seconds = int(found["port"]), float(found["seconds"])
-    name = found.groupdict().get("name", "")
-    return await _hold(process, found["address"], port, seconds, _OF_POWERSHELL, name=name)
+    port, seconds = int(match["port"]), float(match["seconds"])
+    name = match.groupdict().get("name", "")
+    return await _hold(process, match["address"], port, seconds, _OF_POWERSHELL, name=name)
 
 
 async def _hold(
@@ -188,9 +188,9 @@ async def _hold(
             if name and (end := manner.closed if answers.left else _end(connection, manner)):
                 await out(process, f"took {word}\n{end}")
                 return _SCRIPT_ENDS
-            said = f"HEAD / HTTP/1.1\r\nHost: {name}\r\n\r\n" if name else f"{word}\n"
+            request = f"HEAD / HTTP/1.1\r\nHost: {name}\r\n\r\n" if name else f"{word}\n"
             try:
-                await asyncio.get_running_loop().sock_sendall(connection, said.encode())
+                await asyncio.get_running_loop().sock_sendall(connection, request.encode())
             except OSError as error:
                 await out(process, manner.unsent(word, error))
                 return _SEND_FAILS

@@ -131,10 +131,10 @@ def find(machine: Machine, argv: Sequence[str]) -> Program:
     """Return the program that ``argv[0]`` names in the machine's image."""
     if not argv:
         raise ProgramNotFoundError("no command specified")
-    found = _find_windows(machine, argv) if machine.os is OS.WINDOWS else _find_linux(argv[0])
-    if found is None:
+    program = _find_windows(machine, argv) if machine.os is OS.WINDOWS else _find_linux(argv[0])
+    if program is None:
         raise ProgramNotFoundError(_not_found(machine, argv[0]))
-    return found
+    return program
 
 
 def _find_linux(command: str) -> Program | None:
@@ -165,8 +165,8 @@ def _where(machine: Machine) -> Program:
 
     async def run_where(process: Process, words: Sequence[str]) -> int:
         names = [word for word in words if not word.startswith("/")]
-        found = [name for name in names if _find_windows(machine, [name]) is not None]
-        return await small_programs.print_places(process, names, found)
+        present = [name for name in names if _find_windows(machine, [name]) is not None]
+        return await small_programs.print_places(process, names, present)
 
     return run_where
 

@@ -1,8 +1,7 @@
 """``nc`` as a server for one connection: listen, and give the connection to a program as its input and output.
 
-Two programs: BusyBox's applet of the Linux image (its ``nc`` by that name is OpenBSD's, which is not
-provided) and netcat-win32 1.12 of the Windows image. Both close the listener once somebody has come. Other
-uses are refused.
+Two programs: BusyBox's applet of the Linux image (its ``nc`` by that name is OpenBSD's, which is not provided) and
+netcat-win32 1.12 of the Windows image. Both close the listener after one client. Other uses are refused.
 """
 
 import asyncio
@@ -50,11 +49,11 @@ async def windows(process: Process, words: Sequence[str], program: Run) -> int:
 
 
 async def _serve(process: Process, words: Sequence[str], program: Run, manner: _Manner) -> int:
-    found = _parse(words)
-    if found is None:
+    parsed = _parse(words)
+    if parsed is None:
         await err(process, manner.usage)
         return 1
-    port, argv = found
+    port, argv = parsed
     try:
         listener = tcp.listen(process.machine.namespace, port)
     except OSError:
@@ -77,7 +76,7 @@ def _parse(words: Sequence[str]) -> tuple[int, Sequence[str]] | None:
 async def _attached(
     process: Process, connection: socket.socket, argv: Sequence[str], program: Run
 ) -> int:
-    """Run the program on the connection, which fails in the words of ``cat`` where that is reset."""
+    """Run the program on the connection; a reset fails with the message of ``cat``."""
     loop = asyncio.get_running_loop()
 
     async def read() -> bytes:

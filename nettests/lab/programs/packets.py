@@ -1,7 +1,7 @@
-"""Frames of a namespace, taken as they pass: what the lab's ``tcpdump`` and ``pktmon`` are made of.
+"""Captured frames of a namespace, for the lab's ``tcpdump`` and ``pktmon``.
 
-A packet socket of the namespace sees what enters an interface before any rule, and what leaves it after all of them.
-Only as much of a packet is read here as filters and head lines need.
+A packet socket of the namespace sees what enters an interface before any rule, and what leaves it after all of
+them. Only as much of a packet is read here as filters and head lines need.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ _FLAGS = ((0x02, "S"), (0x01, "F"), (0x04, "R"), (0x08, "P"), (0x10, "."))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A frame at an interface: its bytes, with the Ethernet header if that was wished, and when it passed."""
+    """A frame at an interface: its bytes, with the Ethernet header if wanted, and the time."""
 
     time: float
     interface: str
     out: bool
     data: bytes
     other_host: bool = False
-    """Whether it came to the interface, but for another machine's address."""
+    """Whether it arrived at the interface with another machine's address."""
 
 
 class Sniffer:
@@ -121,19 +121,19 @@ def heads(packet: bytes) -> Heads | None:
     )
 
 
-def described(found: Heads) -> str:
+def described(headers: Heads) -> str:
     """Say what a packet is, as tcpdump and pktmon do: ``10.0.0.1.80 > 10.0.0.2.5000: Flags [S.], seq 1, length 0``."""
-    if not found.ports:
-        return f"{found.source} > {found.destination}: {_NAMES.get(found.protocol, 'ip-proto')}, length {len(found.segment)}"
-    ends = f"{found.source}.{found.ports[0]} > {found.destination}.{found.ports[1]}"
-    if found.protocol == UDP:
-        return f"{ends}: UDP, length {max(0, len(found.segment) - 8)}"
-    if len(found.segment) < 16:
+    if not headers.ports:
+        return f"{headers.source} > {headers.destination}: {_NAMES.get(headers.protocol, 'ip-proto')}, length {len(headers.segment)}"
+    ends = f"{headers.source}.{headers.ports[0]} > {headers.destination}.{headers.ports[1]}"
+    if headers.protocol == UDP:
+        return f"{ends}: UDP, length {max(0, len(headers.segment) - 8)}"
+    if len(headers.segment) < 16:
         return f"{ends}: tcp"
-    flags = "".join(letter for bit, letter in _FLAGS if found.segment[13] & bit)
-    sequence = int.from_bytes(found.segment[4:8])
-    window = int.from_bytes(found.segment[14:16])
-    data = max(0, len(found.segment) - 4 * (found.segment[12] >> 4))
+    flags = "".join(letter for bit, letter in _FLAGS if headers.segment[13] & bit)
+    sequence = int.from_bytes(headers.segment[4:8])
+    window = int.from_bytes(headers.segment[14:16])
+    data = max(0, len(headers.segment) - 4 * (headers.segment[12] >> 4))
     return f"{ends}: Flags [{flags}], seq {sequence}, win {window}, length {data}"
 
 

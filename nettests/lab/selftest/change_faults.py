@@ -1,4 +1,4 @@
-"""Named faults that nothing shows but a change, or a long silence: of classes that a run has to enable. Values."""
+"""Named faults that only a change or an idle connection shows, in classes that a run has to enable. Values."""
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, OVERLAY, PROXIES, through_proxy_of

@@ -21,10 +21,10 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) -> float:
-    found = _TIME.fullmatch(text)
-    if found is None:
+    match = _TIME.fullmatch(text)
+    if match is None:
         raise click.BadParameter("a time is 90s, 20m or 3h")
-    return float(int(found[1]) * _SECONDS[found[2]])
+    return float(int(match[1]) * _SECONDS[match[2]])
 
 
 @click.command(epilog="Example: nettests lab selftest --profile win2019-overlay --budget 60m")
@@ -97,16 +97,16 @@ def selftest(
         judge_again(plan, store, tell)
     else:
         Selftest(plan, store, tell).carry_out()
-    found = judged(plan, store)
-    text = json.dumps(matrix.document(found), indent=1, ensure_ascii=False)
+    results = judged(plan, store)
+    text = json.dumps(matrix.document(results), indent=1, ensure_ascii=False)
     store.write("selftest.json", text + "\n")
-    store.write("selftest.html", page.render(found))
-    store.write("selftest.md", reference.render(found))
+    store.write("selftest.html", page.render(results))
+    store.write("selftest.md", reference.render(results))
     if as_json:
         click.echo(text)
     else:
-        shown.matrix(found, store.path)
-    sys.exit(int(found.exit))
+        shown.matrix(results, store.path)
+    sys.exit(int(results.exit))
 
 
 def _tell(text: str) -> None:

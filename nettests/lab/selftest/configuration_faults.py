@@ -1,6 +1,6 @@
-"""Named faults of configuration and admission: what somebody wrote into an object, or a webhook makes of Pods. Values.
+"""Named faults of configuration and admission: edited objects, and webhooks for Pods. Values.
 
-They reach what no packet decides: rules that read objects of the API, and what the API server takes and refuses.
+They test what no packet shows: rules that read API objects, and what the API server accepts and refuses.
 """
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
@@ -96,8 +96,8 @@ _WRITTEN = (
             '{"type": "Hostname", "address": "win-1"}]}}',
         ),
         must=(Checks(flow="windows-address-families"),),
-        # Nothing is found at that address, who comes from another one has not proven where it is, and neither serves
-        # as a control: from outside that is another node's NodePort.
+        # There is no server at that address; a client with another address has not proven where it is; and neither
+        # serves as a control: from outside that is another node's NodePort.
         may=(
             Checks(node="win-1"),
             Checks(flow="nodeport-from-external", verdict="unknown"),

@@ -12,7 +12,7 @@ from nettests.lab.selftest.runs import Check
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checks:
-    """Checks by patterns; what is not said is not looked at.
+    """Checks by patterns; fields that are not set match anything.
 
     ``node`` is either end; ``source`` and ``target`` are nodes too; all others are as in the results.
     """
@@ -41,12 +41,12 @@ class Checks:
             fnmatchcase(check.flow, self.flow)
             and fnmatchcase(check.id, self.id)
             and (not self.node or self.node in {check.source, check.target})
-            and all(fnmatchcase(found, one) for one, found in wanted if one)
+            and all(fnmatchcase(actual, pattern) for pattern, actual in wanted if pattern)
         )
 
     @property
     def anywhere(self) -> "Checks":
-        """The same, of whatever nodes: a check with members has none of its own."""
+        """Return the same patterns for any node: a check with members has no nodes of its own."""
         return replace(self, node="", source="", target="")
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Checks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Injection:
-    """One fault of the lab with its options; put in force ``after`` so many seconds of the run, if any."""
+    """One fault of the lab with its options; injected ``after`` so many seconds of the run, if set."""
 
     kind: str
     options: Mapping[str, str] = field(default_factory=dict)
@@ -72,12 +72,12 @@ class Injection:
 class NamedFault:
     """One fault.
 
-    ``injections`` break a lab that runs; ``mechanisms`` make one of its own (``NAME=VALUE``). Each of ``must``
-    has to have a red check; a red check that is in neither ``must`` nor ``may`` is unrelated. ``names``: the
-    leading incident has to say all of these words, each possibly one of several (``win-1|windows``).
-    ``blind`` is the reason why nothing can notice it yet. ``recovered`` are words of the event in which a run says
-    that it got over the fault: no check may turn red then. ``enable`` are classes of checks that a run has to be told to
-    enable: then it is a run of the flows that must turn, and of a few others.
+    ``injections`` break a lab that runs; ``mechanisms`` make one of its own (``NAME=VALUE``). Each of ``must`` has
+    to have a red check; a red check that is in neither ``must`` nor ``may`` is unrelated. ``names``: the leading
+    incident has to say all of these words, each possibly one of several (``win-1|windows``). ``blind`` is the
+    reason why nothing can detect it yet. ``recovered`` are words of the event in which a run reports that it
+    recovered: then no check may turn red. ``enable`` are classes of checks that a run has to be told to enable:
+    then it is a run of the flows that must turn, and of a few others.
     """
 
     name: str
@@ -102,7 +102,7 @@ class NamedFault:
 
     @property
     def need_not_turn(self) -> bool:
-        """Whether no check has to turn red: nothing can notice it, or a run recovers from it."""
+        """Whether no check has to turn red: nothing can detect the fault, or a run recovers from it."""
         return bool(self.blind or self.recovered)
 
 

@@ -1,4 +1,4 @@
-"""Whether the harness noticed a fault, blamed nothing else, and named the cause. Pure.
+"""Whether the harness detected a fault, nothing unrelated turned red, and the cause was named. Pure.
 
 Compared are what was declared of the fault, the healthy run of the same profile, and the run under the fault.
 """
@@ -11,7 +11,7 @@ from nettests.lab.selftest.runs import Check, Run
 
 
 class Problem(StrEnum):
-    """What is wrong with a harness that met a fault."""
+    """What the harness did wrong under a fault."""
 
     UNDETECTED = "undetected"
     UNRELATED = "unrelated red"
@@ -36,7 +36,7 @@ class Judged:
     problems: tuple[Problem, ...] = ()
     blind: str = ""
     recovered: str = ""
-    """What an event of the run has to say, where it gets over the fault."""
+    """Words that an event of the run must have, where it recovers from the fault."""
     turned: tuple[tuple[str, int, int], ...] = ()
     """Flows with the number of their red checks, and of their checks."""
     missed: tuple[str, ...] = ()
@@ -49,18 +49,18 @@ class Judged:
     detail: str = ""
     selected: bool = False
     rejudged: bool | None = False
-    """Whether the run's journal was judged again; ``None`` where nobody wrote it down."""
+    """Whether the run's journal was judged again; ``None`` where that is not recorded."""
     beside: float = 0
     """Seconds of the healthy run beside which it was judged."""
 
     @property
     def detected(self) -> bool:
-        """Whether all turned that had to."""
+        """Whether all declared checks turned red."""
         return self.ran and not self.missed and not {*_MUTE} & {*self.problems}
 
     @property
     def word(self) -> str:
-        """What became of it, in a word or two."""
+        """The outcome, in a word or two."""
         if not self.ran:
             return "not run"
         if self.blind:
@@ -79,7 +79,7 @@ _MUTE = (Problem.UNDETECTED, Problem.BROKEN, Problem.MISDECLARED)
 
 
 def not_run(fault: NamedFault, profile: str, why: str = "") -> Judged:
-    """Return what is said of a fault that was not reached."""
+    """Return the row of a fault that was not run."""
     return Judged(
         fault=fault.name,
         profile=profile,
@@ -96,21 +96,23 @@ def judge(
     """Judge a run under a fault; ``left`` are ids of checks that are still red without it."""
     if run.problem and not run.checks:
         return replace(_broken(fault, profile, run, left), beside=healthy.seconds)
-    before = {one.id for one in healthy.red}
-    red = [one for one in run.red if one.id not in before]
-    of = {one.id: one for one in (*healthy.checks, *run.checks)}
-    lacking = [one for one in fault.must if not any(_may_be(one, each) for each in of.values())]
-    each_red = [member for one in red for member in (one, *one.members)]
-    missed = [one for one in fault.must if not any(member in one for member in each_red)]
-    unrelated = [one.id for one in red if not _declared(fault, one)]
+    before = {check.id for check in healthy.red}
+    red = [check for check in run.red if check.id not in before]
+    by_id = {check.id: check for check in (*healthy.checks, *run.checks)}
+    lacking = [
+        checks for checks in fault.must if not any(_may_be(checks, each) for each in by_id.values())
+    ]
+    each_red = [member for check in red for member in (check, *check.members)]
+    missed = [checks for checks in fault.must if not any(member in checks for member in each_red)]
+    unrelated = [check.id for check in red if not _declared(fault, check)]
     cause = run.incidents[0].words if run.incidents else ""
-    named = all(_says(cause, words) for words in fault.names)
+    named = all(_mentions(cause, words) for words in fault.names)
     problems = (
         (bool(lacking), Problem.MISDECLARED),
         (bool(missed), Problem.UNDETECTED),
         (bool(unrelated) and not fault.blind, Problem.UNRELATED),
         (not named and not missed and not fault.blind, Problem.WRONG_CAUSE),
-        (not _told(fault, run), Problem.UNTOLD),
+        (not _recovery_reported(fault, run), Problem.UNTOLD),
         (bool(left), Problem.NOT_MENDED),
     )
     return Judged(
@@ -134,8 +136,8 @@ def judge(
     )
 
 
-def _told(fault: NamedFault, run: Run) -> bool:
-    """Whether an event says that the run got over the fault, where that is declared."""
+def _recovery_reported(fault: NamedFault, run: Run) -> bool:
+    """Whether an event reports that the run recovered, where that is declared."""
     return not fault.recovered or any(fault.recovered in text for text in run.events)
 
 
@@ -156,18 +158,18 @@ def _broken(fault: NamedFault, profile: str, run: Run, left: tuple[str, ...]) ->
 
 
 def _may_be(wanted: Checks, check: Check) -> bool:
-    """Whether a check is one of these, or has members that may be: of those that are in order nothing is kept."""
+    """Whether a check matches, or may have members that do: results do not list passing members."""
     return check in wanted or (not (check.source or check.target) and check in wanted.anywhere)
 
 
 def _declared(fault: NamedFault, check: Check) -> bool:
     """Whether a red check is one of those that may turn; one of many nodes is where each of its red members is."""
-    if any(check in one for one in (*fault.must, *fault.may)):
+    if any(check in checks for checks in (*fault.must, *fault.may)):
         return True
     return bool(check.members) and all(_declared(fault, member) for member in check.members)
 
 
-def _says(cause: str, words: str) -> bool:
+def _mentions(cause: str, words: str) -> bool:
     """Whether a cause has one of several words, whatever their case."""
     return any(word.casefold() in cause.casefold() for word in words.split("|"))
 
@@ -177,7 +179,7 @@ def _turned(run: Run, red: list[Check]) -> tuple[tuple[str, int, int], ...]:
     counted = (
         (
             flow,
-            sum(one.flow == flow for one in red),
+            sum(red_check.flow == flow for red_check in red),
             sum(check.flow == flow for check in run.checks),
         )
         for flow in flows

@@ -12,8 +12,8 @@ API_VERSION = "nettests.dev/v1alpha1"
 
 BUDGET = 2.0
 """How many times as long as without a fault a run may take: a broken cluster is reported as quickly as a whole one."""
-_SAID = frozenset({"verdict", "summary", "ratio"})
-"""What a document says of a fault beside what was judged."""
+_COMPUTED = frozenset({"verdict", "summary", "ratio"})
+"""Keys of a fault in the document that are computed from its row."""
 
 
 class Exit(IntEnum):
@@ -42,10 +42,10 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """What was found. ``flows`` are those that ran on any of the profiles; ``summaries`` says what faults are.
+    """The rows of all faults. ``flows`` are those that ran on any of the profiles; ``summaries`` says what faults are.
 
-    ``open`` are flows whose outcome documents leave open on every profile, with the limitations that say so: any
-    outcome is as good as another there, so that no fault can turn them.
+    ``open`` are flows whose outcome documents leave open on every profile, with the limitations that say so: no
+    fault can turn them.
     """
 
     profiles: tuple[Profile, ...]
@@ -56,38 +56,38 @@ class Matrix:
 
     @property
     def ran(self) -> tuple[Judged, ...]:
-        """What was reached."""
-        return tuple(one for one in self.judged if one.ran)
+        """Faults that were run."""
+        return tuple(row for row in self.judged if row.ran)
 
     @property
     def wrong(self) -> tuple[Judged, ...]:
-        """What the harness, or a declaration, has to answer for."""
-        return tuple(one for one in self.ran if one.problems)
+        """Faults with problems of the harness, or of their declaration."""
+        return tuple(row for row in self.ran if row.problems)
 
     @property
     def missing(self) -> tuple[Judged, ...]:
-        """What was not reached."""
-        return tuple(one for one in self.judged if not one.ran)
+        """Faults that were not run."""
+        return tuple(row for row in self.judged if not row.ran)
 
     @property
     def idle(self) -> tuple[str, ...]:
         """Flows that no fault of those that ran has turned, although documents expect something of them."""
-        turned = {flow for one in self.ran for flow, _, _ in one.turned}
+        turned = {flow for row in self.ran for flow, _, _ in row.turned}
         return tuple(flow for flow in self.flows if flow not in turned and flow not in self.open)
 
     @property
     def named(self) -> tuple[int, int]:
         """How many leading incidents name their cause, of how many detected faults."""
-        detected = [one for one in self.ran if one.detected and not one.need_not_turn]
-        return sum(one.named for one in detected), len(detected)
+        detected = [row for row in self.ran if row.detected and not row.need_not_turn]
+        return sum(row.named for row in detected), len(detected)
 
     @property
     def in_time(self) -> tuple[int, int]:
         """How many faults' runs took no longer than ``BUDGET`` allows, of how many that can be compared.
 
-        A run that left no results does not, however soon it ended.
+        A run without results is not in time, however soon it ended.
         """
-        compared = [one for one in self.ran if self.ratio(one) is not None]
+        compared = [row for row in self.ran if self.ratio(row) is not None]
         return len(compared) - sum(map(self.too_long, compared)), len(compared)
 
     @property
@@ -99,23 +99,23 @@ class Matrix:
             return Exit.MISSED
         return Exit.UNFINISHED if self.missing else Exit.DETECTED
 
-    def ratio(self, one: Judged) -> float | None:
+    def ratio(self, row: Judged) -> float | None:
         """Return how many times as long as its profile's healthy run a fault's run took.
 
         ``None`` where there is nothing to compare: the fault was not reached, or only selected flows were run.
         """
-        whole = one.beside or _seconds(self.profiles, one.profile)
-        comparable = one.ran and not one.selected and whole
-        return round(one.seconds / whole, 2) if comparable else None
+        whole = row.beside or _seconds(self.profiles, row.profile)
+        comparable = row.ran and not row.selected and whole
+        return round(row.seconds / whole, 2) if comparable else None
 
-    def too_long(self, one: Judged) -> bool:
+    def too_long(self, row: Judged) -> bool:
         """Whether a fault's run took longer than ``BUDGET`` allows, or left no results at all."""
-        ratio = self.ratio(one)
-        return ratio is not None and (ratio > BUDGET or Problem.BROKEN in one.problems)
+        ratio = self.ratio(row)
+        return ratio is not None and (ratio > BUDGET or Problem.BROKEN in row.problems)
 
-    def flows_of(self, one: Judged) -> Mapping[str, tuple[int, int]]:
+    def flows_of(self, row: Judged) -> Mapping[str, tuple[int, int]]:
         """Return the flows that a fault turned: red checks, and all."""
-        return {flow: (red, of) for flow, red, of in one.turned}
+        return {flow: (red, of) for flow, red, of in row.turned}
 
 
 def document(matrix: Matrix) -> dict[str, Any]:
@@ -130,30 +130,32 @@ def document(matrix: Matrix) -> dict[str, Any]:
         "named": {"causes": named, "of": detected},
         "in_time": {"faults": in_time, "of": compared, "budget": BUDGET},
         "profiles": [asdict(profile) for profile in matrix.profiles],
-        "faults": [{**asdict(one), **_said(matrix, one)} for one in matrix.judged],
+        "faults": [{**asdict(row), **_computed(matrix, row)} for row in matrix.judged],
         "flows": list(matrix.flows),
         "idle": list(matrix.idle),
         "open": {flow: list(names) for flow, names in matrix.open.items()},
     }
 
 
-def _said(matrix: Matrix, one: Judged) -> dict[str, Any]:
-    """Return the values of ``_SAID``, which ``from_document`` works out again."""
+def _computed(matrix: Matrix, row: Judged) -> dict[str, Any]:
+    """Return the values of ``_COMPUTED``, which ``from_document`` drops."""
     return {
-        "verdict": one.word,
-        "summary": matrix.summaries.get(one.fault, ""),
-        "ratio": matrix.ratio(one),
+        "verdict": row.word,
+        "summary": matrix.summaries.get(row.fault, ""),
+        "ratio": matrix.ratio(row),
     }
 
 
 def from_document(data: Mapping[str, Any]) -> Matrix:
     """Return the matrix that a document holds."""
-    profiles = tuple(Profile(**{**one, "red": tuple(one["red"])}) for one in data["profiles"])
+    profiles = tuple(
+        Profile(**{**profile, "red": tuple(profile["red"])}) for profile in data["profiles"]
+    )
     return Matrix(
         profiles=profiles,
         flows=tuple(data["flows"]),
-        judged=tuple(_judged(one, _seconds(profiles, one["profile"])) for one in data["faults"]),
-        summaries={one["fault"]: one["summary"] for one in data["faults"]},
+        judged=tuple(_judged(row, _seconds(profiles, row["profile"])) for row in data["faults"]),
+        summaries={row["fault"]: row["summary"] for row in data["faults"]},
         open={flow: tuple(names) for flow, names in data.get("open", {}).items()},
     )
 
@@ -162,13 +164,13 @@ def _seconds(profiles: Iterable[Profile], name: str) -> float:
     return next((profile.seconds for profile in profiles if profile.name == name), 0)
 
 
-def _judged(one: Mapping[str, Any], healthy: float) -> Judged:
-    fields = {key: value for key, value in one.items() if key not in _SAID}
+def _judged(row: Mapping[str, Any], healthy: float) -> Judged:
+    fields = {key: value for key, value in row.items() if key not in _COMPUTED}
     lists = {key: tuple(fields[key]) for key in ("missed", "unrelated", "left")}
-    told = {"beside": healthy if one["ran"] else 0, "rejudged": None if one["ran"] else False}
+    defaults = {"beside": healthy if row["ran"] else 0, "rejudged": None if row["ran"] else False}
     return Judged(
         **{
-            **told,
+            **defaults,
             **fields,
             **lists,
             "problems": tuple(Problem(word) for word in fields["problems"]),
@@ -178,11 +180,11 @@ def _judged(one: Mapping[str, Any], healthy: float) -> Judged:
 
 
 def counts(judged: Iterable[Judged]) -> dict[str, int]:
-    """Return how often each word was said, the most frequent first."""
-    found: dict[str, int] = {}
-    for one in judged:
-        found[one.word] = found.get(one.word, 0) + 1
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    """Return how often each verdict was given, the most frequent first."""
+    totals: dict[str, int] = {}
+    for row in judged:
+        totals[row.word] = totals.get(row.word, 0) + 1
+    return dict(sorted(totals.items(), key=lambda item: -item[1]))
 
 
 def summaries(faults: Sequence[NamedFault]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a later selftest found, put into what was published: the page is of the last run of each fault. Pure."""
+"""Merge a later selftest into the published matrix, so that the page shows the last run of each fault. Pure."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ from nettests.lab.selftest.matrix import Matrix, Profile, summaries
 def merged(published: Matrix, later: Matrix, declared: Sequence[NamedFault]) -> Matrix:
     """Return the last run of each fault that is declared, on each of its profiles, in the order of declarations.
 
-    Each stays beside the healthy run that it was compared with; what neither has run is said to be missing.
+    Each stays beside the healthy run that it was compared with; faults that neither has run are missing.
     """
-    rows = {(one.fault, one.profile): one for one in (*published.ran, *later.ran)}
+    rows = {(row.fault, row.profile): row for row in (*published.ran, *later.ran)}
     names = dict.fromkeys(name for fault in declared for name in fault.profiles)
     return Matrix(
         profiles=_profiles(published, later),
@@ -32,15 +32,15 @@ def merged(published: Matrix, later: Matrix, declared: Sequence[NamedFault]) -> 
     )
 
 
-def _row(found: Judged | None, fault: NamedFault, profile: str) -> Judged:
-    return found if found is not None else not_run(fault, profile)
+def _row(row: Judged | None, fault: NamedFault, profile: str) -> Judged:
+    return row if row is not None else not_run(fault, profile)
 
 
 def _profiles(published: Matrix, later: Matrix) -> tuple[Profile, ...]:
-    newest = {one.name: one for one in (*published.profiles, *later.profiles)}
+    newest = {profile.name: profile for profile in (*published.profiles, *later.profiles)}
     return tuple(newest.values())
 
 
 def _is_open(flow: str, matrix: Matrix) -> bool:
-    """Whether nothing is expected of a flow; a document that names no open flow at all does not say."""
+    """Whether a flow is open; a document without any open flow counts as not knowing."""
     return not matrix.open or flow in matrix.open or flow not in matrix.flows

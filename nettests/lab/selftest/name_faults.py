@@ -1,4 +1,4 @@
-"""Named faults of names: the cluster's DNS and what Pods are told of it. Values."""
+"""Named DNS faults: the cluster's DNS server and the resolver settings of Pods. Values."""
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, EVERYWHERE, NAMES, OLD_BRIDGE, OVERLAY

@@ -38,13 +38,13 @@ FAULTS: tuple[NamedFault, ...] = (
 
 def chosen(names: Sequence[str]) -> tuple[NamedFault, ...]:
     """Return the faults of these names, all of them for none; ``LabError`` names the nearest."""
-    known = {fault.name: fault for fault in FAULTS}
+    by_name = {fault.name: fault for fault in FAULTS}
     for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        if name not in by_name:
+            near = difflib.get_close_matches(name, by_name, n=1, cutoff=0.5)
             meant = f'Did you mean "{near[0]}"?' if near else "nettests lab selftest --list"
             raise LabError(f'There is no named fault "{name}".', hint=meant)
-    return tuple(known[name] for name in dict.fromkeys(names)) if names else FAULTS
+    return tuple(by_name[name] for name in dict.fromkeys(names)) if names else FAULTS
 
 
 def profiles_of(names: Sequence[str], faults: Sequence[NamedFault]) -> tuple[str, ...]:
@@ -56,4 +56,6 @@ def profiles_of(names: Sequence[str], faults: Sequence[NamedFault]) -> tuple[str
                 hint=f"Profiles: {', '.join(PROFILES)}.",
             )
     chosen = names or PROFILES
-    return tuple(one for one in chosen if any(one in fault.profiles for fault in faults))
+    return tuple(
+        profile for profile in chosen if any(profile in fault.profiles for fault in faults)
+    )

@@ -18,7 +18,7 @@ def render(matrix: Matrix) -> str:
     environment = _environment()
     style = _source("selftest.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    turned = {flow for one in matrix.ran for flow, _, _ in one.turned}
+    turned = {flow for row in matrix.ran for flow, _, _ in row.turned}
     return environment.get_template("selftest.html.j2").render(
         matrix=matrix,
         flows=[flow for flow in matrix.flows if flow in turned],

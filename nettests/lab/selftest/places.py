@@ -103,7 +103,10 @@ def answering(node: str, source: str = "") -> tuple[Checks, ...]:
 def crossing(node: str) -> tuple[Checks, ...]:
     """Return what passes between a node and the others."""
     return (
-        *(Checks(node=node, placement=one) for one in ("other-node", "outside", "nowhere")),
+        *(
+            Checks(node=node, placement=placement)
+            for placement in ("other-node", "outside", "nowhere")
+        ),
         Checks(node=node, flow="*nodeport*"),
         Checks(source=node, flow="service-*"),
         Checks(source=node, flow="session-affinity"),

@@ -11,8 +11,8 @@ _COSTLY = ("costly",)
 _OLD_LABEL = '{"metadata": {"labels": {"beta.kubernetes.io/os": null}}}'
 
 
-def _switched(name: str, summary: str, switch: str, flow: str, says: str = "") -> NamedFault:
-    """Return a fault that a switch makes, and that one costly flow has to show."""
+def _switched(name: str, summary: str, switch: str, flow: str, words: str = "") -> NamedFault:
+    """Return a fault made by a mechanism switch, which one costly flow has to show."""
     return NamedFault(
         name=name,
         summary=summary,
@@ -20,12 +20,12 @@ def _switched(name: str, summary: str, switch: str, flow: str, says: str = "") -
         mechanisms=(switch,),
         enable=_COSTLY,
         must=(Checks(flow=flow),),
-        names=(says or flow,),
+        names=(words or flow,),
     )
 
 
-def _stopped(name: str, controller: str, objects: str, flow: str, says: str) -> NamedFault:
-    """Return a fault of a controller that does nothing, which one costly flow has to show."""
+def _stopped(name: str, controller: str, objects: str, flow: str, words: str) -> NamedFault:
+    """Return a fault of a stopped controller, which one costly flow has to show."""
     return NamedFault(
         name=name,
         summary=f"the controller of {objects} does nothing any more",
@@ -33,7 +33,7 @@ def _stopped(name: str, controller: str, objects: str, flow: str, says: str) -> 
         injections=inject("controller-stopped", controller=controller),
         enable=_COSTLY,
         must=(Checks(flow=flow),),
-        names=(says,),
+        names=(words,),
     )
 
 

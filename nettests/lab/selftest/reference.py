@@ -1,4 +1,4 @@
-"""The matrix as the reference page ``docs/reference/selftest.md``: made of ``selftest.json`` alone. Pure."""
+"""The matrix as the reference page ``docs/reference/selftest.md``: made from ``selftest.json`` only. Pure."""
 
 from collections.abc import Iterator
 
@@ -44,28 +44,28 @@ def _lines(matrix: Matrix) -> Iterator[str]:
 
 
 def _faults(matrix: Matrix) -> Iterator[str]:
-    for profile in dict.fromkeys(one.profile for one in matrix.judged):
+    for profile in dict.fromkeys(row.profile for row in matrix.judged):
         yield ""
         yield f"## {profile}"
         yield ""
         yield "| fault | what is broken | verdict | seconds | ratio | red checks by flow | leading incident |"
         yield "| --- | --- | --- | --- | --- | --- | --- |"
-        for one in matrix.judged:
-            if one.profile == profile:
-                yield _row(matrix, one)
+        for row in matrix.judged:
+            if row.profile == profile:
+                yield _row(matrix, row)
 
 
-def _row(matrix: Matrix, one: Judged) -> str:
-    turned = [f"{flow} {red}/{of}" for flow, (red, of) in matrix.flows_of(one).items()]
-    ratio = times(matrix, one)
+def _row(matrix: Matrix, row: Judged) -> str:
+    turned = [f"{flow} {red}/{of}" for flow, (red, of) in matrix.flows_of(row).items()]
+    ratio = times(matrix, row)
     cells = (
-        f"`{one.fault}`",
-        matrix.summaries.get(one.fault, ""),
-        word(one),
-        f"{one.seconds:.0f}" if one.ran else "",
-        f"**{ratio}**" if matrix.too_long(one) else ratio,
+        f"`{row.fault}`",
+        matrix.summaries.get(row.fault, ""),
+        word(row),
+        f"{row.seconds:.0f}" if row.ran else "",
+        f"**{ratio}**" if matrix.too_long(row) else ratio,
         ", ".join(turned),
-        one.cause,
+        row.cause,
     )
     return f"| {' | '.join(_cell(text) for text in cells)} |"
 
@@ -76,24 +76,24 @@ def _wrong(matrix: Matrix) -> Iterator[str]:
     yield ""
     yield "## What is wrong"
     yield ""
-    for one in matrix.wrong:
-        for line in reasons(one, _MOST):
-            yield f"- `{one.fault}` on `{one.profile}`: {_cell(line)}"
+    for row in matrix.wrong:
+        for line in reasons(row, _MOST):
+            yield f"- `{row.fault}` on `{row.profile}`: {_cell(line)}"
 
 
 def _recovered(matrix: Matrix) -> Iterator[str]:
-    told = {one.fault: one.recovered for one in matrix.judged if one.recovered}
-    if not told:
+    recovered = {row.fault: row.recovered for row in matrix.judged if row.recovered}
+    if not recovered:
         return
     yield ""
     yield "## What a run recovers from"
     yield ""
-    for fault, words in told.items():
+    for fault, words in recovered.items():
         yield f"- `{fault}`: an event has to say “{words}”"
 
 
 def _blind(matrix: Matrix) -> Iterator[str]:
-    blind = {one.fault: one.blind for one in matrix.judged if one.blind}
+    blind = {row.fault: row.blind for row in matrix.judged if row.blind}
     if not blind:
         return
     yield ""

@@ -1,4 +1,4 @@
-"""Labs brought up, broken and mended, and runs of the harness on them: all that the selftest does to the world.
+"""Starts labs, injects and clears faults, and runs the harness: all side effects of the selftest.
 
 The harness is another process, met by its command line and ``results.json``. Nothing here judges.
 """
@@ -41,7 +41,7 @@ def lab(profile: str, switched: Sequence[str] = ()) -> Iterator[LabFolder]:
 
 @contextmanager
 def broken(folder: LabFolder, injections: Sequence[Injection]) -> Iterator[None]:
-    """Put faults in force for the time of the block, but for those that come in the middle of a run."""
+    """Inject faults for the time of the block, but for those that come in the middle of a run."""
     try:
         for injection in injections:
             if not injection.after:
@@ -51,8 +51,8 @@ def broken(folder: LabFolder, injections: Sequence[Injection]) -> Iterator[None]
         control.request(folder.path, {"do": "fault-clear", "fault": None})
 
 
-def _inject(folder: LabFolder, one: Injection) -> None:
-    request = {"do": "fault-inject", "fault": one.kind, "options": dict(one.options)}
+def _inject(folder: LabFolder, injection: Injection) -> None:
+    request = {"do": "fault-inject", "fault": injection.kind, "options": dict(injection.options)}
     control.request(folder.path, request)
 
 
@@ -65,9 +65,9 @@ def run(
     enable: Sequence[str] = (),
     later: Sequence[Injection] = (),
 ) -> Run:
-    """Make one run of the harness; ``later`` faults are put in force while it runs.
+    """Run the harness once; ``later`` faults are injected while it runs.
 
-    A run that has not ended after ``limit`` seconds is interrupted, and says what it can.
+    A run that has not ended after ``limit`` seconds is interrupted, and reports what it has.
     """
     reports.mkdir(parents=True, exist_ok=True)
     before = set(reports.iterdir())
@@ -80,31 +80,31 @@ def run(
                 f"--cluster-profile={folder.cluster_profile}",
                 f"--report-dir={reports}",
                 *(f"--flow={flow}" for flow in flows),
-                *(f"--enable={one}" for one in enable),
+                *(f"--enable={check_class}" for check_class in enable),
             ],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-        interrupted = _attend(process, began, limit, _due(folder, later))
+        interrupted = _wait_for_run(process, began, limit, _due(folder, later))
     seconds = round(time.monotonic() - began, 1)
-    made = [path for path in reports.iterdir() if path not in before and path.is_dir()]
-    found = _results(made, seconds, process.returncode)
+    new_folders = [path for path in reports.iterdir() if path not in before and path.is_dir()]
+    finished = _results(new_folders, seconds, process.returncode)
     if not interrupted:
-        return found
+        return finished
     problem = f"interrupted after {limit:g} s"
     return Run(
         exit_code=process.returncode,
         seconds=seconds,
-        problem=f"{problem}; {found.problem}" if found.problem else problem,
+        problem=f"{problem}; {finished.problem}" if finished.problem else problem,
     )
 
 
-def judged_again(reports: Path, kept: Run) -> Run:
-    """Return what a run says whose journal the harness of today has judged again; as it was if there is no journal."""
+def judged_again(reports: Path, stored: Run) -> Run:
+    """Return a run whose journal the current harness judged again; unchanged if there is no journal."""
     journal = reports / "latest"
-    if kept.problem or not (journal / "journal.jsonl").exists():
-        return kept
+    if stored.problem or not (journal / "journal.jsonl").exists():
+        return stored
     again = reports / "rejudged"
     done = subprocess.run(
         [*_HARNESS, "rejudge", str(journal), f"--report-dir={again}"],
@@ -113,27 +113,27 @@ def judged_again(reports: Path, kept: Run) -> Run:
         text=True,
         check=False,
     )
-    found = _results([again], kept.seconds, done.returncode)
-    if found.problem and not found.checks:
+    rejudged = _results([again], stored.seconds, done.returncode)
+    if rejudged.problem and not rejudged.checks:
         raise LabError(
-            f"{journal} was not judged again: {done.stderr.strip() or found.problem}",
+            f"{journal} was not judged again: {done.stderr.strip() or rejudged.problem}",
             hint="Remove it: that fault is then tried again.",
         )
-    return replace(found, selected=kept.selected, rejudged=True)
+    return replace(rejudged, selected=stored.selected, rejudged=True)
 
 
 def _due(folder: LabFolder, later: Sequence[Injection]) -> list[tuple[float, Callable[[], None]]]:
-    ordered = sorted((one for one in later if one.after), key=lambda one: one.after)
-    return [(one.after, lambda one=one: _inject(folder, one)) for one in ordered]  # type: ignore[misc]
+    ordered = sorted((fault for fault in later if fault.after), key=lambda fault: fault.after)
+    return [(fault.after, lambda fault=fault: _inject(folder, fault)) for fault in ordered]  # type: ignore[misc]
 
 
-def _attend(
+def _wait_for_run(
     process: "subprocess.Popen[bytes]",
     began: float,
     limit: float,
     pending: list[tuple[float, Callable[[], None]]],
 ) -> bool:
-    """Wait for a run, doing meanwhile what is planned; return whether it had to be interrupted."""
+    """Wait for a run and do what is planned meanwhile; return whether it was interrupted."""
     try:
         for after, act in pending:
             if _ends(process, began + after - time.monotonic()):
@@ -157,8 +157,8 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
             _ends(process, _ENDING)
 
 
-def _results(made: Sequence[Path], seconds: float, exit_code: int | None) -> Run:
-    for folder in made:
+def _results(folders: Sequence[Path], seconds: float, exit_code: int | None) -> Run:
+    for folder in folders:
         with suppress(FileNotFoundError, ValueError):
             results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
             return read(results, seconds=seconds, exit_code=exit_code)

@@ -23,13 +23,13 @@ class Check:
     placement: str = ""
     service: str = ""
     left_open_by: str = ""
-    """The limitation that lets any outcome do, because documents leave it open; empty where one is expected."""
+    """The limitation that leaves the outcome open; empty where one is expected."""
     members: tuple["Check", ...] = ()
     """Of a check of many nodes, or pairs of nodes: those that are red, each with its own ends."""
 
     @property
     def red(self) -> bool:
-        """Whether somebody has to look at it."""
+        """Whether a person has to look at it."""
         return self.verdict in RED
 
 
@@ -52,7 +52,7 @@ class Incident:
 class Run:
     """One run. ``problem`` says why it left no results; ``selected``: not all flows were run.
 
-    ``rejudged``: its journal was judged again, by a harness of a later day; ``None`` where nobody wrote it down.
+    ``rejudged``: its journal was judged again, by a later harness; ``None`` where that is not recorded.
     """
 
     exit_code: int | None
@@ -60,14 +60,14 @@ class Run:
     checks: tuple[Check, ...] = ()
     incidents: tuple[Incident, ...] = ()
     events: tuple[str, ...] = ()
-    """What the run says that happened to it."""
+    """The texts of the run's events."""
     problem: str = ""
     selected: bool = False
     rejudged: bool | None = False
 
     @property
     def red(self) -> tuple[Check, ...]:
-        """The checks that somebody has to look at, in their order."""
+        """The red checks, in their order."""
         return tuple(check for check in self.checks if check.red)
 
 
@@ -80,37 +80,37 @@ def read(results: Mapping[str, Any], *, seconds: float, exit_code: int | None) -
         checks=tuple(
             _check(result) for result in results["checks"] if result["verdict"] != _SKIPPED
         ),
-        incidents=tuple(_incident(one) for one in results.get("incidents") or ()),
-        events=tuple(str(one["text"]) for one in results.get("events") or ()),
+        incidents=tuple(_incident(incident) for incident in results.get("incidents") or ()),
+        events=tuple(str(event["text"]) for event in results.get("events") or ()),
         problem=str(error),
     )
 
 
-def _check(one: Mapping[str, Any]) -> Check:
-    source, target = one.get("source") or {}, one.get("target") or {}
+def _check(result: Mapping[str, Any]) -> Check:
+    source, target = result.get("source") or {}, result.get("target") or {}
     whole = Check(
-        id=one["id"],
-        flow=one["flow"],
-        verdict=one["verdict"],
+        id=result["id"],
+        flow=result["flow"],
+        verdict=result["verdict"],
         source=source.get("node") or "",
         target=target.get("node") or "",
-        protocol=one.get("protocol") or "",
-        placement=one.get("placement") or "",
+        protocol=result.get("protocol") or "",
+        placement=result.get("placement") or "",
         service=target.get("service") or "",
-        left_open_by=_left_open_by(one),
+        left_open_by=_left_open_by(result),
     )
-    return replace(whole, members=tuple(_members(whole, one.get("members") or {})))
+    return replace(whole, members=tuple(_members(whole, result.get("members") or {})))
 
 
 def _members(whole: Check, members: Mapping[str, Any]) -> Iterator[Check]:
     """Yield the red members of a check; their label names the Service where it is none of a node."""
-    for one in members.get("deviating") or ():
-        source, target = one.get("source") or "", one.get("target") or ""
-        _, _, end = one["member"].partition(" → ")
+    for deviation in members.get("deviating") or ():
+        source, target = deviation.get("source") or "", deviation.get("target") or ""
+        _, _, end = deviation["member"].partition(" → ")
         member = replace(
             whole,
-            id=f"{whole.id}#{one['member']}",
-            verdict=one["verdict"],
+            id=f"{whole.id}#{deviation['member']}",
+            verdict=deviation["verdict"],
             source=source,
             target=target,
             service=end if end != target else "",
@@ -120,31 +120,31 @@ def _members(whole: Check, members: Mapping[str, Any]) -> Iterator[Check]:
 
 
 def open_flows(healthy: Iterable[Run]) -> dict[str, tuple[str, ...]]:
-    """Return the flows in which documents leave every check open, whatever is broken, and the limitations that say so.
+    """Return the flows whose checks the documents all leave open, with the limitations that say so.
 
-    A flow of which one profile expects something is none.
+    A flow with an expectation on one profile is not open.
     """
     checks = [check for run in healthy for check in run.checks]
     expecting = {check.flow for check in checks if not check.left_open_by}
-    found: dict[str, dict[str, None]] = {}
+    limitations: dict[str, dict[str, None]] = {}
     for check in checks:
         if check.flow not in expecting:
-            found.setdefault(check.flow, {})[check.left_open_by] = None
-    return {flow: tuple(found[flow]) for flow in sorted(found)}
+            limitations.setdefault(check.flow, {})[check.left_open_by] = None
+    return {flow: tuple(limitations[flow]) for flow in sorted(limitations)}
 
 
-def _left_open_by(one: Mapping[str, Any]) -> str:
-    expected = one.get("expected") or {}
+def _left_open_by(result: Mapping[str, Any]) -> str:
+    expected = result.get("expected") or {}
     is_open = "outcome" in expected and expected["outcome"] is None and not expected["undecided"]
-    return str((one.get("limitation") or {}).get("id", "")) if is_open else ""
+    return str((result.get("limitation") or {}).get("id", "")) if is_open else ""
 
 
-def _incident(one: Mapping[str, Any]) -> Incident:
+def _incident(incident: Mapping[str, Any]) -> Incident:
     return Incident(
-        cause=one["cause"],
-        traits=tuple(sorted((one.get("traits") or {}).items())),
-        checks=tuple(one["checks"]),
-        explained=bool(one.get("explained", True)),
+        cause=incident["cause"],
+        traits=tuple(sorted((incident.get("traits") or {}).items())),
+        checks=tuple(incident["checks"]),
+        explained=bool(incident.get("explained", True)),
     )
 
 
@@ -158,18 +158,18 @@ def from_json(data: Mapping[str, Any]) -> Run:
     incidents = tuple(
         Incident(
             **{
-                **one,
-                "traits": tuple((name, value) for name, value in one["traits"]),
-                "checks": tuple(one["checks"]),
+                **incident,
+                "traits": tuple((name, value) for name, value in incident["traits"]),
+                "checks": tuple(incident["checks"]),
             }
         )
-        for one in data["incidents"]
+        for incident in data["incidents"]
     )
     return Run(
         **{
             "rejudged": None,
             **data,
-            "checks": tuple(_check_from(one) for one in data["checks"]),
+            "checks": tuple(_check_from(check) for check in data["checks"]),
             "incidents": incidents,
             "events": tuple(data.get("events") or ()),
         }
@@ -177,5 +177,5 @@ def from_json(data: Mapping[str, Any]) -> Run:
 
 
 def _check_from(data: Mapping[str, Any]) -> Check:
-    members = tuple(_check_from(one) for one in data.get("members") or ())
+    members = tuple(_check_from(member) for member in data.get("members") or ())
     return Check(**{**data, "members": members})

@@ -1,7 +1,8 @@
-"""Named faults that show only where there is much: connections or Services beyond a number. Values.
+"""Named faults that only many connections or many Services show. Values.
 
-Of class ``costly``. That a Windows node without DSR serves hundreds of Services is left open (``svc-many-without-dsr``), and
-no check fails for that there: what is late or lacking on an overlay of old builds shows on Linux nodes.
+Of class ``costly``. That a Windows node without DSR serves hundreds of Services is left open
+(``svc-many-without-dsr``), and no check fails for that there: what is late or lacking on an overlay of old builds
+shows on Linux nodes.
 """
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject

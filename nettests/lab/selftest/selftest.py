@@ -1,7 +1,6 @@
 """The selftest: profile after profile a healthy run, then fault after fault, as far as the budget reaches.
 
-It decides what is next and tells of it; ``running`` acts, ``store`` remembers, and ``judging`` judges when all
-is done.
+It decides what is next and reports progress; ``running`` acts, ``store`` saves, and ``judging`` judges at the end.
 """
 
 import time
@@ -23,7 +22,7 @@ Tell = Callable[[str], None]
 ALWAYS = ("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-external-dns")
 """Flows that a quick run tests beside those that must turn."""
 _VERIFIED = 4
-"""How many flows are retried after a fault was taken out."""
+"""How many flows are retried after a fault was cleared."""
 _HEALTHY = "healthy"
 
 
@@ -31,7 +30,7 @@ _HEALTHY = "healthy"
 class Plan:
     """What to do: faults by profile, within ``budget`` seconds; each run within ``limit`` seconds.
 
-    ``quick`` runs only flows that must turn and a few others: nothing is said of unrelated ones then.
+    ``quick`` runs only flows that must turn and a few others: unrelated red checks are not looked for then.
     """
 
     profiles: tuple[str, ...]
@@ -59,7 +58,7 @@ class Selftest:
         self._longest = 0.0
 
     def carry_out(self) -> None:
-        """Make the runs that are not there yet, until all are made or the budget is spent."""
+        """Make the missing runs, until all are made or the budget is spent."""
         self._store.make()
         for profile in self._plan.profiles:
             if not self._carry_out(profile):
@@ -71,7 +70,7 @@ class Selftest:
         pending = [fault for fault in faults if self._store.fault(profile, fault) is None]
         healthy = self._store.healthy(profile)
         if healthy is not None and (healthy.red or healthy.problem):
-            healthy = None  # it may have been a bad moment
+            healthy = None  # the machine may have been busy
         if healthy is not None and not pending:
             return True
         with ExitStack() as stack:
@@ -86,10 +85,10 @@ class Selftest:
                     return False
                 kept = self._broken(profile, fault, shared)
                 self._store.keep(profile, fault, kept)
-                said = judge(fault, profile, healthy, kept.run, kept.left)
+                verdict = judge(fault, profile, healthy, kept.run, kept.left)
                 self._tell(
-                    f"{profile} {number}/{len(pending)} {fault.name}: {said.word} "
-                    f"({kept.run.seconds:.0f} s){f' · {said.cause}' if said.cause else ''}"
+                    f"{profile} {number}/{len(pending)} {fault.name}: {verdict.word} "
+                    f"({kept.run.seconds:.0f} s){f' · {verdict.cause}' if verdict.cause else ''}"
                 )
                 if kept.left:
                     shared.renew()
@@ -100,26 +99,26 @@ class Selftest:
         return self._clock() + self._longest > self._until
 
     def _healthy(self, profile: str, lab: LabFolder) -> Run:
-        found = self._timed(
+        healthy = self._timed(
             lambda: running.run(lab, self._store.reports(profile, _HEALTHY), limit=self._plan.limit)
         )
-        self._store.keep_healthy(profile, found)
-        self._tell(f"{profile}: healthy, {len(found.red)} red of {len(found.checks)} checks")
-        return found
+        self._store.keep_healthy(profile, healthy)
+        self._tell(f"{profile}: healthy, {len(healthy.red)} red of {len(healthy.checks)} checks")
+        return healthy
 
     def _broken(self, profile: str, fault: NamedFault, shared: "_Shared") -> Kept:
         reports = self._store.reports(profile, fault.name)
         flows = _quick_flows(fault) if self._plan.quick or fault.enable else ()
         if fault.mechanisms:
-            with running.lab(profile, fault.mechanisms) as own:
-                return Kept(run=self._run(own, reports, fault, flows))
+            with running.lab(profile, fault.mechanisms) as changed_lab:
+                return Kept(run=self._run(changed_lab, reports, fault, flows))
         lab = shared.lab()
         with running.broken(lab, fault.injections):
-            found = self._run(lab, reports, fault, flows)
-        return Kept(run=found, left=self._verify(lab, reports, fault))
+            finished = self._run(lab, reports, fault, flows)
+        return Kept(run=finished, left=self._verify(lab, reports, fault))
 
     def _run(self, lab: LabFolder, reports: Path, fault: NamedFault, flows: Sequence[str]) -> Run:
-        found = self._timed(
+        finished = self._timed(
             lambda: running.run(
                 lab,
                 reports,
@@ -129,25 +128,25 @@ class Selftest:
                 later=fault.injections,
             )
         )
-        return replace(found, selected=bool(flows))
+        return replace(finished, selected=bool(flows))
 
     def _verify(self, lab: LabFolder, reports: Path, fault: NamedFault) -> tuple[str, ...]:
-        """Return the checks that are red although the fault is gone, of a few flows that it struck."""
+        """Return the checks of a few affected flows that are still red after the fault was cleared."""
         flows = _quick_flows(fault)[:_VERIFIED]
         again = running.run(
             lab, reports / "mended", limit=self._plan.limit, flows=flows, enable=fault.enable
         )
-        return tuple(one.id for one in again.red) or ((again.problem,) if again.problem else ())
+        return tuple(check.id for check in again.red) or ((again.problem,) if again.problem else ())
 
     def _timed(self, work: Callable[[], Run]) -> Run:
         began = self._clock()
-        found = work()
+        finished = work()
         self._longest = max(self._longest, self._clock() - began)
-        return found
+        return finished
 
 
 class _Shared:
-    """The lab that faults of a profile share; made when it is first needed, and anew after one stayed broken."""
+    """The lab that faults of a profile share; started when first needed, and replaced after a fault left it broken."""
 
     def __init__(self, profile: str, stack: ExitStack) -> None:
         self._profile = profile
@@ -168,12 +167,12 @@ class _Shared:
 
 def _quick_flows(fault: NamedFault) -> tuple[str, ...]:
     """Return names of flows that a fault must turn, as far as they are no patterns, and those of ``ALWAYS``."""
-    named = (one.flow for one in fault.must if not set("*?[") & set(one.flow))
+    named = (checks.flow for checks in fault.must if not set("*?[") & set(checks.flow))
     return tuple(dict.fromkeys((*named, *ALWAYS)))
 
 
 def judge_again(plan: Plan, store: Store, tell: Tell) -> None:
-    """Let the harness judge the journals of all runs anew that the store has: it may judge otherwise by now."""
+    """Let the harness judge the journals of all stored runs again: its rules may have changed."""
     for profile in plan.profiles:
         healthy = store.healthy(profile)
         if healthy is not None:
@@ -182,30 +181,30 @@ def judge_again(plan: Plan, store: Store, tell: Tell) -> None:
         for fault in plan.of(profile):
             kept = store.fault(profile, fault)
             if kept is not None:
-                found = running.judged_again(store.reports(profile, fault.name), kept.run)
-                store.keep(profile, fault, replace(kept, run=found))
+                rejudged = running.judged_again(store.reports(profile, fault.name), kept.run)
+                store.keep(profile, fault, replace(kept, run=rejudged))
                 tell(f"{profile} {fault.name}: judged again")
 
 
 def judged(plan: Plan, store: Store) -> Matrix:
-    """Judge all that the store has, by what is declared now."""
+    """Judge all stored runs by the current declarations."""
     profiles: list[Profile] = []
     flows: dict[str, None] = {}
-    found: list[Judged] = []
+    rows: list[Judged] = []
     healthy_runs: list[Run] = []
     for name in plan.profiles:
         healthy = store.healthy(name)
         if healthy is None:
-            found += (not_run(fault, name) for fault in plan.of(name))
+            rows += (not_run(fault, name) for fault in plan.of(name))
             continue
         healthy_runs.append(healthy)
         profiles.append(_profile(name, healthy))
         flows |= dict.fromkeys(_flows(healthy))
-        found += (_judged(fault, name, healthy, store) for fault in plan.of(name))
+        rows += (_judged(fault, name, healthy, store) for fault in plan.of(name))
     return Matrix(
         profiles=tuple(profiles),
         flows=tuple(sorted(flows)),
-        judged=tuple(found),
+        judged=tuple(rows),
         summaries=summaries(plan.faults),
         open=open_flows(healthy_runs),
     )
@@ -219,7 +218,7 @@ def _judged(fault: NamedFault, profile: str, healthy: Run, store: Store) -> Judg
 
 
 def _profile(name: str, healthy: Run) -> Profile:
-    red = tuple(one.id for one in healthy.red)
+    red = tuple(check.id for check in healthy.red)
     return Profile(name=name, seconds=healthy.seconds, red=red, problem=healthy.problem)
 
 

@@ -1,4 +1,4 @@
-"""What terminal, page and reference say of a matrix in the same words. Pure."""
+"""Sentences about a matrix, shared by terminal, page and reference. Pure."""
 
 from nettests.lab.selftest.judging import Judged, Problem
 from nettests.lab.selftest.matrix import BUDGET, Exit, Matrix
@@ -12,43 +12,43 @@ _HEADLINES = {
 
 
 def headline(matrix: Matrix) -> str:
-    """Return the whole in a sentence without its end."""
+    """Return the result in one sentence, without a full stop."""
     return _HEADLINES[matrix.exit]
 
 
 def counted(matrix: Matrix) -> str:
     """Return how many were run, detected, recovered from, blind, named, and how many in time."""
     ran, named, in_time = matrix.ran, matrix.named, matrix.in_time
-    blind = sum(bool(one.blind) for one in ran)
-    recovered = [one for one in ran if one.recovered]
-    detected = sum(one.detected and not one.need_not_turn for one in ran)
+    blind = sum(bool(row.blind) for row in ran)
+    recovered = [row for row in ran if row.recovered]
+    detected = sum(row.detected and not row.need_not_turn for row in ran)
     parts = [
         f"{len(ran)} of {len(matrix.judged)} faults run",
         f"{detected} of {len(ran) - blind - len(recovered)} detected",
-        f"{sum(not one.problems for one in recovered)} of {len(recovered)} recovered from",
+        f"{sum(not row.problems for row in recovered)} of {len(recovered)} recovered from",
         f"{named[0]} of {named[1]} leading incidents name the cause",
-        f"{sum(bool(one.unrelated) and not one.blind for one in ran)} with unrelated red",
+        f"{sum(bool(row.unrelated) and not row.blind for row in ran)} with unrelated red",
         f"{blind} declared blind",
         f"{in_time[0]} of {in_time[1]} within {BUDGET:g} times the healthy run",
     ]
     return " · ".join(parts)
 
 
-def times(matrix: Matrix, one: Judged) -> str:
-    """Return how many times as long as the healthy run a fault's run took; nothing if that cannot be said."""
-    ratio = matrix.ratio(one)
+def times(matrix: Matrix, row: Judged) -> str:
+    """Return how many times as long as the healthy run a fault's run took; nothing if there is no ratio."""
+    ratio = matrix.ratio(row)
     return "" if ratio is None else f"{ratio:.2f} ×"
 
 
-def word(one: Judged) -> str:
-    """Return what became of a fault, and whether that was judged later than its run was made."""
-    return f"{one.word} (judged again)" if one.rejudged else one.word
+def word(row: Judged) -> str:
+    """Return a fault's verdict, and whether it was judged again after the run."""
+    return f"{row.word} (judged again)" if row.rejudged else row.word
 
 
 def judged_again(matrix: Matrix) -> str:
-    """Return how many runs were judged again, and of how many nobody knows; nothing if all is known to be fresh."""
-    again = sum(bool(one.rejudged) for one in matrix.ran)
-    untold = sum(one.rejudged is None for one in matrix.ran)
+    """Return how many runs were judged again, and how many are not recorded; nothing if none was."""
+    again = sum(bool(row.rejudged) for row in matrix.ran)
+    untold = sum(row.rejudged is None for row in matrix.ran)
     parts = [
         f"{again} of {len(matrix.ran)} runs were judged again from their journals" if again else "",
         f"of {untold} runs it is not recorded whether they were judged again" if untold else "",
@@ -62,19 +62,19 @@ def left_open(matrix: Matrix) -> list[str]:
     return [f"{flow} ({', '.join(names)})" for flow, names in matrix.open.items()]
 
 
-def reasons(one: Judged, most: int) -> list[str]:
-    """Return what is wrong with what became of a fault, each list cut after ``most``."""
-    lines = [f"nothing turned of {what}" for what in one.missed if not one.blind]
-    if one.unrelated and not one.blind:
-        lines.append(f"red and unrelated: {some(one.unrelated, most)}")
-    if one.detected and not one.named and not one.blind:
-        lines.append(f"the leading incident does not name it: {one.cause or 'there is none'}")
-    if Problem.UNTOLD in one.problems:
-        lines.append(f"no event of the run says “{one.recovered}”")
-    if one.left:
-        lines.append(f"still red without the fault: {some(one.left, most)}")
-    if one.detail:
-        lines.append(one.detail)
+def reasons(row: Judged, most: int) -> list[str]:
+    """Return the problems of a fault's row, each list cut after ``most``."""
+    lines = [f"nothing turned of {what}" for what in row.missed if not row.blind]
+    if row.unrelated and not row.blind:
+        lines.append(f"red and unrelated: {some(row.unrelated, most)}")
+    if row.detected and not row.named and not row.blind:
+        lines.append(f"the leading incident does not name it: {row.cause or 'there is none'}")
+    if Problem.UNTOLD in row.problems:
+        lines.append(f"no event of the run says “{row.recovered}”")
+    if row.left:
+        lines.append(f"still red without the fault: {some(row.left, most)}")
+    if row.detail:
+        lines.append(row.detail)
     return lines
 
 
@@ -84,10 +84,10 @@ def some(names: tuple[str, ...], most: int) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def state(one: Judged) -> str:
+def state(row: Judged) -> str:
     """Return a word for colours: ``good``, ``bad``, ``blind`` or ``idle``."""
-    if not one.ran:
+    if not row.ran:
         return "idle"
-    if one.problems:
+    if row.problems:
         return "bad"
-    return "blind" if one.blind else "good"
+    return "blind" if row.blind else "good"

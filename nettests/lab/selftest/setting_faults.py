@@ -1,7 +1,7 @@
-"""Named faults of settings: a mechanism that stands other than builds and arguments say. Values.
+"""Named faults of settings: a mechanism that contradicts builds and arguments. Values.
 
-Each has a lab of its own, since nothing switches them while it runs. They reach what no packet does:
-admission, kubelets' rules, configuration, limitations that no longer show.
+Each has a lab of its own, since nothing switches them while it runs. They reach what no packet does: admission,
+kubelets' rules, configuration, limitations that no longer show.
 """
 
 from nettests.lab.selftest.declared import Checks, NamedFault

@@ -1,4 +1,4 @@
-"""The matrix on a terminal: faults with what became of them, then what remains to be said."""
+"""The matrix on a terminal: faults with their verdicts, then totals and problems."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,63 +27,63 @@ _MOST = 6
 _STYLES = {"good": "green", "bad": "red", "blind": "yellow", "idle": "dim"}
 
 
-def faults(found: Sequence[NamedFault]) -> None:
+def faults(named_faults: Sequence[NamedFault]) -> None:
     """List named faults."""
     console = _console()
-    for one in found:
-        console.print(Text(f"{one.name}  {', '.join(one.profiles)}", style="bold"))
-        console.print(Text(f"    {one.summary}"))
-        if one.blind:
-            console.print(Text(f"    blind: {one.blind}"))
-        if one.recovered:
-            console.print(Text(f"    recovered: an event says “{one.recovered}”"))
+    for fault in named_faults:
+        console.print(Text(f"{fault.name}  {', '.join(fault.profiles)}", style="bold"))
+        console.print(Text(f"    {fault.summary}"))
+        if fault.blind:
+            console.print(Text(f"    blind: {fault.blind}"))
+        if fault.recovered:
+            console.print(Text(f"    recovered: an event says “{fault.recovered}”"))
 
 
-def matrix(found: Matrix, folder: Path) -> None:
-    """Print what was found."""
+def matrix(results: Matrix, folder: Path) -> None:
+    """Print the matrix."""
     console = _console()
-    console.print(Text(headline(found), style="bold"))
-    for profile in found.profiles:
+    console.print(Text(headline(results), style="bold"))
+    for profile in results.profiles:
         healthy = f"not healthy: {some(profile.red, _MOST)} {profile.problem}".rstrip()
         state_ = "healthy" if profile.healthy else healthy
         console.print(Text(f"{profile.name}: {state_}, {profile.seconds:.0f} s"))
-    for name in dict.fromkeys(one.profile for one in found.ran):
-        console.print(_table(name, [one for one in found.ran if one.profile == name], found))
-    for one in found.wrong:
-        for line in reasons(one, _MOST):
-            console.print(Text(f"{one.fault} on {one.profile}: {line}"))
-    for line in _rest(found, folder):
+    for name in dict.fromkeys(row.profile for row in results.ran):
+        console.print(_table(name, [row for row in results.ran if row.profile == name], results))
+    for row in results.wrong:
+        for line in reasons(row, _MOST):
+            console.print(Text(f"{row.fault} on {row.profile}: {line}"))
+    for line in _rest(results, folder):
         console.print(Text(line))
 
 
-def _table(profile: str, rows: Sequence[Judged], found: Matrix) -> Table:
+def _table(profile: str, rows: Sequence[Judged], results: Matrix) -> Table:
     table = Table(title=profile, title_justify="left", box=None, pad_edge=False)
     for title in ("fault", "verdict", "s", "ratio", "flows", "red", "leading incident"):
         table.add_column(title, overflow="fold")
-    for one in rows:
-        turned = found.flows_of(one)
+    for row in rows:
+        turned = results.flows_of(row)
         table.add_row(
-            one.fault,
-            Text(word(one), style=_STYLES[state(one)]),
-            f"{one.seconds:.0f}",
-            Text(times(found, one), style=_STYLES["bad"] if found.too_long(one) else ""),
+            row.fault,
+            Text(word(row), style=_STYLES[state(row)]),
+            f"{row.seconds:.0f}",
+            Text(times(results, row), style=_STYLES["bad"] if results.too_long(row) else ""),
             str(len(turned)),
             str(sum(red for red, _ in turned.values())),
-            Text(one.cause),
+            Text(row.cause),
         )
     return table
 
 
-def _rest(found: Matrix, folder: Path) -> list[str]:
-    lines = [counted(found)]
-    if found.missing:
-        names = tuple(f"{one.fault} ({one.profile})" for one in found.missing)
+def _rest(results: Matrix, folder: Path) -> list[str]:
+    lines = [counted(results)]
+    if results.missing:
+        names = tuple(f"{row.fault} ({row.profile})" for row in results.missing)
         lines.append(f"not run: {some(names, _MOST)}")
-    if found.idle:
-        lines.append(f"flows that none of these faults turned: {', '.join(found.idle)}")
-    if found.open:
-        lines.append(f"flows that documents leave open: {', '.join(left_open(found))}")
-    if again := judged_again(found):
+    if results.idle:
+        lines.append(f"flows that none of these faults turned: {', '.join(results.idle)}")
+    if results.open:
+        lines.append(f"flows that documents leave open: {', '.join(left_open(results))}")
+    if again := judged_again(results):
         lines.append(again)
     return [
         *lines,

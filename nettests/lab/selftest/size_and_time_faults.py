@@ -59,9 +59,9 @@ SIZE_AND_TIME_FAULTS = (
         summary="TCP between any two nodes takes 0.6 s more each way, on all paths alike",
         profiles=(BRIDGE,),
         injections=tuple(
-            one
+            injection
             for pair in _PAIRS
-            for one in (
+            for injection in (
                 *inject(
                     "packet-delay", source=pair[0], target=pair[1], protocol="tcp", seconds=0.6
                 ),

@@ -1,7 +1,7 @@
-"""What a selftest found so far, on disk: one folder, one file for each healthy run and each fault.
+"""The runs of a selftest so far, on disk: one folder, one file for each healthy run and each fault.
 
-Each is written at once when it is known, so that a selftest that was ended goes on where it was. What is kept
-is what runs said, never a judgement: declarations may change, and are judged anew.
+Each file is written as soon as its run ends, so that an interrupted selftest can be resumed. Runs are stored,
+never judgements: declarations may change.
 """
 
 import json
@@ -54,13 +54,13 @@ class Store:
     def fault(self, profile: str, fault: NamedFault) -> Kept | None:
         """Return the run under a fault, if there was one that was put in force as it is declared now."""
         data = self._read(profile, fault.name)
-        if data is None or data["inject"] != _means(fault):
+        if data is None or data["inject"] != _injected(fault):
             return None
         return Kept(run=from_json(data["run"]), left=tuple(data["left"]))
 
     def keep(self, profile: str, fault: NamedFault, kept: Kept) -> None:
         """Write the run under a fault."""
-        data = {"inject": _means(fault), "run": to_json(kept.run), "left": list(kept.left)}
+        data = {"inject": _injected(fault), "run": to_json(kept.run), "left": list(kept.left)}
         self._write(profile, fault.name, data)
 
     def write(self, name: str, text: str) -> Path:
@@ -91,7 +91,7 @@ class Store:
         os.replace(draft, file)  # noqa: PTH105  # whoever reads meets the old file or the new one
 
 
-def _means(fault: NamedFault) -> Any:
+def _injected(fault: NamedFault) -> Any:
     """Return how a fault is put in force, as JSON has it."""
     means = {
         "injections": [

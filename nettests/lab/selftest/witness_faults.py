@@ -1,4 +1,4 @@
-"""Named faults that no server notices: what travels is another thing than what is said of it. Values.
+"""Named faults that no server notices: packets on the wire differ from what servers report. Values.
 
 Of class ``packets``: only captures show them.
 """

@@ -32,7 +32,7 @@ PRODUCTS = {
     25398: "Windows Server Datacenter",
     26100: "Windows Server 2025 Datacenter",
 }
-"""Builds of Windows that a node may have, with the name that it tells of itself."""
+"""Builds of Windows that a node may have, with their product names."""
 
 
 class Driver(StrEnum):
@@ -60,7 +60,7 @@ class Plugin(StrEnum):
 
 
 class Ipam(StrEnum):
-    """Who gives Windows pods their addresses, where a plugin leaves the choice."""
+    """The IPAM of Windows pods, where a plugin leaves the choice."""
 
     HOST_LOCAL = "host-local"
     HNS = "hns"
@@ -197,7 +197,7 @@ class Options:
     windows_firewall: bool = True
     """Whether the firewall of Windows nodes is on, as it is by default."""
     firewall_stated: bool = True
-    """Whether the lab's cluster profile says so; otherwise its nodes have to tell."""
+    """Whether the lab's cluster profile states it; otherwise it is discovered on the nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +251,7 @@ class Profile:
     outside_udp_port: int = 8081
 
     def mechanism(self, name: str, default: int) -> int:
-        """Return how a mechanism stands: as the user switched it, else ``default``."""
+        """Return a mechanism's value: the user's, else ``default``."""
         return dict(self.mechanisms).get(name, default)
 
     def node(self, name: str) -> NodeSpec:

@@ -1,8 +1,8 @@
 """Mechanisms of the emulation that a user may switch against what builds and settings say.
 
-``nettests lab up --mechanism NAME=VALUE``. A switched mechanism is not told by the API: nodes keep
-their builds and kube-proxy its arguments, so that whoever compares behaviour with documents sees a
-deviation. Each switch changes how packets, names or pods are treated; none names an outcome. Pure.
+``nettests lab up --mechanism NAME=VALUE``. The API does not show a switched mechanism: nodes keep their builds and
+kube-proxy its arguments, so that behaviour deviates from the documents. Each switch changes how packets, names or
+pods are treated; none names an outcome. Pure.
 """
 
 import difflib
@@ -141,14 +141,14 @@ MECHANISMS = (
 
 def read(texts: Iterable[str]) -> Switched:
     """Return what ``NAME=VALUE`` texts switch; ``LabError`` names the nearest valid name or value."""
-    found: dict[str, int] = {}
+    switched: dict[str, int] = {}
     for text in texts:
         name, _, value = text.partition("=")
-        found[_known(name).name] = _value(_known(name), value)
-    return tuple(sorted(found.items()))
+        switched[_mechanism(name).name] = _value(_mechanism(name), value)
+    return tuple(sorted(switched.items()))
 
 
-def _known(name: str) -> Mechanism:
+def _mechanism(name: str) -> Mechanism:
     names = {mechanism.name: mechanism for mechanism in MECHANISMS}
     if name in names:
         return names[name]

@@ -58,7 +58,7 @@ def load(name: str, *, folder: Path | None = None, changes: Iterable[str] = ()) 
 
 
 def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
-    """Return a profile of which a lab can be made; ``ProfileError`` for one that is there for its facts alone."""
+    """Return a profile that a lab can run; ``ProfileError`` for one that exists only for its facts."""
     profile = load(name, changes=changes)
     if profile.node_network.version == 6:
         raise ProfileError(
@@ -69,7 +69,7 @@ def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
 
 
 def written(name: str, changes: Iterable[str] = ()) -> str:
-    """Return the file of the profile that ``load`` returns; one that was changed is without the comments of before."""
+    """Return the text of the profile that ``load`` returns; a changed one has no comments."""
     path = _path(name, None)
     given, text = tuple(changes), _text(path)
     document = _document(text, str(path), given)
@@ -83,12 +83,12 @@ def written(name: str, changes: Iterable[str] = ()) -> str:
 
 
 def _document(text: str, file: str, changes: Iterable[str]) -> MutableMapping[str, Any]:
-    """Return the document in a text, changed and found to be in order."""
+    """Return the document in a text, changed and validated."""
     document = _parse(text, file)
     given = tuple(changes)
     if given:
         _validate(document, file)
-        settings.change(document, given, {one.value: pairs for one, pairs in DRIVERS.items()})
+        settings.change(document, given, {plugin.value: pairs for plugin, pairs in DRIVERS.items()})
         file = f"{file} with {', '.join(given)}"
     _validate(document, file)
     _check_meaning(document, file)
@@ -141,7 +141,7 @@ def _text(path: Path) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a document without what is kept of its file: comments, quotes, and where lines were broken."""
+    """Return a document without its file's comments, quotes and line breaks."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list) else value
@@ -167,19 +167,19 @@ def _validate(document: Mapping[str, Any], file: str) -> None:
         return
     path = tuple(error.absolute_path)
     if error.validator == "additionalProperties":
-        known = sorted(error.schema["properties"])
-        unknown = next(key for key in error.instance if key not in known)
-        near = difflib.get_close_matches(str(unknown), known, n=1, cutoff=0.5)
+        valid_keys = sorted(error.schema["properties"])
+        unknown = next(key for key in error.instance if key not in valid_keys)
+        near = difflib.get_close_matches(str(unknown), valid_keys, n=1, cutoff=0.5)
         raise ProfileError(
             f'{file}:{_line(document, (*path, unknown))}: unknown key "{_dotted((*path, unknown))}".',
-            hint=f'Did you mean "{near[0]}"?' if near else f"Keys here: {', '.join(known)}.",
+            hint=f'Did you mean "{near[0]}"?' if near else f"Keys here: {', '.join(valid_keys)}.",
         )
     where = f"{_dotted(path)}: " if path else ""
     raise ProfileError(f"{file}:{_line(document, path)}: {where}{error.message}.")
 
 
 def _check_meaning(document: Mapping[str, Any], file: str) -> None:
-    """Refuse what a schema cannot say: twins, no control plane, a driver without its backend."""
+    """Refuse what a schema cannot express: duplicate names, no control plane, a driver without its backend."""
     nodes = document["nodes"]
     names = [node["name"] for node in nodes]
     twins = sorted({name for name in names if names.count(name) > 1})
@@ -206,11 +206,11 @@ def _check_windows(document: Mapping[str, Any], file: str) -> None:
     cni, proxy = document["cni"], document.get("kubeProxy", {})
     plugin, mode = Plugin(cni["plugin"]), ProxyMode(proxy.get("mode", "kernelspace"))
     if (cni["backend"], cni["driver"]) not in DRIVERS[plugin]:
-        known = ", ".join(f"{backend} with {driver}" for backend, driver in DRIVERS[plugin])
+        drivers = ", ".join(f"{backend} with {driver}" for backend, driver in DRIVERS[plugin])
         where = _line(document, ("cni", "driver"))
         raise ProfileError(
             f"{file}:{where}: {plugin} does not make {cni['driver']} networks of {cni['backend']}.",
-            hint=f"On Windows it knows {known}.",
+            hint=f"On Windows it knows {drivers}.",
         )
     if cni.get("ipam") == Ipam.HNS and plugin is not Plugin.SDNBRIDGE:
         where = _line(document, ("cni", "ipam"))
@@ -235,8 +235,8 @@ def _check_windows(document: Mapping[str, Any], file: str) -> None:
 def _build(document: Mapping[str, Any]) -> Profile:
     cni = document["cni"]
     options, proxy = document.get("options", {}), document.get("kubeProxy", {})
-    made = _cni(cni)
-    node_network, cluster_cidr = _networks(made)
+    plugin = _cni(cni)
+    node_network, cluster_cidr = _networks(plugin)
     families = document.get("ipFamilies", ["IPv4"])
     ipv6 = IPV6_NETWORKS if families == ["IPv4", "IPv6"] else None
     profile = Profile(
@@ -247,7 +247,7 @@ def _build(document: Mapping[str, Any]) -> Profile:
         ipv6=ipv6,
         node_network=node_network,
         cluster_cidr=cluster_cidr,
-        cni=made,
+        cni=plugin,
         kube_proxy=KubeProxy(
             mode=ProxyMode(proxy.get("mode", "kernelspace")),
             dsr=bool(proxy.get("dsr", False)),
@@ -263,12 +263,14 @@ def _build(document: Mapping[str, Any]) -> Profile:
 
 
 def _of_ipv6_alone(profile: Profile) -> Profile:
-    """Return the profile with the second family in the place of the first."""
+    """Return the profile with its second IP family only."""
     nodes = [(node, _second(index, IPV6_NETWORKS)) for index, node in enumerate(profile.nodes, 1)]
     return replace(
         profile,
         nodes=tuple(
-            replace(node, address=own.address, pod_cidr=own.pod_cidr) for node, own in nodes if own
+            replace(node, address=second.address, pod_cidr=second.pod_cidr)
+            for node, second in nodes
+            if second
         ),
         node_network=IPV6_NETWORKS.node_network,
         cluster_cidr=IPV6_NETWORKS.cluster_cidr,

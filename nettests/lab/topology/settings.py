@@ -33,20 +33,20 @@ class Setting:
 
 
 def change(document: Document, texts: Iterable[str], drivers: Drivers) -> None:
-    """Change a profile's document as ``KEY=VALUE`` texts say, and its name and summary, which would be untrue."""
+    """Change a profile's document as ``KEY=VALUE`` texts say, and its name and summary, which would be wrong."""
     given = tuple(texts)
     if not given:
         return
     read = [_read(text) for text in given]
-    told = dict(read)
-    if len(told) < len(read):
+    values = dict(read)
+    if len(values) < len(read):
         names = [name for name, _ in read]
         twice = next(name for name in names if names.count(name) > 1)
         raise ProfileError(f'Setting "{twice}" is given twice.')
-    for name, value in told.items():
+    for name, value in values.items():
         SETTINGS[name].change(document, value)
-    if {"cni.plugin", "cni.backend"} & told.keys():
-        _choose_driver(document["cni"], drivers, backend_stated="cni.backend" in told)
+    if {"cni.plugin", "cni.backend"} & values.keys():
+        _choose_driver(document["cni"], drivers, backend_stated="cni.backend" in values)
     document["summary"] = f"{document['name']} with {', '.join(given)}"
     document["name"] = f"{str(document['name'])[:55]}-changed"
 
@@ -73,26 +73,26 @@ def _read(text: str) -> tuple[str, Any]:
 
 def _choose_driver(cni: Document, drivers: Drivers, *, backend_stated: bool) -> None:
     """Write the backend of another plugin, where none is stated, and the driver that follows; a wrong pair is validated."""
-    known = drivers.get(cni["plugin"], ())
-    if known and not backend_stated and cni["backend"] not in dict(known):
-        cni["backend"] = known[0][0]
-    cni["driver"] = dict(known).get(cni["backend"], cni["driver"])
+    pairs = drivers.get(cni["plugin"], ())
+    if pairs and not backend_stated and cni["backend"] not in dict(pairs):
+        cni["backend"] = pairs[0][0]
+    cni["driver"] = dict(pairs).get(cni["backend"], cni["driver"])
 
 
 def _release(text: str) -> str:
     # samples: "1.34.2", "v1.34.2"
-    found = _RELEASE.fullmatch(text)
-    if found is None:
+    match = _RELEASE.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    return f"v{found['release']}"
+    return f"v{match['release']}"
 
 
 def _build(text: str) -> tuple[int, int]:
     # samples: "20348.3207", "10.0.20348.3207"
-    found = _BUILD.fullmatch(text)
-    if found is None:
+    match = _BUILD.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    return int(found["build"]), int(found["patch"])
+    return int(match["build"]), int(match["patch"])
 
 
 def _on_off(text: str) -> bool:

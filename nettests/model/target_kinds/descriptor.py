@@ -9,7 +9,7 @@ from typing import assert_never
 
 
 class Owner(StrEnum):
-    """What the target belongs to, and so which objects have to exist, and on which node."""
+    """The owner of a target, which decides which objects have to exist, and on which node."""
 
     POD = "pod"
     """A server pod of the target's node."""
@@ -28,13 +28,13 @@ class Owner(StrEnum):
     OUTSIDE = "outside"
     """The external target of the cluster profile."""
     CHECK = "check"
-    """The check itself, which makes it."""
+    """The check itself, which creates it."""
     NOTHING = "nothing"
     """Nothing is reached: the API server or a node is inspected."""
 
 
 class Location(StrEnum):
-    """By what its host and its ports are found."""
+    """How its host and its ports are found."""
 
     POD_ADDRESS = "pod-address"
     POD_NAME = "pod-name"
@@ -60,17 +60,17 @@ class Location(StrEnum):
 
 
 class Naming(StrEnum):
-    """What kind of name is resolved before anything is sent."""
+    """The kind of name that is resolved before anything is sent."""
 
     NONE = "none"
     CLUSTER = "cluster"
     ABSENT = "absent"
-    """Nothing has that name."""
+    """The name does not exist."""
     OUTSIDE = "outside"
 
 
 class Proxy(StrEnum):
-    """The Service proxy of which node has a part."""
+    """The node whose Service proxy is involved."""
 
     NONE = "none"
     SOURCE = "source"
@@ -78,36 +78,36 @@ class Proxy(StrEnum):
 
 
 class ShownBy(StrEnum):
-    """Which positive control shows that the target works, beside a negative result."""
+    """The positive control that shows that the target works, for a negative result."""
 
     NOTHING = "nothing"
     OTHER_VANTAGE = "other-vantage"
-    """It answers the same question from elsewhere."""
+    """It answers the same action from elsewhere."""
     OTHER_NODE = "other-node"
-    """So it does, and the source has to stand on a node or outside."""
+    """The same, with a source on a node or outside."""
     FULL_NAME = "full-name"
     """The same resolver finds it by its fully qualified name."""
     KUBERNETES_NAME = "kubernetes-name"
     """The same resolver finds the Service ``kubernetes`` by its fully qualified name."""
     SERVICE_PORT = "service-port"
-    """Where it is pinged it answers at its port; else as ``OTHER_VANTAGE``."""
+    """For a ping, it answers at its port; else as ``OTHER_VANTAGE``."""
     POD_PORT = "pod-port"
-    """Its pod answers where something listens."""
+    """Its pod answers at a port with a listener."""
     NODE_LISTENER = "node-listener"
-    """Its node answers where something listens."""
+    """Its node answers at a port with a listener."""
     POD_ITSELF = "pod-itself"
     """The pod behind it answers at its own address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptor:
-    """What holds of every target of one kind."""
+    """The properties of all targets of one kind."""
 
     owner: Owner
     location: Location
     shown_by: ShownBy
     noun: str
-    """What is reached, as incidents call it; empty where it cannot be the cause of a failure."""
+    """The target's name in incidents; empty if it cannot be the cause of a failure."""
     heading: str = ""
     """The column of reports for targets that are on no probe node."""
     naming: Naming = Naming.NONE
@@ -121,11 +121,11 @@ class Descriptor:
     holds_pod: bool = False
     """The target's node is that of its only pod."""
     awaited_itself: bool = False
-    """Before it is probed it is waited for as it stands, and not at the address or a name of what is behind it."""
+    """The wait before a check polls the target itself, not the address or a name of its backend."""
 
     @property
     def has_path(self) -> bool:
-        """Whether packets are sent to it: what ``Question.has_path`` says of the questions about it."""
+        """Whether packets are sent to it, like ``Question.has_path`` for the questions about it."""
         return self.location is not Location.NOWHERE
 
     @property
@@ -135,7 +135,7 @@ class Descriptor:
 
     @property
     def of_pod(self) -> bool:
-        """Whether a pod's own address is what packets are sent to, by whatever name."""
+        """Whether packets are sent to a pod's own address, by any name."""
         match self.owner:
             case Owner.POD | Owner.PODS | Owner.SOURCE:
                 return True
@@ -148,10 +148,10 @@ class Descriptor:
 
     @property
     def named_by_headless(self) -> bool:
-        """Whether its name is one that the headless Service over the server pods gives."""
+        """Whether its name comes from the headless Service over the server pods."""
         return self.by_name and self.of_pod
 
     @property
     def on_node_network(self) -> bool:
-        """Whether the node itself has to answer where something listens."""
+        """Whether the node itself has to answer at a port with a listener."""
         return self.location is Location.NODE_ADDRESS

@@ -81,7 +81,7 @@ _PATHLESS = Descriptor(
 
 @cache
 def descriptor(kind: TargetKind) -> Descriptor:
-    """Return what holds of every target of ``kind``."""
+    """Return the descriptor of all targets of ``kind``."""
     match kind:
         case (
             TargetKind.POD_IP
@@ -210,7 +210,7 @@ def _port(
         case TargetKind.NODEPORT:
             return _NODE_PORT
         case TargetKind.NODEPORT_LOCALHOST:
-            # The node's own stack answers there on Windows, whatever its Service proxy did.
+            # On Windows the node's own stack answers there, whatever its Service proxy does.
             return replace(_NODE_PORT, loopback=True, proxy=Proxy.NONE)
         case TargetKind.HEALTH_CHECK_PORT:
             return replace(

@@ -27,12 +27,12 @@ def early(ran: Sequence[CheckResult], evidence: Iterable[Evidence]) -> Iterator[
     late = _late(ran)
     if not late:
         return
-    traits = {one.check: one.traits for one in evidence}
+    traits = {clue.check: clue.traits for clue in evidence}
     for result in (check for check in ran if check.verdict in RED):
         there = {trait.value for trait in traits.get(result.id, ()) if trait.kind in _PLACES}
         ends = max((late[node] for node in there & {*late}), default=0.0)
         if ends and lossy(result) and _before(result, ends + SPARE):
-            node = max(there & {*late}, key=lambda one: late[one])
+            node = max(there & {*late}, key=lambda name: late[name])
             yield Evidence(
                 check=result.id, traits=frozenset({Trait(Kind.NEW_PODS, node)}), red=True
             )
@@ -42,13 +42,13 @@ def _late(ran: Iterable[CheckResult]) -> Mapping[str, float]:
     """Return for how long new Pods of a node had no network at most, by node, where all its checks of new Pods say so."""
     late: dict[str, float] = {}
     in_time: set[str] = set()
-    for one in ran:
-        check, seen = one.check, one.observation
+    for result in ran:
+        check, seen = result.check, result.observation
         if check is None or seen is None or not speaks_of_first_packets(check):
             continue
-        node, told = check.source.node or "", lateness(last_detail(seen))
-        if one.verdict in RED and told:
-            late[node] = max(late.get(node, 0.0), told.seconds)
+        node, delay = check.source.node or "", lateness(last_detail(seen))
+        if result.verdict in RED and delay:
+            late[node] = max(late.get(node, 0.0), delay.seconds)
         else:
             in_time.add(node)
     return {node: seconds for node, seconds in late.items() if node not in in_time}

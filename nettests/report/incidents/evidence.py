@@ -1,8 +1,8 @@
 """Check results → evidence: on which paths something failed, and which paths were up meanwhile.
 
-Between ``traits`` and ``search``. A check speaks first of its own path. Where its verdict came of another one
-(a Service that was waited for, a positive control that failed), it speaks of that; and what its controls
-reached was up.
+Between ``traits`` and ``search``. A check is first of all evidence about its own path. Where another path decided its verdict
+(a Service that was waited for, a positive control that failed), it is evidence about that path; and what its
+controls reached was up.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,18 +68,18 @@ _OF_THE_WAY = frozenset(
 
 
 def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
-    """Return what a check says first; ``nodes`` are those of Pods."""
+    """Return a check's main evidence; ``nodes`` are the nodes of Pods."""
     assert result.check is not None, "only checks that ran are evidence"
     red, green = result.verdict in RED, _green(result)
     if red and (waited := waited_for(result, nodes)):
-        traits = _elsewhere(waited, result, nodes)
+        traits = _other_path_traits(waited, result, nodes)
         return Evidence(check=result.id, traits=traits, red=True)
     if red and (node := late_rules_of(result)):
         traits = frozenset({Trait(Kind.LATE_RULES, node)})
         return Evidence(check=result.id, traits=traits, red=True)
     traits = _traits(result, nodes)
     if targets_service(result.check):
-        traits |= frozenset(hops(result.check, traits, _met(result, red=red), nodes))
+        traits |= frozenset(hops(result.check, traits, _relevant_backends(result, red=red), nodes))
     if red or _shows_replies(result):
         traits |= frozenset(replies(result.check, result.check.target.backends, nodes))
     if green and not targets_service(result.check):
@@ -88,27 +88,29 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
 
 
 def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
-    """Yield what a red check says besides: paths of its controls, and its own where that was up."""
+    """Yield a red check's further evidence: the paths of its controls, and its own path where that was up."""
     if result.check is None or result.observation is None or result.verdict not in RED:
         return
     shown = {control.proves: control.ok for control in result.observation.controls}
     for control in result.check.controls:
         if control.proves not in shown:
             continue
-        probed = _probing(result.check, control.action)
+        probed = _with_action(result.check, control.action)
         if shown[control.proves]:
             name = f"{result.id} ({control.proves} control)"
-            yield Evidence(check=name, traits=_reached(probed, nodes), green=True)
+            yield Evidence(check=name, traits=_control_traits(probed, nodes), green=True)
         elif result.verdict is Verdict.UNKNOWN and result.observation.trusted:
-            traits = _elsewhere(probed, result, nodes)
+            traits = _other_path_traits(probed, result, nodes)
             if control.action.question is Question.DISTRIBUTE:
                 traits |= {Trait(Kind.PROPERTY, DISTRIBUTED)}
             yield Evidence(check=result.id, traits=traits, red=True)
     waited = waited_for(result, nodes) or late_rules_of(result)
     if waited and _answered_well(result):
-        # That rules were there in the end says nothing of when; packets got through all the same.
+        # Rules that were there in the end may have come late; packets got through all the same.
         crossed = traits_of(result.check) | frozenset(
-            hops(result.check, traits_of(result.check), _met(result, red=False), nodes)
+            hops(
+                result.check, traits_of(result.check), _relevant_backends(result, red=False), nodes
+            )
         )
         kept = frozenset(trait for trait in crossed if trait.kind in _OF_THE_WAY)
         yield Evidence(check=f"{result.id} (its answer)", traits=kept, green=True)
@@ -124,7 +126,7 @@ def way_of_new_pods(result: CheckResult) -> Iterator[Evidence]:
         return
     source = replace(check.source, kind=VantageKind.POD)
     target = replace(check.target, kind=TargetKind.POD_IP, service=None)
-    probed = _probing(
+    probed = _with_action(
         check, replace(check.action, source=source, target=target, question=Question.REACH)
     )
     kept = frozenset(trait for trait in traits_of(probed) if trait.kind in _OF_THE_WAY)
@@ -152,7 +154,7 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
         return
     protocol = check.action.protocol if itself else Protocol.UDP
     target = Target(kind=TargetKind.POD_IP, node=dns_node)
-    probed = _probing(check, Action(source=check.source, target=target, protocol=protocol))
+    probed = _with_action(check, Action(source=check.source, target=target, protocol=protocol))
     traits = traits_of(probed) | frozenset(replies(probed, (), {}))
     kept = frozenset(trait for trait in traits if trait.kind in {*_OF_THE_WAY, Kind.PROTOCOL})
     name = result.id if red else f"{result.id} (its query)"
@@ -167,7 +169,7 @@ def struck(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
         return result.check
     failed = {control.proves for control in result.observation.controls if not control.ok}
     actions = [control.action for control in result.check.controls if control.proves in failed]
-    return _probing(result.check, actions[0]) if actions else result.check
+    return _with_action(result.check, actions[0]) if actions else result.check
 
 
 def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
@@ -180,12 +182,12 @@ def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
     if check is None or late is None or not _answered_well(result):
         return None
     actions = (check.action, *(control.action for control in check.controls))
-    action = next((one for one in actions if one.target.service == late.service), None)
-    return _probing(check, _waiting(action, late, nodes)) if action else None
+    action = next((action for action in actions if action.target.service == late.service), None)
+    return _with_action(check, _waiting_action(action, late, nodes)) if action else None
 
 
 def late_rules_of(result: CheckResult) -> str | None:
-    """Return the node whose rules came late, where a check is red because the Service that was made last was late there.
+    """Return the node whose rules came late, if a check is red because the last created Service was late there.
 
     No check targets that Service: where it is late, the node's rules are, whatever a check is about.
     """
@@ -194,10 +196,10 @@ def late_rules_of(result: CheckResult) -> str | None:
     if check is None or late is None or not _answered_well(result):
         return None
     actions = (check.action, *(control.action for control in check.controls))
-    return None if any(one.target.service == late.service for one in actions) else late.node
+    return None if any(action.target.service == late.service for action in actions) else late.node
 
 
-def _waiting(action: Action, late: Late, nodes: Mapping[str, str]) -> Action:
+def _waiting_action(action: Action, late: Late, nodes: Mapping[str, str]) -> Action:
     source = Vantage(kind=VantageKind.POD, probe=late.probe, node=late.node)
     target = action.target
     if not target.descriptor.awaited_itself:
@@ -207,7 +209,7 @@ def _waiting(action: Action, late: Late, nodes: Mapping[str, str]) -> Action:
     return replace(action, source=source, target=target, question=Question.REACH)
 
 
-def _probing(check: Check, action: Action) -> Check:
+def _with_action(check: Check, action: Action) -> Check:
     return replace(check, action=action, placement=_placement(action))
 
 
@@ -218,7 +220,9 @@ def _placement(action: Action) -> Placement:
     return Placement.SAME_NODE if source == target else Placement.OTHER_NODE
 
 
-def _elsewhere(probed: Check, result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
+def _other_path_traits(
+    probed: Check, result: CheckResult, nodes: Mapping[str, str]
+) -> frozenset[Trait]:
     """Return the traits of a path that failed for a check, and that is not its own."""
     if _no_path(result, nodes):
         return _traits(result, nodes)
@@ -228,7 +232,7 @@ def _elsewhere(probed: Check, result: CheckResult, nodes: Mapping[str, str]) -> 
     return traits | frozenset(replies(probed, probed.target.backends, nodes))
 
 
-def _reached(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
+def _control_traits(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return the traits of what a positive control reached."""
     traits = frozenset(trait for trait in traits_of(probed) if trait.kind not in _OF_THE_FLOW)
     if not targets_service(probed):
@@ -237,7 +241,7 @@ def _reached(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
     return traits | frozenset(hops(probed, traits, only, nodes))
 
 
-def _met(result: CheckResult, *, red: bool) -> Sequence[str]:
+def _relevant_backends(result: CheckResult, *, red: bool) -> Sequence[str]:
     """Return the backends that a check speaks of: all if it is red, those that answered if it is not."""
     assert result.check is not None
     several = len(result.check.target.backends) > 1
@@ -266,9 +270,9 @@ def _answered_well(result: CheckResult) -> bool:
 def _shows_replies(result: CheckResult) -> bool:
     """Whether a green check shows that the route back to the source Pod works: its own address got the answer."""
     check = result.check
-    own = check is not None and check.claim.source_seen is SourceSeen.CLIENT_POD
+    own_address = check is not None and check.claim.source_seen is SourceSeen.CLIENT_POD
     pod = check is not None and check.target.kind is TargetKind.POD_IP
-    return own and pod and result.verdict is Verdict.PASS
+    return own_address and pod and result.verdict is Verdict.PASS
 
 
 def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
@@ -276,10 +280,10 @@ def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     assert result.check is not None
     traits = _no_path(result, nodes) or traits_of(result.check)
     seen = result.observation
-    said = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
+    not_shown = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
     if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
-        said |= {Kind.PROPERTY, Kind.SEEN_AS}  # nobody answered who could show it
-    return frozenset(trait for trait in traits if trait.kind not in said)
+        not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # no answer showed it
+    return frozenset(trait for trait in traits if trait.kind not in not_shown)
 
 
 def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
@@ -293,17 +297,17 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         return frozenset({Trait(Kind.ADDRESSES, node)})
     if result.verdict is Verdict.UNKNOWN and (node := _without_pod(result, nodes)):
         return frozenset({Trait(Kind.NOT_STARTED, node)})
-    if result.verdict is Verdict.UNKNOWN and (said := not_created(result.distrust)):
-        return frozenset({Trait(Kind.NOT_CREATED, said)})
+    if result.verdict is Verdict.UNKNOWN and (reason := not_created(result.distrust)):
+        return frozenset({Trait(Kind.NOT_CREATED, reason)})
     if result.verdict is Verdict.UNKNOWN and (pod := gone_pod(result.distrust)):
         node = _node_of(pod, result, nodes)
-        found = {Trait(Kind.GONE_POD, f"{pod} on {node}" if node else pod)}
-        return frozenset({*found, Trait(Kind.GONE_PODS, node)} if node else found)
+        traits = {Trait(Kind.GONE_POD, f"{pod} on {node}" if node else pod)}
+        return frozenset({*traits, Trait(Kind.GONE_PODS, node)} if node else traits)
     if result.verdict is Verdict.UNKNOWN and any(map(lost_api, _channels_lost(result))):
         return frozenset({Trait(Kind.LOST_API, "The API server")})
     if result.verdict is Verdict.UNKNOWN and (lost := _lost_probe(result)):
-        found = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
-        return frozenset({*found, Trait(Kind.LOST_PROBES, lost.node or "")})
+        traits = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
+        return frozenset({*traits, Trait(Kind.LOST_PROBES, lost.node or "")})
     if result.verdict is Verdict.LIFTED and result.limitation_id:
         return frozenset({Trait(Kind.LIMITATION, result.limitation_id)})
     return frozenset()
@@ -314,7 +318,7 @@ def _lost_probe(result: CheckResult) -> Vantage | None:
     check, seen = result.check, result.observation
     if check is None or seen is None:
         return None
-    failed = {one.proves: one.detail for one in seen.controls if not one.ok}
+    failed = {control.proves: control.detail for control in seen.controls if not control.ok}
     sources = [
         *([check.source] if lost_channel(result.distrust) else []),
         *(

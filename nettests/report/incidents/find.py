@@ -1,4 +1,4 @@
-"""Check results → incidents, most explaining first; what no cause explains is said to be so.
+"""Check results → incidents, most explaining first; a check that no cause explains stands alone.
 
 The entry of the package: ``build`` calls it; ``evidence`` says what checks show. Red are ``fail``, ``flaky``,
 ``unknown`` and ``lifted``; green is what shows that its path works: ``pass``, and ``limited`` with a positive
@@ -40,7 +40,7 @@ from nettests.report.incidents.wrong_answers import denials, errors, wrong_answe
 from nettests.report.results import CheckResult, Incident
 
 _WEIGHTS = (Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN)
-"""In which order checks are told that nothing explains: first what is known to be wrong."""
+"""The order of checks that no cause explains: what is known to be wrong comes first."""
 
 
 def find_incidents(
@@ -51,39 +51,44 @@ def find_incidents(
     Members of checks are evidence by themselves: one check may have a part in several incidents through different
     members of it.
     """
-    ran = [one for one in checks if one.ran and one.check is not None]
-    nodes = nodes_of_pods([one.check for one in ran if one.check], facts)
-    evidence = [evidence_of(one, nodes) for one in ran]
-    red = {one.id: one for one in ran if one.verdict in RED}
-    besides = [said for one in red.values() for said in beside(one, nodes)]
+    ran = [result for result in checks if result.ran and result.check is not None]
+    nodes = nodes_of_pods([result.check for result in ran if result.check], facts)
+    evidence = [evidence_of(result, nodes) for result in ran]
+    red = {result.id: result for result in ran if result.verdict in RED}
+    besides = [clue for result in red.values() for clue in beside(result, nodes)]
     besides += [*wrong_answers(list(red.values())), *denials(list(red.values()))]
     besides += errors(list(red.values()))
     besides += [*deviations(list(red.values())), *without_path(red, evidence)]
-    ways = [way for one in red.values() for way in way_of_new_pods(one)]
+    ways = [way for result in red.values() for way in way_of_new_pods(result)]
     besides += ways
     if dns_node := node_of_dns(facts):
-        besides += [said for one in ran for said in way_to_dns(one, dns_node)]
+        besides += [clue for result in ran for clue in way_to_dns(result, dns_node)]
     new = [*early(ran, evidence), *late_rules(red, evidence)]
     besides += new
     slowness = find_slowness(list(red.values()), evidence, ways)
-    said = [*_without((*evidence, *besides), slowness)]
-    told = {one.check for one in new} | set(slowness.checks if slowness else ())
-    others = [one for one in red.values() if one.id not in told]
+    clues = [*_without((*evidence, *besides), slowness)]
+    otherwise_explained = {clue.check for clue in new} | set(slowness.checks if slowness else ())
+    others = [result for result in red.values() if result.id not in otherwise_explained]
     loss = find_loss(others, evidence)
-    explained = explain([*_without(said, loss)])
-    if loss and (steady := _steadily(loss, explained, evidence)):
-        loss = find_loss([one for one in others if one.id not in steady], evidence)
-        explained = explain([*_without(said, loss)])
-    found = [_incident(explanation, red, facts) for explanation in explained]
+    explained = explain([*_without(clues, loss)])
+    if loss and (steady := _struck_by_cause(loss, explained, evidence)):
+        loss = find_loss([result for result in others if result.id not in steady], evidence)
+        explained = explain([*_without(clues, loss)])
+    incidents = [_incident(explanation, red, facts) for explanation in explained]
     if slowness:
-        found.append(_of_slowness(slowness))
+        incidents.append(_of_slowness(slowness))
     if loss:
-        found.append(_of_loss(loss, facts))
-    known = {check for incident in found for check in incident.checks}
-    found.sort(key=lambda one: (-len(one.checks), min(_weight(red[check]) for check in one.checks)))
-    alone = sorted((one for one in red.values() if one.id not in known), key=_weight)
-    whole = [*found, *(_unexplained(one, nodes) for one in alone)]
-    return tuple(_by_check(one) for one in whole)
+        incidents.append(_of_loss(loss, facts))
+    covered = {check for incident in incidents for check in incident.checks}
+    incidents.sort(
+        key=lambda incident: (
+            -len(incident.checks),
+            min(_weight(red[check]) for check in incident.checks),
+        )
+    )
+    alone = sorted((result for result in red.values() if result.id not in covered), key=_weight)
+    whole = [*incidents, *(_unexplained(result, nodes) for result in alone)]
+    return tuple(_by_check(incident) for incident in whole)
 
 
 def _by_check(incident: Incident) -> Incident:
@@ -95,7 +100,7 @@ def _by_check(incident: Incident) -> Incident:
     )
 
 
-def _steadily(
+def _struck_by_cause(
     loss: Loss, explained: Sequence[Explanation], evidence: Sequence[Evidence]
 ) -> set[str]:
     """Return checks that lost some attempts to a cause which others met with all of theirs.
@@ -106,13 +111,13 @@ def _steadily(
     if not explained or len(explained[0].checks) <= len(loss.checks):
         return set()
     cause = frozenset(explained[0].traits)
-    return {one.check for one in evidence if one.check in loss.checks and cause <= one.traits}
+    return {clue.check for clue in evidence if clue.check in loss.checks and cause <= clue.traits}
 
 
-def _without(evidence: Sequence[Evidence], told: Loss | Slowness | None) -> Iterator[Evidence]:
+def _without(evidence: Sequence[Evidence], cause: Loss | Slowness | None) -> Iterator[Evidence]:
     """Yield evidence that is no longer red where a loss or a lateness explains it already."""
-    for one in evidence:
-        yield replace(one, red=False) if told and one.check in told.checks else one
+    for clue in evidence:
+        yield replace(clue, red=False) if cause and clue.check in cause.checks else clue
 
 
 def _incident(

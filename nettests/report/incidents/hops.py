@@ -33,24 +33,24 @@ def _probed_themselves(checks: Iterable[Check]) -> dict[str, str]:
     return {
         pod: target.node
         for target in targets
-        for pod in _only(target.backends or (target.pod or "",))
+        for pod in _single_pod(target.backends or (target.pod or "",))
         if target.node
     }
 
 
-def _only(pods: tuple[str, ...]) -> tuple[str, ...]:
+def _single_pod(pods: tuple[str, ...]) -> tuple[str, ...]:
     return pods if len(pods) == 1 else ()
 
 
 def node_of_dns(facts: ClusterFacts | None) -> str | None:
     """Return the node that holds all Pods of the cluster's DNS, by their addresses; ``None`` for several."""
-    found = {
+    nodes = {
         node.name
         for address in (facts.dns_pods.value or () if facts else ())
         for node in (facts.nodes if facts else ())
         if any(address in network for network in node.pod_cidrs)
     }
-    return found.pop() if len(found) == 1 else None
+    return nodes.pop() if len(nodes) == 1 else None
 
 
 def hops(

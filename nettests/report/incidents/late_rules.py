@@ -20,15 +20,15 @@ SEVERAL = 2
 def late_rules(red: Mapping[str, CheckResult], evidence: Iterable[Evidence]) -> Iterator[Evidence]:
     """Yield that a node's rules came late, for each red check that waited for them or that they kept silent."""
     nodes = set(_late_nodes(red.values()))
-    for one in evidence if nodes else ():
-        if not one.red:
+    for clue in evidence if nodes else ():
+        if not clue.red:
             continue
-        result = red[one.check]
+        result = red[clue.check]
         late = _late(result)
-        told = {late.node} if late else _translated_by(one) if _kept_silent(result) else set()
-        for node in sorted(told & nodes):
+        proxies = {late.node} if late else _translated_by(clue) if _kept_silent(result) else set()
+        for node in sorted(proxies & nodes):
             traits = frozenset({Trait(Kind.LATE_RULES, node)})
-            yield Evidence(check=one.check, traits=traits, red=True)
+            yield Evidence(check=clue.check, traits=traits, red=True)
 
 
 def _late_nodes(red: Iterable[CheckResult]) -> Iterator[str]:
@@ -46,8 +46,8 @@ def _late(result: CheckResult) -> Late | None:
     return late_service(seen.late or "") if seen is not None else None
 
 
-def _translated_by(one: Evidence) -> set[str]:
-    return {trait.value for trait in one.traits if trait.kind is Kind.PROXY_NODE}
+def _translated_by(clue: Evidence) -> set[str]:
+    return {trait.value for trait in clue.traits if trait.kind is Kind.PROXY_NODE}
 
 
 def _kept_silent(result: CheckResult) -> bool:

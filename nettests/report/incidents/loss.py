@@ -115,13 +115,13 @@ def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...
     Loss spares most of what it could strike: how many of a trait's checks it struck tells how much is lost there,
     not whether it is there. A place is named with its protocol where both together are affected far more than either.
     """
-    scopes = [one for one in evidence if any(trait.kind in SCOPES for trait in one.traits)]
+    scopes = [clue for clue in evidence if any(trait.kind in SCOPES for trait in clue.traits)]
     having: Counter[tuple[Trait, ...]] = Counter()
     hit: Counter[tuple[Trait, ...]] = Counter()
-    for one in scopes:
-        for scope in _scopes(one.traits):
+    for clue in scopes:
+        for scope in _scopes(clue.traits):
             having[scope] += 1
-            hit[scope] += one.check in struck
+            hit[scope] += clue.check in struck
 
     def share(scope: tuple[Trait, ...]) -> float:
         return hit[scope] / having[scope]
@@ -130,12 +130,12 @@ def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...
         elsewhere = (len(struck) - hit[scope]) / max(len(scopes) - having[scope], 1)
         if hit[scope] < SHARED * len(struck) or share(scope) <= 2 * elsewhere:
             return False
-        return len(scope) == 1 or all(share(scope) > FAR_MORE * share((one,)) for one in scope)
+        return len(scope) == 1 or all(share(scope) > FAR_MORE * share((trait,)) for trait in scope)
 
-    fitting = [one for one in having if having[one] < len(scopes) and stands_out(one)]
+    fitting = [scope for scope in having if having[scope] < len(scopes) and stands_out(scope)]
     return max(
         fitting,
-        key=lambda one: (share(one), -SCOPES.index(one[0].kind), one[0].value),
+        key=lambda scope: (share(scope), -SCOPES.index(scope[0].kind), scope[0].value),
         default=(),
     )
 

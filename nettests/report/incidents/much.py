@@ -1,4 +1,4 @@
-"""Incidents about much of something: many connections, many Services, what is beside them or left of them.
+"""Incidents about large numbers: many connections, many Services, and what is beside them or left of them.
 
 Used by ``traits``, for what checks share, and by ``phrases``. Pure.
 """
@@ -15,7 +15,7 @@ REMOVED = "Services that were removed"
 
 
 def much_of(check: Check) -> str:
-    """Return of what there was much, as the subject of a sentence; nothing for all other checks."""
+    """Return what a check uses many of, as the subject of a sentence; empty for all other checks."""
     if not check.action.question.exhausts:
         return ""
     settings = check.target.settings
@@ -33,8 +33,8 @@ def much_of(check: Check) -> str:
             assert_never(crowd)
 
 
-def said_of(what: str, node: str, system: str, happens: str, *, judged: bool) -> str:
-    """Return what becomes of it, on a node or on those of a system: of connections, from a number on."""
+def amount_sentence(what: str, node: str, system: str, happens: str, *, judged: bool) -> str:
+    """Return the cause as one sentence, on one node or on the nodes of one OS."""
     where = f" on {node}" if node else f" on {system.capitalize()} nodes" if system else ""
     if not judged:
         return f"{what}{where} {happens}"

@@ -26,9 +26,9 @@ _HAPPENED = {
 def happened(results: Sequence[CheckResult]) -> str:
     """Return what most of the checks saw, as a verb."""
     seen = Counter(
-        _seen(one.observation)
-        for one in results
-        if one.observation is not None and one.verdict is not Verdict.UNKNOWN
+        _seen(result.observation)
+        for result in results
+        if result.observation is not None and result.verdict is not Verdict.UNKNOWN
     )
     if not seen:
         return UNJUDGED

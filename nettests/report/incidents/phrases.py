@@ -12,9 +12,9 @@ from nettests.model.check import Check
 from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
-from nettests.report.incidents.directions import told
+from nettests.report.incidents.directions import lost_directions
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.much import said_of
+from nettests.report.incidents.much import amount_sentence
 from nettests.report.incidents.outcomes import UNJUDGED, happened
 from nettests.report.incidents.settings import listed, rules_of
 from nettests.report.incidents.slowness import Slowness
@@ -35,14 +35,14 @@ _OF_ONE = {
     Kind.WRONG_ANSWER: "Cluster DNS answers wrongly: names resolve to {}, which is none of their targets",
     Kind.LIMITATION: "The documented limitation {} no longer shows",
 }
-"""Sentences about causes that one trait says all of."""
+"""Sentences for causes that a single trait names."""
 _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
-"""What a search for the largest packet may find that an MTU would mend."""
+"""Results of a path MTU search that a smaller MTU would repair."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
 _TO = {"other-node": " to other nodes", "outside": " to the outside"}
 _STARTS = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
 _SOME = 5
-"""One of so many answered well: what is wrong comes and goes."""
+"""With more than one good answer in so many checks, a failure is intermittent."""
 _WHOSE = {
     SourceSeen.CLIENT_POD.value: "the client Pod's",
     SourceSeen.CLIENT_NODE.value: "that of the client's node",
@@ -68,29 +68,29 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         denied = f"denies {of[Kind.DENIAL]}" if Kind.DENIAL in of else _WITH_ERRORS
         return f"Cluster DNS {denied}{_now_and_then(results)}"
     if {Kind.NEW_PODS, Kind.MANY_PODS} & of.keys():
-        return _of_pods_that_are_new(of, results, happens)
-    if {Kind.RULE, Kind.ON_NODE} & of.keys() and (cases := _of_cases(of, results, happens)):
+        return _new_pods_cause(of, results, happens)
+    if {Kind.RULE, Kind.ON_NODE} & of.keys() and (cases := _case_cause(of, results, happens)):
         return cases
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
-        return _of_dns(of, results)
+        return _dns_cause(of, results)
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
-        return _of_property(of)
+        return _property_cause(of)
     if {Kind.SIZE, Kind.MUCH} & of.keys():
-        return _of_amount(of, results, happens)
-    return f"{_subject(of)} {_either_way(of, results) or _still(results) or happens}"
+        return _amount_cause(of, results, happens)
+    return f"{_subject(of)} {_direction_outcome(of, results) or _stale_answers(results) or happens}"
 
 
-def _of_cases(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
-    """Return what becomes of one case wherever it is tested, or of several cases on one node."""
+def _case_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+    """Return the cause for one case on all nodes, or for several cases on one node."""
     if Kind.ON_NODE in of:
-        said = f": {listed(names)}" if (names := rules_of(results)) else ""
-        return f"Checks of {of[Kind.FLOW]} on {of[Kind.ON_NODE]} {happens}{said}"
+        rules = f": {listed(names)}" if (names := rules_of(results)) else ""
+        return f"Checks of {of[Kind.FLOW]} on {of[Kind.ON_NODE]} {happens}{rules}"
     return f"Pods of the case {of[Kind.RULE]} {happens}" if _only_start(results) else ""
 
 
-def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+def _direction_outcome(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     """Return what happens in which direction between two nodes, where servers' logs tell it."""
-    ways = told(results)
+    ways = lost_directions(results)
     if len(ways) == 1 and {Kind.DIRECTION, Kind.POD_ROUTE} & of.keys():
         return "do not arrive, and those back do"
     if len(ways) > 1 and {Kind.LINK, Kind.POD_PAIR} & of.keys():
@@ -98,18 +98,20 @@ def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     return ""
 
 
-def _of_amount(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
-    """Return what becomes of large packets, or of many connections or Services."""
+def _amount_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+    """Return the cause for large packets, or for many connections or Services."""
     if Kind.SIZE in of:
-        return _of_size(of, results, happens)
+        return _size_cause(of, results, happens)
     node, system = of.get(Kind.SOURCE_NODE, ""), of.get(Kind.SOURCE_OS, "")
-    return said_of(of[Kind.MUCH], node, system, happens, judged=happens != UNJUDGED)
+    return amount_sentence(of[Kind.MUCH], node, system, happens, judged=happens != UNJUDGED)
 
 
-def _still(results: Sequence[CheckResult]) -> str:
+def _stale_answers(results: Sequence[CheckResult]) -> str:
     """Return who answers at Services whose rules did not follow a change, where that is what most of the checks saw."""
-    stale = [one.observation for one in results if one.observation and one.observation.stale]
-    names = Counter(name for one in stale for name in one.backends)
+    stale = [
+        result.observation for result in results if result.observation and result.observation.stale
+    ]
+    names = Counter(name for observation in stale for name in observation.backends)
     if 2 * len(stale) <= len(results):
         return ""
     if not names:
@@ -119,85 +121,89 @@ def _still(results: Sequence[CheckResult]) -> str:
     )
 
 
-def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     """Return which sizes do not pass, and the MTU that would fit, where the search for it says."""
     rest = dict(of)
     rest.pop(Kind.SIZE)
     protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
-    found = limits_of(results)
-    if not found:
+    limits = limits_of(results)
+    if not limits:
         beside = "" if happens == UNJUDGED else ", and small ones arrive"
         return f"{_subject(rest, f'Large {protocol}packets')} {happens}{beside}"
     carried = f"{protocol}packets" if protocol else "Packets"
-    subject = _subject(rest, f"{carried} above {min(found):,} bytes")
-    told = any(one.finding is SizeFinding.CLAMP for one in _sizes(results))
-    verb = "arrive only once senders are told" if told else "vanish, and small ones arrive"
-    return f"{subject} {verb}: an MTU of {min(found):,} bytes for Pods would fit"
+    subject = _subject(rest, f"{carried} above {min(limits):,} bytes")
+    clamped = any(size.finding is SizeFinding.CLAMP for size in _sizes(results))
+    verb = "arrive only once senders are told" if clamped else "vanish, and small ones arrive"
+    return f"{subject} {verb}: an MTU of {min(limits):,} bytes for Pods would fit"
 
 
 def limits_of(results: Sequence[CheckResult]) -> tuple[int, ...]:
     """Return the largest packets that passed where larger ones did not, as the checks that searched for them say."""
-    searched = (one for one in _sizes(results) if one.finding in _LIMITED)
-    return tuple(one.passes for one in searched)
+    searched = (size for size in _sizes(results) if size.finding in _LIMITED)
+    return tuple(size.passes for size in searched)
 
 
 def _sizes(results: Sequence[CheckResult]) -> Iterator[PathSize]:
-    for one in results:
-        if one.observation is not None and one.observation.path_size is not None:
-            yield one.observation.path_size
+    for result in results:
+        if result.observation is not None and result.observation.path_size is not None:
+            yield result.observation.path_size
 
 
-def _of_pods_that_are_new(
-    of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str
-) -> str:
+def _new_pods_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     """Return what new Pods on a node do not reach, and whether only where many are made at once."""
     node = of.get(Kind.NEW_PODS) or of[Kind.MANY_PODS]
-    said = _first_packets(node, results) or f"New Pods on {node} {happens}"
-    return said if Kind.NEW_PODS in of else f"{said} where many are made at once"
+    sentence = _first_packets(node, results) or f"New Pods on {node} {happens}"
+    return sentence if Kind.NEW_PODS in of else f"{sentence} where many are made at once"
 
 
 def _first_packets(node: str, results: Sequence[CheckResult]) -> str:
     """Return what new Pods on a node did not reach at first, and for how long at most; nothing if they said no such thing."""
-    details = [last_detail(one.observation) for one in results if one.observation]
-    told = [one for one in map(lateness, details) if one]
-    if not told:
+    details = [last_detail(result.observation) for result in results if result.observation]
+    delays = [delay for delay in map(lateness, details) if delay]
+    if not delays:
         if never := Counter(filter(None, map(lacked, details))).most_common(1):
             return f"New Pods on {node} reach {never[0][0]}"
         lost = Counter(filter(None, map(lost_later, details))).most_common(1)
         return f"New Pods on {node} lose requests to {lost[0][0]}" if lost else ""
-    what = Counter(one.what for one in told).most_common(1)[0][0]
-    seconds = max(one.seconds for one in told)
-    return _of_new_pods(node, Lateness(what=what, seconds=seconds))
+    what = Counter(delay.what for delay in delays).most_common(1)[0][0]
+    seconds = max(delay.seconds for delay in delays)
+    return _new_pods_sentence(node, Lateness(what=what, seconds=seconds))
 
 
-def _of_new_pods(node: str, late: Lateness) -> str:
+def _new_pods_sentence(node: str, late: Lateness) -> str:
     return f"New Pods on {node} reach {late.what} for their first {late.seconds:.0f} s"
 
 
 def _now_and_then(results: Sequence[CheckResult]) -> str:
     """Return that checks were also answered well, as the end of a sentence."""
-    seen = [one.observation for one in results if one.observation]
-    well = sum(any(attempt.outcome.positive for attempt in one.attempts) for one in seen)
+    seen = [result.observation for result in results if result.observation]
+    well = sum(
+        any(attempt.outcome.positive for attempt in observation.attempts) for observation in seen
+    )
     return " now and then" if well * _SOME > len(seen) else ""
 
 
 def _why_not_started(results: Sequence[CheckResult]) -> str:
-    """Return the reason that most of the Pods have which the checks depend on."""
-    said = (not_started(one.distrust) for one in results)
-    reasons = Counter(reason for _, reason in {(one.pod, one.reason) for one in said if one})
+    """Return the most frequent reason why Pods that the checks depend on did not start."""
+    failures = (not_started(result.distrust) for result in results)
+    reasons = Counter(
+        reason for _, reason in {(failure.pod, failure.reason) for failure in failures if failure}
+    )
     return f": {reasons.most_common(1)[0][0]}" if reasons else ""
 
 
 def _only_start(results: Sequence[CheckResult]) -> bool:
     """Whether all checks are about a Pod of their own, and none about a configuration."""
-    return all(one.check and one.check.action.question is Question.START for one in results)
+    return all(
+        result.check and result.check.action.question is Question.START for result in results
+    )
 
 
-def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
-    observed = [one.observation for one in results if one.observation is not None]
-    if observed and not any(one.trusted for one in observed):
+def _dns_cause(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+    observed = [result.observation for result in results if result.observation is not None]
+    if observed and not any(observation.trusted for observation in observed):
         return f"Checks of the cluster DNS cannot be judged{_where(of)}"
-    seen = Counter(one.outcome for one in observed)
+    seen = Counter(observation.outcome for observation in observed)
     outcome = seen.most_common(1)[0][0] if seen else None
     verb = {
         Outcome.NXDOMAIN: "denies names that exist",
@@ -224,18 +230,18 @@ def _where(of: Mapping[Kind, str]) -> str:
     return "".join(parts)
 
 
-def _of_property(of: Mapping[Kind, str]) -> str:
+def _property_cause(of: Mapping[Kind, str]) -> str:
     rest: dict[Kind, str] = {**of}
     name = rest.pop(Kind.PROPERTY, "source address")
     if seen := rest.pop(Kind.SEEN_AS, ""):
         return f"Servers see another source address than {_WHOSE.get(seen, seen)}{_where(rest)}"
-    said = {
+    sentences = {
         WITNESSED: "Captures show other packets than servers and configurations tell of",
         "source address": "Servers see another source address than documented",
         "session affinity": "Session affinity is not kept",
         "distribution": "Connections are not distributed over backends as documented",
     }
-    return said[name] + _where(rest)
+    return sentences[name] + _where(rest)
 
 
 def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
@@ -246,7 +252,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
     else:
         carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
     if Kind.TARGET in of and {Kind.ENTERED, Kind.NODE} & of.keys():
-        return _of_paths(rest, carried)
+        return _path_subject(rest, carried)
     for kind, text in (
         (Kind.LINK, "{carried} between nodes {value}"),
         (Kind.DIRECTION, "{carried} from node {value}"),
@@ -277,10 +283,10 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
             if "{carried}" in text:
                 rest.pop(Kind.PROTOCOL, None)
             return text.format(carried=carried, value=value) + _where(rest)
-    return _of_paths(rest, carried)
+    return _path_subject(rest, carried)
 
 
-def _of_paths(of: dict[Kind, str], carried: str) -> str:
+def _path_subject(of: dict[Kind, str], carried: str) -> str:
     """Return the subject of what no single node, Pod or rule names."""
     if Kind.TARGET in of:
         kind = of.pop(Kind.TARGET)
@@ -323,7 +329,7 @@ def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ..
         return message, ()
     source, target = check.source.node, check.target.node
     if speaks_of_first_packets(check) and source and (late := lateness(message)):
-        return _of_new_pods(source, late), (Trait(Kind.NEW_PODS, source),)
+        return _new_pods_sentence(source, late), (Trait(Kind.NEW_PODS, source),)
     nodes = dict.fromkeys(node for node in (source, target) if node)
     if check.action.question.has_path and source and target and source != target:
         trait = Trait(Kind.DIRECTION, f"{source} → {target}")

@@ -180,19 +180,19 @@ class Explanation:
 def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
     """Return the causes, most explaining first; red checks in none of them stay unexplained."""
     candidates = _candidates(evidence)
-    left = {one.check for one in evidence if one.red}
-    found: list[Explanation] = []
+    left = {clue.check for clue in evidence if clue.red}
+    explanations: list[Explanation] = []
     while left:
-        best = max(candidates, key=lambda one: one.rank(left), default=None)
-        if best is None or not _tells(taken := best.red & left):
+        best = max(candidates, key=lambda candidate: candidate.rank(left), default=None)
+        if best is None or not _has_cause(taken := best.red & left):
             break
-        ordered = tuple(dict.fromkeys(one.check for one in evidence if one.check in taken))
-        found.append(Explanation(traits=best.traits, checks=ordered))
+        ordered = tuple(dict.fromkeys(clue.check for clue in evidence if clue.check in taken))
+        explanations.append(Explanation(traits=best.traits, checks=ordered))
         left -= taken
-    return tuple(found)
+    return tuple(explanations)
 
 
-def _tells(checks: Collection[str]) -> bool:
+def _has_cause(checks: Collection[str]) -> bool:
     """Whether so many checks have a cause in common; one member of the fleet has, beside those of all other nodes."""
     return len(checks) >= FEWEST or any(map(member_of, checks))
 
@@ -213,20 +213,20 @@ def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
     """Return every combination of traits that red checks have and no green one has."""
     red: dict[tuple[Trait, ...], set[str]] = {}
     places: dict[tuple[Trait, ...], int] = {}
-    for one in evidence:
-        if one.red:
-            for place, traits in _combinations(one.traits):
-                red.setdefault(traits, set()).add(one.check)
+    for clue in evidence:
+        if clue.red:
+            for place, traits in _combinations(clue.traits):
+                red.setdefault(traits, set()).add(clue.check)
                 places[traits] = place
     contradicted: set[tuple[Trait, ...]] = set()
     silent: Counter[tuple[Trait, ...]] = Counter()
     struck = frozenset(trait for traits in red for trait in traits)
-    for one in evidence:
-        if one.red:
+    for clue in evidence:
+        if clue.red:
             continue
         # What no red check has a part in explains none: of thousands of green members few are looked at closely.
-        for _, traits in _combinations(one.traits & struck):
-            if one.green:
+        for _, traits in _combinations(clue.traits & struck):
+            if clue.green:
                 contradicted.add(traits)
             else:
                 silent[traits] += 1

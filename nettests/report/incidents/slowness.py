@@ -52,8 +52,8 @@ def find_slowness(
     ]
     least = min(answered, default=0.0)
     new_pods = {result.id for result in _new_pods_without_names(red, scope)}
-    new_pods |= {one.check for one in ways if least >= CONNECT_SECONDS and _leads(one, scope)}
-    overdue = {one.check for one in evidence if one.red and scope and {*scope} <= one.traits}
+    new_pods |= {way.check for way in ways if least >= CONNECT_SECONDS and _is_late(way, scope)}
+    overdue = {clue.check for clue in evidence if clue.red and scope and {*scope} <= clue.traits}
     overdue &= {result.id for result in red if _gave_up(result, least)}
     ids = {result.id for result in struck} | new_pods | overdue
     return Slowness(
@@ -68,7 +68,7 @@ def _alone(slow: Sequence[CheckResult], red: Sequence[CheckResult]) -> bool:
     return any(member_of(check.id) for check in slow) and not any(map(lossy, red))
 
 
-def _leads(way: Evidence, scope: Sequence[Trait]) -> bool:
+def _is_late(way: Evidence, scope: Sequence[Trait]) -> bool:
     """Whether a way is one of those that are late; new Pods use TCP alone."""
     return all(
         trait in way.traits or trait == Trait(Kind.PROTOCOL, Protocol.TCP.value) for trait in scope

@@ -74,7 +74,7 @@ def next_step_of(
     if Kind.SEARCH_LIST in of:
         return _at_search_list(facts, of[Kind.SEARCH_LIST])
     if route := of.get(Kind.POD_ROUTE) or of.get(Kind.POD_PAIR):
-        return "; ".join(_at_route(facts, one) for one in _each_way(route))
+        return "; ".join(_at_route(facts, way) for way in _each_way(route))
     if Kind.SIZE in of:
         return _at_mtu(results, facts)
     if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys() or (
@@ -93,10 +93,10 @@ def next_step_of(
 
 def _at_mtu(results: Sequence[CheckResult], facts: ClusterFacts | None) -> str:
     """Return what to do about a size: an MTU where one was found, with what encapsulation takes of the nodes' packets."""
-    found = limits_of(results)
-    if not found:
+    limits = limits_of(results)
+    if not limits:
         return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
-    largest = min(found)
+    largest = min(limits)
     on_wire = ""
     if _encapsulates(facts):
         on_wire = f" (the way between nodes carries {largest + VXLAN:,} bytes, of which VXLAN takes {VXLAN})"
@@ -169,15 +169,15 @@ def _at_search_list(facts: ClusterFacts | None, name: str) -> str:
 
 def _each_way(route: str) -> tuple[str, ...]:
     """Return a route, or both of a pair of nodes."""
-    one, both, other = route.partition(" ↔ ")
-    return (f"{one} → {other}", f"{other} → {one}") if both else (route,)
+    first, both, second = route.partition(" ↔ ")
+    return (f"{first} → {second}", f"{second} → {first}") if both else (route,)
 
 
 def _at_route(facts: ClusterFacts | None, route: str) -> str:
     """Return where to look when a node does not get through to the Pods of another."""
     start, _, end = route.partition(" → ")
-    known = _named(facts, end)
-    networks = " and ".join(map(str, known.pod_cidrs)) if known else ""
+    target = _named(facts, end)
+    networks = " and ".join(map(str, target.pod_cidrs)) if target else ""
     network = f"the Pod network of {end}" + (f" ({networks})" if networks else "")
     node = _named(facts, start)
     windows = node is not None and node.os is OS.WINDOWS

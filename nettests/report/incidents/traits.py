@@ -1,4 +1,4 @@
-"""What a check has a part in: nodes, pair, direction, protocol, the Service proxy of a node, cluster DNS …
+"""What a check involves: nodes, pair, direction, protocol, the Service proxy of a node, cluster DNS …
 
 First step towards incidents. Pure, and from the check alone: what was observed decides which checks are
 red, never which traits they have. A check that reads configuration or queries the API server has no path,
@@ -25,7 +25,7 @@ from nettests.report.incidents.much import much_of
 
 
 class Kind(StrEnum):
-    """Of what a trait speaks; the values are keys of ``traits`` in ``results.json``."""
+    """What a trait is about; the values are keys of ``traits`` in ``results.json``."""
 
     DNS = "dns"
     """The cluster's DNS has a part in the answer."""
@@ -109,9 +109,9 @@ class Kind(StrEnum):
     WRONG_ANSWER = "wrong-answer"
     """An address that names resolve to, and that is none of their targets'."""
     DENIAL = "denial"
-    """The cluster's DNS says of names that exist that they do not."""
+    """The cluster's DNS denies names that exist."""
     DNS_ERRORS = "dns-errors"
-    """The cluster's DNS says of names of the cluster's own that it could not find out."""
+    """The cluster's DNS answers SERVFAIL for names of the cluster's own."""
     SETTINGS = "settings"
     """Whose configuration deviates: a node's, or the cluster's."""
     NEW_PODS = "new-pods"
@@ -121,7 +121,7 @@ class Kind(StrEnum):
     NOT_STARTED = "not-started"
     """A node on which Pods of the run did not become Ready."""
     NOT_CREATED = "not-created"
-    """Why the API server took Pods of the run not, in its words."""
+    """Why the API server refused to create Pods of the run, in its words."""
     LIMITATION = "limitation"
     RULE = "rule"
     FLOW = "flow"
@@ -244,7 +244,7 @@ def targets_service(check: Check) -> bool:
 
 
 def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
-    """Yield the nodes between which packets pass; whose name is resolved alone is sent none."""
+    """Yield the nodes between which packets pass; a name that is only resolved is sent none."""
     source, target = check.source, check.target
     if check.action.question is Question.RESOLVE:
         yield Kind.SOURCE_NODE, source.node or ""

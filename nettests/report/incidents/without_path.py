@@ -18,11 +18,11 @@ def without_path(
     red: Mapping[str, CheckResult], evidence: Iterable[Evidence]
 ) -> Iterator[Evidence]:
     """Yield, for each red check that nothing but its own case decided, its flow and its node."""
-    for one in evidence:
-        kinds = {trait.kind for trait in one.traits}
-        if not one.red or Kind.RULE not in kinds or kinds & _TOLD_BY_PACKETS:
+    for clue in evidence:
+        kinds = {trait.kind for trait in clue.traits}
+        if not clue.red or Kind.RULE not in kinds or kinds & _TOLD_BY_PACKETS:
             continue
-        check = red[one.check].check
+        check = red[clue.check].check
         if check is not None and check.source.node:
             traits = {Trait(Kind.FLOW, check.flow), Trait(Kind.ON_NODE, check.source.node)}
-            yield Evidence(check=one.check, traits=frozenset(traits), red=True)
+            yield Evidence(check=clue.check, traits=frozenset(traits), red=True)

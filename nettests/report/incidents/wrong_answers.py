@@ -29,27 +29,29 @@ def wrong_answers(red: Sequence[CheckResult]) -> Iterator[Evidence]:
     """Yield, for each red check, the wrong addresses that it was led to."""
     addresses = sorted(
         {
-            one
+            address
             for result in red
             if result.observation
-            for one in result.observation.unexpected_addresses
+            for address in result.observation.unexpected_addresses
         }
     )
     for result in red:
         for address in addresses:
-            if _led_to(result, address):
+            if _resolved_to(result, address):
                 trait = Trait(Kind.WRONG_ANSWER, address)
                 yield Evidence(check=result.id, traits=frozenset({trait}), red=True)
 
 
-def _led_to(result: CheckResult, address: str) -> bool:
+def _resolved_to(result: CheckResult, address: str) -> bool:
     check, seen = result.check, result.observation
     if check is None or seen is None:
         return False
     if address in seen.unexpected_addresses:
         return True
     if check.target.descriptor.naming is Naming.ABSENT:
-        return seen.outcome is Outcome.RESOLVED  # nobody told to what; the name should not be there
+        return (
+            seen.outcome is Outcome.RESOLVED
+        )  # it is not recorded to what; the name should not exist
     # sample: Get "http://198.51.100.10:82/whoami": dial tcp 198.51.100.10:82: connect: connection refused
     return check.target.descriptor.by_name and f"{address}:" in last_detail(seen)
 
@@ -60,34 +62,40 @@ def denials(red: Sequence[CheckResult]) -> Iterator[Evidence]:
     A name that needs the search list may be denied for want of it, which is another cause.
     """
     denied = [
-        one for one in red if one.check and queries_cluster_dns(one.check) and _was_denied(one)
+        result
+        for result in red
+        if result.check and queries_cluster_dns(result.check) and _was_denied(result)
     ]
-    nodes = {one.check.source.node for one in denied if one.check and _in_full(one.check)}
-    for one in red:
-        check = one.check
+    nodes = {
+        result.check.source.node for result in denied if result.check and _in_full(result.check)
+    }
+    for result in red:
+        check = result.check
         if check is None or check.source.node not in nodes:
             continue
-        if one in denied or (looks_names_up(check) and one.verdict is Verdict.FAIL):
-            yield Evidence(check=one.id, traits=frozenset({DENIAL}), red=True)
+        if result in denied or (looks_names_up(check) and result.verdict is Verdict.FAIL):
+            yield Evidence(check=result.id, traits=frozenset({DENIAL}), red=True)
 
 
 def errors(red: Sequence[CheckResult]) -> Iterator[Evidence]:
     """Yield the red checks to which the cluster's DNS said that it could not find out a name of the cluster's own."""
-    for one in red:
-        check = one.check
+    for result in red:
+        check = result.check
         if check is None or not queries_cluster_dns(check) or is_named_outside(check):
             continue
-        if check.target.descriptor.naming is Naming.CLUSTER and _was_told(one, Outcome.SERVFAIL):
-            yield Evidence(check=one.id, traits=frozenset({ERRORS}), red=True)
+        if check.target.descriptor.naming is Naming.CLUSTER and _saw_outcome(
+            result, Outcome.SERVFAIL
+        ):
+            yield Evidence(check=result.id, traits=frozenset({ERRORS}), red=True)
 
 
 def _was_denied(result: CheckResult) -> bool:
     if result.check is None or result.check.claim.outcome is Outcome.NXDOMAIN:
         return False
-    return _was_told(result, Outcome.NXDOMAIN)
+    return _saw_outcome(result, Outcome.NXDOMAIN)
 
 
-def _was_told(result: CheckResult, what: Outcome) -> bool:
+def _saw_outcome(result: CheckResult, what: Outcome) -> bool:
     seen = result.observation
     return seen is not None and what in {
         seen.outcome,

@@ -50,10 +50,10 @@ def test_nothing_of_it_is_left_and_nothing_comes_again(
 
     def end(access: Access) -> None:
         if not killed:
-            delete_run(access.connection, marks, access.made, wait=10, namespace="default")
+            delete_run(access.connection, marks, access.created, wait=10, namespace="default")
             return
         (place,) = find(access.connection, seconds=0.2)
-        assert (place.namespace, place.own, place.removable) == ("default", False, True)
+        assert (place.namespace, place.own_namespace, place.removable) == ("default", False, True)
         assert remove(access.connection, [place], wait=10) == {}
 
     async def run(running: Running) -> None:

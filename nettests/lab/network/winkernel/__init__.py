@@ -1,7 +1,7 @@
 """What programs the Services of a Windows node: kube-proxy's proxier for kernelspace mode, ``pkg/proxy/winkernel``.
 
-``proxier`` has HNS program load balancers, ``endpoint_choice`` says who is a backend, ``load_balancer`` is what
-comes out. ``switch_rules``, beside this package, makes packets of it. Pure.
+``proxier`` has HNS program load balancers, ``endpoint_choice`` chooses backends, ``load_balancer`` has the values.
+``switch_rules``, beside this package, renders them as rules. Pure.
 """
 
 from nettests.lab.network.winkernel.held import Hns

@@ -21,7 +21,7 @@ class Choice:
 
     backends: tuple[Reference, ...]
     local: tuple[Reference, ...]
-    """Those of which HNS has an endpoint on this node, whatever node their endpoint names."""
+    """Backends with an HNS endpoint on this node, whatever node their EndpointSlice names."""
     internal_port: int
     """The port at which all are dialled."""
     outside: bool
@@ -29,9 +29,9 @@ class Choice:
     remote: frozenset[Address]
     """Addresses among them for which HNS gets remote endpoints."""
     borrowed: tuple[Backend, ...] = ()
-    """Those that name this node, where HNS knows their address from elsewhere alone."""
+    """Backends that name this node, while HNS has only a remote endpoint for their address."""
     available: bool
-    """Load balancers for clients from outside may be made; those that are there stay either way."""
+    """Load balancers for clients from outside may be created; existing ones stay in any case."""
 
 
 def choose(
@@ -43,53 +43,59 @@ def choose(
 ) -> Choice:
     """Choose among the endpoints; ``remote`` are addresses that HNS has remote endpoints for.
 
-    ``internal_port`` is the one that was found before, 0 if none was: up to 1.33 it stays, and is the
-    Service's own target port where that is a number; from then on the last endpoint's counts.
+    ``internal_port`` is the earlier choice, 0 without one: up to 1.33 it stays, and is the Service's own target
+    port where that is a number; from then on the last endpoint's counts.
     """
     kept, available = _serving(service, host, features)
     backends: list[Reference] = []
     local: list[Reference] = []
     outside = False
-    for one in kept:
+    for endpoint in kept:
         if features.last_internal_port or not internal_port:
-            internal_port = one.port
-        own, here = host.endpoint_at(one.address), is_here(one, host)
-        if one.address.version == 6 and not features.required_families:
-            own = (
-                None  # of a local endpoint kube-proxy read the first address alone (before #115503)
-            )
-        if own is None and one.node_address and features.host_network_backends and here:
-            own = str(one.address)
-        if own is None and here and one.address not in remote:
+            internal_port = endpoint.port
+        endpoint_id, here = host.endpoint_at(endpoint.address), is_here(endpoint, host)
+        if endpoint.address.version == 6 and not features.required_families:
+            # kube-proxy read only the first address of a local endpoint (before #115503)
+            endpoint_id = None
+        if (
+            endpoint_id is None
+            and endpoint.node_address
+            and features.host_network_backends
+            and here
+        ):
+            endpoint_id = str(endpoint.address)
+        if endpoint_id is None and here and endpoint.address not in remote:
             # kubernetes/kubernetes#126795: the node's own address is no endpoint of HNS
             continue
-        outside |= features.source_vip and not here and host.is_outside(one.address)
-        backends.append((own or str(one.address), one))
-        if own is not None:
+        outside |= features.source_vip and not here and host.is_outside(endpoint.address)
+        backends.append((endpoint_id or str(endpoint.address), endpoint))
+        if endpoint_id is not None:
             local.append(backends[-1])
-    mine = {one.address for _, one in local}
+    local_addresses = {endpoint.address for _, endpoint in local}
     return Choice(
         backends=tuple(backends),
         local=tuple(local),
         internal_port=internal_port,
         outside=outside,
-        remote=frozenset(one.address for _, one in backends) - mine,
+        remote=frozenset(endpoint.address for _, endpoint in backends) - local_addresses,
         borrowed=tuple(
-            one for _, one in backends if is_here(one, host) and one.address not in mine
+            endpoint
+            for _, endpoint in backends
+            if is_here(endpoint, host) and endpoint.address not in local_addresses
         ),
         available=available,
     )
 
 
-def is_here(one: Backend, host: Host) -> bool:
+def is_here(endpoint: Backend, host: Host) -> bool:
     """Whether the endpoint names this node, which need not be where its address is."""
-    return one.node == host.name
+    return endpoint.node == host.name
 
 
 def _serving(
     service: ServicePort, host: Host, features: SwitchFeatures
 ) -> tuple[tuple[Backend, ...], bool]:
-    """Return the endpoints that are used, and whether they are good for clients from outside."""
+    """Return the endpoints that are used, and whether clients from outside may use them."""
     outer = service.external_traffic_local and features.external_traffic_local
     inner = service.internal_traffic_local and features.internal_traffic_local
     if features.terminating_everywhere:
@@ -98,8 +104,10 @@ def _serving(
         return tuple(_ready(service, features)), True
     requested = [endpoint for endpoint in service.endpoints if not outer or is_here(endpoint, host)]
     balanced = bool(service.ingress_addresses)
-    leaving = balanced and all(one.terminating for one in requested if one.ready or one.terminating)
-    silent = balanced and not any(one.serving for one in requested)
+    leaving = balanced and all(
+        endpoint.terminating for endpoint in requested if endpoint.ready or endpoint.terminating
+    )
+    silent = balanced and not any(endpoint.serving for endpoint in requested)
     kept = tuple(
         endpoint
         for endpoint in service.endpoints

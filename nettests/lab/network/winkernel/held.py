@@ -1,6 +1,6 @@
 """What HNS of one Windows node holds: load balancers by their ids, and the endpoints that kube-proxy made or deleted.
 
-Kept by ``proxier``, which decides what there is; it outlives kube-proxy's process. Pure, and not without memory.
+Kept by ``proxier``, which decides what there is; it outlives kube-proxy's process. Stateful, without side effects.
 """
 
 from collections.abc import Iterable
@@ -19,11 +19,11 @@ class Hns:
         self.remote: dict[Address, str] = {}
         """Remote endpoints by address, which kube-proxy makes for backends elsewhere; one recreated has another id."""
         self.lost: set[str] = set()
-        """Endpoints of Pods of this node that kube-proxy deleted, because a slice told them elsewhere."""
+        """Endpoints of Pods of this node that kube-proxy deleted, because a slice named another node."""
 
     @property
     def balancers(self) -> tuple[LoadBalancer, ...]:
-        """What is there, in the order in which it was made."""
+        """The load balancers, in order of creation."""
         return tuple(self._held.values())
 
     @property
@@ -53,17 +53,19 @@ class Hns:
             self.remote[address] = f"{address}/{self._next}"
 
     def lose(self, addresses: Iterable[Address], host: Host) -> None:
-        """Delete the local endpoints at addresses that no slice tells any more of other nodes.
+        """Delete the local endpoints at addresses that slices no longer list for other nodes.
 
-        kube-proxy counts who uses remote endpoints alone, and looks them up in HNS by the address: an endpoint of a Pod here
-        goes, too, where a slice by hand did not name its node.
+        kube-proxy counts who uses remote endpoints alone, and looks them up in HNS by the address: an endpoint of
+        a Pod here goes, too, where a slice by hand did not name its node.
         """
         self.lost |= {host.endpoints[address] for address in addresses if address in host.endpoints}
 
     def without_lost(self, host: Host) -> Host:
-        """Return the node without the endpoints that were deleted; what the plugin took away is forgotten."""
+        """Return the node without deleted endpoints; endpoints that the plugin removed are forgotten."""
         self.lost &= set(host.endpoints.values())
-        there = {one: number for one, number in host.endpoints.items() if number not in self.lost}
+        there = {
+            address: number for address, number in host.endpoints.items() if number not in self.lost
+        }
         return replace(host, endpoints=there)
 
     def delete(self, number: int) -> None:

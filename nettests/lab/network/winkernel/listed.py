@@ -1,7 +1,7 @@
-"""Which addresses EndpointSlices named elsewhere and do not name any more: kube-proxy deletes HNS' endpoints at them.
+"""Addresses that EndpointSlices no longer list for other nodes: kube-proxy deletes HNS' endpoints at them.
 
-Mirrors ``endpointsMapChange`` of ``pkg/proxy/winkernel``: slices are remembered whether there is a Service or not. Part of
-``winkernel``; what is deleted is said in ``proxier``. Not without memory, and otherwise pure.
+Mirrors ``endpointsMapChange`` of ``pkg/proxy/winkernel``: slices are remembered whether there is a Service or not.
+Part of ``winkernel``; ``proxier`` deletes the endpoints. Stateful, without side effects.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from nettests.lab.topology import Address, Backend, ServicePort
 Name = tuple[str, str]
 """Namespace and name of a Service."""
 Orphaned = Mapping[Name, Iterable[Backend]]
-"""What slices list of Services that are not there."""
+"""Endpoints in slices of Services that do not exist."""
 NONE: Orphaned = MappingProxyType({})
 
 
@@ -29,8 +29,8 @@ class Listed:
     def change_to(
         self, services: Mapping[Name, Sequence[ServicePort]], orphaned: Orphaned, host: Host
     ) -> frozenset[Address]:
-        """Take what slices list now; return the addresses that those of a Service listed before and do not any more."""
-        before, known = self._elsewhere, self._services
+        """Take the current slices; return the addresses that a Service's slices no longer list."""
+        before, previous = self._elsewhere, self._services
         self._services = services
         self._elsewhere = {
             name: _elsewhere(backends, host)
@@ -38,8 +38,8 @@ class Listed:
             if name not in services
         }
         for name, ports in services.items():
-            same = name in known and len(known[name]) == len(ports)
-            if same and all(map(is_, known[name], ports)):
+            same = name in previous and len(previous[name]) == len(ports)
+            if same and all(map(is_, previous[name], ports)):
                 self._elsewhere[name] = before[name]
             else:
                 listed = (endpoint for port in ports for endpoint in port.endpoints)
@@ -57,13 +57,13 @@ def _elsewhere(backends: Iterable[Backend], host: Host) -> frozenset[Address]:
 
 
 def name_of(port: ServicePort) -> Name:
-    """Return the name of the Service that a port is of."""
+    """Return the name of a port's Service."""
     return port.namespace, port.service
 
 
 def by_service(ports: Iterable[ServicePort]) -> dict[Name, list[ServicePort]]:
-    """Return ports by the Service that they are of."""
-    found: dict[Name, list[ServicePort]] = {}
+    """Return ports by their Service."""
+    grouped: dict[Name, list[ServicePort]] = {}
     for port in ports:
-        found.setdefault(name_of(port), []).append(port)
-    return found
+        grouped.setdefault(name_of(port), []).append(port)
+    return grouped

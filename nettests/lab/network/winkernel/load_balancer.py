@@ -1,7 +1,7 @@
-"""The load balancers of one Windows node: what HNS is told to program, and what its switch makes of it. Values.
+"""The load balancers of one Windows node: what HNS has to program, and what its switch does with it. Values.
 
-``proxier`` decides which there are, from Services and endpoints; ``switch_rules`` renders them, and
-``hns`` shows them. How a policy becomes packets is not said here.
+``proxier`` decides which there are, from Services and endpoints; ``switch_rules`` renders them, and ``hns`` shows
+them. How a policy becomes packets is not said here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -73,9 +73,9 @@ class LoadBalancer:
     by_client: bool = False
     """Distribute by source address only (session affinity)."""
     forgets: int | None = None
-    """Seconds after which a client is given a backend anew; ``None`` where a hash knows it for good."""
+    """Seconds after which a client may get another backend; ``None`` where a hash decides for good."""
     allowed: tuple[Network, ...] = ()
-    """Who may use it; everybody if empty."""
+    """Allowed clients; all if empty."""
     preserved: bool = False
     """The destination is left as it is: a backend gets the packet addressed to the frontend."""
 
@@ -88,7 +88,7 @@ class LoadBalancer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontend:
-    """What clients dial of one Service port."""
+    """One address, protocol and port of a Service port, as clients dial it."""
 
     address: Address
     protocol: str
@@ -106,7 +106,7 @@ class Host:
     remote_subnets: tuple[tuple[Network, Address], ...] = ()
     """Pod ranges of the other nodes with those nodes' addresses (RemoteSubnetRoute)."""
     pod_cidr: Network | None = None
-    """Whose addresses are taken for endpoints of HNS, beside ``endpoints``."""
+    """The node's pod range; its addresses count as endpoints of HNS, beside ``endpoints``."""
     endpoints: Mapping[Address, str] = field(default_factory=dict)
     """Local endpoints of HNS by their addresses; one with two addresses is one endpoint."""
 
@@ -129,7 +129,7 @@ class Rewriting:
     always: bool = False
 
     def applied(self, balancers: Iterable[LoadBalancer]) -> tuple[LoadBalancer, ...]:
-        """Return what the switch makes of the load balancers."""
+        """Return the load balancers as the switch applies them."""
         return tuple(
             replace(balancer, source=Source.VIP if balancer.source_vip else Source.NODE)
             if self.always and balancer.source is Source.KEPT
@@ -148,18 +148,20 @@ def refused_frontends(
     """
     if not switch_features(node, profile).refuse_empty:
         return ()
-    found: list[Frontend] = []
+    refused: list[Frontend] = []
     for service in table:
         protocol = service.protocol.lower()
         if service.backends or protocol not in SWITCHED:
             continue
-        found.extend(
+        refused.extend(
             Frontend(address=address, protocol=protocol, port=service.port)
             for address in (service.cluster_ip, *service.outer_addresses)
         )
         if service.node_port is not None:
-            found.append(Frontend(address=node.address, protocol=protocol, port=service.node_port))
-    return tuple(found)
+            refused.append(
+                Frontend(address=node.address, protocol=protocol, port=service.node_port)
+            )
+    return tuple(refused)
 
 
 def with_host_rules(
@@ -172,10 +174,10 @@ def with_host_rules(
 
 
 def with_host_rule(
-    one: LoadBalancer, node: NodeSpec, features: SwitchFeatures
+    balancer: LoadBalancer, node: NodeSpec, features: SwitchFeatures
 ) -> tuple[LoadBalancer, ...]:
     """Return a load balancer, and what VFP derives of it if it is that of a ClusterIP."""
-    if not features.host_rules or one.kind != CLUSTER_IP:
-        return (one,)
-    source = Source.NODE if one.source_vip in {None, node.address} else Source.VIP
-    return one, replace(one, kind=HOST_RULE, ports=(Port.HOST,), source=source)
+    if not features.host_rules or balancer.kind != CLUSTER_IP:
+        return (balancer,)
+    source = Source.NODE if balancer.source_vip in {None, node.address} else Source.VIP
+    return balancer, replace(balancer, kind=HOST_RULE, ports=(Port.HOST,), source=source)

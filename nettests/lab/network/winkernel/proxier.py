@@ -1,8 +1,8 @@
 """kube-proxy in kernelspace mode on one node, in one family: Service table in, HNS load balancers out.
 
-Pure, and not without memory: what HNS holds from before decides with the new table. Mirrors
-``syncProxyRules`` and ``manageLoadbalancer`` of ``pkg/proxy/winkernel`` (1.36; what older versions do
-otherwise is a feature). ``endpoint_choice`` says who is a backend, ``load_balancer`` what comes out.
+Stateful, without side effects: the result depends on what HNS holds and on the new table. Mirrors
+``syncProxyRules`` and ``manageLoadbalancer`` of ``pkg/proxy/winkernel`` (1.36; differences of older versions are
+``SwitchFeatures``). ``endpoint_choice`` chooses the backends, ``load_balancer`` has the results.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,13 +56,13 @@ def load_balancers(
 ) -> tuple[LoadBalancer, ...]:
     """Return the load balancers of a kube-proxy that has just started, with the host's own rules."""
     features = switch_features(node, profile)
-    made = Winkernel(features).sync(table, host_of(node, profile))
-    return with_host_rules(made, node, features)
+    balancers = Winkernel(features).sync(table, host_of(node, profile))
+    return with_host_rules(balancers, node, features)
 
 
 @dataclass(slots=True)
-class _Known:
-    """What kube-proxy remembers of one Service port."""
+class _ServiceInfo:
+    """What kube-proxy remembers of one Service port (its ``serviceInfo``)."""
 
     service: ServicePort
     internal_port: int
@@ -75,18 +75,18 @@ class _Known:
 class Winkernel:
     """One family's proxier; two of a node share ``hns``.
 
-    Service ports that are the very same values as the last time are passed over: a large cluster's change one by one.
+    Service ports that are the same objects as the last time are skipped: in a large cluster few change at a time.
     """
 
     def __init__(self, features: SwitchFeatures, hns: Hns | None = None) -> None:
         self._features = features
         self._hns = hns or Hns()
-        self._known: dict[str, _Known] = {}
+        self._infos: dict[str, _ServiceInfo] = {}
         self._services: Mapping[Name, Sequence[ServicePort]] = {}
         self._waiting: set[Name] = set()
         """Services whose load balancers HNS refused, or that had no backends among their endpoints."""
         self._borrowed: set[Address] = set()
-        """Remote endpoints that served for endpoints of this node: their count never falls to nothing again."""
+        """Remote endpoints that served for endpoints of this node: their reference count never drops to 0 again."""
         self._listed = Listed()
         self._keys = PerObject(self._key)
 
@@ -95,7 +95,7 @@ class Winkernel:
     ) -> tuple[LoadBalancer, ...]:
         """Bring HNS to ``table``; return all that it holds, of both families.
 
-        kube-proxy keeps the slices of a Service that was deleted: only with the slices does it delete what they named.
+        kube-proxy keeps the slices of a Service that was deleted: it deletes their endpoints only with the slices.
         Without ``orphaned`` they go with their Service.
         """
         if self._features.topology_hints:
@@ -132,127 +132,133 @@ class Winkernel:
         unused: set[Address] = set()
         if _specs(after) != _specs(before):
             for port in before:
-                gone = self._known.pop(port.key)
+                gone = self._infos.pop(port.key)
                 self._delete_all(gone)
                 unused |= gone.remote
         renewed = _endpoints(before) != _endpoints(after)
         for service in after:
-            known = self._known.get(service.key)
-            if known is None:
+            info = self._infos.get(service.key)
+            if info is None:
                 target = 0 if self._features.last_internal_port else service.target_port or 0
-                self._known[service.key] = _Known(service, target)
+                self._infos[service.key] = _ServiceInfo(service, target)
                 continue
-            known.service = service
+            info.service = service
             if renewed:
-                known.applied = False
+                info.applied = False
                 if not self._keeps(service):
-                    self._delete_all(known)
-                    unused |= known.remote
-                    known.remote = frozenset()
+                    self._delete_all(info)
+                    unused |= info.remote
+                    info.remote = frozenset()
         return unused
 
     def _apply_all(self, table: ServiceTable, host: Host, names: set[Name]) -> None:
-        """Have HNS make what is not there yet of the Services of these names, in the order of the table."""
+        """Create missing load balancers of the Services with these names, in the order of the table."""
         if not names:
             return
-        found = dict(zip(self._keys(self._hns.balancers), self._hns.numbers, strict=True))
+        existing = dict(zip(self._keys(self._hns.balancers), self._hns.numbers, strict=True))
         self._waiting = set()
         for service in table:
             name = name_of(service)
             if name not in names:
                 continue
-            known = self._known[service.key]
-            if not known.applied:
-                self._choose(known, host, found)
-            if not known.applied and service.endpoints:
+            info = self._infos[service.key]
+            if not info.applied:
+                self._choose(info, host, existing)
+            if not info.applied and service.endpoints:
                 self._waiting.add(name)
 
-    def _choose(self, known: _Known, host: Host, found: dict[Key, int]) -> None:
-        """Choose among the endpoints of a Service port, and bring its load balancers to that."""
-        old, remote = known.internal_port, self._hns.remote
-        chosen = choose(known.service, host, remote, self._features, old)
-        known.internal_port, known.remote = chosen.internal_port, chosen.remote
+    def _choose(self, info: _ServiceInfo, host: Host, existing: dict[Key, int]) -> None:
+        """Choose among the endpoints of a Service port, and update its load balancers."""
+        old, remote = info.internal_port, self._hns.remote
+        chosen = choose(info.service, host, remote, self._features, old)
+        info.internal_port, info.remote = chosen.internal_port, chosen.remote
         self._hns.reach(chosen.remote)
         chosen = replace(
             chosen,
             backends=tuple(
-                (remote[one.address] if one.address in chosen.remote else number, one)
-                for number, one in chosen.backends
+                (
+                    remote[endpoint.address] if endpoint.address in chosen.remote else number,
+                    endpoint,
+                )
+                for number, endpoint in chosen.backends
             ),
         )
-        self._borrowed |= {one.address for one in chosen.borrowed}
-        known.applied = self._apply(known, chosen, host, found)
+        self._borrowed |= {endpoint.address for endpoint in chosen.borrowed}
+        info.applied = self._apply(info, chosen, host, existing)
 
     def _drop_remote(self, addresses: Iterable[Address]) -> None:
         """Delete remote endpoints that no Service port uses."""
         unused = (set(addresses) & self._hns.remote.keys()) - self._borrowed
         if unused:
-            unused -= {address for known in self._known.values() for address in known.remote}
+            unused -= {address for info in self._infos.values() for address in info.remote}
         for address in unused:
             del self._hns.remote[address]
 
     def _keeps(self, service: ServicePort) -> bool:
         return self._features.keeps_balancers and service.keep_optimised
 
-    def _delete_all(self, known: _Known) -> None:
-        for number in known.ids.values():
+    def _delete_all(self, info: _ServiceInfo) -> None:
+        for number in info.ids.values():
             self._hns.delete(number)
-        known.ids.clear()
+        info.ids.clear()
 
-    def _apply(self, known: _Known, chosen: Choice, host: Host, found: dict[Key, int]) -> bool:
-        """Make, change or delete each load balancer of a Service port; say whether that is done with.
+    def _apply(
+        self, info: _ServiceInfo, chosen: Choice, host: Host, existing: dict[Key, int]
+    ) -> bool:
+        """Create, change or delete each load balancer of a Service port; return whether all are done.
 
-        Where HNS refuses the ClusterIP's or the NodePort's, the rest waits for the next time; of those at
-        addresses for clients from outside, each stands for itself and none is tried again.
+        Where HNS refuses the ClusterIP's or the NodePort's, the rest waits for the next time; load balancers at
+        addresses for clients from outside are independent of each other, and none is retried.
         """
         if not chosen.backends:
-            self._delete_all(known)  # "not applying any policy": nothing answers, nothing refuses
+            self._delete_all(info)  # "not applying any policy": nothing answers, nothing refuses
             return False
-        planned = _Planner(known.service, chosen, host, self._features)
+        planned = _Planner(info.service, chosen, host, self._features)
         return all(
-            self._manage(known, slot, balancer, available=usable, found=found) or slot[0] in OUTER
+            self._manage(info, slot, balancer, available=usable, existing=existing)
+            or slot[0] in OUTER
             for slot, balancer, usable in planned.balancers()
         )
 
     def _manage(
         self,
-        known: _Known,
+        info: _ServiceInfo,
         slot: Slot,
         wanted: LoadBalancer,
         *,
         available: bool,
-        found: dict[Key, int],
+        existing: dict[Key, int],
     ) -> bool:
-        number, limit = known.ids.get(slot), self._features.backend_limit
+        number, limit = info.ids.get(slot), self._features.backend_limit
         key = self._key(wanted)
         if self._features.modifies and number is not None and wanted.backends:
-            if not available or key in found:
+            if not available or key in existing:
                 return True
             if not self._hns.change(number, wanted, limit):
                 return False
-            found[key] = number
+            existing[key] = number
             return True
-        if number is not None and self._keeps(known.service) and key not in found:
-            self._hns.delete(known.ids.pop(slot))
+        if number is not None and self._keeps(info.service) and key not in existing:
+            self._hns.delete(info.ids.pop(slot))
         if not (wanted.backends and available):
             return True
-        made = found.get(key) or self._hns.create(wanted, limit)
-        if made is None:
+        created = existing.get(key) or self._hns.create(wanted, limit)
+        if created is None:
             return False
-        found[key] = known.ids[slot] = made
+        existing[key] = info.ids[slot] = created
         return True
 
-    def _key(self, one: LoadBalancer) -> Key:
+    def _key(self, balancer: LoadBalancer) -> Key:
         """What kube-proxy recognises a load balancer by; an endpoint that is there twice cancels out."""
-        ids = [number for number, _ in one.references]
+        ids = [number for number, _ in balancer.references]
         odd = frozenset(number for number in ids if ids.count(number) % 2)
-        vip = None if one.kind == NODE_PORT else one.vip
-        family = one.vip.version if self._features.family_in_key else None
-        return (one.protocol, one.internal_port, one.external_port, vip, odd, family)
+        vip = None if balancer.kind == NODE_PORT else balancer.vip
+        family = balancer.vip.version if self._features.family_in_key else None
+        return (balancer.protocol, balancer.internal_port, balancer.external_port, vip, odd, family)
 
 
 class _Planner:
-    """The load balancers that one Service port would have, whether there are endpoints for each or not."""
+    """The load balancers that one Service port should have, with or without endpoints."""
 
     def __init__(
         self, service: ServicePort, chosen: Choice, host: Host, features: SwitchFeatures
@@ -276,8 +282,10 @@ class _Planner:
             flags = {Flag.VIP_EXTERNAL_IP, Flag.LOCAL_ROUTED_VIP}
             yield (NODE_PORT, None), self._outer(NODE_PORT, None, flags, here=here_only), usable
         for address in service.external_addresses if features.external_ips else ():
-            made = self._outer(EXTERNAL_IP, address, {Flag.VIP_EXTERNAL_IP}, here=self._outer_local)
-            yield (EXTERNAL_IP, address), made, usable
+            balancer = self._outer(
+                EXTERNAL_IP, address, {Flag.VIP_EXTERNAL_IP}, here=self._outer_local
+            )
+            yield (EXTERNAL_IP, address), balancer, usable
         for address in service.ingress_addresses if features.load_balancer_addresses else ():
             yield (INGRESS, address), self._ingress(address, here=here_only), True
 
@@ -299,13 +307,13 @@ class _Planner:
         kept = self._preserved or self._outer_local or self._features.ingress_dsr
         source = Source.KEPT if kept else self._rewritten
         allowed = self._service.source_ranges if self._features.source_ranges else ()
-        made = self._make(INGRESS, address, flags, source, here=here)
-        return replace(made, allowed=allowed, preserved=self._preserved)
+        balancer = self._make(INGRESS, address, flags, source, here=here)
+        return replace(balancer, allowed=allowed, preserved=self._preserved)
 
     @property
     def _outer_ports(self) -> tuple[Port, ...]:
-        own = (Port.HOST,) if self._features.local_routed_vip else ()
-        return (Port.UPLINK, Port.POD, *own)
+        host_port = (Port.HOST,) if self._features.local_routed_vip else ()
+        return (Port.UPLINK, Port.POD, *host_port)
 
     def _make(
         self, kind: str, address: Address | None, flags: set[Flag], source: Source, *, here: bool
@@ -330,9 +338,9 @@ class _Planner:
             internal_port=self._chosen.internal_port,
             own_ports=()
             if features.one_internal_port
-            else tuple((one.address, one.port) for _, one in backends),
-            backends=tuple(sorted({one.address for _, one in backends}, key=int)),
-            references=tuple((number, one.address) for number, one in backends),
+            else tuple((endpoint.address, endpoint.port) for _, endpoint in backends),
+            backends=tuple(sorted({endpoint.address for _, endpoint in backends}, key=int)),
+            references=tuple((number, endpoint.address) for number, endpoint in backends),
             source=source,
             source_vip=named,
             flags=frozenset(flags | {flag for so, flag in implied if so}),
@@ -354,4 +362,4 @@ def _specs(ports: Iterable[ServicePort]) -> dict[str, tuple[object, ...]]:
     return {port.key: _SPEC(port) for port in ports}
 
 
-_SPEC = attrgetter(*(one.name for one in fields(ServicePort) if one.name != "endpoints"))
+_SPEC = attrgetter(*(field.name for field in fields(ServicePort) if field.name != "endpoints"))

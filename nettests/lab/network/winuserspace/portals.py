@@ -44,7 +44,7 @@ class _Portal:
     listener: socket.socket
     work: asyncio.Task[None] | None = None
     clients: dict[tuple[str, int], socket.socket] = field(default_factory=dict)
-    """Of UDP: each client's own socket towards its backend."""
+    """For UDP: each client's own socket towards its backend."""
 
 
 class Portals:
@@ -60,7 +60,11 @@ class Portals:
         """Listen for the Services of ``table`` and for no others; connections that are open go on."""
         self._turns.take(table)
         wanted = {place: service.key for service in table for place in _places(service)}
-        for place in [it for it, one in self._open.items() if wanted.get(it) != one.service]:
+        for place in [
+            open_place
+            for open_place, portal in self._open.items()
+            if wanted.get(open_place) != portal.service
+        ]:
             await self._close(self._open.pop(place))
         for place, service in wanted.items():
             if place not in self._open:
@@ -82,7 +86,7 @@ class Portals:
             listener.bind((str(place.address), place.port))
             if kind is socket.SOCK_STREAM:
                 listener.listen(_BACKLOG)
-        except OSError:  # somebody on the node has the port: kube-proxy logs it and goes on
+        except OSError:  # the port is taken on the node: kube-proxy logs it and goes on
             listener.close()
             return
         portal = self._open[place] = _Portal(service, listener)
@@ -108,7 +112,7 @@ class Portals:
                 self._start(self._carry(client, peer[0], portal.service))
 
     async def _carry(self, client: socket.socket, address: str, service: str) -> None:
-        """Carry one connection; without a backend that answers it is closed again."""
+        """Forward one connection; without a backend that answers it is closed."""
         with client, contextlib.suppress(OSError):
             async with self._dialled(address, service) as backend:
                 if backend is not None:
@@ -135,9 +139,9 @@ class Portals:
         while True:
             try:
                 data, peer = await loop.sock_recvfrom(portal.listener, _CHUNK)
-                own = portal.clients.get(peer) or self._conversation(portal, peer)
-                if own is not None:
-                    await loop.sock_sendall(own, data)
+                conversation = portal.clients.get(peer) or self._conversation(portal, peer)
+                if conversation is not None:
+                    await loop.sock_sendall(conversation, data)
             except OSError:
                 continue  # a port that is closed, of a client or a backend: the next datagram counts
 
@@ -157,7 +161,7 @@ class Portals:
 
 
 async def _answer(portal: _Portal, peer: tuple[str, int], sock: socket.socket) -> None:
-    """Hand a client what its backend answers, until the backend was quiet for a time."""
+    """Forward a backend's answers to its client, until the backend is quiet for a while."""
     loop = asyncio.get_running_loop()
     with sock:
         try:
@@ -166,14 +170,17 @@ async def _answer(portal: _Portal, peer: tuple[str, int], sock: socket.socket) -
                     data = await loop.sock_recv(sock, _CHUNK)
                 await loop.sock_sendto(portal.listener, data, peer)
         except OSError:
-            pass  # quiet for long, or refused, or the portal went
+            pass  # quiet for long, or refused, or the portal closed
         finally:
             portal.clients.pop(peer, None)
 
 
-async def _exchange(one: socket.socket, other: socket.socket) -> None:
+async def _exchange(client: socket.socket, backend: socket.socket) -> None:
     """Copy both ways; as kube-proxy does, the end of either direction ends both."""
-    ways = {asyncio.create_task(_copy(one, other)), asyncio.create_task(_copy(other, one))}
+    ways = {
+        asyncio.create_task(_copy(client, backend)),
+        asyncio.create_task(_copy(backend, client)),
+    }
     try:
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
     finally:

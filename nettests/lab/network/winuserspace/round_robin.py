@@ -1,4 +1,4 @@
-"""Whose turn it is: backends of Services one after the other, and clients that keep theirs.
+"""Round-robin over the backends of Services, with affinity for clients.
 
 After ``LoadBalancerRR`` of ``pkg/proxy/winuserspace``. A client of a Service with ClientIP affinity gets the
 backend it had, if it is still there and the client was not away for longer than the Service's time-out.
@@ -28,10 +28,10 @@ class RoundRobin:
 
     def take(self, table: ServiceTable) -> None:
         """Replace the table; a Service whose backends did not change goes on where it was."""
-        self._services = {one.key: self._renewed(one) for one in table}
+        self._services = {port.key: self._renewed(port) for port in table}
 
     def next(self, key: str, client: str, *, anew: bool = False) -> Backend | None:
-        """Return the backend for a client's next connection, ``anew`` if the one it kept is no good."""
+        """Return the backend for a client's next connection; with ``anew`` not the one it had."""
         service = self._services.get(key)
         if service is None or not service.backends:
             return None

@@ -45,8 +45,8 @@ async def answer(machine: Machine, request: Request) -> Response:
         )
     except NetError as error:
         return requests.error(f"host and/or port param are invalid. {error}", 400)
-    found = await _tries(machine, protocol.lower(), (host, port), query["request"], tries)
-    return requests.text(to_json(found))
+    outcome = await _tries(machine, protocol.lower(), (host, port), query["request"], tries)
+    return requests.text(to_json(outcome))
 
 
 async def _tries(
@@ -62,8 +62,8 @@ async def _tries(
         except NetError as error:
             last = ""
             errors.append(error.text)
-    found = {"responses": responses} if last else {}
-    return found | ({"errors": errors} if errors else {})
+    outcome = {"responses": responses} if last else {}
+    return outcome | ({"errors": errors} if errors else {})
 
 
 async def _dial(machine: Machine, protocol: str, place: tuple[str, int], request: str) -> str:

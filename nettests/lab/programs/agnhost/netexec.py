@@ -122,8 +122,8 @@ def _tls(options: Parsed) -> ssl.SSLContext | None:
     queried = options.text("tls-cert-file"), options.text("tls-private-key-file")
     if not queried[0]:
         return None
-    for path, known in zip(queried, (certificate.CERTIFICATE, certificate.KEY), strict=True):
-        if path != known:
+    for path, image_path in zip(queried, (certificate.CERTIFICATE, certificate.KEY), strict=True):
+        if path != image_path:
             raise _FatalError(f"open {path}: no such file or directory")
     return certificate.image_context()
 

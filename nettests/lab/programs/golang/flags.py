@@ -129,8 +129,8 @@ def _convert(kind: Kind, text: str) -> Value:
 
 def parse(flags: Mapping[str, Flag], words: Sequence[str]) -> Parsed:
     """Read ``words`` against ``flags`` and cobra's global ones; ``UsageError`` with cobra's text."""
-    known = {**_GLOBAL, **flags}
-    reader = _Reader(known, list(words))
+    all_flags = {**_GLOBAL, **flags}
+    reader = _Reader(all_flags, list(words))
     reader.read()
-    values = {name: flag.default for name, flag in known.items()} | reader.values
+    values = {name: flag.default for name, flag in all_flags.items()} | reader.values
     return Parsed(values, tuple(reader.arguments), help=reader.help)

@@ -55,8 +55,8 @@ async def resolve_address(machine: Machine, host: str, port: str) -> tuple[str, 
     if not host:
         return "", number
     try:
-        found = await resolve_name(machine, host)
+        resolved = await resolve_name(machine, host)
     except ResolutionError as error:
         raise lookup_failed(machine, error) from error
-    versions = sorted(found.addresses, key=lambda text: ipaddress.ip_address(text).version)
+    versions = sorted(resolved.addresses, key=lambda text: ipaddress.ip_address(text).version)
     return versions[0], number

@@ -9,14 +9,14 @@ from nettests.lab.programs import image_files
 
 async def cat(process: Process, words: Sequence[str]) -> int:
     """Print files of the container, or standard input; exit 1 when a file does not exist."""
-    known = image_files.files(process.machine)
+    files = image_files.files(process.machine)
     status = 0
     for path in words or ("-",):
         if path == "-":
             while chunk := await process.stdin():
                 await process.stdout(chunk)
-        elif path in known:
-            await process.stdout(known[path].encode())
+        elif path in files:
+            await process.stdout(files[path].encode())
         else:
             await process.stderr(f"cat: {path}: No such file or directory\n".encode())
             status = 1

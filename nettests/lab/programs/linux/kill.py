@@ -41,6 +41,6 @@ def arguments(words: Sequence[str]) -> tuple[int | None, Sequence[str]]:
 def _signal(name: str) -> int | None:
     if name.isdigit():
         return int(name)
-    known = {each.name: each.value for each in signal.Signals}
+    signals = {each.name: each.value for each in signal.Signals}
     name = name.upper()
-    return known.get(name, known.get(f"SIG{name}"))
+    return signals.get(name, signals.get(f"SIG{name}"))

@@ -105,13 +105,13 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
             left = None if options.deadline is None else started + options.deadline - loop.time()
             if left is not None and left <= 0:
                 break
-            await _one(process, options, sock, tally, left)
+            await _send_one(process, options, sock, tally, left)
     spent = int((loop.time() - started) * 1000)
     await process.stdout(_statistics(options, tally, spent).encode())
     return 0 if tally.times else 1
 
 
-async def _one(
+async def _send_one(
     process: Process, options: _Options, sock: EchoSocket, tally: _Tally, left: float | None
 ) -> None:
     """Send one request, print its answer, and keep the interval unless it was the last."""

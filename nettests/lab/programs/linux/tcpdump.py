@@ -57,19 +57,19 @@ async def run(process: Process, words: Sequence[str]) -> int:
     with sniffer:
         await process.stderr(TERMINATE.format(length=length).encode())
         while left is None or left > 0:
-            taken = await waiting.get()
-            found = heads(taken.data)
-            if found is not None and matches(found):
+            frame = await waiting.get()
+            headers = heads(frame.data)
+            if headers is not None and matches(headers):
                 left = None if left is None else left - 1
-                await process.stdout(_printed(taken, found, length).encode())
+                await process.stdout(_printed(frame, headers, length).encode())
     return 0
 
 
-def _printed(taken: Taken, found: Heads, length: int) -> str:
-    way = "Out" if taken.out else "P  " if taken.other_host else "In "
-    family = "IP6" if ":" in found.source else "IP"
-    head = f"{taken.time:.6f} {taken.interface:<5} {way} {family} {described(found)}"
-    return "\n".join([head, *hexadecimal(taken.data[:length])]) + "\n"
+def _printed(frame: Taken, headers: Heads, length: int) -> str:
+    way = "Out" if frame.out else "P  " if frame.other_host else "In "
+    family = "IP6" if ":" in headers.source else "IP"
+    head = f"{frame.time:.6f} {frame.interface:<5} {way} {family} {described(headers)}"
+    return "\n".join([head, *hexadecimal(frame.data[:length])]) + "\n"
 
 
 async def timeout(
@@ -98,17 +98,17 @@ async def timeout(
 
 
 def _options(words: Sequence[str]) -> tuple[dict[str, str], str]:
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     rest = list(words)
     while rest and rest[0].startswith("-"):
         word = rest.pop(0)
         if word in _VALUES and rest:
-            found[_VALUES[word]] = rest.pop(0)
+            options[_VALUES[word]] = rest.pop(0)
         elif word not in _SWITCHES:
             raise _SyntaxError(f"the lab's tcpdump has no option {word}")
-    if found.get("interface") != "any":
+    if options.get("interface") != "any":
         raise _SyntaxError("the lab's tcpdump captures on any interface alone: -i any")
-    return found, " ".join(rest)
+    return options, " ".join(rest)
 
 
 def parse(expression: str) -> Matches:
@@ -123,33 +123,33 @@ def parse(expression: str) -> Matches:
 
 
 def _words(expression: str) -> list[str]:
-    found, at = [], 0
+    tokens, at = [], 0
     while expression[at:].strip():
         match = _TOKEN.match(expression, at)
         if match is None:
             raise _SyntaxError(f"syntax error in filter expression: {expression[at:]}")
-        found.append(match[1])
+        tokens.append(match[1])
         at = match.end()
-    return found
+    return tokens
 
 
 def _any(words: list[str]) -> Matches:
-    found = [_all(words)]
+    alternatives = [_all(words)]
     while words[:1] == ["or"]:
         words.pop(0)
-        found.append(_all(words))
-    return lambda packet: any(one(packet) for one in found)
+        alternatives.append(_all(words))
+    return lambda packet: any(matches(packet) for matches in alternatives)
 
 
 def _all(words: list[str]) -> Matches:
-    found = [_one(words)]
+    terms = [_term(words)]
     while words[:1] == ["and"]:
         words.pop(0)
-        found.append(_one(words))
-    return lambda packet: all(one(packet) for one in found)
+        terms.append(_term(words))
+    return lambda packet: all(matches(packet) for matches in terms)
 
 
-def _one(words: list[str]) -> Matches:
+def _term(words: list[str]) -> Matches:
     match words:
         case ["(", *_]:
             words.pop(0)

@@ -32,7 +32,7 @@ _HEADER = struct.Struct("!BBHHH")
 
 
 class Answer(StrEnum):
-    """What came back for one echo request."""
+    """The answer to one echo request."""
 
     REPLY = "reply"
     UNREACHABLE = "unreachable"
@@ -97,9 +97,9 @@ class EchoSocket:
                 await loop.sock_sendto(self._sock, packet, (self._address, 0))
                 while True:
                     message = await self._receive()
-                    found = _read(message, self._identifier, sequence, loop.time() - started)
-                    if found:
-                        return found
+                    echo = _read(message, self._identifier, sequence, loop.time() - started)
+                    if echo:
+                        return echo
         except TimeoutError:
             return Echo(answer=Answer.NOTHING)
         except OSError as error:
@@ -108,7 +108,7 @@ class EchoSocket:
             return Echo(answer=Answer.TOO_LARGE, size=self._path_mtu())
 
     def _path_mtu(self) -> int:
-        """Return what the kernel knows to fit on the way."""
+        """Return the path MTU that the kernel knows."""
         ipv6 = self._family is socket.AF_INET6
         option = (socket.IPPROTO_IPV6, _IPV6_MTU) if ipv6 else (socket.IPPROTO_IP, _MTU)
         with self._namespace.socket(self._family, socket.SOCK_DGRAM) as probe:

@@ -21,7 +21,7 @@ WINDOWS_CONNECT_SECONDS = 21.0
 _BACKLOG = 128
 
 _SENT_AGAIN = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT)
-"""What does not end Winsock's attempt: a reset, a router's word, silence."""
+"""What does not end Winsock's attempt: a reset, a router's error, no answer."""
 
 
 async def connect(machine: Machine, address: str, port: int, *, own_port: int = 0) -> socket.socket:
@@ -63,9 +63,8 @@ async def _connect_windows(
                 try:
                     return await _connect_once(namespace, address, port, own_port)
                 except OSError as error:
-                    if (
-                        error.errno == errno.EADDRINUSE and not wanted
-                    ):  # somebody was faster: no SYN has left
+                    # the port was taken meanwhile: no SYN has been sent
+                    if error.errno == errno.EADDRINUSE and not wanted:
                         own_port = 0
                         continue
                     refused += error.errno == errno.ECONNREFUSED

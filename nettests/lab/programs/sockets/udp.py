@@ -1,4 +1,4 @@
-"""UDP sockets of a program: connected ones that hear of closed ports, and bound ones that serve."""
+"""UDP sockets of a program: connected ones that see errors of closed ports, and bound ones that serve."""
 
 import asyncio
 import errno

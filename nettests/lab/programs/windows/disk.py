@@ -18,12 +18,12 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
     code = 0
     for path in paths:
         wanted = path.replace("/", "\\").lower()
-        found = [name for name in sorted(disk.files) if fnmatch.fnmatchcase(name.lower(), wanted)]
-        for name in found:
+        names = [name for name in sorted(disk.files) if fnmatch.fnmatchcase(name.lower(), wanted)]
+        for name in names:
             if several:
                 await err(process, f"\n{name}\n\n\n")
             await out(process, disk.files[name])
-        if not found:
+        if not names:
             await err(process, _NOT_FOUND)
             code = 1
     return code
@@ -32,7 +32,7 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
 async def delete_files(process: Process, words: Sequence[str]) -> int:
     """Delete files (``del /q FILE …``); 0 also where one is not there, as with cmd."""
     disk = _disk(process)
-    for path in (one for one in words if not one.startswith("/")):
+    for path in (word for word in words if not word.startswith("/")):
         wanted = path.replace("/", "\\").lower()
         gone = [name for name in disk.files if name.lower() == wanted]
         for name in gone:
@@ -43,10 +43,10 @@ async def delete_files(process: Process, words: Sequence[str]) -> int:
 
 
 async def print_about(process: Process, path: str, words: Sequence[str]) -> int:
-    """Call a CNI plugin with nothing: it prints what it is, to standard error unless that is led over."""
-    known = {name.lower(): text for name, text in _disk(process).programs.items()}
+    """Call a CNI plugin without input: it prints its version, to standard error unless that is redirected."""
+    by_path = {name.lower(): text for name, text in _disk(process).programs.items()}
     write = out if list(words) == ["2>&1"] else err
-    text = known.get(path.replace("/", "\\").lower())
+    text = by_path.get(path.replace("/", "\\").lower())
     await write(process, _NO_PATH if text is None else text)
     return 1 if text is None else 0
 

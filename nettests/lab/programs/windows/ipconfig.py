@@ -56,9 +56,9 @@ def _adapter_settings(machine: Machine, *, everything: bool) -> list[tuple[str, 
             ("Autoconfiguration Enabled ", ["Yes"]),
         ]
     # Windows lists IPv6 addresses first.
-    for text in (one for one in machine.addresses if ":" in one):
+    for text in (address for address in machine.addresses if ":" in address):
         settings.append(("IPv6 Address", [f"{text}(Preferred) " if everything else text]))
-    for text in (one for one in machine.addresses if ":" not in one):
+    for text in (address for address in machine.addresses if ":" not in address):
         address, mask = _address(text)
         settings += [
             ("IPv4 Address", [f"{address}(Preferred) " if everything else address]),

@@ -41,7 +41,7 @@ def _dynamic(protocol: str, ports: range) -> str:
 def _excluded(protocol: str, pools: Sequence[range]) -> str:
     ranges = [range(port, port + 1) for port in _REMOTE_MANAGEMENT[protocol]] + list(pools)
     rows = "".join(
-        f"{one.start:>10}  {one.stop - 1:>10}      \n" for one in sorted(ranges, key=min)
+        f"{ports.start:>10}  {ports.stop - 1:>10}      \n" for ports in sorted(ranges, key=min)
     )
     return (
         f"\nProtocol {protocol} Port Exclusion Ranges\n\n"

@@ -33,17 +33,17 @@ async def run(process: Process, words: Sequence[str]) -> int:
         return 0
     title = await _server_name(process, server)
     await out(process, f"Server:  {title}\nAddress:  {server}\n\n")
-    found: dns.message.Message | None = None
+    answer: dns.message.Message | None = None
     for candidate in _candidates(config, names[0]):
-        found = await _query_server(process, server, candidate, kinds[0] if kinds else "A")
-        if found is None:
+        answer = await _query_server(process, server, candidate, kinds[0] if kinds else "A")
+        if answer is None:
             await err(process, f"*** Request to {title} timed-out\n")
             return 0
-        if found.answer:
-            await _report(process, names[0], found)
+        if answer.answer:
+            await _report(process, names[0], answer)
             return 0
-    assert found is not None
-    failure = records.failure(found)
+    assert answer is not None
+    failure = records.failure(answer)
     if failure is Failure.NO_DATA:
         await out(process, f"Name:    {names[0]}\n\n")
     else:
@@ -85,12 +85,12 @@ async def _query_server(
 async def _report(process: Process, queried: str, answer: dns.message.Message) -> None:
     if not records.authoritative(answer):
         await err(process, "Non-authoritative answer:\n")
-    found = records.addresses(answer)
-    lines = [f"Name:    {found.canonical if found else queried}"]
-    if found:
-        more = len(found.addresses) > 1
-        lines.append(f"{'Addresses' if more else 'Address'}:  {found.addresses[0]}")
-        lines += [f"          {address}" for address in found.addresses[1:]]
+    resolved = records.addresses(answer)
+    lines = [f"Name:    {resolved.canonical if resolved else queried}"]
+    if resolved:
+        more = len(resolved.addresses) > 1
+        lines.append(f"{'Addresses' if more else 'Address'}:  {resolved.addresses[0]}")
+        lines += [f"          {address}" for address in resolved.addresses[1:]]
     aliases = records.aliases(answer)
     if aliases:
         lines.append(f"Aliases:  {aliases[0][0]}")

@@ -101,7 +101,7 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
     try:
         with EchoSocket(process.machine.namespace, address, whole=options.whole) as sock:
             while tally.sent < options.count:
-                await _one(process, options, sock, tally)
+                await _send_one(process, options, sock, tally)
     except OSError:
         while tally.sent < options.count:
             tally.sent += 1
@@ -110,7 +110,7 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
     return 0 if tally.received else 1
 
 
-async def _one(process: Process, options: _Options, sock: EchoSocket, tally: _Tally) -> None:
+async def _send_one(process: Process, options: _Options, sock: EchoSocket, tally: _Tally) -> None:
     tally.sent += 1
     payload = bytes(ord("a") + index % 23 for index in range(options.size))
     echo = await sock.echo(tally.sent, payload, limit=options.wait)

@@ -1,8 +1,8 @@
-"""``pktmon``: filters, a capture that goes on after the command, its log as text. In its own manner, of what really travels.
+"""``pktmon``: filters, a capture that goes on after the command, its log as text. An emulation, with real packets.
 
-What it sees are the ports of the node's virtual switch, and what a rule of the switch drops, which the node's network tells.
-Its log is ``pktmon_log``'s. Words and forms: Microsoft, ``pktmon`` in "Windows Commands"; where no document shows an output,
-it is made up.
+What it sees are the ports of the node's virtual switch, and what a rule of the switch drops, which the node's
+network reports. Its log is ``pktmon_log``'s. Words and forms: Microsoft, ``pktmon`` in "Windows Commands"; where
+no document shows an output, it is made up.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,9 +31,9 @@ _USUAL_SIZE = 128
 _MOST_BYTES = 512 * 1024 * 1024
 _MIB = 1024 * 1024
 _HEAD = 160
-"""Bytes that a log has beside each packet."""
+"""Bytes that a log adds to each packet."""
 MONITOR = "pktmon"
-"""Where a disk keeps what goes on after a command."""
+"""The key of the monitor among what outlives a command on a node's disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +46,12 @@ class _Filter:
     tunnel: int | None = None
 
     def matches(self, packet: Heads) -> bool:
-        if self._holds(packet):
+        if self._matches_heads(packet):
             return True
         inner = heads(packet.inner) if self.tunnel in packet.ports else None
-        return inner is not None and self._holds(inner)
+        return inner is not None and self._matches_heads(inner)
 
-    def _holds(self, packet: Heads) -> bool:
+    def _matches_heads(self, packet: Heads) -> bool:
         if self.protocol is not None and packet.protocol != self.protocol:
             return False
         ends = {packet.source, packet.destination}
@@ -77,17 +77,17 @@ class Monitor:
         if not frame.other_host:
             self._keep(frame, frame.data[ETHERNET:])
 
-    def drop(self, one: Dropped) -> None:
+    def drop(self, dropped: Dropped) -> None:
         """Keep a packet that the switch dropped likewise."""
-        self._keep(one, one.data[ETHERNET:] if one.ethernet else one.data)
+        self._keep(dropped, dropped.data[ETHERNET:] if dropped.ethernet else dropped.data)
 
-    def _keep(self, one: Logged, packet: bytes) -> None:
-        found = heads(packet)
-        if found is None or self.logged > self.most:
+    def _keep(self, frame: Logged, packet: bytes) -> None:
+        headers = heads(packet)
+        if headers is None or self.logged > self.most:
             return
-        if not self.filters or any(each.matches(found) for each in self.filters):
-            self.logged += _HEAD + min(len(one.data), self.size or len(one.data))
-            self.taken.append(one)
+        if not self.filters or any(each.matches(headers) for each in self.filters):
+            self.logged += _HEAD + min(len(frame.data), self.size or len(frame.data))
+            self.taken.append(frame)
 
     def end(self) -> None:
         """Take what frames are still waiting, and no more."""
@@ -98,12 +98,12 @@ class Monitor:
     @property
     def ports(self) -> frozenset[int]:
         """The ports of its filters; none where one of them lets all ports through."""
-        each = [one.ports for one in self.filters if one.protocol != ICMP]
+        each = [pattern.ports for pattern in self.filters if pattern.protocol != ICMP]
         return frozenset(port for ports in each for port in ports) if all(each) else frozenset()
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Run one of pktmon's commands; 1 for those that the lab has not."""
+    """Run one of pktmon's commands; 1 for those that the lab does not have."""
     node = process.machine.node
     if node is None or node.switch is None:
         await err(
@@ -129,16 +129,16 @@ async def run(process: Process, words: Sequence[str]) -> int:
             return 0
         case ["etl2txt", log, "--out", text, "--hex"]:
             return await _etl2txt(process, monitor, log, text)
-    said = " ".join(word for word in words if word != "--")
-    await err(process, f"Unknown command '{said}'. See pktmon help.\n")
+    command = " ".join(word for word in words if word != "--")
+    await err(process, f"Unknown command '{command}'. See pktmon help.\n")
     return 1
 
 
 def _translated(words: Sequence[str]) -> Sequence[str]:
-    """Return what the options of the first releases are called today; what they have not stays unknown to them."""
+    """Return today's names for the options of the first releases; options that they lack stay unknown."""
     match list(words):
         case ["start", "--etw", *rest]:
-            return ["start", "--capture", *(_TODAY.get(one, one) for one in rest)]
+            return ["start", "--capture", *(_TODAY.get(option, option) for option in rest)]
         case ["format", log, "-o", text, "-x"]:
             return ["etl2txt", log, "--out", text, "--hex"]
         case ["start" | "status" | "etl2txt", *_]:
@@ -147,9 +147,9 @@ def _translated(words: Sequence[str]) -> Sequence[str]:
 
 
 def _monitor(disk: Disk) -> Monitor:
-    found = disk.background.setdefault(MONITOR, Monitor())
-    assert isinstance(found, Monitor), "the name is pktmon's own"
-    return found
+    monitor = disk.background.setdefault(MONITOR, Monitor())
+    assert isinstance(monitor, Monitor), "the name is pktmon's own"
+    return monitor
 
 
 async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> int:
@@ -158,7 +158,9 @@ async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> i
             monitor.filters.clear()
             await out(process, "Removed all filters.\n")
         case ["list"]:
-            rows = "".join(f" {number} {one}\n" for number, one in enumerate(monitor.filters, 1))
+            rows = "".join(
+                f" {number} {pattern}\n" for number, pattern in enumerate(monitor.filters, 1)
+            )
             await out(
                 process,
                 f" # Name Protocol Port\n - ---- -------- ----\n{rows}"
@@ -166,11 +168,11 @@ async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> i
                 else "No filters.\n",
             )
         case ["add", *rest]:
-            found = _read_filter(rest)
-            if found is None:
+            pattern = _read_filter(rest)
+            if pattern is None:
                 await err(process, f"Unexpected parameter: {' '.join(rest)}\n")
                 return 1
-            monitor.filters.append(found)
+            monitor.filters.append(pattern)
             await out(process, "Filter added.\n")
         case _:
             await err(process, "See pktmon filter help.\n")
@@ -192,11 +194,11 @@ def _read_filter(words: Sequence[str]) -> _Filter | None:
         match option, values:
             case "-t", [name] if name.lower() in _PROTOCOLS:
                 protocol = _PROTOCOLS[name.lower()]
-            case "-p", [_] | [_, _] if all(one.isdecimal() for one in values):
-                ports = [int(one) for one in values]
+            case "-p", [_] | [_, _] if all(digits.isdecimal() for digits in values):
+                ports = [int(digits) for digits in values]
             case "-i", [_] | [_, _]:
                 addresses = values
-            case "-e", [] | [_] if all(one.isdecimal() for one in values):
+            case "-e", [] | [_] if all(digits.isdecimal() for digits in values):
                 tunnel = int(values[0]) if values else _VXLAN
             case _:
                 return None
@@ -207,18 +209,18 @@ async def _start(process: Process, monitor: Monitor, words: Sequence[str]) -> in
     if monitor.sniffer is not None:
         await err(process, "Packet Monitor is already started.\n")
         return 1
-    given = dict(zip(words[::2], words[1::2], strict=False))
+    arguments = dict(zip(words[::2], words[1::2], strict=False))
     node = process.machine.node
     if (
         node is None
         or node.switch is None
-        or given.keys() - {"--pkt-size", "--file-name", "--file-size"}
+        or arguments.keys() - {"--pkt-size", "--file-name", "--file-size"}
     ):
         await err(process, "Unexpected parameter. See pktmon start help.\n")
         return 1
-    monitor.size = int(given.get("--pkt-size", _USUAL_SIZE))
-    monitor.file = given.get("--file-name", "PktMon.etl").lower()
-    monitor.most = int(given.get("--file-size", "512")) * _MIB
+    monitor.size = int(arguments.get("--pkt-size", _USUAL_SIZE))
+    monitor.file = arguments.get("--file-name", "PktMon.etl").lower()
+    monitor.most = int(arguments.get("--file-size", "512")) * _MIB
     monitor.logged, monitor.taken = 0, []
     monitor.sniffer = Sniffer(node.switch, monitor.take, ethernet=True)
     monitor.sniffer.__enter__()

@@ -1,11 +1,13 @@
-"""The text of a log of ``pktmon``: each frame at its component, what was dropped and why, and what the components are. Pure but for the hour.
+"""The text of a log of ``pktmon``: each frame at its component, what was dropped and why, and what the components
+are. Pure but for the time.
 
-A component is a port of the node's virtual switch; what the switch dropped is logged at its extension (VFP), with the reason
-and location of Packet Monitor's lists that the cause comes nearest to: which ones VFP takes, no document says. Of what was
-dropped the headers alone are known. What was lost otherwise came in and did not leave, and no line says so.
+A component is a port of the node's virtual switch; what the switch dropped is logged at its extension (VFP), with
+the reason and location of Packet Monitor's lists that the cause comes nearest to: which ones VFP takes, no
+document says. Of what was dropped the headers alone are known. What was lost otherwise came in and did not leave,
+and no line says so.
 
-Sources: Microsoft, "PacketMonitorCreateRealtimeStream" (PKTMON_DROP_REASON, PKTMON_DROP_LOCATION), "TCP/IP packet loss" (a
-line with ``Drop:``); where no document shows an output, it is made up.
+Sources: Microsoft, "PacketMonitorCreateRealtimeStream" (PKTMON_DROP_REASON, PKTMON_DROP_LOCATION), "TCP/IP packet
+loss" (a line with ``Drop:``); where no document shows an output, it is made up.
 """
 
 import time
@@ -31,19 +33,19 @@ flow that no packet of the kind makes, or its unknown place."""
 
 def log_lines(log: Sequence[Logged], size: int, hns: Hns | None) -> Iterator[str]:
     """Yield a log's text, of each packet ``size`` bytes (0 for all): each frame at its component, what was dropped, and at the end what the components are."""
-    names = dict.fromkeys(one.interface for one in log if isinstance(one, Taken))
+    names = dict.fromkeys(frame.interface for frame in log if isinstance(frame, Taken))
     numbers = {name: number for number, name in enumerate(names, _SWITCH_EXTENSION + 5)}
-    for group, one in enumerate(sorted(log, key=lambda each: each.time), 1):
-        yield _head(group, one, size, numbers)
-        ethernet = not isinstance(one, Dropped) or one.ethernet
-        found = heads(one.data[ETHERNET:] if ethernet else one.data)
-        said = described(found) if found else ""
-        ends = f"{_dashes(one.data[6:12])} > {_dashes(one.data[:6])}"
-        words = f"{ends}, ethertype IPv4 (0x0800), length {_length(one)}: {said}"
-        yield f"\t{'Drop: ' if isinstance(one, Dropped) else ''}{words if ethernet else f'ip: {said}'}"
-        yield from hexadecimal(one.data[: size or len(one.data)])
+    for group, frame in enumerate(sorted(log, key=lambda each: each.time), 1):
+        yield _head(group, frame, size, numbers)
+        ethernet = not isinstance(frame, Dropped) or frame.ethernet
+        headers = heads(frame.data[ETHERNET:] if ethernet else frame.data)
+        description = described(headers) if headers else ""
+        ends = f"{_dashes(frame.data[6:12])} > {_dashes(frame.data[:6])}"
+        words = f"{ends}, ethertype IPv4 (0x0800), length {_length(frame)}: {description}"
+        yield f"\t{'Drop: ' if isinstance(frame, Dropped) else ''}{words if ethernet else f'ip: {description}'}"
+        yield from hexadecimal(frame.data[: size or len(frame.data)])
     now = f"{_stamp(time.time())} [Microsoft-Windows-PktMon]"
-    if any(isinstance(one, Dropped) for one in log):
+    if any(isinstance(frame, Dropped) for frame in log):
         yield f"{now} Component {_SWITCH_EXTENSION}, Type Filter, Name vfpext.sys, Microsoft Azure VFP Switch Extension"
     cards = _cards(hns)
     for name, number in numbers.items():
@@ -53,36 +55,38 @@ def log_lines(log: Sequence[Logged], size: int, hns: Hns | None) -> Iterator[str
             yield f"{now} Property: Component {number}, MAC Address = {mac}"
 
 
-def _head(group: int, one: Logged, size: int, numbers: Mapping[str, int]) -> str:
-    logged = min(len(one.data), size or len(one.data))
-    begin = f"{_stamp(one.time)} [Microsoft-Windows-PktMon] "
+def _head(group: int, frame: Logged, size: int, numbers: Mapping[str, int]) -> str:
+    logged = min(len(frame.data), size or len(frame.data))
+    begin = f"{_stamp(frame.time)} [Microsoft-Windows-PktMon] "
     number = f"PktGroupId {group}, PktNumber 1, Appearance"
-    sizes = f"OriginalSize {_length(one)}, LoggedSize {logged}"
-    if isinstance(one, Dropped):
-        reason, location = _REASONS[one.cause]
-        kind = "Ethernet" if one.ethernet else "IP"
+    sizes = f"OriginalSize {_length(frame)}, LoggedSize {logged}"
+    if isinstance(frame, Dropped):
+        reason, location = _REASONS[frame.cause]
+        kind = "Ethernet" if frame.ethernet else "IP"
         where = f"DropReason {reason} , DropLocation 0x{location:08X}"
         return f"{begin}Drop: {number} 0, Direction Rx , Type {kind} , Component {_SWITCH_EXTENSION}, Filter 1, {where}, {sizes}"
-    way = "Tx" if one.out else "Rx"
-    return f"{begin}{number} 1, Direction {way} , Type Ethernet , Component {numbers[one.interface]}, Edge 1, Filter 1, {sizes}"
+    way = "Tx" if frame.out else "Rx"
+    return f"{begin}{number} 1, Direction {way} , Type Ethernet , Component {numbers[frame.interface]}, Edge 1, Filter 1, {sizes}"
 
 
-def _length(one: Logged) -> int:
+def _length(frame: Logged) -> int:
     """Return how long a frame was; of what was dropped the headers alone are known, and what they say."""
-    if isinstance(one, Taken):
-        return len(one.data)
-    start = ETHERNET if one.ethernet else 0
-    found = heads(one.data[start:])
-    return start + found.length if found else len(one.data)
+    if isinstance(frame, Taken):
+        return len(frame.data)
+    start = ETHERNET if frame.ethernet else 0
+    headers = heads(frame.data[start:])
+    return start + headers.length if headers else len(frame.data)
 
 
 def _cards(hns: Hns | None) -> Callable[[str], tuple[str, str, str]]:
-    """Return what says of a port of the switch: type, driver, and the address of the card behind it."""
+    """Return a function that gives type, driver and MAC address of a port of the switch."""
     endpoints = hns.endpoints() if hns is not None else []
     by_port = {
-        f"pod-{'-'.join(str(one['IPAddress']).split('.')[2:])}": str(one.get("MacAddress", ""))
-        for one in endpoints
-        if one.get("IPAddress")
+        f"pod-{'-'.join(str(endpoint['IPAddress']).split('.')[2:])}": str(
+            endpoint.get("MacAddress", "")
+        )
+        for endpoint in endpoints
+        if endpoint.get("IPAddress")
     }
 
     def card(name: str) -> tuple[str, str, str]:

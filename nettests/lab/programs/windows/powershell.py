@@ -71,13 +71,13 @@ async def run(process: Process, words: Sequence[str]) -> int:
             return 0
         await err(process, _LACKING)
         return 1
-    for known in (
+    for command in (
         hns_cmdlets.run,
         node_cmdlets.run,
         dialogue.powershell,
         datagram_dialogue.powershell,
     ):
-        code = await known(process, text)
+        code = await command(process, text)
         if code is not None:
             return code
     match = _RESOLVE.fullmatch(text)

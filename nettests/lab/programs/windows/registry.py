@@ -27,25 +27,25 @@ async def run(process: Process, words: Sequence[str]) -> int:
     node = process.machine.node
     registry = node.disk.registry if node is not None else _of_container(process.machine.resolver)
     inner = [key for key in registry if key.lower().startswith(f"{wanted}\\")]
-    found = [key for key in registry if key.lower() == wanted] + (inner if options else [])
-    for key in found:
+    printed = [key for key in registry if key.lower() == wanted] + (inner if options else [])
+    for key in printed:
         await out(process, f"\n{key}\n")
         for name, kind, data in registry[key]:
             await out(process, f"    {name or _NO_NAME}    {kind}    {data}\n")
     if not options:
         for key in _children(inner, wanted):
             await out(process, f"{key}\n")
-    if not found and not inner:
+    if not printed and not inner:
         await err(process, _ABSENT)
-    return 0 if found or inner else 1
+    return 0 if printed or inner else 1
 
 
 def _of_container(resolver: ResolverConfig) -> dict[str, Values]:
     """Return what HNS leaves of a network endpoint's DNS settings in the registry of its container."""
-    found: Values = (("DataBasePath", "REG_EXPAND_SZ", r"%SystemRoot%\System32\drivers\etc"),)
+    values: Values = (("DataBasePath", "REG_EXPAND_SZ", r"%SystemRoot%\System32\drivers\etc"),)
     if resolver.searches:
-        found += (("SearchList", "REG_SZ", ",".join(resolver.searches)),)
-    return {_TCPIP: found}
+        values += (("SearchList", "REG_SZ", ",".join(resolver.searches)),)
+    return {_TCPIP: values}
 
 
 def _children(keys: Sequence[str], parent: str) -> list[str]:

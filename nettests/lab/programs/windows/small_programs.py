@@ -66,12 +66,12 @@ async def fsutil(process: Process, words: Sequence[str]) -> int:
     return 0
 
 
-async def print_places(process: Process, names: Sequence[str], found: Sequence[str]) -> int:
+async def print_places(process: Process, names: Sequence[str], present: Sequence[str]) -> int:
     """Answer ``where``: a path for each name found; exit 1 when one was not."""
-    for name in found:
+    for name in present:
         file = name if name.lower().endswith(".exe") else f"{name}.exe"
         await out(process, f"C:\\Windows\\System32\\{file}\n")
-    if len(found) == len(names) and names:
+    if len(present) == len(names) and names:
         return 0
     await err(process, "INFO: Could not find files for the given pattern(s).\n")
     return 1
