@@ -15,7 +15,9 @@ from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import OVERLOADED, Observation
+from nettests.model.ports import VXLAN
 from nettests.model.target_kinds import Location, Naming, Proxy
+from nettests.model.witnessed import Subject
 from nettests.model.words import (
     OS,
     Category,
@@ -221,6 +223,12 @@ def _after_timeout(check: Check) -> str:
     return way
 
 
+def after_contradiction(observation: Observation) -> str:
+    """Say what to look at where two witnesses differ."""
+    lost = any(witnessed.subject is Subject.TUNNEL for witnessed in observation.witnessed)
+    return AFTER_LOST_TUNNEL if lost else AFTER_CONTRADICTION
+
+
 def after_lifting(limitation: AppliedLimitation) -> str:
     """Return what to do about a limitation that did not show."""
     where = f"{limitation.file}:{limitation.line}"
@@ -273,8 +281,8 @@ AFTER_CONTRADICTION = (
     "(Get-HnsNetwork, ip -d link); nettests trace on this check shows every hop"
 )
 AFTER_LOST_TUNNEL = (
-    "see what takes the tunnel's UDP port between the two nodes: a virtualisation below that uses 4789 itself (vSphere with "
-    "NSX; give it another port), security groups, and firewalls of both nodes"
+    f"see what takes the tunnel's UDP port between the two nodes: a virtualisation below that uses {VXLAN} itself (vSphere "
+    "with NSX; give it another port), security groups, and firewalls of both nodes"
 )
 AFTER_WORKLOAD = (
     "read what the object's events and its Pods say (`kubectl describe` on one like it), then the logs of "

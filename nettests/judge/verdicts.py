@@ -31,7 +31,6 @@ from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation, unusable
 from nettests.model.path_size import SizeFinding
 from nettests.model.verdict import Judgement
-from nettests.model.witnessed import Subject
 from nettests.model.words import Distribution, Outcome, Verdict
 
 
@@ -176,9 +175,7 @@ def _contradicted(observation: Observation) -> _Ruling | None:
     differing = [str(witnessed) for witnessed in observation.witnessed if not witnessed.agree]
     if not differing:
         return None
-    lost = any(one.subject is Subject.TUNNEL for one in observation.witnessed)
-    step = advice.AFTER_LOST_TUNNEL if lost else advice.AFTER_CONTRADICTION
-    return _Ruling(Verdict.FAIL, "; ".join(differing), step)
+    return _Ruling(Verdict.FAIL, "; ".join(differing), advice.after_contradiction(observation))
 
 
 def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:

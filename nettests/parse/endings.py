@@ -1,6 +1,6 @@
 """Read how a Pod ended that was deleted: whether its server got the time that it takes, within its grace period.
 
-The record is that of ``probes.endings``; ``parse.start`` reads everything else that happens to a Pod.
+The record is that of ``probes.termination``; ``parse.start`` reads everything else that happens to a Pod.
 """
 
 import re

@@ -181,7 +181,7 @@ def _nodes(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
 
 
 def _empty_nodes(node_pools: NodePools) -> Iterator[Cell | Gap]:
-    """Yield every node pool to the nodes without Pods; the backends are few and light, whoever asks."""
+    """Yield every node pool to the nodes without Pods; all use the pool whose Pods are light for backends."""
     if not node_pools.empty:
         words = "no Windows node is known to be cordoned and without Pods of its network"
         yield Gap(path=OS.WINDOWS.value, reason=words)

@@ -31,7 +31,7 @@ from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.workload import MAKES, ROLLS_OUT, WORDS, Workload, workload_of
 from nettests.parse import start
 from nettests.plan.pods import BUILD
-from nettests.probes import endings, pods_at_once, stateful, workloads
+from nettests.probes import pods_at_once, stateful, termination, workloads
 from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination, case_of
@@ -254,9 +254,9 @@ class Starting:
             case "restart":
                 return self._restart(then, item, pod)
             case "end":
-                return endings.ended(self.pods, item)
+                return termination.ended(self.pods, item)
             case "terminates":
-                return endings.terminated(self.pods, item)
+                return termination.terminated(self.pods, item)
         return {}
 
     def _renew(self, action: Action, item: Object, node: NodeFacts, pod: Object) -> Object:

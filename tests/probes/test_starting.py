@@ -388,23 +388,6 @@ def test_a_restart_is_written_down_with_both_addresses() -> None:
     }
 
 
-def test_an_end_is_written_down_with_its_time() -> None:
-    """How long it took stands beside the grace period that it had."""
-    done = examine(Cluster(status=READY), case(Afterwards(how="end", says="0")))
-    then = json.loads(done.stdout)["then"]
-    assert (then["gone"], then["grace"]) == (True, 1.0)
-    assert 0 <= then["seconds"] < then["grace"]
-
-
-def test_an_end_of_a_server_is_written_down_with_its_containers() -> None:
-    """What its status says last stands beside how long the Pod took."""
-    end = {"terminated": {"exitCode": 0, "finishedAt": "2026-11-21T01:08:25Z"}}
-    gone = {**READY, "containerStatuses": [{"name": "first", "state": end}]}
-    done = examine(Cluster(status=gone), pods.terminates("grace", pods.pod(), seconds="3"))
-    then = json.loads(done.stdout)["then"]
-    assert (then["gone"], then["finished"], then["told"]) == (True, "2026-11-21T01:08:25Z", "")
-
-
 def test_nothing_is_done_with_a_pod_that_did_not_start() -> None:
     """A command in it would fail for that reason."""
     done = examine(Cluster(status=PENDING), case(Afterwards(how="log")))

@@ -154,10 +154,7 @@ class SwitchFeatures:
 
 
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
-    """Return the mechanisms that build, patch, CNI and kube-proxy settings of ``node`` switch on.
-
-    Open vSwitch serves pods and host alike.
-    """
+    """Return the mechanisms that ``node``'s build and settings switch on; Open vSwitch serves pods and host alike."""
     release, proxy = node.windows_release, profile.kube_proxy
     minor, user_mode = _minor(profile.kubernetes_version), proxy.mode is ProxyMode.USERSPACE
     switched = profile.cni.driver is Driver.TRANSPARENT

@@ -67,6 +67,7 @@ WITNESS_FAULTS = (
             Checks(placement="outside"),
             Checks(flow="*nodeport*"),
             Checks(flow="fleet-*"),
+            Checks(flow="pod-to-service-*"),  # of backends that nobody elsewhere reaches
             *UNPROVEN,
         ),
         names=("between nodes|other nodes|wire|capture",),

@@ -1,13 +1,17 @@
 """How a Pod's end is followed: what its server, its status and this machine's clock say of it."""
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from nettests.model.channel import ChannelError
-from nettests.probes import endings
+from nettests.model.check import Afterwards
+from nettests.plan import pods
+from nettests.probes import termination
 from nettests.probes.seams import Pods
+from tests.probes.test_starting import READY, Cluster, case, examine
 
 Object = dict[str, Any]
 
@@ -62,13 +66,13 @@ class Going:
 
 def terminated(cluster: Any) -> Object:
     """Let the Pod end."""
-    pods: Pods = cluster
-    return endings.terminated(pods, ITEM)
+    door: Pods = cluster
+    return termination.terminated(door, ITEM)
 
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endings, "TOLD_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(termination, "TOLD_PAUSE_SECONDS", 0.01)
 
 
 def test_both_times_are_those_of_the_node() -> None:
@@ -92,3 +96,20 @@ def test_a_server_that_is_never_told_holds_up_nothing() -> None:
     record = terminated(Going(["", ""], last=None))
     assert record["told"] == ""
     assert "finished" not in record
+
+
+def test_an_end_of_a_server_is_written_down_with_its_containers() -> None:
+    """What its status says last stands beside how long the Pod took."""
+    end = {"terminated": {"exitCode": 0, "finishedAt": "2026-11-21T01:08:25Z"}}
+    gone = {**READY, "containerStatuses": [{"name": "first", "state": end}]}
+    done = examine(Cluster(status=gone), pods.terminates("grace", pods.pod(), seconds="3"))
+    then = json.loads(done.stdout)["then"]
+    assert (then["gone"], then["finished"], then["told"]) == (True, "2026-11-21T01:08:25Z", "")
+
+
+def test_an_end_is_written_down_with_its_time() -> None:
+    """How long it took stands beside the grace period that it had."""
+    done = examine(Cluster(status=READY), case(Afterwards(how="end", says="0")))
+    then = json.loads(done.stdout)["then"]
+    assert (then["gone"], then["grace"]) == (True, 1.0)
+    assert 0 <= then["seconds"] < then["grace"]
