@@ -156,7 +156,7 @@ class SwitchFeatures:
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     """Return the mechanisms that ``node``'s build and settings switch on; Open vSwitch serves pods and host alike."""
     release, proxy = node.windows_release, profile.kube_proxy
-    minor, user_mode = _minor(profile.kubernetes_version), proxy.mode is ProxyMode.USERSPACE
+    minor, portals = _minor(profile.kubernetes_version), proxy.mode is ProxyMode.USERSPACE
     switched = profile.cni.driver is Driver.TRANSPARENT
     has, since = partial(_switched_on, profile), partial(_has, profile=profile)
     external, internal = _external_local(release, profile), since(INTERNAL_TRAFFIC_LOCAL)
@@ -172,8 +172,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         external_traffic_local=has("external-traffic-local", switched or external),
         internal_traffic_local=has("internal-traffic-local", switched or internal),
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
-        local_routed_vip=not user_mode
-        and has("local-routed-vip", switched or release >= HOST_RULES),
+        local_routed_vip=has("local-routed-vip", switched or release >= HOST_RULES) and not portals,
         empty_node_ports=has("empty-node-ports", switched),
         port_mappings=has("port-mappings", profile.cni.plugin is not Plugin.ANTREA),
         port_mappings_ipv6=has("port-mappings-ipv6", usual=True),
@@ -200,7 +199,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         outbound_icmp=has("outbound-icmp", switched),
         host_encapsulates=has("host-encapsulates", switched),
         stealth=has("stealth", profile.options.windows_firewall),
-        user_mode=user_mode,
+        user_mode=portals,
         dual_stack=has("dual-stack", _both_families(node, profile)),
         required_families=has("required-families", since(REQUIRED_FAMILIES)),
         topology_hints=has("topology-hints", switched),
