@@ -179,8 +179,8 @@ def _empty(name: str, snapshot: Snapshot) -> Fact[bool]:
     if pods is None:
         why = snapshot.reasons.get(f"{PODS}/{name}")
         return unknown(why or "only of cordoned Windows nodes it is read")
-    own = sorted(nodes.of_own_network(pods))
-    return known(not own, f"Pods with addresses of their own: {', '.join(own) or 'none'}")
+    names = sorted(nodes.of_own_network(pods))
+    return known(not names, f"Pods with addresses of their own: {', '.join(names) or 'none'}")
 
 
 def _firewall(os: OS, profile: ClusterProfile) -> Fact[bool]:

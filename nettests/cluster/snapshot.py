@@ -190,7 +190,8 @@ def _on_cordoned(
     pending = {
         name: pool.submit(_pods_on, connection, name, reasons) for name in sorted(names)[:CORDONED]
     }
-    return {name: found for name, one in pending.items() if (found := one.result()) is not None}
+    listings = {name: listing.result() for name, listing in pending.items()}
+    return {name: pods for name, pods in listings.items() if pods is not None}
 
 
 def _pods_on(connection: Connection, node: str, reasons: dict[str, str]) -> list[Object] | None:

@@ -21,8 +21,8 @@ _WHOLE_SECOND = 1.0
 
 def told_to_end(log: str) -> str:
     """Return when a server wrote that it was told to end, by the times at the beginning of its lines."""
-    found = _TOLD.search(log)
-    return found.group(1) if found else ""
+    line = _TOLD.search(log)
+    return line.group(1) if line else ""
 
 
 def end_of(pod: Json, container: str) -> Json:
@@ -50,13 +50,13 @@ def terminated(then: Json, least: float) -> Reading:
     took = _took(then)
     if took is not None:
         code = f" with exit code {then['code']}" if then.get("code") else ""
-        said = f"its container ended {took:.1f} s after its server was told to{code}, and it was "
-        return _read(_of(took, then, least), then, least, said)
+        how = f"its container ended {took:.1f} s after its server was told to{code}, and it was "
+        return _read(_of(took, then, least), then, least, how)
     if then["gone"] and float(then["seconds"]) < least:
         return _read(Outcome.DEVIATES, then, least)
     if then.get("code"):
-        said = f"its container's exit code is {then['code']}; "
-        return _read(Outcome.DEVIATES, then, least, said)
+        how = f"its container's exit code is {then['code']}; "
+        return _read(Outcome.DEVIATES, then, least, how)
     unknown = "its server was told to end" if then.get("finished") else "its container ended"
     return probe_failed(f"when {unknown} is not known; the Pod was gone after {then['seconds']} s")
 
@@ -67,17 +67,17 @@ def _of(took: float, then: Json, least: float) -> Outcome:
     return Outcome.CONFORMS if took >= least - _WHOLE_SECOND else Outcome.CUT_SHORT
 
 
-def _read(outcome: Outcome, then: Json, least: float, said: str = "") -> Reading:
+def _read(outcome: Outcome, then: Json, least: float, how: str = "") -> Reading:
     gone = "gone" if then["gone"] else "still there"
     took, grace = float(then["seconds"]), float(then["grace"])
     text = f"{gone} after {took:.1f} s: its server takes {least:.0f} s, its grace is {grace:.0f} s"
-    return Reading(outcome=outcome, detail=one_line(said + text))
+    return Reading(outcome=outcome, detail=one_line(how + text))
 
 
 def _took(then: Mapping[str, Any]) -> float | None:
     """Return for how many seconds a server ran on, a fraction less than it may have; nothing where it is not known."""
     try:
-        told, finished = (datetime.fromisoformat(str(then[key])) for key in ("told", "finished"))
-        return (finished - told).total_seconds()
+        began, finished = (datetime.fromisoformat(str(then[key])) for key in ("told", "finished"))
+        return (finished - began).total_seconds()
     except (KeyError, ValueError, TypeError):
         return None

@@ -146,9 +146,15 @@ def _at_the_backend(connection: _Connection) -> Iterator[Witnessed | None]:
         and frame["direction"] != "in"
     ]
     if connection.saw:
-        own = [one for one in reached if same_address(str(one["destination"]), record["backend"])]
+        translated = [
+            frame for frame in reached if same_address(str(frame["destination"]), record["backend"])
+        ]
         yield _compared(
-            Subject.SOURCE, "the server", connection.saw, own, lambda one: _end(one, "source")
+            Subject.SOURCE,
+            "the server",
+            connection.saw,
+            translated,
+            lambda frame: _end(frame, "source"),
         )
         return
     yield _compared(
@@ -156,14 +162,14 @@ def _at_the_backend(connection: _Connection) -> Iterator[Witnessed | None]:
         "the annotation preserve-destination",
         str(record["requested"]),
         reached,
-        lambda one: _end(one, "destination"),
+        lambda frame: _end(frame, "destination"),
     )
     yield _compared(
         Subject.SOURCE,
         "the client",
         str(record["client"]),
         reached,
-        lambda one: str(one["source"]),
+        lambda frame: str(frame["source"]),
     )
 
 
@@ -224,9 +230,9 @@ def _lost_tunnel(connection: _Connection) -> Witnessed | None:
     """
     record = connection.record
     source, node = record["source_node"], record["backend_node"]
-    inside = [one for one in record["frames"] if one["way"] == "request" and one["tunnel"]]
-    sent = [one for one in inside if one["node"] == source and one["direction"] != "in"]
-    got = [one for one in inside if one["node"] == node and one["direction"] != "out"]
+    inside = [frame for frame in record["frames"] if frame["way"] == "request" and frame["tunnel"]]
+    sent = [frame for frame in inside if frame["node"] == source and frame["direction"] != "in"]
+    got = [frame for frame in inside if frame["node"] == node and frame["direction"] != "out"]
     if not sent or got or record["outside"] or source == node:
         return None
     port = f" (UDP {record['tunnel_port']})" if record.get("tunnel_port") else ""

@@ -37,7 +37,7 @@ def terminated(pods: Pods, item: Object) -> Object:
     over = threading.Event()
     began = time.monotonic()
     pods.delete_pod(namespace, name)
-    told = begin(lambda _: _told(pods, (namespace, name, container), over))
+    reading = begin(lambda _: _told(pods, (namespace, name, container), over))
     try:
         last, gone = pods.follow_end(namespace, name, seconds=2 * grace)
     finally:
@@ -46,7 +46,7 @@ def terminated(pods: Pods, item: Object) -> Object:
         "seconds": round(time.monotonic() - began, 1),
         "gone": gone,
         "grace": grace,
-        "told": told.result(),
+        "told": reading.result(),
         **endings.end_of(last or {}, container),
     }
 
@@ -55,8 +55,8 @@ def _told(pods: Pods, names: tuple[str, str, str], over: threading.Event) -> str
     """Return when the server says in its log that it was told to end; nothing where it never does."""
     while not over.wait(TOLD_PAUSE_SECONDS):
         with suppress(ChannelError):
-            if told := endings.told_to_end(pods.log_of(*names, timed=True)):
-                return told
+            if moment := endings.told_to_end(pods.log_of(*names, timed=True)):
+                return moment
     return ""
 
 

@@ -131,8 +131,8 @@ class Container:
             return
         limit = math.ceil(grace)
         if windows:
-            own = _DOCKER_GRACE if self._node.spec.has_docker else limit
-            limit = self._node.profile.mechanism("grace-limit", own)
+            usual = _DOCKER_GRACE if self._node.spec.has_docker else limit
+            limit = self._node.profile.mechanism("grace-limit", usual)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace):
                 await run.health.hook("preStop")
