@@ -10,7 +10,7 @@ the accident, and checks would be ``flaky`` by it about once in 20 000 dials.
 
 import errno
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -95,44 +95,34 @@ def _udp_flows(table: ServiceTable, node_address: Address) -> Iterator[UdpFlow]:
                 yield UdpFlow(address=node_address, port=service.node_port, backend=backend.address)
 
 
-def forget_removed(fd: int, flows: frozenset[UdpFlow]) -> None:
-    """Delete the entries of ``flows`` in the namespace ``fd``. On the worker thread only."""
-    keys = {(flow.address.packed, flow.port, flow.backend.packed) for flow in flows}
+def forget(fd: int, *, removed: frozenset[UdpFlow], added: frozenset[Frontend]) -> None:
+    """Delete the entries of ``removed`` flows, and those that went to one of the ``added`` frontends itself.
 
-    def ended(flow: Flow) -> bool:
-        requested = flow.original
-        key = (requested.destination, requested.destination_port, flow.reply.source)
-        return requested.protocol == _UDP and key in keys
-
-    _forget(fd, {flow.address.version for flow in flows}, ended)
-
-
-def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
-    """Delete the entries that went to one of ``frontends`` itself. On the worker thread only."""
-    tracked_frontends = [frontend for frontend in frontends if frontend.protocol in _NUMBERS]
-    keys = {
+    In the namespace ``fd``, whose table is listed once for both. On the worker thread only.
+    """
+    tracked_frontends = [frontend for frontend in added if frontend.protocol in _NUMBERS]
+    flow_keys = {(flow.address.packed, flow.port, flow.backend.packed) for flow in removed}
+    frontend_keys = {
         (_NUMBERS[frontend.protocol], frontend.address.packed, frontend.port)
         for frontend in tracked_frontends
     }
 
-    def begun_early(flow: Flow) -> bool:
-        requested = flow.original
-        untranslated = flow.reply.source == requested.destination
-        return (
-            untranslated
-            and (requested.protocol, requested.destination, requested.destination_port) in keys
-        )
+    def ended(flow: Flow) -> bool:
+        requested, answered_by = flow.original, flow.reply.source
+        destination, port = requested.destination, requested.destination_port
+        if answered_by == requested.destination:  # untranslated: it began before there were rules
+            return (requested.protocol, destination, port) in frontend_keys
+        return requested.protocol == _UDP and (destination, port, answered_by) in flow_keys
 
-    _forget(fd, {frontend.address.version for frontend in tracked_frontends}, begun_early)
-
-
-def _forget(fd: int, versions: Iterable[int], chosen: Callable[[Flow], bool]) -> None:
-    for version in versions:
+    addresses = {flow.address for flow in removed} | {
+        frontend.address for frontend in tracked_frontends
+    }
+    for version in {address.version for address in addresses}:
+        destinations = {address.packed for address in addresses if address.version == version}
         with kernel.inside_network(fd):
-            flows = tracked.flows(version) if tracked.count() else ()
-            ended = [flow for flow in flows if chosen(flow)]
-            if ended:
-                _delete(version, ended)
+            flows = tracked.flows(version, destinations) if tracked.count() else ()
+            if entries := [flow for flow in flows if ended(flow)]:
+                _delete(version, entries)
 
 
 def _delete(version: int, flows: Iterable[Flow]) -> None:

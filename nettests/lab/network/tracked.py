@@ -9,7 +9,7 @@ import errno
 import os
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 _NETFILTER = 12
@@ -71,8 +71,12 @@ def count() -> int:
     return int.from_bytes(data[first:last], "big")
 
 
-def flows(version: int) -> Iterator[Flow]:
-    """Yield what the calling thread's network namespace remembers of one IP version; ``OSError`` if refused."""
+def flows(version: int, destinations: Collection[bytes] | None = None) -> Iterator[Flow]:
+    """Yield what the calling thread's network namespace remembers of one IP version; ``OSError`` if refused.
+
+    With ``destinations``, packed addresses, only the flows that were begun to one of these: all others are passed over
+    by the place of their destination, without being decoded.
+    """
     family = socket.AF_INET if version == 4 else socket.AF_INET6
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER) as kernel:
         kernel.bind((0, 0))
@@ -85,7 +89,10 @@ def flows(version: int) -> Iterator[Flow]:
                     return
                 if kind == _ERROR:
                     raise _refused(data, start)
-                flow = _flow(data, start + _GENERIC.size, end)
+                first = start + _GENERIC.size
+                if destinations is not None and _destination(data, first) not in destinations:
+                    continue
+                flow = _flow(data, first, end)
                 if flow is not None:
                     yield flow
 
@@ -116,6 +123,17 @@ def _attributes(data: bytes, start: int, end: int) -> dict[int, tuple[int, int]]
         spans[kind & _TYPE] = (start + _ATTRIBUTE.size, start + length)
         start += (length + 3) & ~3
     return spans
+
+
+def _destination(data: bytes, start: int) -> bytes:
+    """Return where the flow of a message was begun to, from its fixed place.
+
+    The kernel writes the original tuple first, in it the addresses, and of these the source
+    (``ctnetlink_fill_info``, ``nf_conntrack_netlink.c``).
+    """
+    source = start + 2 * _ATTRIBUTE.size
+    length, _ = _ATTRIBUTE.unpack_from(data, source)
+    return data[source + length + _ATTRIBUTE.size : source + 2 * length]
 
 
 def _flow(data: bytes, start: int, end: int) -> Flow | None:

@@ -133,7 +133,7 @@ class WindowsServices:
             *conntrack.changed(self._services, services), self._node.address
         )
         self._services = services
-        conntrack.forget_untranslated(self._switch.fd, added)
+        conntrack.forget(self._switch.fd, removed=frozenset(), added=added)
 
     def _route_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
         """Route preserved destinations to their first backend."""
