@@ -18,6 +18,7 @@ from nettests.cluster.connection import BACKGROUND, ApiError, Connection
 from nettests.cluster.converse import converse
 from nettests.cluster.endpoints import wait_for_endpoints
 from nettests.cluster.execute import Exec
+from nettests.cluster.failures import ClosedError
 from nettests.cluster.follow import delete_pod, follow_pod, follow_pods, log_of, wait_gone
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.port_forward import PortForward
@@ -49,6 +50,8 @@ class Access:
     """The owner of created objects; without it nothing can be created."""
     created: CreatedObjects = field(default_factory=CreatedObjects)
     """The created objects, to remove at the end of the run."""
+    ended: threading.Event = field(default_factory=threading.Event)
+    """Its clean-up has begun: what checks still want to create would be left, in a namespace of others."""
     _slots: dict[str, Slots] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -56,6 +59,8 @@ class Access:
         """Create an object with the run's marks and return it as stored."""
         if self.ownership is None:
             raise ValueError("objects are created by a run, which marks them")
+        if self.ended.is_set():
+            raise ClosedError("the run is over: nothing is created any more")
         self.created.call(item)
         stored = create(self.connection, self.ownership.marked(item))
         self.created.take(stored, item)

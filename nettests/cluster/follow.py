@@ -31,8 +31,10 @@ def follow_pod(
 ) -> Object:
     """Return the pod once it is ``settled``, or after ``seconds``, or after ``stuck`` seconds in a stuck state.
 
-    ``ClusterError`` if the pod never appeared, or is deleted: an interrupted run removes it.
+    ``ClusterError`` if the pod does not appear within ``stuck``, as one whose controller is refused it, or is deleted: an
+    interrupted run removes it.
     """
+    began = time.monotonic()
     stuck_since: float | None = None
     last: Object | None = None
     pod_states = _states_of(
@@ -40,8 +42,10 @@ def follow_pod(
     )
     for pod in pod_states:
         if pod is None:
-            if last is None:
+            if last is None and time.monotonic() - began < stuck:
                 continue
+            if last is None:
+                break
             raise ClusterError(f"pod {name} was deleted while it was followed")
         last = pod
         if settled(pod):

@@ -4,13 +4,14 @@ The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispens
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 
 from nettests.cluster import cni, permissions, plugin_settings
 from nettests.cluster.connecting import server_version
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.threads import threads
 from nettests.errors import ClusterError
 from nettests.model import permission
 from nettests.model.permission import CONFIG_MAPS, FLANNEL_CONFIG_MAPS, reviewed
@@ -55,7 +56,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
     """Fetch the objects that facts are read from, concurrently; only nodes are indispensable."""
     version, git_version = server_version(connection)
     reasons: dict[str, str] = {}
-    with ThreadPoolExecutor(connection.bounds.requests_open, "discover") as pool:
+    with threads(connection, "discover") as pool:
         every_node = pool.submit(_nodes, connection)
         of_all = _config_maps(pool, connection, (*CONFIG_MAPS, *FLANNEL_CONFIG_MAPS), reasons)
         daemon_sets = pool.submit(_listed, connection, DAEMON_SETS, reasons)
@@ -199,5 +200,5 @@ def _logs(
             return node, ""
         return node, text
 
-    with ThreadPoolExecutor(connection.bounds.requests_open, "logs") as pool:
+    with threads(connection, "logs") as pool:
         return dict(pool.map(read, sorted(pods.items())))

@@ -189,6 +189,19 @@ def test_a_pod_that_never_appears_is_an_error(
         follow(connection, running)
 
 
+def test_a_pod_that_does_not_appear_is_waited_for_as_one_that_is_stuck(
+    served: tuple[Connection, dict[str, list[Reply]], Api], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A StatefulSet's, say, that a quota refuses: nobody waits for as long as images may take to be pulled."""
+    monkeypatch.setattr(follow_module, "LOOK_SECONDS", 0.05)
+    connection, queues, _ = served
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    deadline = time.monotonic() + 60
+    with pytest.raises(ClusterError, match="never appeared"):
+        follow(connection, running, stuck=0.1, seconds=120)
+    assert time.monotonic() < deadline
+
+
 def test_a_deletion_that_fails_is_left_to_the_end_of_the_run(
     served: tuple[Connection, dict[str, list[Reply]], Api],
 ) -> None:

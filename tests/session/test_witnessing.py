@@ -117,6 +117,8 @@ class Access:
     base: int = 0
     missing: frozenset[str] = frozenset()
     broken: str = ""
+    dropped: int = 0
+    """So many packets the kernel of n1 has no room for."""
     quiet: bool = False
     unready: str = ""
     """The Pod that never becomes Ready."""
@@ -146,6 +148,9 @@ class Access:
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         self.ran.append(tuple(argv))
+        if argv[0] == "pkill":
+            counted = f"5 packets captured\n{self.dropped} packets dropped by kernel\n"
+            self.talks[-1].stderr += f"\n{counted}"
         if argv[0] in self.missing:
             raise ProgramMissingError(f"the image has no {argv[0]}")
         if self.broken and self.broken in argv:
@@ -245,6 +250,13 @@ def test_a_source_that_no_server_notices_is_told() -> None:
     assert read_raw(raw_of(done)).server_saw == POD
     assert agreeing(done)[Subject.SOURCE] is False
     assert "198.18.0.4" in read_raw(raw_of(done)).detail
+
+
+def test_a_capture_that_lost_packets_proves_nothing() -> None:
+    """The kernel had no room for some: one of the flow may be among them."""
+    one = read_raw(raw_of(witnessing(Access(dropped=3)).examine(SERVICE)))
+    assert one.outcome is Outcome.PROBE_FAILED
+    assert "tcpdump on n1 lost 3 packets of those that it was to capture" in one.detail
 
 
 def test_pods_that_capture_stand_until_all_is_done() -> None:

@@ -125,11 +125,11 @@ class WindowsServices:
             )
         )
         self._route_preserved(switched)
-        added = conntrack.added_frontends(
-            *conntrack.changed(self._services, services), self._node.address
-        )
+        old, new = conntrack.changed(self._services, services)
+        added = conntrack.added_frontends(old, new, self._node.address)
+        present = conntrack.present_backends(old, new, self._node.address)
         self._services = services
-        conntrack.forget_untranslated(self._switch.fd, added)
+        conntrack.forget(self._switch.fd, removed=frozenset(), added=added, present=present)
 
     def _route_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
         """Route preserved destinations to their first backend."""
