@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.cluster import cni, permissions, plugin_settings
+from nettests.cluster import cni, nodes, permissions, plugin_settings
 from nettests.cluster.connecting import server_version
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.threads import threads
@@ -16,6 +16,7 @@ from nettests.errors import ClusterError
 from nettests.model import permission
 from nettests.model.permission import CONFIG_MAPS, FLANNEL_CONFIG_MAPS, reviewed
 from nettests.model.versions import KubernetesVersion
+from nettests.model.words import OS
 
 Object = dict[str, Any]
 DAEMON_SETS = "/apis/apps/v1/daemonsets"
@@ -23,6 +24,9 @@ DNS_SERVICES = "/api/v1/namespaces/kube-system/services"
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
+PODS = "/api/v1/pods"
+CORDONED = 4
+"""The Pods of so many cordoned Windows nodes are listed: one of them is enough for what is tested there."""
 LOG_BYTES = 65_536
 """A component logs its flags first: no more of a log is needed."""
 
@@ -44,6 +48,8 @@ class Snapshot:
     proxy_pods: Mapping[str, Object] = field(default_factory=dict)
     proxy_logs: Mapping[str, str] = field(default_factory=dict)
     """Both by node name."""
+    cordoned: Mapping[str, Sequence[Object]] = field(default_factory=dict)
+    """The Pods of cordoned Windows nodes by node name, as far as they may be listed."""
     runtime_classes: Sequence[Object] = ()
     service_cidrs: Sequence[Object] = ()
     denied: tuple[str, ...] = ()
@@ -87,6 +93,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
             system_pods=by_space["kube-system"],
             proxy_pods=pods,
             proxy_logs=logs.result(),
+            cordoned=_on_cordoned(pool, connection, every_node.result(), reasons),
             runtime_classes=classes.result(),
             service_cidrs=cidrs.result() if cidrs is not None else (),
             denied=denied.result(),
@@ -170,6 +177,30 @@ def _system_pods(
         space: _listed(connection, f"/api/v1/namespaces/{space}/pods", reasons)
         for space in sorted(spaces)
     }
+
+
+def _on_cordoned(
+    pool: Executor, connection: Connection, every_node: Sequence[Object], reasons: dict[str, str]
+) -> dict[str, list[Object]]:
+    """Return the Pods of a few Windows nodes that are Ready and cordoned; a list that is refused leaves its node out."""
+    names = [
+        nodes.name_of(node)
+        for node in every_node
+        if nodes.os_of(node) is OS.WINDOWS and nodes.ready(node) and not nodes.schedulable(node)
+    ]
+    pending = {
+        name: pool.submit(_pods_on, connection, name, reasons) for name in sorted(names)[:CORDONED]
+    }
+    listings = {name: listing.result() for name, listing in pending.items()}
+    return {name: pods for name, pods in listings.items() if pods is not None}
+
+
+def _pods_on(connection: Connection, node: str, reasons: dict[str, str]) -> list[Object] | None:
+    try:
+        return connection.items(PODS, fieldSelector=f"spec.nodeName={node}")
+    except ApiError as error:
+        reasons[f"{PODS}/{node}"] = error.message
+        return None
 
 
 def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:

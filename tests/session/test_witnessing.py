@@ -18,6 +18,7 @@ from scapy.layers.l2 import Ether
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import known
+from nettests.model.service import ServiceSettings
 from nettests.model.witnessed import Subject
 from nettests.model.words import OS, Outcome, Question, TargetKind
 from nettests.parse.read import read_raw
@@ -242,6 +243,16 @@ def test_both_witnesses_of_one_connection_are_compared() -> None:
         Subject.ENCAPSULATION: True,
         Subject.MAC: True,
     }
+
+
+def test_the_record_says_whom_the_client_names_and_whether_that_is_to_be_kept() -> None:
+    """Where nobody answers, these are what frames are compared with."""
+    kept = ServiceSettings(label="lb-preserve", preserve_destination=True)
+    for settings, preserved in ((None, False), (kept, True)):
+        asked = replace(SERVICE, target=replace(SERVICE.target, settings=settings))
+        record = json.loads(witnessing(Access()).examine(asked).stdout)
+        assert (record["preserved"], record["client"]) == (preserved, POD)
+        assert record["requested"] == f"{VIP}:82"
 
 
 def test_a_source_that_no_server_notices_is_told() -> None:
