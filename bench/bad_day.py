@@ -28,7 +28,7 @@ PROFILE = "win2019-l2bridge"
 BUDGET = 2.0
 RED = ("fail", "lifted", "flaky")
 FOREVER = "600"
-"""Seconds: what is so slow never comes, for a run."""
+"""Seconds: longer than any time-out of a run."""
 LOSS = 30
 """Of a hundred packets that a node receives, so many are lost."""
 ENDING = 60
@@ -58,7 +58,7 @@ class Node:
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """What a healthy run has found of the lab: whom to break."""
+    """What a healthy run reports of the lab: which nodes to break."""
 
     nodes: tuple[Node, ...]
     services: tuple[str, ...]
@@ -136,7 +136,7 @@ def _no_udp(lab: Lab, cluster: Cluster) -> None:
     for here, there in ((cluster.sick, cluster.peer), (cluster.peer, cluster.sick)):
         lab.drop(
             here,
-            *(f"{family(one)} saddr {one} meta l4proto udp" for one in there.addresses),
+            *(f"{family(address)} saddr {address} meta l4proto udp" for address in there.addresses),
         )
 
 
@@ -212,8 +212,8 @@ class Result:
 
     def count(self, *verdicts: str) -> int:
         """Return how many checks have one of these verdicts."""
-        found = Counter(self.verdicts.values())
-        return sum(found[verdict] for verdict in verdicts)
+        counts = Counter(self.verdicts.values())
+        return sum(counts[verdict] for verdict in verdicts)
 
 
 def main() -> None:
@@ -226,13 +226,14 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where the verdicts are written")
     parser.add_argument("--keep", type=Path, help="where the reports of all runs are kept")
     wanted = parser.parse_args()
-    found = {
+    by_profile = {
         profile: measure(profile, wanted.fault or every, wanted.limit, wanted.keep)
         for profile in wanted.profile or [PROFILE]
     }
     if wanted.json:
         written = {
-            name: {one.fault: one.verdicts for one in results} for name, results in found.items()
+            name: {result.fault: result.verdicts for result in results}
+            for name, results in by_profile.items()
         }
         wanted.json.write_text(json.dumps(written, indent=1))
 
@@ -307,13 +308,13 @@ def _run(lab: Lab, fault: str, folder: Path, limit: float) -> Result:
             process.wait()
     seconds = time.monotonic() - began
     records = [json.loads(line) for line in (folder / "latest" / "journal.jsonl").open()]
-    judged = [one["judgement"] for one in records if one["record"] == "judged"]
+    judged = [record["judgement"] for record in records if record["record"] == "judged"]
     return Result(
         fault=fault,
         seconds=seconds,
         ended=ended,
-        verdicts={one["check"]: one["verdict"] for one in judged},
-        facts=next(one["facts"] for one in records if one["record"] == "facts"),
+        verdicts={judgement["check"]: judgement["verdict"] for judgement in judged},
+        facts=next(record["facts"] for record in records if record["record"] == "facts"),
     )
 
 
@@ -325,7 +326,7 @@ def running(profile: str, mechanisms: tuple[str, ...] = ()) -> Iterator[Lab]:
         nettests(
             *("lab", "up", "--json", "--while", str(os.getpid())),
             *("--profile", profile, "--name", name),
-            *(f"--mechanism={one}" for one in mechanisms),
+            *(f"--mechanism={mechanism}" for mechanism in mechanisms),
         )
     )
     try:

@@ -44,7 +44,7 @@ PEAK = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What a fleet of one size cost; what was not run or not said is ``None``."""
+    """What a fleet of one size cost; what was not run or not reported is ``None``."""
 
     nodes: int
     ready_seconds: float
@@ -82,7 +82,7 @@ def main() -> None:
         if not given.json:
             show(costs[-1], costs[0])
     if given.json:
-        print(json.dumps([asdict(one) for one in costs], indent=1))
+        print(json.dumps([asdict(cost) for cost in costs], indent=1))
 
 
 def profile(count: int) -> str:
@@ -145,7 +145,7 @@ def run(up: dict[str, Any], suites: list[str], folder: Path, limit: float) -> di
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *(str(Path("suites") / Path(one).name) for one in suites),
+            *(str(Path("suites") / Path(suite).name) for suite in suites),
             f"--kubeconfig={up['kubeconfig']}",
             f"--cluster-profile={up['cluster_profile']}",
             f"--report-dir={reports}",
@@ -157,13 +157,13 @@ def run(up: dict[str, Any], suites: list[str], folder: Path, limit: float) -> di
     ended, used = wait_for(process, limit)
     lines = (reports / "latest" / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
-    end = next((one for one in records if one["record"] == "end"), None)
+    end = next((record for record in records if record["record"] == "end"), None)
     return {
         "run_seconds": round(time.monotonic() - began, 1),
         "ended": ended,
         "exit_code": process.returncode,
         "requests": sum(end["requests"].values()) if end else None,
-        "checks": sum(one["record"] == "planned" for one in records),
+        "checks": sum(record["record"] == "planned" for record in records),
         "stages": stages(records),
         "harness_mib": round(used.ru_maxrss / 1024, 1),
         "harness_cpu": round(used.ru_utime + used.ru_stime, 1),
@@ -187,14 +187,16 @@ def wait_for(process: subprocess.Popen[bytes], limit: float) -> tuple[bool, reso
 
 def stages(records: Sequence[dict[str, Any]]) -> dict[str, float]:
     """Return the seconds from a run's start until all stood, the probes were reached, the last was run, and the end."""
-    started = moment(next(one["started"] for one in records if one["record"] == "run"))
-    events = [one for one in records if one["record"] == "event"]
-    reached = [moment(one["at"]) - started for one in events if REACHED.match(one["text"])]
-    raw = [one["raw"] for one in records if one["record"] == "raw"]
-    found = {"deployed": reached[:1], "reached": reached[-1:]}
-    found["observed"] = [max(one["started"] + one["elapsed"] for one in raw)] if raw else []
-    found["ended"] = [moment(one["at"]) - started for one in events[-1:]]
-    return {name: round(value, 1) for name, values in found.items() for value in values}
+    started = moment(next(record["started"] for record in records if record["record"] == "run"))
+    events = [record for record in records if record["record"] == "event"]
+    reached = [moment(event["at"]) - started for event in events if REACHED.match(event["text"])]
+    raw = [record["raw"] for record in records if record["record"] == "raw"]
+    moments = {"deployed": reached[:1], "reached": reached[-1:]}
+    moments["observed"] = (
+        [max(attempt["started"] + attempt["elapsed"] for attempt in raw)] if raw else []
+    )
+    moments["ended"] = [moment(event["at"]) - started for event in events[-1:]]
+    return {name: round(value, 1) for name, values in moments.items() for value in values}
 
 
 def moment(text: str) -> float:
@@ -204,10 +206,10 @@ def moment(text: str) -> float:
 
 def peak(pid: int) -> float:
     """Return the most memory that a process had, in MiB."""
-    found = PEAK.search(Path(f"/proc/{pid}/status").read_text(encoding="ascii"))
-    if found is None:
+    match = PEAK.search(Path(f"/proc/{pid}/status").read_text(encoding="ascii"))
+    if match is None:
         raise RuntimeError(f"/proc/{pid}/status says nothing of memory")
-    return round(int(found[1]) / 1024, 1)
+    return round(int(match[1]) / 1024, 1)
 
 
 def spent_by(pid: int) -> float:
@@ -225,8 +227,11 @@ def left(name: str, pid: int) -> tuple[str, ...]:
     deadline = time.monotonic() + ENDING
     while (running := Path(f"/proc/{pid}").exists()) and time.monotonic() < deadline:
         time.sleep(0.1)
-    known = [one["name"] for one in json.loads(lab("status", "--json"))["labs"]]
-    return (*([f"process {pid}"] if running else ()), *(one for one in known if one == name))
+    lab_names = [status["name"] for status in json.loads(lab("status", "--json"))["labs"]]
+    return (
+        *([f"process {pid}"] if running else ()),
+        *(lab_name for lab_name in lab_names if lab_name == name),
+    )
 
 
 def lab(*arguments: str) -> str:
@@ -242,29 +247,29 @@ def lab(*arguments: str) -> str:
     return done.stdout
 
 
-def show(one: Cost, first: Cost) -> None:
+def show(cost: Cost, first: Cost) -> None:
     """Print the line of one size, how its run fell to stages, and how it grew from the ``first`` size."""
-    ran = said(one.run_seconds) if one.ended else f">{one.run_seconds:.0f}"
+    ran = figure(cost.run_seconds) if cost.ended else f">{cost.run_seconds:.0f}"
     print(
-        f"{one.nodes:5}  {one.ready_seconds:4} s  {ran:>5} s  {said(one.exit_code):>4}"
-        f"  {said(one.checks):>6}  {said(one.requests):>8}  {said(one.lab_cpu):>5} s  {said(one.harness_cpu):>9} s"
-        f"  {one.lab_mib:7}  {said(one.harness_mib):>11}  {', '.join(one.left) or 'nothing'}"
+        f"{cost.nodes:5}  {cost.ready_seconds:4} s  {ran:>5} s  {figure(cost.exit_code):>4}"
+        f"  {figure(cost.checks):>6}  {figure(cost.requests):>8}  {figure(cost.lab_cpu):>5} s  {figure(cost.harness_cpu):>9} s"
+        f"  {cost.lab_mib:7}  {figure(cost.harness_mib):>11}  {', '.join(cost.left) or 'nothing'}"
     )
-    if one.stages:
-        passed = ", ".join(f"{name} {seconds} s" for name, seconds in one.stages.items())
+    if cost.stages:
+        passed = ", ".join(f"{name} {seconds} s" for name, seconds in cost.stages.items())
         print(f"       from the run's start: {passed}")
     figures = ("ready_seconds", "run_seconds", "requests", "lab_mib", "harness_mib")
     grown = (
-        f"{name.replace('_', ' ')} × {getattr(one, name) / getattr(first, name):.1f}"
+        f"{name.replace('_', ' ')} × {getattr(cost, name) / getattr(first, name):.1f}"
         for name in figures
-        if getattr(one, name) and getattr(first, name)
+        if getattr(cost, name) and getattr(first, name)
     )
-    if one is not first:
-        print(f"       nodes × {one.nodes / first.nodes:.0f}: {', '.join(grown)}")
+    if cost is not first:
+        print(f"       nodes × {cost.nodes / first.nodes:.0f}: {', '.join(grown)}")
     sys.stdout.flush()
 
 
-def said(value: object) -> str:
+def figure(value: object) -> str:
     """Return a figure, or a dash where there is none."""
     return "–" if value is None else str(value)
 

@@ -153,26 +153,26 @@ def main() -> int:
     """Trace every case, print the matrix; 1 where the budget is missed."""
     arguments = _arguments()
     cases = [
-        one
-        for one in CASES
-        if (not arguments.profile or one.profile in arguments.profile)
-        and (not arguments.fault or one.fault in arguments.fault)
+        case
+        for case in CASES
+        if (not arguments.profile or case.profile in arguments.profile)
+        and (not arguments.fault or case.fault in arguments.fault)
     ]
     traced: list[Traced] = []
-    for profile in dict.fromkeys(one.profile for one in cases):
+    for profile in dict.fromkeys(case.profile for case in cases):
         with running.lab(profile) as folder:
-            for one in (each for each in cases if each.profile == profile):
-                traced.append(_traced(folder, one, arguments.keep))
+            for case in (each for each in cases if each.profile == profile):
+                traced.append(_traced(folder, case, arguments.keep))
                 print(_line(traced[-1]), flush=True)
     print("\n".join(_matrix(traced)))
     if arguments.json:
-        found = [
-            {**vars(one.case), "found": one.found, "seconds": round(one.seconds, 1)}
-            for one in traced
+        rows = [
+            {**vars(trace.case), "found": trace.found, "seconds": round(trace.seconds, 1)}
+            for trace in traced
         ]
-        arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    right = sum(one.right for one in traced)
-    return int(right < BUDGET * len(traced) or any(one.confident for one in traced))
+        arguments.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    right = sum(trace.right for trace in traced)
+    return int(right < BUDGET * len(traced) or any(trace.confident for trace in traced))
 
 
 def _arguments() -> argparse.Namespace:
@@ -188,7 +188,7 @@ def _traced(folder: LabFolder, case: Case, keep: Path | None) -> Traced:
     faults = () if case.fault == HEALTHY else chosen([case.fault])
     with (
         tempfile.TemporaryDirectory() as scratch,
-        running.broken(folder, [one for fault in faults for one in fault.injections]),
+        running.broken(folder, [injection for fault in faults for injection in fault.injections]),
     ):
         name = "-".join((case.profile, case.fault.strip("()"), case.check.replace("/", "-")))
         directory = (keep or Path(scratch)) / name
@@ -209,43 +209,50 @@ def _traced(folder: LabFolder, case: Case, keep: Path | None) -> Traced:
         seconds = time.monotonic() - began
         lines = directory / "trace.txt"
         text = lines.read_text(encoding="utf-8") if lines.exists() else done.stderr
-        found = [
+        findings = [
             line.split()[1].rstrip(":") for line in text.splitlines() if line.startswith("finding")
         ]
-    return Traced(case=case, found=found[0] if found else "", seconds=seconds, said=text.strip())
+    return Traced(
+        case=case, found=findings[0] if findings else "", seconds=seconds, said=text.strip()
+    )
 
 
-def _line(one: Traced) -> str:
+def _line(trace: Traced) -> str:
     word = (
         "right"
-        if one.right
+        if trace.right
         else "WRONG"
-        if one.confident
+        if trace.confident
         else "unsure"
-        if one.found
+        if trace.found
         else "no trace"
     )
-    more = "" if one.right else f"\n    {one.said.replace(chr(10), chr(10) + '    ')}"
-    return f"{one.seconds:5.1f} s  {word:8}  {one.case}: {one.found or '–'}{more}"
+    more = "" if trace.right else f"\n    {trace.said.replace(chr(10), chr(10) + '    ')}"
+    return f"{trace.seconds:5.1f} s  {word:8}  {trace.case}: {trace.found or '–'}{more}"
 
 
 def _matrix(traced: Sequence[Traced]) -> Iterator[str]:
     """Yield what was declared against what was found, and the count."""
     rows: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in traced:
-        rows[one.case.right][one.found or "no trace"] += 1
+    for trace in traced:
+        rows[trace.case.right][trace.found or "no trace"] += 1
     columns = list(dict.fromkeys([*rows, *(name for row in rows.values() for name in row)]))
     width = max(map(len, columns), default=0)
     yield ""
     yield f"{'declared':{width}}  found"
     for name, row in rows.items():
-        found = ", ".join(f"{count} {'✓' if each == name else each}" for each, count in row.items())
-        yield f"{name:{width}}  {found}"
-    right, confident = sum(one.right for one in traced), sum(one.confident for one in traced)
-    faults = len({one.case.fault for one in traced} - {HEALTHY})
+        findings = ", ".join(
+            f"{count} {'✓' if each == name else each}" for each, count in row.items()
+        )
+        yield f"{name:{width}}  {findings}"
+    right, confident = (
+        sum(trace.right for trace in traced),
+        sum(trace.confident for trace in traced),
+    )
+    faults = len({trace.case.fault for trace in traced} - {HEALTHY})
     yield (
         f"{right} of {len(traced)} right ({100 * right / max(1, len(traced)):.0f} %), {confident} confidently wrong; "
-        f"{faults} faults, median {sorted(one.seconds for one in traced)[len(traced) // 2] if traced else 0:.1f} s a trace"
+        f"{faults} faults, median {sorted(trace.seconds for trace in traced)[len(traced) // 2] if traced else 0:.1f} s a trace"
     )
 
 

@@ -98,7 +98,7 @@ SPECS: dict[str, tuple[str, ...]] = {
 
 def flows() -> list[str]:
     """Return the flows that the specs exercise, each once."""
-    return sorted({flow for found in SPECS.values() for flow in found})
+    return sorted({flow for spec_flows in SPECS.values() for flow in spec_flows})
 
 
 def main() -> None:
@@ -117,7 +117,7 @@ def main() -> None:
     if given.kubeconfig:
         more = [f"--cluster-profile={given.cluster_profile}"] if given.cluster_profile else []
         cluster = [f"--kubeconfig={given.kubeconfig}", *more]
-    exercised = sum(bool(found) for found in SPECS.values())
+    exercised = sum(bool(spec_flows) for spec_flows in SPECS.values())
     measure(f"{len(flows())} flows of {exercised} of {len(SPECS)} specs", cluster, chosen)
     measure("all flows of the default class", cluster, [])
 

@@ -59,7 +59,7 @@ def stop(problem: str, step: str) -> NoReturn:
 
 
 def is_root() -> bool:
-    """Whether packages can be installed without probing."""
+    """Whether packages can be installed without asking."""
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 
@@ -134,9 +134,9 @@ def install_project(*, development: bool) -> None:
     purpose = "development" if development else "run"
     install_locked("installer", by_uv=False)
     install_locked(purpose, by_uv=True)
-    # What builds it came with the installer, by hash; what it needs stands already.
-    own = ("--no-deps", "--no-build-isolation", "--editable", ".")
-    if not (uv_installs(*own) or pip_installs(*own)):
+    # The build tools came with the installer, by hash; the dependencies are installed already.
+    arguments = ("--no-deps", "--no-build-isolation", "--editable", ".")
+    if not (uv_installs(*arguments) or pip_installs(*arguments)):
         stop("pip could not install the project", "read what it says above")
     stamps[purpose].write_text(state)
 
@@ -175,8 +175,8 @@ def uv_installs(*arguments: str) -> bool:
         [*command, *arguments], cwd=ROOT, check=False, capture_output=True, text=True
     )
     if done.returncode:
-        said = done.stderr.strip().splitlines() or ["it said nothing"]
-        say(f"uv could not install ({said[0]}); pip does it, which takes longer")
+        error_lines = done.stderr.strip().splitlines() or ["it said nothing"]
+        say(f"uv could not install ({error_lines[0]}); pip does it, which takes longer")
     return done.returncode == 0
 
 
@@ -262,10 +262,10 @@ def apt_update(home: Path) -> bool:
 
 def own_state(home: Path) -> list[str]:
     """Return apt's options for lists of our own, once they were read."""
-    own = home / "apt"
-    if not own.exists():
+    apt_home = home / "apt"
+    if not apt_home.exists():
         return []
-    return ["-o", f"Dir::State::lists={own}/lists", "-o", f"Dir::Cache={own}/cache"]
+    return ["-o", f"Dir::State::lists={apt_home}/lists", "-o", f"Dir::Cache={apt_home}/cache"]
 
 
 def library_path(home: Path) -> str:
@@ -275,7 +275,7 @@ def library_path(home: Path) -> str:
 
 
 def missing_packages(home: Path) -> list[str]:
-    """Probe the loader which libraries ``nft`` still misses, and name their packages."""
+    """Ask the loader which libraries ``nft`` still misses, and name their packages."""
     done = subprocess.run(
         ["ldd", str(home / "usr/sbin/nft")],
         capture_output=True,

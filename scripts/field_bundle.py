@@ -27,7 +27,7 @@ TODAY = date(2026, 11, 25)
 """The shipped manifests have no review dates; a fixed day keeps bundles from changing by themselves."""
 
 
-def told_of(bundle: Path, work: Path) -> dict[str, Any]:
+def judged_today(bundle: Path, work: Path) -> dict[str, Any]:
     """Return verdicts, incidents and unread texts of a bundle by today's code; ``work`` is an empty folder."""
     manifests, digests = read_manifests()
     with run_of(bundle) as folder:
@@ -35,21 +35,21 @@ def told_of(bundle: Path, work: Path) -> dict[str, Any]:
     results = build_results(read_journal(work / JOURNAL))
     return {
         "exit_code": int(again.exit_code),
-        "incidents": {one.cause: list(one.checks) for one in results.incidents},
-        "unread": [one.text for one in results.unread],
-        "verdicts": {one.check: one.verdict.value for one in again.judgements},
+        "incidents": {incident.cause: list(incident.checks) for incident in results.incidents},
+        "unread": [unread.text for unread in results.unread],
+        "verdicts": {judgement.check: judgement.verdict.value for judgement in again.judgements},
     }
 
 
 def write(bundle: Path, about: str) -> None:
     """Write what is expected of a bundle beside it."""
     with TemporaryDirectory() as work:
-        told = told_of(bundle, Path(work))
+        judged = judged_today(bundle, Path(work))
     expected = bundle.with_suffix(".json")
-    text = json.dumps({"about": about, **told}, indent=1, ensure_ascii=False)
+    text = json.dumps({"about": about, **judged}, indent=1, ensure_ascii=False)
     expected.write_text(f"{text}\n", "utf-8")
-    counts = ", ".join(f"{n} {v}" for v, n in Counter(told["verdicts"].values()).most_common())
-    sys.stdout.write(f"{bundle.name}: {counts}; {len(told['incidents'])} incidents\n")
+    counts = ", ".join(f"{n} {v}" for v, n in Counter(judged["verdicts"].values()).most_common())
+    sys.stdout.write(f"{bundle.name}: {counts}; {len(judged['incidents'])} incidents\n")
 
 
 def main() -> None:
@@ -61,8 +61,8 @@ def main() -> None:
     options.add_argument("--again", action="store_true")
     given = options.parse_args()
     if given.again:
-        for one in sorted(BUNDLES.glob("*.zip")):
-            write(one, json.loads(one.with_suffix(".json").read_text("utf-8"))["about"])
+        for bundle in sorted(BUNDLES.glob("*.zip")):
+            write(bundle, json.loads(bundle.with_suffix(".json").read_text("utf-8"))["about"])
         return
     target = BUNDLES / f"{given.name}.zip"
     target.write_bytes(given.bundle.read_bytes())

@@ -69,22 +69,22 @@ class Trace:
         if depth > DEEP:
             return False
         if isinstance(value, tuple | list):
-            return len(value) <= SHORT and any(self.carries(one, depth + 1) for one in value)
+            return len(value) <= SHORT and any(self.carries(part, depth + 1) for part in value)
         if not type(value).__module__.startswith("nettests"):
             return False
         named = (_field(value, name) for name in NAMES)
         if any(isinstance(name, str) and self.carries(name) for name in named):
             return True
         carried = (_field(value, name) for name in CARRIERS)
-        return any(self.carries(one, depth + 1) for one in carried if one is not None)
+        return any(self.carries(part, depth + 1) for part in carried if part is not None)
 
     def write(self, to: Path) -> None:
         """Write both lists, each file with its functions."""
         lists = {
             name: {
-                file: sorted(functions) for file, functions in sorted(found.items()) if functions
+                file: sorted(functions) for file, functions in sorted(files.items()) if functions
             }
-            for name, found in (("ran", self.ran), ("held", self.held))
+            for name, files in (("ran", self.ran), ("held", self.held))
         }
         to.write_text(json.dumps(lists, indent=1), encoding="utf-8")
 

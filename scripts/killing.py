@@ -71,7 +71,7 @@ LIMIT = 300
 
 
 def main() -> int:
-    """Bring a lab up, kill as often as probed, and return whether all was as it should be."""
+    """Bring a lab up, kill as often as asked, and return the exit code."""
     wanted = options()
     name = f"killing-{wanted.seed}"
     up = subprocess.run(
@@ -111,7 +111,7 @@ def options() -> argparse.Namespace:
 
 
 class Killing:
-    """One lab, one short run, many deaths of it."""
+    """One lab, and one short run on it that is killed many times."""
 
     def __init__(self, up: dict[str, Any], folder: Path, wanted: argparse.Namespace) -> None:
         self.kubeconfig = Path(up["kubeconfig"])
@@ -152,9 +152,11 @@ class Killing:
             stage = self.kill(self.dice.uniform(0, length))
             collected = self.command("gc", "--yes", "--json", *self.gc_options())
             every = json.loads(collected.stdout)["leftovers"] if collected.stdout else []
-            left = [one for one in every if one["run"] != "neighbour"]
-            found = ", ".join(f"{one['state']}, {len(one['objects'])} objects" for one in left)
-            say(f"{number:>3}  {stage}: {found or 'nothing to collect'}{collected.stderr}")
+            leftovers = [leftover for leftover in every if leftover["run"] != "neighbour"]
+            listing = ", ".join(
+                f"{leftover['state']}, {len(leftover['objects'])} objects" for leftover in leftovers
+            )
+            say(f"{number:>3}  {stage}: {listing or 'nothing to collect'}{collected.stderr}")
             where = f"after kill {number}"
             problems += self.differences(before, objects(connection), where)
             if uids(connection) != living:
@@ -166,7 +168,7 @@ class Killing:
 
     @contextmanager
     def neighbour(self) -> Iterator["subprocess.Popen[str]"]:
-        """Let a second run live; it is killed only when something here fails."""
+        """Keep a second run going; it is killed only if something here fails."""
         process = subprocess.Popen(
             [sys.executable, "-c", NEIGHBOUR, str(self.kubeconfig), str(LEASE_SECONDS)],
             stdin=subprocess.PIPE,
@@ -184,11 +186,11 @@ class Killing:
 
     def leave(self, process: "subprocess.Popen[str]") -> list[str]:
         """Let the living run end by itself, and return what it says that is wrong."""
-        told, _ = process.communicate(input="", timeout=LIMIT)
-        return [f"the living run: {line}" for line in told.splitlines() if line]
+        output, _ = process.communicate(input="", timeout=LIMIT)
+        return [f"the living run: {line}" for line in output.splitlines() if line]
 
     def differences(self, before: Counter[str], after: Counter[str], where: str) -> list[str]:
-        """Return what is there now and was not, and the other way round."""
+        """Return the objects that appeared and those that disappeared."""
         added, missing = after - before, before - after
         return [f"{where}: {name} was left" for name in added] + [
             f"{where}: {name} is gone" for name in missing
@@ -215,7 +217,9 @@ class Killing:
         results = self.folder / reports / LATEST / RESULTS
         if not results.exists():
             raise SystemExit(f"the run brought no results: {done.stdout}{done.stderr}")
-        return {one["id"]: one["verdict"] for one in json.loads(results.read_text())["checks"]}
+        return {
+            check["id"]: check["verdict"] for check in json.loads(results.read_text())["checks"]
+        }
 
     def kill(self, seconds: float) -> str:
         """Start a run, kill it after so many seconds, and return how far it had come."""
@@ -230,29 +234,29 @@ class Killing:
             finally:  # also when this itself is interrupted
                 run.kill()
                 run.wait()
-        told = output.read_text(encoding="utf-8").strip().splitlines()
+        lines = output.read_text(encoding="utf-8").strip().splitlines()
         ended = "ended before" if run.returncode >= 0 else "killed"
-        return f"{ended} at {seconds:5.1f} s, {told[-1] if told else 'at its start'}"
+        return f"{ended} at {seconds:5.1f} s, {lines[-1] if lines else 'at its start'}"
 
 
 def objects(connection: Connection) -> Counter[str]:
     """Return the names of all that a run could have left, wherever it is."""
-    found: Counter[str] = Counter()
+    names: Counter[str] = Counter()
     for path in KINDS:
         for item in connection.items(path):
             meta = item["metadata"]
-            found[f"{path.rpartition('/')[2]} {meta.get('namespace', '')}/{meta['name']}"] += 1
-    return found
+            names[f"{path.rpartition('/')[2]} {meta.get('namespace', '')}/{meta['name']}"] += 1
+    return names
 
 
 def uids(connection: Connection) -> dict[str, str]:
     """Return the UIDs of all objects of the living run, its namespaces among them."""
-    found = {}
+    uid_of = {}
     for path in KINDS:
         for item in connection.items(path, labelSelector=f"{RUN_LABEL}=neighbour"):
             meta = item["metadata"]
-            found[f"{path} {meta.get('namespace', '')}/{meta['name']}"] = meta["uid"]
-    return found
+            uid_of[f"{path} {meta.get('namespace', '')}/{meta['name']}"] = meta["uid"]
+    return uid_of
 
 
 def say(text: str) -> None:

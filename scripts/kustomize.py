@@ -31,31 +31,31 @@ def main() -> None:
 
 def files() -> dict[Path, str]:
     """Return the files of all bases with their texts."""
-    made: dict[Path, str] = {}
+    texts: dict[Path, str] = {}
     for name, (below, items) in bases().items():
         objects = "".join(f"---\n{write_yaml(item, ascii_only=True)}" for item in items)
-        made[FOLDER / name / OBJECTS] = f"{HEADER}{objects}"
-        made[FOLDER / name / "kustomization.yaml"] = HEADER + write_yaml(
+        texts[FOLDER / name / OBJECTS] = f"{HEADER}{objects}"
+        texts[FOLDER / name / "kustomization.yaml"] = HEADER + write_yaml(
             {
                 "apiVersion": "kustomize.config.k8s.io/v1beta1",
                 "kind": "Kustomization",
                 "resources": [*below, OBJECTS],
             }
         )
-    return made
+    return texts
 
 
 def bases() -> dict[str, tuple[list[str], list[dict[str, Any]]]]:
     """Return of each base the bases below it, and its own objects."""
     roles = published_roles()
-    found: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
+    by_name: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
     for role in Role:
         job = checked(Wanted(image=IMAGE, role=role))
         nightly = checked(Wanted(image=IMAGE, role=role, schedule=SCHEDULE))
-        found[role.value] = ([], identity(job, roles))
-        found[f"{role.value}-job"] = ([f"../{role.value}"], workload(job))
-        found[f"{role.value}-cronjob"] = ([f"../{role.value}"], workload(nightly))
-    return found
+        by_name[role.value] = ([], identity(job, roles))
+        by_name[f"{role.value}-job"] = ([f"../{role.value}"], workload(job))
+        by_name[f"{role.value}-cronjob"] = ([f"../{role.value}"], workload(nightly))
+    return by_name
 
 
 if __name__ == "__main__":

@@ -33,12 +33,12 @@ def main() -> None:
         path.write_text(HEADER + path.read_text("utf-8"), "utf-8")
 
 
-def command(path: Path, words: list[str], own: list[str]) -> list[str]:
-    """Return how uv is told to resolve one file."""
-    made = ["--universal", "--python-version", OLDEST_PYTHON, "--generate-hashes"]
+def command(path: Path, words: list[str], options: list[str]) -> list[str]:
+    """Return the command line by which uv resolves one file."""
+    pinning = ["--universal", "--python-version", OLDEST_PYTHON, "--generate-hashes"]
     bare = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
     target = ["--quiet", "--output-file", str(path.relative_to(ROOT))]
-    return [str(UV), "pip", "compile", *words, *made, *bare, *target, *own]
+    return [str(UV), "pip", "compile", *words, *pinning, *bare, *target, *options]
 
 
 if __name__ == "__main__":

@@ -51,24 +51,24 @@ class Share:
 
 def shares(report: Mapping[str, Any]) -> dict[str, Share]:
     """Read coverage.py's JSON report: each package below ``nettests`` with what was run of it."""
-    found: dict[str, Share] = {}
+    by_package: dict[str, Share] = {}
     for file, measured in report["files"].items():
         package = Path(file).parts[1]
         counted = measured["summary"]
-        found[package] = found.get(package, Share()) + Share(
+        by_package[package] = by_package.get(package, Share()) + Share(
             lines=counted["num_statements"],
             lines_run=counted["covered_lines"],
             branches=counted["num_branches"],
             branches_run=counted["covered_branches"],
         )
-    return found
+    return by_package
 
 
-def table(found: Mapping[str, Share]) -> str:
+def table(by_package: Mapping[str, Share]) -> str:
     """Return a line for each package and one for all, with those marked that have too little."""
-    total = sum(found.values(), Share())
+    total = sum(by_package.values(), Share())
     rows = [f"{'package':10}{'lines':>8}{'run':>9}{'branches':>10}{'run':>9}"]
-    for name, share in (*found.items(), ("total", total)):
+    for name, share in (*by_package.items(), ("total", total)):
         lines, branches = share.percentages
         mark = "" if share.enough else f"   below {DEMANDED:.0f} %"
         rows.append(
@@ -108,11 +108,13 @@ def measure(tests: Iterable[str]) -> tuple[int, dict[str, Share]]:
 def main() -> int:
     """Return 0 where the tests passed and ran as much as is demanded."""
     (ROOT / ".cache").mkdir(exist_ok=True)
-    code, found = measure(f"tests/{name}" for name in DECIDES)
-    print(f"\n{table(found)}\n\n{ratios(ROOT)}", flush=True)  # noqa: T201 - a script for people
+    code, by_package = measure(f"tests/{name}" for name in DECIDES)
+    print(f"\n{table(by_package)}\n\n{ratios(ROOT)}", flush=True)  # noqa: T201 - a script for people
     if code:
         return code
-    return int(not all(share.enough for share in (*found.values(), sum(found.values(), Share()))))
+    return int(
+        not all(share.enough for share in (*by_package.values(), sum(by_package.values(), Share())))
+    )
 
 
 if __name__ == "__main__":

@@ -55,13 +55,15 @@ def main() -> int:
 
 def grouped(facts: list[str] | None) -> dict[Key, list[Experiment]]:
     """Return the experiments by what one run shows together; a switch that shows a fact shows all of its own."""
-    found: dict[Key, list[Experiment]] = {}
-    for one in EXPERIMENTS:
-        found.setdefault((one.profile, one.switch, one.enable), []).append(one)
+    groups: dict[Key, list[Experiment]] = {}
+    for experiment in EXPERIMENTS:
+        groups.setdefault((experiment.profile, experiment.switch, experiment.enable), []).append(
+            experiment
+        )
     return {
         key: together
-        for key, together in found.items()
-        if not facts or any(one.fact in facts for one in together)
+        for key, together in groups.items()
+        if not facts or any(experiment.fact in facts for experiment in together)
     }
 
 
@@ -80,13 +82,18 @@ def show(experiments: list[Experiment], before: dict[str, str]) -> dict[str, Any
         experiments[0].switch,
         experiments[0].enable,
     )
-    if all(one.apart for one in experiments):  # the switch is more than the fact: its flows alone
-        flows = {flow for one in experiments for flow in one.flows}
+    # A switch that does more than the fact is compared on the flows of the fact alone.
+    if all(experiment.apart for experiment in experiments):
+        flows = {flow for experiment in experiments for flow in experiment.flows}
         before = {check: was for check, was in before.items() if flow_of(check) in flows}
-    found = changed(before, verdicts(profile, enable, f"--mechanism={switch}"))
+    changes = changed(before, verdicts(profile, enable, f"--mechanism={switch}"))
     each = [
-        {check: one.becomes for check, was in before.items() if one.concerns(check, was)}
-        for one in experiments
+        {
+            check: experiment.becomes
+            for check, was in before.items()
+            if experiment.concerns(check, was)
+        }
+        for experiment in experiments
     ]
     wanted = {check: verdict for part in each for check, verdict in part.items()}
     turns = Counter(f"{before[check]} → {verdict}" for check, verdict in wanted.items())
@@ -97,8 +104,8 @@ def show(experiments: list[Experiment], before: dict[str, str]) -> dict[str, Any
         "facts": sorted({experiment.fact for experiment in experiments}),
         "turns": dict(sorted(turns.items())),
         "of": len(before),
-        "exact": all(each) and found == wanted,
-        "differing": sorted(set(found.items()) ^ set(wanted.items())),
+        "exact": all(each) and changes == wanted,
+        "differing": sorted(set(changes.items()) ^ set(wanted.items())),
     }
 
 
@@ -120,7 +127,7 @@ def verdicts(profile: str, enable: str, *options: str) -> dict[str, str]:
     """Return the verdicts of a run on a lab with these options: of all default flows, and of one class."""
     with tempfile.TemporaryDirectory(prefix="nettests-mechanisms-") as folder:
         name = f"mechanisms-{Path(folder).name[-8:].lower().replace('_', 'x')}"
-        told = json.loads(
+        lab = json.loads(
             nettests(
                 *("lab", "up", "--json", "--while", str(os.getpid())),
                 *("--name", name, "--profile", profile, *options),
@@ -129,8 +136,8 @@ def verdicts(profile: str, enable: str, *options: str) -> dict[str, str]:
         try:
             nettests(
                 "run",
-                f"--kubeconfig={told['kubeconfig']}",
-                f"--cluster-profile={told['cluster_profile']}",
+                f"--kubeconfig={lab['kubeconfig']}",
+                f"--cluster-profile={lab['cluster_profile']}",
                 f"--report-dir={folder}",
                 "--quiet",
                 *([f"--enable={enable}"] if enable else []),

@@ -66,12 +66,12 @@ class Mutant:
 
 def read_mutants(folder: Path) -> list[Mutant]:
     """Return every mutant below mutmut's folder with its verdict, in the order of its names."""
-    found = []
+    mutants = []
     for package in PACKAGES:
         for meta in sorted((folder / "nettests" / package).glob("*.py.meta")):
             codes = json.loads(meta.read_text("utf-8"))["exit_code_by_key"]
-            found += [Mutant(name=name, package=package, code=codes[name]) for name in codes]
-    return found
+            mutants += [Mutant(name=name, package=package, code=codes[name]) for name in codes]
+    return mutants
 
 
 def forget(folder: Path, verdicts: frozenset[int]) -> None:
@@ -132,7 +132,9 @@ def run_chosen(size: int | None, seed: int, seconds: float | None) -> int:
     if size is None:
         return run_mutmut((), seconds)
     subprocess.run([sys.executable, "-c", GENERATE], cwd=ROOT, check=True, capture_output=True)
-    left = [one.name for one in sampled(read_mutants(MUTANTS), size, seed) if not one.tested]
+    left = [
+        mutant.name for mutant in sampled(read_mutants(MUTANTS), size, seed) if not mutant.tested
+    ]
     return run_mutmut(left, seconds) if left else 0
 
 
@@ -157,7 +159,7 @@ def described(name: str, diff: str) -> str:
     )
     body = [line for line in diff.splitlines() if not line.startswith(("---", "+++"))]
     sides = [
-        " ".join(" ".join(one[1:] for one in body if one[:1] == sign).split()) for sign in "-+"
+        " ".join(" ".join(line[1:] for line in body if line[:1] == sign).split()) for sign in "-+"
     ]
     return f"{function}: {sides[0]} → {sides[1]}"
 
@@ -174,12 +176,12 @@ def table(mutants: Sequence[Mutant], reasons: Mapping[str, str]) -> str:
         f"{'package':10}{'mutants':>9}{'tested':>8}{'killed':>8}{'survived':>10}{'explained':>11}{'killed':>10}"
     ]
     for name in (*PACKAGES, "total"):
-        own = [one for one in mutants if name in {one.package, "total"}]
-        tested = [one for one in own if one.tested]
-        alive = [one for one in tested if one.survived]
-        known = sum(one.name in reasons for one in alive)
+        of_package = [mutant for mutant in mutants if name in {mutant.package, "total"}]
+        tested = [mutant for mutant in of_package if mutant.tested]
+        alive = [mutant for mutant in tested if mutant.survived]
+        with_reason = sum(mutant.name in reasons for mutant in alive)
         rows.append(
-            f"{name:10}{len(own):9}{len(tested):8}{len(tested) - len(alive):8}{len(alive):10}{known:11}"
+            f"{name:10}{len(of_package):9}{len(tested):8}{len(tested) - len(alive):8}{len(alive):10}{with_reason:11}"
             f"{killed_share(tested):8.1f} %"
         )
     return "\n".join(rows)
@@ -187,20 +189,20 @@ def table(mutants: Sequence[Mutant], reasons: Mapping[str, str]) -> str:
 
 def killed_share(tested: Sequence[Mutant]) -> float:
     """Return how many per cent were noticed; of none that were tested, none were."""
-    return 100 * sum(not one.survived for one in tested) / len(tested) if tested else 0.0
+    return 100 * sum(not mutant.survived for mutant in tested) / len(tested) if tested else 0.0
 
 
 def report(mutants: Sequence[Mutant], *, whole: bool) -> int:
     """Print the table and what is to be done; return 0 where nothing is."""
-    tested = [one for one in mutants if one.tested]
-    words = {one.name: shown(one) for one in tested if one.survived}
-    known = explained(EXPLAINED.read_text("utf-8"))
-    reasons = {name: known[text] for name, text in words.items() if text in known}
+    tested = [mutant for mutant in mutants if mutant.tested]
+    words = {mutant.name: shown(mutant) for mutant in tested if mutant.survived}
+    explanations = explained(EXPLAINED.read_text("utf-8"))
+    reasons = {name: explanations[text] for name, text in words.items() if text in explanations}
     lines = [table(mutants, reasons)]
     unexplained = [name for name in words if name not in reasons]
     lines += [f"survivor  {name}\n          {words[name]}" for name in unexplained]
     done = whole and len(tested) == len(mutants)
-    stale = sorted(known.keys() - set(words.values())) if done else []
+    stale = sorted(explanations.keys() - set(words.values())) if done else []
     lines += [f"explained, and no survivor: {text}" for text in stale]
     print("\n".join(["", *lines]), flush=True)  # noqa: T201 - a script for people
     return int(bool(unexplained or stale) or killed_share(tested) < DEMANDED)

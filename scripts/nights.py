@@ -48,8 +48,8 @@ TIMES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A turn that the history tells of, with nights from 1; ``swings`` are the nights on which its checks were red."""
+class HistoryTurn:
+    """A turn of the history, with nights from 1; ``reds`` are the nights on which its checks were red."""
 
     state: str
     first_bad: int
@@ -68,31 +68,31 @@ class Told:
         )
 
 
-Claims = tuple[tuple[str, Callable[[Told], bool]], ...]
+Claims = tuple[tuple[str, Callable[[HistoryTurn], bool]], ...]
 CLAIMS: Mapping[tuple[str, int], Claims] = {
     ("red", TIMES[1].first): (
         (
             "only paths to win-1 are red",
-            lambda one: all("/windows-1/" in f"{name}/" for name in one.checks),
+            lambda turn: all("/windows-1/" in f"{name}/" for name in turn.checks),
         ),
-        ("the update explains no lost route", lambda one: one.explained == {"unexplained"}),
-        ("the changed build is named", lambda one: any(" build: " in fact for fact in one.facts)),
+        ("the update explains no lost route", lambda turn: turn.explained == {"unexplained"}),
+        ("the changed build is named", lambda turn: any(" build: " in fact for fact in turn.facts)),
     ),
     ("red", TIMES[2].first): (
-        ("only sources are wrong", lambda one: one.flows == {"dsr-source-address"}),
-        ("DSR explains it", lambda one: one.explained == {"explained"}),
-        ("DSR is named", lambda one: any(" DSR: " in fact for fact in one.facts)),
+        ("only sources are wrong", lambda turn: turn.flows == {"dsr-source-address"}),
+        ("DSR explains it", lambda turn: turn.explained == {"explained"}),
+        ("DSR is named", lambda turn: any(" DSR: " in fact for fact in turn.facts)),
     ),
     ("flaky", min(SWINGS)): (
-        ("UDP alone is lost", lambda one: all(name.endswith("/udp") for name in one.checks)),
-        ("it was red on its nights", lambda one: one.reds == SWINGS),
+        ("UDP alone is lost", lambda turn: all(name.endswith("/udp") for name in turn.checks)),
+        ("it was red on its nights", lambda turn: turn.reds == SWINGS),
     ),
 }
-"""What the history has to tell, by the state and the first bad night of a turn, and what holds of each."""
+"""What the history has to report, by the state and the first bad night of a turn, and what holds of each."""
 
 
 def main() -> int:
-    """Run the nights, read their history, and return whether it tells what was done."""
+    """Run the nights, read their history, and return whether it names what was done."""
     wanted = _options()
     runs = wanted.dir / "runs"
     runs.mkdir(parents=True, exist_ok=True)
@@ -107,8 +107,8 @@ def main() -> int:
     text = spoken("history", str(runs), page, "--json")
     (wanted.dir / DOCUMENT).write_text(text, encoding="utf-8")
     turns = tuple(read_turns(text))
-    for one in turns:
-        say(str(one))
+    for turn in turns:
+        say(str(turn))
     odd = tuple(missing(turns))
     for what in odd:
         say(f"  {what}")
@@ -120,51 +120,53 @@ def _night(lab: StandingLab, night: int, faults: Iterable[Fault], runs: Path) ->
     lab.fault("clear")
     for fault in (*faults, *([LOST] if night in SWINGS else [])):
         lab.fault("inject", *fault)
-    folder = lab.run(runs, *(f"--flow={one}" for one in FLOWS))
+    folder = lab.run(runs, *(f"--flow={flow}" for flow in FLOWS))
     say(f"night {night}: {folder.name}")
 
 
-def read_turns(text: str) -> Iterator[Told]:
+def read_turns(text: str) -> Iterator[HistoryTurn]:
     """Yield the turns of the one cluster in a history, as ``nettests history --json`` printed it."""
     document = json.loads(text)
     if len(document["clusters"]) != 1 or document["left_out"]:
         raise SystemExit("the history is not of one cluster and all of its runs")
     (cluster,) = document["clusters"]
-    checks = {one["id"]: one for one in cluster["checks"]}
+    checks = {check["id"]: check for check in cluster["checks"]}
     for turn in cluster["turns"]:
         of = [checks[name] for name in turn["checks"]]
-        yield Told(
+        yield HistoryTurn(
             state=turn["state"],
             first_bad=turn["first_bad"] + 1,
-            flows=frozenset(one["flow"] for one in of),
+            flows=frozenset(check["flow"] for check in of),
             checks=tuple(turn["checks"]),
             reds=frozenset(_reds(of)),
-            facts=tuple(_fact(one) for one in turn["facts"]),
-            explained=frozenset(one["why"]["explained"] for one in of if one["why"]),
+            facts=tuple(_fact(fact) for fact in turn["facts"]),
+            explained=frozenset(check["why"]["explained"] for check in of if check["why"]),
         )
 
 
-def missing(turns: Sequence[Told]) -> Iterator[str]:
-    """Yield what of the two changes and the flaky path a history does not tell, and what it tells besides."""
-    told = {(one.state, one.first_bad) for one in turns}
-    yield from (f"not told: {state} since night {night}" for state, night in CLAIMS.keys() - told)
-    for one in turns:
-        claims = CLAIMS.get((one.state, one.first_bad))
+def missing(turns: Sequence[HistoryTurn]) -> Iterator[str]:
+    """Yield which of the two changes and the flaky path a history lacks, and what else it reports."""
+    reported = {(turn.state, turn.first_bad) for turn in turns}
+    yield from (
+        f"not told: {state} since night {night}" for state, night in CLAIMS.keys() - reported
+    )
+    for turn in turns:
+        claims = CLAIMS.get((turn.state, turn.first_bad))
         if claims is None:
-            yield f"told besides: {one}"
+            yield f"told besides: {turn}"
         else:
-            yield from (f"not so: {claim} ({one})" for claim, holds in claims if not holds(one))
+            yield from (f"not so: {claim} ({turn})" for claim, holds in claims if not holds(turn))
 
 
 def _reds(checks: Iterable[Mapping[str, Any]]) -> Iterator[int]:
-    for one in checks:
-        for at, verdict in enumerate(one["verdicts"], 1):
+    for check in checks:
+        for at, verdict in enumerate(check["verdicts"], 1):
             if verdict in {"fail", "lifted", "flaky"}:
                 yield at
 
 
-def _fact(one: Mapping[str, Any]) -> str:
-    return f"{one['pool']} {one['name']}: {one['before']} → {one['after']}".lstrip()
+def _fact(fact: Mapping[str, Any]) -> str:
+    return f"{fact['pool']} {fact['name']}: {fact['before']} → {fact['after']}".lstrip()
 
 
 def _options() -> argparse.Namespace:

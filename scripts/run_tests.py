@@ -200,7 +200,7 @@ def slowest(ended: Sequence[Ended]) -> list[str]:
 
     Workers run files side by side, so these times add up to more than a part's own.
     """
-    listed = sorted((time for one in ended for time in one.times), key=lambda one: -one[1])
+    listed = sorted((time for result in ended for time in result.times), key=lambda time: -time[1])
     return [f"{'slow':8}{name:56}{seconds:6.0f} s" for name, seconds in listed[:SHOWN_SLOW]]
 
 
@@ -210,15 +210,15 @@ def summary(ended: Sequence[Ended]) -> str:
     Who sees the end of a log alone shall see the reason. A part that failed without a failed test (lint, or a
     pytest that was killed) counts as one failure.
     """
-    failures = [failure for one in ended for failure in one.failures]
+    failures = [failure for result in ended for failure in result.failures]
     lines = [
-        f"{'ok' if not one.code else 'FAILED':8}{one.part.name:24}{one.seconds:6.0f} s  {one.counts or ''}".rstrip()
-        for one in ended
+        f"{'ok' if not result.code else 'FAILED':8}{result.part.name:24}{result.seconds:6.0f} s  {result.counts or ''}".rstrip()
+        for result in ended
     ]
     total = Counts()
-    for one in ended:
-        total += one.counts or Counts()
-        if one.code and not (one.counts and one.counts.failed):
+    for result in ended:
+        total += result.counts or Counts()
+        if result.code and not (result.counts and result.counts.failed):
             total += Counts(failed=1)
     return "\n".join([*failures[:SHOWN_FAILURES], *slowest(ended), *lines, str(total)])
 
@@ -231,7 +231,7 @@ def main(arguments: Iterable[str]) -> int:
     chosen = parser.parse_args(list(arguments))
     ended = run_all(parts_of(chosen.workers, everything=chosen.all))
     print(f"\n{summary(ended)}", flush=True)  # noqa: T201
-    return int(any(one.code for one in ended))
+    return int(any(result.code for result in ended))
 
 
 if __name__ == "__main__":

@@ -34,19 +34,19 @@ def main() -> int:
 
 def put_into(published: str, later: str) -> str:
     """Return the published document with what a later selftest found."""
-    found = merged(
+    selftest = merged(
         matrix.from_document(json.loads(published)),
         matrix.from_document(json.loads(later)),
         FAULTS,
     )
-    return json.dumps(matrix.document(found))
+    return json.dumps(matrix.document(selftest))
 
 
 def rendered(document: str) -> dict[str, str]:
     """Return both files' texts by name, from a document."""
-    found = matrix.from_document(json.loads(document))
-    data = json.dumps(matrix.document(found), indent=1, ensure_ascii=False)
-    return {NAME: f"{data}\n", "selftest.md": reference.render(found)}
+    selftest = matrix.from_document(json.loads(document))
+    data = json.dumps(matrix.document(selftest), indent=1, ensure_ascii=False)
+    return {NAME: f"{data}\n", "selftest.md": reference.render(selftest)}
 
 
 if __name__ == "__main__":

@@ -90,10 +90,10 @@ def options() -> argparse.Namespace:
 
 def seconds(budget: str) -> float:
     """Return a budget such as ``40m`` in seconds."""
-    found = re.fullmatch(r"(\d+)([smh]?)", budget)
-    if found is None:
+    match = re.fullmatch(r"(\d+)([smh]?)", budget)
+    if match is None:
         raise SystemExit(f"not a budget: {budget!r} (write for example 40m)")
-    return int(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+    return int(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 def read(state: Path) -> list[dict[str, Any]]:
@@ -145,7 +145,7 @@ def ended(limit: float, *options: str) -> int | None:
 
 
 def commit() -> str:
-    """Return the commit that runs, so that a state file tells of which code it speaks."""
+    """Return the commit that runs, so that a state file says which code it is about."""
     probed = subprocess.run(
         ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
         capture_output=True,
@@ -159,20 +159,24 @@ def show(runs: list[dict[str, Any]], rounds: dict[str, int]) -> int:
     """Print one line a profile and every disagreement; return the exit code."""
     disagree = incomplete = False
     for profile, wanted in rounds.items():
-        own = [run for run in runs if run["profile"] == profile]
-        counts = Counter(verdict for run in own[:1] for verdict in run["verdicts"].values())
-        told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
-        differing = differences(own)
-        unclean = sum(run["exit_code"] != CLEAN for run in own)
-        code = ", ".join(sorted({run.get("commit", "unknown") for run in own}))
-        say(f"{profile}: {len(own)} of {wanted} runs of {code}, {unclean} not clean, each: {told}")
+        profile_runs = [run for run in runs if run["profile"] == profile]
+        counts = Counter(
+            verdict for run in profile_runs[:1] for verdict in run["verdicts"].values()
+        )
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+        differing = differences(profile_runs)
+        unclean = sum(run["exit_code"] != CLEAN for run in profile_runs)
+        code = ", ".join(sorted({run.get("commit", "unknown") for run in profile_runs}))
+        say(
+            f"{profile}: {len(profile_runs)} of {wanted} runs of {code}, {unclean} not clean, each: {verdicts}"
+        )
         for check, seen in differing.items():
             say(f"  {check}: {dict(seen)}")
-        for run in own:
+        for run in profile_runs:
             for check, message in run["messages"].items():
                 say(f"  {check}: {message}")
         disagree |= bool(differing) or unclean > 0
-        incomplete |= len(own) < wanted
+        incomplete |= len(profile_runs) < wanted
     if disagree:
         return 1
     return 3 if incomplete else 0

@@ -57,13 +57,15 @@ def main() -> int:
     state = Path(wanted.state)
     runs = read(state)
     deadline = time.monotonic() + seconds(wanted.budget)
-    chosen = [one for one in SETTINGS if one is REFERENCE or one.name in wanted.setting]
+    chosen = [
+        setting for setting in SETTINGS if setting is REFERENCE or setting.name in wanted.setting
+    ]
     missing = [
-        (one, number)
+        (setting, number)
         for number in range(wanted.rounds)
-        for one in chosen
-        if sum(run["setting"] == one.name for run in runs) <= number
-        and not (one is REFERENCE and number)
+        for setting in chosen
+        if sum(run["setting"] == setting.name for run in runs) <= number
+        and not (setting is REFERENCE and number)
     ]
     with ending_signals(), tempfile.TemporaryDirectory() as folder:
         up = Lab(f"soak-settings-{wanted.seed}", wanted.profile, Path(folder)) if missing else None
@@ -75,11 +77,11 @@ def main() -> int:
                 run = up.one_run(setting, wanted.rate, seed, wanted.flow or FLOWS)
                 runs.append(run | {"false": wrong(setting, runs, run)})
                 if setting is REFERENCE and runs[-1]["false"]:
-                    told(runs[-1], number)
+                    say_run(runs[-1], number)
                     return 1  # nothing can be compared with it, and it is not kept
                 with state.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(runs[-1]) + "\n")
-                told(runs[-1], number)
+                say_run(runs[-1], number)
         finally:
             if up is not None:
                 up.down()
@@ -88,7 +90,7 @@ def main() -> int:
 
 def options() -> argparse.Namespace:
     """Read the command line."""
-    names = [one.name for one in SETTINGS if one is not REFERENCE]
+    names = [setting.name for setting in SETTINGS if setting is not REFERENCE]
     parser = argparse.ArgumentParser(description="Run in every setting of a real cluster.")
     parser.add_argument("--budget", default="40m", help="time for new runs: 90s, 40m, 2h")
     parser.add_argument("--rounds", type=int, default=5, help="runs in each setting")
@@ -102,9 +104,9 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--state", default="reports/soak-settings.jsonl", help="where finished runs are kept"
     )
-    found = parser.parse_args()
-    found.setting = found.setting or names
-    return found
+    wanted = parser.parse_args()
+    wanted.setting = wanted.setting or names
+    return wanted
 
 
 class Lab:
@@ -112,11 +114,11 @@ class Lab:
 
     def __init__(self, name: str, profile: str, folder: Path) -> None:
         self.name = name
-        told = json.loads(
+        paths = json.loads(
             self.command("up", "--profile", profile, "--json", "--while", str(os.getpid()))
         )
-        self.kubeconfig = told["kubeconfig"]
-        self.profile = Path(told["cluster_profile"])
+        self.kubeconfig = paths["kubeconfig"]
+        self.profile = Path(paths["cluster_profile"])
         self._folder = folder
         self._inside = folder / "inside.yaml"
         # sample: externalVantage: proxy
@@ -160,8 +162,8 @@ class Lab:
             system = ("-n", "kube-system", "create", "rolebinding", reads)
             self.kubectl(*system, "--role=nettests-discovery", whom)
         namespaced = f"--serviceaccount={HOME}:namespaced"
-        own = ("-n", "at-baseline", "create", "rolebinding", "nettests", "--role=nettests")
-        self.kubectl(*own, namespaced)
+        role_binding = ("-n", "at-baseline", "create", "rolebinding", "nettests", "--role=nettests")
+        self.kubectl(*role_binding, namespaced)
         self.kubectl(*bind, "full", "--clusterrole=nettests-full", f"--serviceaccount={HOME}:full")
         return {name: self._identity(name) for name in ("discovery", "namespaced", "full")}
 
@@ -230,19 +232,19 @@ def output(words: list[str]) -> str:
 
 
 def wrong(setting: Setting, before: list[Record], run: Record) -> list[str]:
-    """Return what a run said that is not so, and what it left behind; the reference is compared with itself."""
-    reference = next((one for one in before if one["setting"] == REFERENCE.name), run)
-    found = false_verdicts(setting, said(reference), said(run))
-    return [*found, *(f"left behind: {name}" for name in run["left"])]
+    """Return a run's false verdicts, and what it left behind; the reference is compared with itself."""
+    reference = next((record for record in before if record["setting"] == REFERENCE.name), run)
+    wrong_verdicts = false_verdicts(setting, as_run(reference), as_run(run))
+    return [*wrong_verdicts, *(f"left behind: {name}" for name in run["left"])]
 
 
-def said(record: Record) -> Run:
-    """Return what a recorded run said."""
+def as_run(record: Record) -> Run:
+    """Return a recorded run as what is compared."""
     names = asdict(Run(exit_code=0))
     return Run(**{name: record[name] for name in names})
 
 
-def told(run: Record, number: int) -> None:
+def say_run(run: Record, number: int) -> None:
     """Print a line about a finished run, and one for each thing that is not so."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(run["counts"].items()))
     say(
@@ -259,16 +261,16 @@ def show(runs: list[Record], chosen: list[Setting], rounds: int) -> int:
     say(f"{'setting':22} {'runs':>7} {'false':>6}  verdicts of the first run")
     false = incomplete = False
     for setting in chosen:
-        own = [run for run in runs if run["setting"] == setting.name]
+        setting_runs = [run for run in runs if run["setting"] == setting.name]
         due = 1 if setting is REFERENCE else rounds
-        lines = [line for run in own for line in run["false"]]
-        counts = sorted(own[0]["counts"].items()) if own else []
+        lines = [line for run in setting_runs for line in run["false"]]
+        counts = sorted(setting_runs[0]["counts"].items()) if setting_runs else []
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts)
-        say(f"{setting.name:22} {f'{len(own)}/{due}':>7} {len(lines):>6}  {verdicts}")
+        say(f"{setting.name:22} {f'{len(setting_runs)}/{due}':>7} {len(lines):>6}  {verdicts}")
         for line in lines:
             say(f"  {line}")
         false |= bool(lines)
-        incomplete |= len(own) < due
+        incomplete |= len(setting_runs) < due
     if false:
         return 1
     return 3 if incomplete else 0

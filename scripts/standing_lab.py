@@ -43,15 +43,15 @@ class StandingLab:
 @contextmanager
 def standing_lab(name: str, profile: str, settings: Sequence[str] = ()) -> Iterator[StandingLab]:
     """Bring a lab up for the time of the block; it ends with this process, too, however that ends."""
-    changed = [f"--set={one}" for one in settings]
+    changed = [f"--set={setting}" for setting in settings]
     up = spoken(
         *("lab", "up", "--json", "--name", name, "--profile", profile),
         *("--while", str(os.getpid()), *changed),
     )
-    told = json.loads(up)
+    lab = json.loads(up)
     try:
         yield StandingLab(
-            name=name, kubeconfig=told["kubeconfig"], cluster_profile=told["cluster_profile"]
+            name=name, kubeconfig=lab["kubeconfig"], cluster_profile=lab["cluster_profile"]
         )
     finally:
         spoken("lab", "down", "--name", name)
@@ -63,8 +63,8 @@ def spoken(*words: str, fine: Sequence[int] = (0,)) -> str:
         [*NETTESTS, *words], capture_output=True, text=True, check=False, timeout=RUN_SECONDS
     )
     if done.returncode not in fine:
-        said = done.stderr.strip() or done.stdout.strip()
-        raise SystemExit(f"nettests {' '.join(words)} ended with {done.returncode}:\n{said}")
+        output = done.stderr.strip() or done.stdout.strip()
+        raise SystemExit(f"nettests {' '.join(words)} ended with {done.returncode}:\n{output}")
     return done.stdout
 
 

@@ -26,7 +26,7 @@ from scripts.standing_lab import StandingLab, say, spoken, standing_lab
 PROFILE = "win2019-l2bridge"
 FAULT = "route-missing --node win-1 --peer win-2"
 SHOWN = 4
-"""Of what is told of a comparison; its documents have all."""
+"""Lines of each kind that are printed of a comparison; its documents have all."""
 FORECAST, DIFFERENCE, PAGE = "forecast.json", "difference.json", "difference.html"
 
 
@@ -64,15 +64,15 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One comparison, as its document tells it."""
+    """One comparison, as its document states it."""
 
     name: str
-    told: Counter[str]
+    counts: Counter[str]
     missed: tuple[str, ...]
     worse: tuple[str, ...]
     unexplained: tuple[str, ...]
     facts: tuple[str, ...]
-    """Facts that changed otherwise than it was stated."""
+    """Facts that changed otherwise than stated."""
     warnings: tuple[str, ...]
     incidents: tuple[str, ...]
     """Causes that the later run has and the earlier one had not."""
@@ -81,40 +81,42 @@ class Compared:
     def as_forecast(self) -> bool:
         """Whether everything came as it was forecast or is explained, and nothing is worse."""
         odd = (self.missed, self.worse, self.unexplained, self.facts, self.warnings)
-        return bool(self.told) and not any(odd)
+        return bool(self.counts) and not any(odd)
 
     def lines(self) -> Iterator[str]:
-        """Yield what is to be told: a line of figures, and each change that was neither forecast nor explained."""
-        figures = ", ".join(f"{number} {word}" for word, number in sorted(self.told.items()))
+        """Yield a line of figures, and each change that was neither forecast nor explained."""
+        figures = ", ".join(f"{number} {word}" for word, number in sorted(self.counts.items()))
         yield f"{self.name}: {figures or 'no change'}, {len(self.worse)} worse"
         for what in ("incidents", "warnings", "facts", "missed", "unexplained", "worse"):
-            found = getattr(self, what)
-            yield from (f"  {what}: {one}" for one in found[:SHOWN])
-            if len(found) > SHOWN:
-                yield f"  {what}: … and {len(found) - SHOWN} more"
+            listed = getattr(self, what)
+            yield from (f"  {what}: {line}" for line in listed[:SHOWN])
+            if len(listed) > SHOWN:
+                yield f"  {what}: … and {len(listed) - SHOWN} more"
 
 
 def main() -> int:
-    """Act the upgrade out, tell of each comparison, and return whether all of it came as forecast."""
+    """Act the upgrade out, print each comparison, and return whether all of it came as forecast."""
     wanted = _options()
     wanted.dir.mkdir(parents=True, exist_ok=True)
-    steps = [one for one in STEPS if not wanted.step or one.name in wanted.step]
+    steps = [step for step in STEPS if not wanted.step or step.name in wanted.step]
     with ExitStack() as stack:
         folders, lab = _acted_out(steps, wanted, stack)
         compared = [
-            _compared(one.name, wanted.dir, folders[at], folders[at + 1], _facts_of([one]))
-            for at, one in enumerate(steps)
+            _compared(step.name, wanted.dir, folders[at], folders[at + 1], _facts_of([step]))
+            for at, step in enumerate(steps)
         ]
         every = _facts_of(steps)
         whole = _compared("all at once", wanted.dir, folders[0], folders[-1], every)
-        for one in (*compared, whole):
-            _say(one)
+        for comparison in (*compared, whole):
+            _say(comparison)
         lab.fault("inject", *shlex.split(wanted.fault))
         broken = lab.run(wanted.dir / "runs", *wanted.run)
     beside = _compared("with a fault", wanted.dir, folders[0], broken, every)
     alone = _compared("the fault alone", wanted.dir, folders[-1], broken, ())
     _say(beside)
-    good = all(one.as_forecast for one in (*compared, whole)) and fault_alone(beside, alone)
+    good = all(comparison.as_forecast for comparison in (*compared, whole)) and fault_alone(
+        beside, alone
+    )
     say("as forecast" if good else "not as forecast: see above")
     return 0 if good else 1
 
@@ -133,22 +135,24 @@ def read_compared(name: str, text: str) -> Compared:
     changes = forecast.get("changes", {})
     return Compared(
         name=name,
-        told=Counter({word: len(ids) for word, ids in changes.items() if ids}),
-        missed=tuple(_missed(one) for one in forecast.get("missed", ())),
+        counts=Counter({word: len(ids) for word, ids in changes.items() if ids}),
+        missed=tuple(_missed(missed) for missed in forecast.get("missed", ())),
         worse=tuple(document["worse"]),
         unexplained=tuple(changes.get("unexplained", document["unexplained"])),
-        facts=tuple(_fact(one) for one in forecast.get("facts", ())),
+        facts=tuple(_fact(fact) for fact in forecast.get("facts", ())),
         warnings=(*document["warnings"], *forecast.get("warnings", ())),
-        incidents=tuple(one["cause"] for one in document["incidents"] if one["what"] == "new"),
+        incidents=tuple(
+            incident["cause"] for incident in document["incidents"] if incident["what"] == "new"
+        ),
     )
 
 
-def _missed(one: dict[str, Any]) -> str:
-    return f"{one['id']}: {one['forecast']}; {one['seen']}; {one['why']}"
+def _missed(missed: dict[str, Any]) -> str:
+    return f"{missed['id']}: {missed['forecast']}; {missed['seen']}; {missed['why']}"
 
 
-def _fact(one: dict[str, Any]) -> str:
-    return f"{one['pool']} {one['name']}: {one['before']} → {one['after']}".lstrip()
+def _fact(fact: dict[str, Any]) -> str:
+    return f"{fact['pool']} {fact['name']}: {fact['before']} → {fact['after']}".lstrip()
 
 
 def _acted_out(
@@ -168,27 +172,29 @@ def _acted_out(
 
 
 def _facts_of(steps: Sequence[Step]) -> tuple[str, ...]:
-    return tuple(word for one in steps for word in (*one.settings, *one.stated))
+    return tuple(word for step in steps for word in (*step.settings, *step.stated))
 
 
 def _compared(name: str, into: Path, before: Path, after: Path, to: Sequence[str]) -> Compared:
     """Forecast from the run before, where facts change, and hold the run after against that."""
     folder = into / name.replace(" ", "-")
     folder.mkdir(exist_ok=True)
-    told: list[str] = []
+    options: list[str] = []
     if to:
-        stated = [word for one in to for word in ("--to", one)]
+        stated = [word for statement in to for word in ("--to", statement)]
         forecast = spoken("forecast", str(before), *stated, "--output", "json")
         (folder / FORECAST).write_text(forecast, encoding="utf-8")
-        told = [f"--forecast={folder / FORECAST}"]
+        options = [f"--forecast={folder / FORECAST}"]
     page = f"--html={folder / PAGE}"
-    text = spoken("diff", str(before), str(after), *told, page, "--output", "json", fine=(0, 1, 6))
+    text = spoken(
+        "diff", str(before), str(after), *options, page, "--output", "json", fine=(0, 1, 6)
+    )
     (folder / DIFFERENCE).write_text(text, encoding="utf-8")
     return read_compared(name, text)
 
 
-def _say(one: Compared) -> None:
-    for line in one.lines():
+def _say(comparison: Compared) -> None:
+    for line in comparison.lines():
         say(line)
 
 
@@ -200,7 +206,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--step",
         action="append",
-        choices=[one.name for one in STEPS],
+        choices=[step.name for step in STEPS],
         help="only this step (repeatable)",
     )
     parser.add_argument("--fault", default=FAULT, help="what is injected beside the upgrade")

@@ -33,14 +33,14 @@ def main() -> int:
 
 
 def play(file: Path) -> int:
-    """Tell the first differences and the count; return the exit code."""
+    """Print the first differences and the count; return the exit code."""
     cases = differing = 0
     for case in read(file):
         cases += 1
-        found = list(differences(case))
-        differing += bool(found)
-        if found and differing <= SHOWN:
-            print("\n  ".join([str(case), *found]))  # noqa: T201 - a script for people
+        lines = list(differences(case))
+        differing += bool(lines)
+        if lines and differing <= SHOWN:
+            print("\n  ".join([str(case), *lines]))  # noqa: T201 - a script for people
     print(f"{cases} states, {differing} differ")  # noqa: T201
     return 1 if differing else 0
 

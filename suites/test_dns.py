@@ -65,9 +65,9 @@ OWN_FILE = tuple(
         "exec",
         *("/agnhost", "dns-suffix"),
         says=DOMAIN,
-        os=own,
+        os=system,
     )
-    for own, place in PLACES.items()
+    for system, place in PLACES.items()
 )
 UNUSUAL_SERVER = "192.0.2.53"
 """A name server that no cluster has: an address for documentation, which nothing is sent to."""

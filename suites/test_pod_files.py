@@ -85,9 +85,9 @@ FOLDERS = (
             ),
             *("exec", "/agnhost", "mounttest", "--new_file_0644=/shared/new"),
             says=denial,
-            os=own,
+            os=system,
         )
-        for own, denial in READ_ONLY
+        for system, denial in READ_ONLY
     ),
     *(
         pods.after(label, pods.noting(place), *pods.reads(path), says=pods.NOTE, os=OS.WINDOWS)
@@ -112,9 +112,9 @@ DENIED = tuple(
         pods.noting("/noted", mode=0o400, user=user),
         *pods.reads("/noted/note"),
         says=denial,
-        os=own,
+        os=system,
     )
-    for own, user, denial in USERS
+    for system, user, denial in USERS
 )
 IN_MEMORY = (
     pods.after(

@@ -70,8 +70,8 @@ WRITTEN = (
     ),
 )
 CODES = tuple(
-    pods.ends_with_code("own-code", *words, code=CODE, os=own)
-    for own, words in (
+    pods.ends_with_code("own-code", *words, code=CODE, os=system)
+    for system, words in (
         (OS.LINUX, ("sh", "-c", f"exit {CODE}")),
         (OS.WINDOWS, ("cmd", "/c", f"exit {CODE}")),
     )
@@ -84,9 +84,9 @@ LINKED = tuple(
         *words,
         says=f"{pods.SERVICE_VARIABLE}_SERVICE_HOST={pods.SERVICE_ADDRESS}",
         whole_line=True,
-        os=own,
+        os=system,
     )
-    for own, words in ((OS.LINUX, ("env",)), (OS.WINDOWS, ("cmd", "/c", "set")))
+    for system, words in ((OS.LINUX, ("env",)), (OS.WINDOWS, ("cmd", "/c", "set")))
 )
 
 

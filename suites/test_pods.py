@@ -107,8 +107,8 @@ LINUX_FIELDS = (
     pods.starts("runAsUser", pods.pod(os=None, securityContext={"runAsUser": 1000}), os=OS.WINDOWS),
 )
 MISPLACED = tuple(
-    pods.fails(f"{other}-pod", pods.pod(os={"name": other}), "PodOSNotSupported", os=own)
-    for other, own in (("linux", OS.WINDOWS), ("windows", OS.LINUX))
+    pods.fails(f"{other}-pod", pods.pod(os={"name": other}), "PodOSNotSupported", os=system)
+    for other, system in (("linux", OS.WINDOWS), ("windows", OS.LINUX))
 )
 HOST = (pods.after("address", pods.pod(hostNetwork=True), "address", says="node"),)
 HOST_PROCESS_POD = (
@@ -180,9 +180,9 @@ VARIABLES = tuple(
         *words,
         says="KUBERNETES_SERVICE_PORT=443",
         whole_line=True,
-        os=own,
+        os=system,
     )
-    for own, words in ((OS.LINUX, ("env",)), (OS.WINDOWS, ("cmd", "/c", "set")))
+    for system, words in ((OS.LINUX, ("env",)), (OS.WINDOWS, ("cmd", "/c", "set")))
 )
 HOOK = pods.starts(
     "post-start-hook",
@@ -193,9 +193,9 @@ MIXED = tuple(
         f"{other}-container",
         pods.pod(pods.container(), {"name": "other", "image": image}),
         "no match for platform in manifest",
-        os=own,
+        os=system,
     )
-    for other, own, image in (
+    for other, system, image in (
         ("linux", OS.WINDOWS, "registry.k8s.io/coredns/coredns:v1.11.1"),
         ("windows", OS.LINUX, f"{BASE}:ltsc2022"),
     )

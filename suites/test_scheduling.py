@@ -51,11 +51,11 @@ STEERED = (
     *(
         pods.starts(
             "beta-os-label",
-            pods.pod(nodeSelector={"beta.kubernetes.io/os": own.value}),
-            os=own,
+            pods.pod(nodeSelector={"beta.kubernetes.io/os": system.value}),
+            os=system,
             reasons=NOT_SELECTED,
         )
-        for own in (OS.LINUX, OS.WINDOWS)
+        for system in (OS.LINUX, OS.WINDOWS)
     ),
     pods.fails(
         "no-such-label",

@@ -7,22 +7,30 @@ counts. Nothing here opens a file or reads a clock.
 
 from nettests.baseline.accepting import Accepted, accepted, merged
 from nettests.baseline.entries import AcceptedOn, Baseline, Entry, read_baseline, render_baseline
-from nettests.baseline.matching import Fit, Fitting, Told, counted, elsewhere, fittings, told_of
+from nettests.baseline.matching import (
+    BaselineComparison,
+    Fit,
+    Fitting,
+    compared,
+    counted,
+    elsewhere,
+    fittings,
+)
 
 __all__ = [
     "Accepted",
     "AcceptedOn",
     "Baseline",
+    "BaselineComparison",
     "Entry",
     "Fit",
     "Fitting",
-    "Told",
     "accepted",
+    "compared",
     "counted",
     "elsewhere",
     "fittings",
     "merged",
     "read_baseline",
     "render_baseline",
-    "told_of",
 ]

@@ -10,7 +10,7 @@ from datetime import date
 from fnmatch import fnmatchcase
 
 from nettests.baseline.entries import AcceptedOn, Baseline, Entry
-from nettests.baseline.separating import Of, separated
+from nettests.baseline.separating import CheckInRun, separated
 from nettests.compare import RecordedRun
 from nettests.compare.checks import seen
 from nettests.compare.cluster_names import cluster_of
@@ -25,7 +25,7 @@ _BLIND = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """An entry, and the runs that it was made of, by id: those that show the deviation, and those that do not.
+    """An entry, and the ids of the runs behind it: those that show the deviation, and those that do not.
 
     ``alike`` are those of the latter that no recorded fact tells apart.
     """
@@ -52,36 +52,36 @@ def accepted(
     smallest condition that separates the two; a run that did not judge the check says nothing.
     """
     wanted = tuple(patterns)
-    in_order = sorted(runs, key=lambda one: one.run.started)
-    by_check: dict[str, list[Of]] = {}
+    in_order = sorted(runs, key=lambda run: run.run.started)
+    by_check: dict[str, list[CheckInRun]] = {}
     for run in in_order:
         for check in run.checks:
             if not wanted or any(fnmatchcase(check.id, pattern) for pattern in wanted):
                 by_check.setdefault(check.id, []).append((run, check))
     kept = _HELD | {Verdict.LIMITED} if limited else _HELD
     every = (_accepted(of, kept, reason, expires) for of in by_check.values())
-    return tuple(one for one in every if one is not None)
+    return tuple(acceptance for acceptance in every if acceptance is not None)
 
 
 def _accepted(
-    of: Sequence[Of], kept: Collection[Verdict], reason: str, expires: date
+    of: Sequence[CheckInRun], kept: Collection[Verdict], reason: str, expires: date
 ) -> Accepted | None:
-    newest = next((one for one in reversed(of) if one[1].standing in kept), None)
+    newest = next((pair for pair in reversed(of) if pair[1].standing in kept), None)
     if newest is None:
         return None
     run, check = newest
-    judged = [one for one in of if one[1].standing not in _BLIND]
-    showing = [one for one in judged if _alike(one[1], check)]
-    without = [one for one in judged if not _alike(one[1], check)]
-    found = separated(showing, without)
+    judged = [pair for pair in of if pair[1].standing not in _BLIND]
+    showing = [pair for pair in judged if _alike(pair[1], check)]
+    without = [pair for pair in judged if not _alike(pair[1], check)]
+    separation = separated(showing, without)
     entry = Entry(
         check=check.id,
         verdict=check.standing,
         seen=held(check),
         members={
-            label: word for _, one in showing for label, word in deviating_members(one).items()
+            label: word for _, check in showing for label, word in deviating_members(check).items()
         },
-        facts=found.facts,
+        facts=separation.facts,
         run=run.run.run_id,
         reason=reason,
         expires=expires,
@@ -90,22 +90,22 @@ def _accepted(
         entry=entry,
         showing=tuple(_ids(showing)),
         without=tuple(_ids(without)),
-        alike=found.alike,
+        alike=separation.alike,
     )
 
 
-def _alike(one: RecordedCheck, other: RecordedCheck) -> bool:
-    """Whether both show the same, as an entry holds a check to it."""
-    return one.standing is other.standing and held(one) == held(other)
+def _alike(check: RecordedCheck, other: RecordedCheck) -> bool:
+    """Whether both show the same, in what an entry compares."""
+    return check.standing is other.standing and held(check) == held(other)
 
 
-def _ids(of: Iterable[Of]) -> Iterator[str]:
+def _ids(of: Iterable[CheckInRun]) -> Iterator[str]:
     yield from (run.run.run_id for run, _ in of)
 
 
 def merged(old: Baseline, new: Iterable[Entry], runs: Iterable[RecordedRun] = ()) -> Baseline:
     """Return a baseline with new entries in the place of those of the same checks, and the clusters of their runs."""
-    entries = {one.check: one for one in (*old.entries, *new)}
+    entries = {entry.check: entry for entry in (*old.entries, *new)}
     clusters = dict.fromkeys((*old.clusters, *map(accepted_on, runs)))
     return Baseline(file=old.file, entries=tuple(entries.values()), clusters=tuple(clusters))
 
@@ -117,10 +117,14 @@ def accepted_on(run: RecordedRun) -> AcceptedOn:
 
 
 def held(check: RecordedCheck) -> Seen:
-    """Return what an entry holds a check to, as two runs are compared by it: nothing where attempts disagreed."""
+    """Return what an entry compares of a check; nothing if its attempts disagreed."""
     return Seen() if check.standing is Verdict.FLAKY else seen(check)
 
 
 def deviating_members(check: RecordedCheck) -> Mapping[str, Verdict]:
     """Return the members that deviate, with their verdicts."""
-    return {one.member: one.verdict for one in check.members.deviating if one.verdict in DEVIATING}
+    return {
+        member.member: member.verdict
+        for member in check.members.deviating
+        if member.verdict in DEVIATING
+    }

@@ -98,15 +98,15 @@ def read_baseline(text: str, file: str) -> Baseline:
             )
         seen[entry.check] = index
     clusters = tuple(
-        AcceptedOn(name=one["name"], facts_digest=one.get("factsDigest", ""))
-        for one in document.data.get("clusters", ())
+        AcceptedOn(name=cluster["name"], facts_digest=cluster.get("factsDigest", ""))
+        for cluster in document.data.get("clusters", ())
     )
     return Baseline(file=file, entries=entries, clusters=clusters)
 
 
 def render_baseline(baseline: Baseline) -> str:
     """Return the text of the file, entries in the order of their checks."""
-    entries = sorted(baseline.entries, key=lambda one: one.check)
+    entries = sorted(baseline.entries, key=lambda entry: entry.check)
     clusters = [
         {
             "name": cluster.name,
@@ -125,18 +125,18 @@ def render_baseline(baseline: Baseline) -> str:
 
 
 def _data(entry: Entry) -> dict[str, Any]:
-    found: dict[str, Any] = {"check": entry.check, "verdict": entry.verdict.value}
-    found |= {key: getattr(entry.seen, key) for key in SEEN if getattr(entry.seen, key)}
+    data: dict[str, Any] = {"check": entry.check, "verdict": entry.verdict.value}
+    data |= {key: getattr(entry.seen, key) for key in SEEN if getattr(entry.seen, key)}
     if entry.members:
-        found["members"] = {label: verdict.value for label, verdict in entry.members.items()}
+        data["members"] = {label: verdict.value for label, verdict in entry.members.items()}
     if entry.facts:
-        found["facts"] = {
+        data["facts"] = {
             name_of(fact): values[0] if len(values) == 1 else list(values)
             for fact, values in entry.facts.items()
         }
     if entry.run:
-        found["run"] = entry.run
-    return {**found, "reason": entry.reason, "expires": entry.expires.isoformat()}
+        data["run"] = entry.run
+    return {**data, "reason": entry.reason, "expires": entry.expires.isoformat()}
 
 
 def name_of(fact: Dependency) -> str:
@@ -175,5 +175,5 @@ def _fact(document: Document, path: tuple[str | int, ...], name: str) -> Depende
         return Dependency(rest, side)
     if name in OF_CLUSTER:
         return Dependency(name)
-    known = [*OF_CLUSTER, *(f"{end} {fact}" for end in ENDS for fact in OF_NODE)]
-    raise document.error(path, f"no such fact: {name!r}", hint=nearest(name, known))
+    names = [*OF_CLUSTER, *(f"{end} {fact}" for end in ENDS for fact in OF_NODE)]
+    raise document.error(path, f"no such fact: {name!r}", hint=nearest(name, names))

@@ -38,7 +38,7 @@ class Fit(StrEnum):
 
 
 STALE = frozenset({Fit.EXPIRED, Fit.GONE, Fit.OTHER_FACTS, Fit.OTHERWISE})
-"""What somebody has to take out of the file, or to accept again."""
+"""Entries to remove from the file, or to accept again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Fitting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class BaselineComparison:
     """A run beside a baseline: entries of deviations that are known, checks that are new or are no longer as accepted.
 
     ``elsewhere`` says that the entries were accepted for another cluster.
@@ -66,8 +66,8 @@ class Told:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The ids of checks that deviate as it was accepted."""
-        return tuple(one.check for one in self.holding)
+        """The ids of checks that deviate as accepted."""
+        return tuple(entry.check for entry in self.holding)
 
     @property
     def red(self) -> bool:
@@ -75,7 +75,7 @@ class Told:
         return bool(self.new or self.otherwise or self.expired)
 
     def lines(self) -> Iterator[str]:
-        """Yield what is said of it, the sum first."""
+        """Yield the lines of the summary, the counts first."""
         yield (
             f"baseline {self.file}: {plural(len(self.known), 'known failure')}, {len(self.new)} new,"
             f" {len(self.otherwise)} otherwise than accepted, {len(self.expired)} expired"
@@ -83,7 +83,7 @@ class Told:
         if self.elsewhere:
             yield self.elsewhere
         for word, ids in (("new", self.new), ("otherwise than accepted", self.otherwise)):
-            yield from (f"{word}: {one}" for one in ids[:SHOWN])
+            yield from (f"{word}: {check}" for check in ids[:SHOWN])
             if len(ids) > SHOWN:
                 yield f"… and {len(ids) - SHOWN} more"
         for entry in self.expired[:SHOWN]:
@@ -100,32 +100,32 @@ def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting
     )
 
 
-def told_of(run: RecordedRun, baseline: Baseline, today: date) -> Told:
-    """Return what of a run the baseline covers."""
-    checks = {one.id: one for one in run.checks}
+def compared(run: RecordedRun, baseline: Baseline, today: date) -> BaselineComparison:
+    """Return a run compared with a baseline."""
+    checks = {check.id: check for check in run.checks}
     fits = {fitting.entry.check: fitting for fitting in fittings(run, baseline, today)}
-    holding = {check: one.entry for check, one in fits.items() if one.fit is Fit.HOLDS}
-    deviating = [one.id for one in run.checks if one.standing in DEVIATING]
-    return Told(
+    holding = {check: fitting.entry for check, fitting in fits.items() if fitting.fit is Fit.HOLDS}
+    deviating = [check.id for check in run.checks if check.standing in DEVIATING]
+    return BaselineComparison(
         file=baseline.file,
-        holding=tuple(holding[one] for one in deviating if one in holding),
-        new=tuple(one for one in deviating if one not in holding),
+        holding=tuple(holding[check] for check in deviating if check in holding),
+        new=tuple(check for check in deviating if check not in holding),
         otherwise=tuple(
             check
-            for check, one in fits.items()
-            if one.fit is Fit.OTHERWISE
-            and one.entry.verdict in _ALLOWED
-            and checks[check].standing is one.entry.verdict
+            for check, fitting in fits.items()
+            if fitting.fit is Fit.OTHERWISE
+            and fitting.entry.verdict in _ALLOWED
+            and checks[check].standing is fitting.entry.verdict
         ),
-        expired=tuple(one.entry for one in fits.values() if one.fit is Fit.EXPIRED),
+        expired=tuple(fitting.entry for fitting in fits.values() if fitting.fit is Fit.EXPIRED),
         elsewhere=elsewhere(run, baseline),
     )
 
 
 def elsewhere(run: RecordedRun, baseline: Baseline) -> str:
-    """Return that a run is of another cluster than those a baseline was accepted for; empty where it names that one, or none.
+    """Return a sentence if the baseline was accepted for other clusters than the run's; else an empty text.
 
-    Facts of one cluster change with each update, so its name is what counts; the digest tells a twin from a stranger.
+    Facts of one cluster change with each update, so the name decides; the digest only shows whether the facts are the same.
     """
     here = accepted_on(run)
     if not baseline.clusters or here.name in {cluster.name for cluster in baseline.clusters}:
@@ -141,16 +141,16 @@ def elsewhere(run: RecordedRun, baseline: Baseline) -> str:
 
 
 def counted(
-    told: Told, verdicts: Mapping[str, Verdict], members: Collection[Verdict]
+    comparison: BaselineComparison, verdicts: Mapping[str, Verdict], members: Collection[Verdict]
 ) -> tuple[dict[str, Verdict], set[Verdict]]:
     """Return the verdicts by which ``--fail-on new`` ends a run: what is known counts as accepted, what is red as failed."""
-    known = set(told.known)
+    accepted = set(comparison.known)
     kept = {
-        check: Verdict.PASS if check in known and verdict in DEVIATING else verdict
+        check: Verdict.PASS if check in accepted and verdict in DEVIATING else verdict
         for check, verdict in verdicts.items()
     }
     rest = set(members) - DEVIATING
-    return kept, {*rest, Verdict.FAIL} if told.red else rest
+    return kept, {*rest, Verdict.FAIL} if comparison.red else rest
 
 
 def _fit(
@@ -175,7 +175,7 @@ def _fit(
 
 
 def _difference(entry: Entry, check: RecordedCheck) -> str | None:
-    """Return what became of a check instead of what was accepted; fewer deviating members are covered."""
+    """Return how a check differs from what was accepted; fewer deviating members are no difference."""
     if check.standing is not entry.verdict:
         return f"{entry.verdict.value} → {check.standing.value}"
     for key in SEEN:

@@ -1,4 +1,4 @@
-"""Checks that only one of two runs has, and why if it can be told. Pure."""
+"""Checks that only one of two runs has, and why, if the other run says so. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -29,12 +29,12 @@ class OnlyCheck:
 
 def only_in(run: RecordedRun, other: RecordedRun) -> Iterator[OnlyCheck]:
     """Yield the checks that ``run`` has and ``other`` has not, in the run's order."""
-    known = {check.id for check in other.checks}
+    other_ids = {check.id for check in other.checks}
     by_flow: defaultdict[str, list[RecordedCheck]] = defaultdict(list)
     for check in other.checks:
         by_flow[check.flow].append(check)
     for check in run.checks:
-        if check.id not in known:
+        if check.id not in other_ids:
             yield OnlyCheck(
                 id=check.id,
                 verdict=check.verdict,
@@ -53,7 +53,11 @@ def _why(
             return missing
     if check.flow not in by_flow:
         return f"the other run did not plan the flow {check.flow}"
-    skips = {one.id: one.message for one in by_flow[check.flow] if one.verdict is Verdict.SKIPPED}
+    skips = {
+        planned.id: planned.message
+        for planned in by_flow[check.flow]
+        if planned.verdict is Verdict.SKIPPED
+    }
     reason = skipped_because(check.id, skips)
     return UNTOLD if reason is None else f"the other run skipped it: {reason}"
 

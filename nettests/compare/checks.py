@@ -14,7 +14,7 @@ from nettests.model.words import Verdict
 
 
 class Kind(StrEnum):
-    """What became of a check; each has a mirror: what it is when the runs are compared the other way round."""
+    """How a check changed; each kind has a mirror, which holds if the runs are compared the other way round."""
 
     NEW_FAILURE = "new-failure"
     """Was accepted, and deviates."""
@@ -47,7 +47,7 @@ MIRROR = {
     Kind.NOT_JUDGED: Kind.NOW_JUDGED,
     Kind.NOW_JUDGED: Kind.NOT_JUDGED,
 }
-"""The kinds that have another mirror than themselves."""
+"""The kinds that are not their own mirror."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ def check_changes(
 
 
 def kind_of(old: RecordedCheck, new: RecordedCheck, members: tuple[MemberChange, ...]) -> Kind:
-    """Return what became of a check."""
+    """Return how a check changed."""
     if _worth(old) != _worth(new):
         return _KINDS[_worth(old), _worth(new)]
     if old.verdict is not new.verdict:

@@ -11,7 +11,7 @@ from nettests.compare.recorded import RecordedRun
 
 
 def cluster_of(run: RecordedRun) -> str:
-    """Return what a run's cluster is told by: ``api.staging:6443``, or ``context kind-a at this machine``."""
+    """Return the name of a run's cluster: ``api.staging:6443``, or ``context kind-a at this machine``."""
     return cluster_name(run.run.server, run.run.context)
 
 
@@ -24,7 +24,7 @@ def cluster_name(server: str, context: str) -> str:
 
 
 def is_this_machine(server: str) -> bool:
-    """Whether an API server's address is this machine's own, as of a tunnel or a lab: it tells no cluster."""
+    """Whether an API server's address is this machine's own, as of a tunnel or a lab: it identifies no cluster."""
     return _is_loopback(_address(server)[0])
 
 

@@ -98,14 +98,14 @@ def entries_in(undecided: str) -> tuple[str, ...]:
 
 def of_limitation(limitation: AppliedLimitation | None) -> tuple[Dependency, ...]:
     """Return the facts that the condition of a limitation names."""
-    told = limitation.because if limitation else ()
+    sentences = limitation.because if limitation else ()
     return tuple(
-        dict.fromkeys(dependency for sentence in told for dependency in named_in(sentence))
+        dict.fromkeys(dependency for sentence in sentences for dependency in named_in(sentence))
     )
 
 
 def named_in(sentence: str) -> Iterator[Dependency]:
-    """Yield the facts by which the part of a condition was decided; of what no cluster changes, none."""
+    """Yield the facts by which the part of a condition was decided; none for parts that no cluster changes."""
     if sentence.startswith(_EXCEPTED):
         yield Dependency(NAT_EXCEPTIONS)
         yield Dependency(EXTERNAL_TARGET)
@@ -128,22 +128,24 @@ def causes(
     before, after = facts
     if before is None or after is None:
         return ()
-    found = []
+    differing = []
     for dependency in dict.fromkeys(named):
         was, now = value_of(dependency, ends[0], before), value_of(dependency, ends[1], after)
         if was != now:
-            found.append(
+            differing.append(
                 Cause(fact=f"{dependency.side} {dependency.name}".lstrip(), before=was, after=now)
             )
-    return tuple(found)
+    return tuple(differing)
 
 
-def value_of(one: Dependency, ends: Ends, facts: ClusterFacts) -> str:
+def value_of(dependency: Dependency, ends: Ends, facts: ClusterFacts) -> str:
     """Return the value of a fact for a pair of ends: of the nodes of one of them, all that differ."""
-    if not one.side:
-        return text_of(OF_CLUSTER[one.name](facts))
-    nodes = nodes_of(ends[0] if one.side == "source" else ends[1], facts)
-    return ", ".join(sorted({text_of(OF_NODE[one.name](node)) for node in nodes})) or "no node"
+    if not dependency.side:
+        return text_of(OF_CLUSTER[dependency.name](facts))
+    nodes = nodes_of(ends[0] if dependency.side == "source" else ends[1], facts)
+    return (
+        ", ".join(sorted({text_of(OF_NODE[dependency.name](node)) for node in nodes})) or "no node"
+    )
 
 
 def nodes_of(end: End, facts: ClusterFacts) -> list[NodeFacts]:

@@ -58,7 +58,7 @@ class Difference:
 
     @property
     def changed(self) -> tuple[CheckChange, ...]:
-        """The checks that are not what they were."""
+        """The checks that changed."""
         return tuple(check for check in self.checks if check.kind is not Kind.SAME)
 
     @property
@@ -76,7 +76,7 @@ class Difference:
 
     @property
     def unexplained(self) -> tuple[CheckChange, ...]:
-        """The changes of behaviour that no fact accounts for."""
+        """The changes of behaviour that no changed fact explains."""
         return tuple(
             check
             for check in self.checks

@@ -12,29 +12,30 @@ API_VERSION = document_version("v1alpha1")
 KIND = "Difference"
 
 
-def document(found: Difference) -> dict[str, Any]:
+def document(difference: Difference) -> dict[str, Any]:
     """Return the document as plain data; checks that stayed as they were are counted, and not listed."""
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "headline": headline(found),
-        "exit_code": int(found.exit_code),
-        "worse": list(found.worse),
-        "lost_sight": list(found.lost_sight),
-        "unexplained": [change.id for change in found.unexplained],
-        "before": _run(found.before),
-        "after": _run(found.after),
-        "warnings": list(found.warnings),
-        "counts": {kind.value: count for kind, count in sorted(found.kinds.items())},
-        "facts": to_data(found.facts),
-        "checks": [_check(change) for change in found.changed],
-        "only_before": to_data(found.only_before),
-        "only_after": to_data(found.only_after),
+        "headline": headline(difference),
+        "exit_code": int(difference.exit_code),
+        "worse": list(difference.worse),
+        "lost_sight": list(difference.lost_sight),
+        "unexplained": [change.id for change in difference.unexplained],
+        "before": _run(difference.before),
+        "after": _run(difference.after),
+        "warnings": list(difference.warnings),
+        "counts": {kind.value: count for kind, count in sorted(difference.kinds.items())},
+        "facts": to_data(difference.facts),
+        "checks": [_check(change) for change in difference.changed],
+        "only_before": to_data(difference.only_before),
+        "only_after": to_data(difference.only_after),
         "incidents": [
-            {**to_data(incident), "traits": dict(incident.traits)} for incident in found.incidents
+            {**to_data(incident), "traits": dict(incident.traits)}
+            for incident in difference.incidents
         ],
-        "limitations": to_data(found.limitations),
-        "paces": [{**to_data(change), "worse": change.worse} for change in found.paces],
+        "limitations": to_data(difference.limitations),
+        "paces": [{**to_data(change), "worse": change.worse} for change in difference.paces],
     }
 
 

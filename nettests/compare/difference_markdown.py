@@ -7,12 +7,12 @@ from nettests.compare.sections import headline, run_line, sections
 from nettests.model.markdown import inert
 
 
-def render_markdown(found: Difference, more: More = NO_MORE) -> str:
-    """Return the text, with what somebody else says of the difference before its own; it ends with a line feed."""
-    lines = [f"## {inert(headline(found))}", ""]
-    lines += [f"- {inert(run_line(run))}" for run in (found.before, found.after)]
+def render_markdown(difference: Difference, more: More = NO_MORE) -> str:
+    """Return the text, with ``more`` before the difference itself; it ends with a line feed."""
+    lines = [f"## {inert(headline(difference))}", ""]
+    lines += [f"- {inert(run_line(run))}" for run in (difference.before, difference.after)]
     lines += [f"- {inert(line)}" for line in more.lines]
-    lines += [f"- ⚠ {inert(one)}" for one in (*found.warnings, *more.warnings)]
-    for section in (*more.sections, *sections(found)):
+    lines += [f"- ⚠ {inert(warning)}" for warning in (*difference.warnings, *more.warnings)]
+    for section in (*more.sections, *sections(difference)):
         lines += ["", *table_of(section)]
     return "\n".join(lines) + "\n"

@@ -22,15 +22,15 @@ SHOWN = 8
 """Items of a section on a run's page."""
 
 
-def render_page(found: Difference, more: More = NO_MORE) -> str:
-    """Return the page, with what somebody else says of the difference before its own; it lists every item."""
+def render_page(difference: Difference, more: More = NO_MORE) -> str:
+    """Return the page, with ``more`` before the difference itself; it lists every item."""
     style = harmless.style_of_pages()
     page = _environment().get_template("difference.html.j2")
     text = page.render(
-        headline=headline(found),
-        runs=[*(run_line(run) for run in (found.before, found.after)), *more.lines],
-        warnings=(*found.warnings, *more.warnings),
-        sections=(*more.sections, *sections(found)),
+        headline=headline(difference),
+        runs=[*(run_line(run) for run in (difference.before, difference.after)), *more.lines],
+        warnings=(*difference.warnings, *more.warnings),
+        sections=(*more.sections, *sections(difference)),
         symbol=SYMBOL,
         style=Markup(style),  # noqa: S704 - shipped with the package
         policy=harmless.policy(style=style),
@@ -38,26 +38,29 @@ def render_page(found: Difference, more: More = NO_MORE) -> str:
     return harmless.as_utf8(text)
 
 
-def render_since(found: Difference, names: tuple[str, str], address: str = "") -> Markup:
+def render_since(difference: Difference, names: tuple[str, str], address: str = "") -> Markup:
     """Return what a run's page says of its difference from the run before: the folders' ``names``, and that one's page.
 
-    Some items of each section are shown, because a page of a run is about that run; where causes are told, the checks that
+    Some items of each section are shown, because a page of a run is about that run; if incidents explain them, the checks that
     they explain stay folded.
     """
-    told = sections(found)
-    explains = any(len(one.checks_after) > 1 for one in found.incidents)
+    shown = sections(difference)
+    explains = any(len(incident.checks_after) > 1 for incident in difference.incidents)
     text = (
         _environment()
         .get_template("since.html.j2")
         .render(
-            headline=headline(found),
+            headline=headline(difference),
             before=names[0],
             after=names[1],
             address=address,
-            warnings=found.warnings,
-            sections=told,
+            warnings=difference.warnings,
+            sections=shown,
             open=[title for title in OPEN if title != FOLDED or not explains],
-            known={*(one.id for one in found.checks), *(one.id for one in found.only_after)},
+            known={
+                *(check.id for check in difference.checks),
+                *(check.id for check in difference.only_after),
+            },
             shown=SHOWN,
             symbol=SYMBOL,
         )

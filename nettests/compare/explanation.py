@@ -10,7 +10,7 @@ from nettests.compare.recorded import RecordedCheck, RecordedRun
 
 
 class Explained(StrEnum):
-    """Whether a change is accounted for."""
+    """Whether a change is explained."""
 
     EXPLAINED = "explained"
     UNEXPLAINED = "unexplained"
@@ -28,12 +28,12 @@ class Why:
 
 
 def explained(text: str, causes: tuple[Cause, ...]) -> Why:
-    """Return that facts account for a change."""
+    """Return that facts explain a change."""
     return Why(explained=Explained.EXPLAINED, text=text, causes=causes)
 
 
 def unexplained(text: str) -> Why:
-    """Return that nothing accounts for it."""
+    """Return that nothing explains it."""
     return Why(explained=Explained.UNEXPLAINED, text=text)
 
 
@@ -41,11 +41,11 @@ def by_manifests(
     before: RecordedRun, after: RecordedRun, *checks: RecordedCheck
 ) -> tuple[Cause, ...]:
     """Return the manifests that changed: those of the deciding limitations, otherwise any; or the suites with nettests."""
-    found = list(manifest_changes(before, after))
+    changes = list(manifest_changes(before, after))
     files = {f"manifest {check.limitation.file}" for check in checks if check.limitation}
-    own = [change for change in found if change.name in files]
-    if own or found:
-        return _as_causes(own or found)
+    deciding = [change for change in changes if change.name in files]
+    if deciding or changes:
+        return _as_causes(deciding or changes)
     claims = {check.expected.claim for check in checks}
     versions = (before.run.nettests, after.run.nettests)
     if len(claims) > 1 and len(set(versions)) > 1:

@@ -73,7 +73,7 @@ def _of_pools(before: RecordedRun, after: RecordedRun, nodes: JoinedNodes) -> It
 
 
 def _of_nodes(nodes: JoinedNodes) -> Iterator[FactChange]:
-    sizes = {pool: len(found) for pool, found in pools(new for _, new in nodes.pairs).items()}
+    sizes = {pool: len(members) for pool, members in pools(new for _, new in nodes.pairs).items()}
     for name, read in OF_NODE.items():
         alike: dict[tuple[str, str, str], list[NodeFacts]] = {}
         for old, new in nodes.pairs:
@@ -95,8 +95,8 @@ def _of_run(before: RecordedRun, after: RecordedRun) -> Iterator[FactChange]:
     given, now_given = options_of(old.argv), options_of(new.argv)
     yield from _changed(
         "options",
-        _joined(one for one in given if one not in now_given),
-        _joined(one for one in now_given if one not in given),
+        _joined(option for option in given if option not in now_given),
+        _joined(option for option in now_given if option not in given),
     )
     mine, yours = _images(before), _images(after)
     if mine and yours:
@@ -114,16 +114,16 @@ def manifest_changes(before: RecordedRun, after: RecordedRun) -> Iterator[FactCh
 
 def options_of(argv: Sequence[str]) -> list[str]:
     """Return the options that choose checks, nodes or images, each with its value: the others change no verdict."""
-    found = []
+    options = []
     for word, following in zip(argv, [*argv, ""][1:], strict=True):
         name, equals, value = word.partition("=")
         if name in _CHOOSING:
-            found.append(f"{name}={value if equals else following}")
-    return found
+            options.append(f"{name}={value if equals else following}")
+    return options
 
 
 def choice_of(argv: Sequence[str], suites: Iterable[str]) -> Hashable:
-    """Return what decides which checks a run plans, beside the cluster: two runs with one choice can be told apart by it."""
+    """Return what decides, beside the cluster, which checks a run plans."""
     return frozenset(options_of(argv)), frozenset(map(_name, suites))
 
 

@@ -39,11 +39,11 @@ def incident_changes(before: RecordedRun, after: RecordedRun) -> tuple[IncidentC
     )
 
 
-def key_of(one: Incident) -> Hashable:
-    """Return what makes an incident the same one; what nothing explains is that of its checks, in whatever words."""
-    if not one.explained:
-        return tuple(sorted(one.checks))
-    return one.cause, tuple(sorted(one.traits.items()))
+def key_of(incident: Incident) -> Hashable:
+    """Return the key by which incidents are joined; one that nothing explains is known by its checks."""
+    if not incident.explained:
+        return tuple(sorted(incident.checks))
+    return incident.cause, tuple(sorted(incident.traits.items()))
 
 
 def _change(incident: Incident, was: Incident | None, now: Incident | None) -> IncidentChange:

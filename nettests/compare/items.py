@@ -45,7 +45,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class More:
-    """What is said of a difference besides what it says itself: a forecast that is held against it."""
+    """What is shown before a difference itself, such as a forecast compared with it."""
 
     lines: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -56,11 +56,11 @@ NO_MORE = More()
 
 
 def alike(items: Iterable[Item]) -> tuple[Item, ...]:
-    """Return items with those that differ in nothing but their names as one, where the first of them stood."""
-    found: dict[Item, list[str]] = {}
+    """Return items, with those merged that differ only in their names, at the place of the first."""
+    names_by_item: dict[Item, list[str]] = {}
     for item in items:
-        found.setdefault(replace(item, names=()), []).extend(item.names)
-    return tuple(replace(item, names=tuple(names)) for item, names in found.items())
+        names_by_item.setdefault(replace(item, names=()), []).extend(item.names)
+    return tuple(replace(item, names=tuple(names)) for item, names in names_by_item.items())
 
 
 def by_reason(only: Iterable[OnlyCheck]) -> tuple[Item, ...]:
@@ -81,16 +81,16 @@ def _group(reason: str, checks: list[OnlyCheck]) -> Item:
     )
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def counted(count: int, noun: str, many: str = "") -> str:
     """Return how many there are of something, empty for none."""
     if not count:
         return ""
-    return f"{count} {many}" if many and count > 1 else plural(count, one)
+    return f"{count} {many}" if many and count > 1 else plural(count, noun)
 
 
 def named(words: Iterable[str], noun: str) -> str:
     """Return the first few of some words, and how many more there are."""
-    found = list(words)
-    more = len(found) - NAMED
-    shown = ", ".join(found[:NAMED])
+    every_word = list(words)
+    more = len(every_word) - NAMED
+    shown = ", ".join(every_word[:NAMED])
     return f"{shown}, … and {plural(more, f'more {noun}')}" if more > 0 else shown

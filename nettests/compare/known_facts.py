@@ -78,9 +78,9 @@ def text_of(value: Any) -> str:
     return fact_text(Fact(value, ""))
 
 
-def _of_vendor(version: KubernetesVersion, told: str) -> str | None:
-    """Return the version with what a vendor adds to it (``v1.29.4+rke2r1``); ``None`` where that is nothing."""
-    return None if told.removeprefix("v") == str(version) else told
+def _of_vendor(version: KubernetesVersion, git_version: str) -> str | None:
+    """Return the version with what a vendor adds to it (``v1.29.4+rke2r1``); ``None`` if nothing is added."""
+    return None if git_version.removeprefix("v") == str(version) else git_version
 
 
 def _outside(target: ExternalTarget | None) -> str | None:

@@ -17,7 +17,7 @@ class Moved(StrEnum):
     CAME = "came"
     WENT = "went"
     MOVED = "moved"
-    """It decides others of the checks that both runs have."""
+    """It decides other checks than before, among those that both runs have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ def _changed(
     before: RecordedRun, after: RecordedRun, why: Mapping[str, tuple[Cause, ...]]
 ) -> Iterator[LimitationChange]:
     old, new = _decided(before), _decided(after)
-    shared = {one.id for one in before.checks} & {one.id for one in after.checks}
+    shared = {check.id for check in before.checks} & {check.id for check in after.checks}
     entries = {**_entries(before), **_entries(after)}
     for name in sorted({*old, *new}):
         had, has = old.get(name, set()), new.get(name, set())
@@ -72,11 +72,11 @@ def _changed(
 
 
 def _decided(run: RecordedRun) -> dict[str, set[str]]:
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    by_limitation: defaultdict[str, set[str]] = defaultdict(set)
     for check in run.checks:
         if check.limitation:
-            found[check.limitation.id].add(check.id)
-    return dict(found)
+            by_limitation[check.limitation.id].add(check.id)
+    return dict(by_limitation)
 
 
 def _entries(run: RecordedRun) -> dict[str, AppliedLimitation]:

@@ -20,7 +20,7 @@ Runs = tuple[RecordedRun, RecordedRun]
 def why_of_members(
     runs: Runs, checks: tuple[RecordedCheck, RecordedCheck], changes: Sequence[MemberChange]
 ) -> Why:
-    """Return why a check with members is not what it was."""
+    """Return why a check with members changed."""
     deviating = [
         change for change in changes if change.before is None and change.after in DEVIATING
     ]
@@ -34,23 +34,23 @@ def why_of_members(
             "members came or went with their nodes",
             (Cause(fact="members", before=sizes[0], after=sizes[1]),),
         )
-    found: list[Cause] = []
+    all_causes: list[Cause] = []
     for change in shared:
         reasons = _of_member(runs, checks, change)
         if not reasons:
             return unexplained(
                 f"the expectation of {change.label} did not change, or not by a fact"
             )
-        found += reasons
+        all_causes += reasons
     return explained(
-        "the expectation of these members changed, and it is met", tuple(dict.fromkeys(found))
+        "the expectation of these members changed, and it is met", tuple(dict.fromkeys(all_causes))
     )
 
 
 def _of_member(
     runs: Runs, checks: tuple[RecordedCheck, RecordedCheck], change: MemberChange
 ) -> tuple[Cause, ...]:
-    """Return the facts by which the expectation of a member changed, none where it did not, or is not met."""
+    """Return the facts by which the expectation of a member changed; none if it did not change, or is not met."""
     names = (change.limitation_before, change.limitation_after)
     if names[0] == names[1] or change.after not in ACCEPTED:
         return ()
@@ -59,8 +59,8 @@ def _of_member(
         *_named_by(names[1], runs[1].checks),
     ]
     ends = (_ends(change.earlier, runs[0], checks[0]), _ends(change.label, runs[1], checks[1]))
-    found = causes((runs[0].facts, runs[1].facts), ends, named)
-    return found or by_manifests(*runs, *checks)
+    differing = causes((runs[0].facts, runs[1].facts), ends, named)
+    return differing or by_manifests(*runs, *checks)
 
 
 def _named_by(limitation: str | None, checks: Iterable[RecordedCheck]) -> tuple[Dependency, ...]:
@@ -70,7 +70,7 @@ def _named_by(limitation: str | None, checks: Iterable[RecordedCheck]) -> tuple[
         for check in checks
         if check.limitation is not None and check.limitation.id == limitation
     }
-    named = (dependency for one in places.values() for dependency in of_limitation(one))
+    named = (dependency for applied in places.values() for dependency in of_limitation(applied))
     return tuple(dict.fromkeys(named))
 
 

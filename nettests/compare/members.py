@@ -11,7 +11,7 @@ from nettests.model.words import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberChange:
-    """A member that is not what it was; its verdict is ``None`` in the run that does not have it.
+    """A member that changed; its verdict is ``None`` in the run that does not have it.
 
     ``label`` names its nodes as the later run does, ``earlier`` as the earlier one did.
     """

@@ -36,19 +36,19 @@ def join_nodes(before: ClusterFacts | None, after: ClusterFacts | None) -> Joine
     """Return the nodes of two runs joined, in the earlier run's order."""
     old, new = _nodes(before), _nodes(after)
     by_name = {(node.name, node.os): node for node in new}
-    found = {
+    joined = {
         node.name: by_name[node.name, node.os] for node in old if (node.name, node.os) in by_name
     }
-    taken = {node.name for node in found.values()}
+    taken = {node.name for node in joined.values()}
     places = {(node.pool, node.member): node for node in new if node.name not in taken}
     for node in old:
         place = (node.pool, node.member)
-        if node.name not in found and place in places:
-            found[node.name] = places.pop(place)
-    met = {node.name for node in found.values()}
+        if node.name not in joined and place in places:
+            joined[node.name] = places.pop(place)
+    met = {node.name for node in joined.values()}
     return JoinedNodes(
-        pairs=tuple((node, found[node.name]) for node in old if node.name in found),
-        gone=tuple(node for node in old if node.name not in found),
+        pairs=tuple((node, joined[node.name]) for node in old if node.name in joined),
+        gone=tuple(node for node in old if node.name not in joined),
         come=tuple(node for node in new if node.name not in met),
     )
 
@@ -59,7 +59,7 @@ def _nodes(facts: ClusterFacts | None) -> tuple[NodeFacts, ...]:
 
 def pools(nodes: Iterable[NodeFacts]) -> dict[str, list[NodeFacts]]:
     """Return nodes by their pool."""
-    found: dict[str, list[NodeFacts]] = {}
+    by_pool: dict[str, list[NodeFacts]] = {}
     for node in nodes:
-        found.setdefault(node.pool, []).append(node)
-    return found
+        by_pool.setdefault(node.pool, []).append(node)
+    return by_pool

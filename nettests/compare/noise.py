@@ -11,7 +11,7 @@ from statistics import median
 FACTOR = 2.0
 """What a machine that does other things takes of one run is rarely as much for one path alone (decision 0054)."""
 FEWEST = 5
-"""Answers, on each side: a median of fewer is a single answer in disguise."""
+"""Answers, on each side: a median of fewer says no more than a single answer."""
 LATENCY_SECONDS = 0.25
 """Below that is what the way to the probe and the scheduling of two machines take: TCP's shortest time-out is 0.2 s."""
 CONVERGENCE_SECONDS = 5.0
@@ -31,10 +31,10 @@ def beyond(before: float, after: float, least: float, *, common: float = 1.0) ->
 
 
 def whole(common: float) -> bool:
-    """Whether a run as a whole was at another pace."""
+    """Whether the whole run was faster or slower."""
     return max(common, 1 / common) >= FACTOR
 
 
-def _apart(one: float, other: float, least: float) -> bool:
-    low, high = sorted((one, other))
+def _apart(first: float, other: float, least: float) -> bool:
+    low, high = sorted((first, other))
     return high - low >= least and high >= FACTOR * low

@@ -35,7 +35,7 @@ class PaceChange:
 
     @property
     def worse(self) -> bool:
-        """Whether it is slower, or no longer there at all."""
+        """Whether it is slower, or missing in the later run."""
         if self.before is None or self.after is None:
             return self.after is None
         later = self.after > self.before
@@ -45,7 +45,7 @@ class PaceChange:
 def pace_changes(
     before: RecordedRun, after: RecordedRun, nodes: JoinedNodes
 ) -> tuple[PaceChange, ...]:
-    """Return the latencies of flows, those of paths, throughput and convergence that are other ones."""
+    """Return the latencies of flows and paths, the throughput and the convergence times that changed."""
     old = {(latency.flow, nodes.later(latency.node)): latency for latency in before.latencies}
     new = {(latency.flow, latency.node): latency for latency in after.latencies}
     enough = [
@@ -136,7 +136,7 @@ def _convergence(before: RecordedRun, after: RecordedRun, common: float) -> Iter
                 after=now.seconds if now.converged else None,
             )
     for probe, both in seconds.items():
-        first, then = median(one for one, _ in both), median(one for _, one in both)
+        first, then = median(earlier for earlier, _ in both), median(later for _, later in both)
         if len(both) >= noise.FEWEST and noise.beyond(
             first, then, noise.CONVERGENCE_SECONDS, common=common
         ):

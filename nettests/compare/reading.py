@@ -51,7 +51,7 @@ def read_results(text: str | bytes, name: str) -> RecordedRun:
 
 
 def read_value(text: str | bytes, name: str, wanted: Readable, kind: type[T]) -> T:
-    """Return the value in the text of a document of ours; ``PathError`` for everything else."""
+    """Return the value in the text of a document of this project; ``PathError`` for everything else."""
     data = _document(text, name, wanted)
     try:
         return from_data(data, kind)
@@ -73,8 +73,8 @@ def _document(text: str | bytes, name: str, wanted: Readable) -> Mapping[str, An
     kind = data.get("kind") if isinstance(data, dict) else None
     version = data.get("apiVersion") if isinstance(data, dict) else None
     if not isinstance(data, dict) or kind != wanted.kind:
-        told = f": its kind is {kind!r}" if kind is not None else ""
-        raise PathError(f"{name} holds no {wanted.holds}{told}", hint=wanted.hint)
+        detail = f": its kind is {kind!r}" if kind is not None else ""
+        raise PathError(f"{name} holds no {wanted.holds}{detail}", hint=wanted.hint)
     if version != wanted.version:
         reads = f"this version reads {wanted.version}"
         hint = nearest(str(version), [wanted.version], otherwise=reads)
@@ -86,7 +86,7 @@ def _document(text: str | bytes, name: str, wanted: Readable) -> Mapping[str, An
 
 
 def _first(error: BaseException) -> str:
-    """Return the innermost reason of an error that may be a tree of them."""
+    """Return the innermost reason of an error that may hold others."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, KeyError):

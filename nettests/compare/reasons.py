@@ -23,7 +23,7 @@ _NOT_JUDGED = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 
 def why(before: Of, after: Of, members: Sequence[MemberChange] = ()) -> Why:
-    """Return why a check that both runs have is not what it was; ``members`` are those of its members that are not."""
+    """Return why a check that both runs have changed; ``members`` are the changes of its members."""
     old, new = before[1], after[1]
     blind = [check for check in (old, new) if check.verdict in _NOT_JUDGED]
     if blind:
@@ -54,7 +54,7 @@ def why(before: Of, after: Of, members: Sequence[MemberChange] = ()) -> Why:
 
 
 def _without_another_expectation(old: RecordedCheck, changed: tuple[Cause, ...]) -> Why:
-    """Return why something else came where the same is expected: what documents leave open may depend on a fact."""
+    """Return why the observation changed although the expectation did not: an open outcome may depend on a fact."""
     if not old.expected.open:
         return unexplained("the expectation did not change")
     if not changed:
@@ -63,5 +63,5 @@ def _without_another_expectation(old: RecordedCheck, changed: tuple[Cause, ...])
 
 
 def _expected(check: RecordedCheck) -> tuple[Expecting, str | None]:
-    """Return what decides of an expectation, without its words."""
+    """Return the parts of an expectation that decide, without its sentences."""
     return replace(check.expected, text=""), check.limitation_id

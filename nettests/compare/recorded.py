@@ -111,7 +111,7 @@ class RecordedCheck:
 
     @property
     def standing(self) -> Verdict:
-        """Its verdict; where it could not be judged as a whole, the worst of members that deviate all the same."""
+        """Its verdict; if it could not be judged as a whole, the worst among its deviating members."""
         if self.verdict in DEVIATING:
             return self.verdict
         of_members = {member.verdict for member in self.members.deviating} & DEVIATING

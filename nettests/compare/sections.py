@@ -23,37 +23,39 @@ from nettests.report.summary import moment
 from nettests.report.text import plural
 
 
-def headline(found: Difference) -> str:
+def headline(difference: Difference) -> str:
     """Return whether the later run is worse, in one sentence."""
-    if found.after.run.error:
+    if difference.after.run.error:
         return "The second run could not start"
-    told = [
-        counted(len(found.worse), "new failure"),
-        counted(found.kinds[Kind.REPAIRED], "repaired check"),
-        counted(len(found.lost_sight), "check that is unknown now", "checks that are unknown now"),
-        counted(_others(found), "other change"),
+    counts = [
+        counted(len(difference.worse), "new failure"),
+        counted(difference.kinds[Kind.REPAIRED], "repaired check"),
+        counted(
+            len(difference.lost_sight), "check that is unknown now", "checks that are unknown now"
+        ),
+        counted(_others(difference), "other change"),
     ]
-    parts = ", ".join(one for one in told if one)
+    parts = ", ".join(count for count in counts if count)
     if not parts:
         return "No check changed"
-    odd = len(found.unexplained)
+    odd = len(difference.unexplained)
     tail = f"; {odd} of them unexplained" if odd else "; each explained, or not judged"
-    if found.worse:
+    if difference.worse:
         return f"Worse: {parts}{tail}"
-    return f"{'Less is known' if found.lost_sight else 'Not worse'}: {parts}{tail}"
+    return f"{'Less is known' if difference.lost_sight else 'Not worse'}: {parts}{tail}"
 
 
 def run_line(which: Compared) -> str:
-    """Return one of the two runs in a line."""
+    """Return a line about one of the two runs."""
     run = which.run
     counts = [f"{which.counts[v]} {v.value}" for v in SUMMARY_ORDER if which.counts.get(v)]
     parts = [run.run_id or "no id", moment(run.started), run.context, ", ".join(counts)]
     return f"{which.name}: {' · '.join(part for part in parts if part)}"
 
 
-def sections(found: Difference) -> tuple[Section, ...]:
+def sections(difference: Difference) -> tuple[Section, ...]:
     """Return the sections that have items, what somebody has to look into first."""
-    return tuple(section for section in _all(found) if section.items)
+    return tuple(section for section in _all(difference) if section.items)
 
 
 def _all(difference: Difference) -> Iterator[Section]:
@@ -179,7 +181,7 @@ def _limitation(change: LimitationChange) -> Item:
 
 
 def _paces(changes: Iterable[PaceChange]) -> Iterator[Item]:
-    """Yield the figures; Services that never converge are told together for each probe."""
+    """Yield the figures; Services that never converge are one item for each probe."""
     never: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
     for change in changes:
         colour = Verdict.FLAKY if change.worse else Verdict.PASS
@@ -218,8 +220,8 @@ def _absent(difference: Difference) -> Iterator[Section]:
 
 
 def _others(difference: Difference) -> int:
-    told = {Kind.SAME, Kind.REPAIRED}
+    mentioned = {Kind.SAME, Kind.REPAIRED}
     return sum(
-        check.kind not in told and not check.worse and not check.lost_sight
+        check.kind not in mentioned and not check.worse and not check.lost_sight
         for check in difference.checks
     )

@@ -16,7 +16,7 @@ from nettests.redaction import Redactor
 
 _BY_SHAPE = Redactor()
 LENGTH = 240
-"""Of a reason no more is published."""
+"""Longer reasons are cut."""
 ADDRESS = "⟨address⟩"
 
 # samples: "https://api.prod.example:6443/version"
@@ -30,7 +30,7 @@ _HARDWARE = re.compile(r"(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}")
 
 @dataclass(frozen=True, slots=True)
 class Anonymous:
-    """Replaces what is of one site; ``names`` are replaced by their values, the longest first."""
+    """Replaces what identifies a site; ``names`` are replaced by their values, the longest first."""
 
     names: Mapping[str, str]
 
@@ -38,7 +38,7 @@ class Anonymous:
     def of(cls, facts: ClusterFacts, server: str = "") -> "Anonymous":
         """Return what replaces the names of a cluster: a node is called by its place in its pool."""
         external = facts.external_target
-        found = {
+        replacements = {
             urlsplit(server).hostname or "": "the API server",
             facts.context: "the cluster",
             facts.namespace: "the namespace",
@@ -46,8 +46,8 @@ class Anonymous:
         }
         for node in facts.nodes:
             called = f"{node.pool} node {node.member}"
-            found |= {node.hostname: called, node.name: called}
-        return cls({name: called for name, called in found.items() if name})
+            replacements |= {node.hostname: called, node.name: called}
+        return cls({name: called for name, called in replacements.items() if name})
 
     def text(self, text: str) -> str:
         """Return ``text`` on one line, without them."""
@@ -61,9 +61,9 @@ class Anonymous:
         return one_line(line, limit=LENGTH)
 
 
-def _address(found: re.Match[str]) -> str:
+def _address(match: re.Match[str]) -> str:
     try:
-        ipaddress.IPv6Address(found[0])
+        ipaddress.IPv6Address(match[0])
     except ValueError:
-        return found[0]
+        return match[0]
     return ADDRESS

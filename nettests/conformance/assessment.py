@@ -75,7 +75,9 @@ def assess(profile: VendorProfile, run: JudgedRun, digests: Digests) -> Conforma
         implementation=profile.implementation,
         result=_overall(levels.values(), scope, complete=run.results.run.complete),
         levels=levels,
-        unsupported=tuple(_unsupported(one, evidence) for one in profile.of(Level.UNSUPPORTED)),
+        unsupported=tuple(
+            _unsupported(feature, evidence) for feature in profile.of(Level.UNSUPPORTED)
+        ),
         unclaimed=_unclaimed(profile, evidence),
         scope=scope,
         not_covered=not_covered(profile, facts),
@@ -102,13 +104,13 @@ def worst(results: Iterable[Result]) -> Result:
 
 def _feature(feature: Feature, evidence: Evidence) -> FeatureReport:
     flows = [flow_evidence(flow, evidence) for flow in feature.flows]
-    failed = tuple(one for flow in flows for one in flow.failed)
-    missing = tuple(one for flow in flows for one in flow.missing)
+    failed = tuple(check for flow in flows for check in flow.failed)
+    missing = tuple(gap for flow in flows for gap in flow.missing)
     return FeatureReport(
         name=feature.name,
         level=feature.level,
         result=Result.FAILURE if failed else Result.PARTIAL if missing else Result.SUCCESS,
-        statistics=added(one.statistics for one in flows),
+        statistics=added(flow.statistics for flow in flows),
         flows=feature.flows,
         summary=feature.summary,
         failed=failed,
@@ -121,7 +123,7 @@ def _feature(feature: Feature, evidence: Evidence) -> FeatureReport:
 
 def _unsupported(feature: Feature, evidence: Evidence) -> UnsupportedFeature:
     flows = [flow_evidence(flow, evidence) for flow in feature.flows]
-    counted = added(one.statistics for one in flows)
+    counted = added(flow.statistics for flow in flows)
     return UnsupportedFeature(
         name=feature.name,
         reason=feature.reason,
@@ -142,11 +144,11 @@ def _works(flows: Iterable[FlowEvidence], counted: Statistics) -> Works:
 def _unclaimed(profile: VendorProfile, evidence: Evidence) -> Unclaimed:
     claimed = {flow for feature in profile.features for flow in feature.flows}
     flows = sorted({*evidence.results, *evidence.belonging} - claimed)
-    found = [flow_evidence(flow, evidence) for flow in flows]
+    unclaimed = [flow_evidence(flow, evidence) for flow in flows]
     return Unclaimed(
         flows=tuple(flows),
-        statistics=added(one.statistics for one in found),
-        failed=tuple(one for flow in found for one in flow.failed),
+        statistics=added(flow.statistics for flow in unclaimed),
+        failed=tuple(check for flow in unclaimed for check in flow.failed),
     )
 
 
@@ -159,7 +161,7 @@ def _tested(run: JudgedRun, names: Anonymous) -> Tested:
     results, info = run.results, run.results.run
     facts = results.facts
     assert facts is not None  # ``assess`` has refused the run otherwise
-    now = {one.id: one.verdict for one in results.checks if one.ran}
+    now = {check.id: check.verdict for check in results.checks if check.ran}
     differing = Counter(
         now[check] is not verdict for check, verdict in run.before.items() if check in now
     )

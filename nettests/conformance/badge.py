@@ -37,8 +37,8 @@ def render_badge(report: ConformanceReport) -> str:
 
 def _levels(report: ConformanceReport) -> str:
     return ", ".join(
-        f"{level.value} {sum(feature.result is Result.SUCCESS for feature in found.features)}/{len(found.features)}"
-        for level, found in report.levels.items()
+        f"{level.value} {sum(feature.result is Result.SUCCESS for feature in level_report.features)}/{len(level_report.features)}"
+        for level, level_report in report.levels.items()
     )
 
 

@@ -53,7 +53,7 @@ class Works(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """How many checks came to what; ``failed`` are ``fail``, ``lifted`` and ``flaky``."""
+    """Counts of checks by result; ``failed`` are ``fail``, ``lifted`` and ``flaky``."""
 
     passed: int = 0
     limited: int = 0

@@ -28,12 +28,14 @@ class Evidence:
     """What this version of nettests plans on the facts of the run, by id."""
     belonging: Mapping[str, tuple[str, ...]]
     """Ids of all that belongs to a flow there, checks and skips."""
-    own: frozenset[str]
+    own_entries: frozenset[str]
     """Ids of the limitation entries that are the vendor's own."""
     names: Anonymous
 
     @classmethod
-    def of(cls, results: Results, plan: Plan, own: Iterable[str], names: Anonymous) -> "Evidence":
+    def of(
+        cls, results: Results, plan: Plan, own_entries: Iterable[str], names: Anonymous
+    ) -> "Evidence":
         """Put a run and the plan of today beside each other."""
         by_flow: dict[str, tuple[CheckResult, ...]] = {}
         for check in results.checks:
@@ -46,7 +48,7 @@ class Evidence:
             results=by_flow,
             planned={check.id: check for check in plan.checks},
             belonging=belongs,
-            own=frozenset(own),
+            own_entries=frozenset(own_entries),
             names=names,
         )
 
@@ -81,31 +83,31 @@ def flow_evidence(flow: str, evidence: Evidence) -> FlowEvidence:
 
 def added(counted: Iterable[Statistics]) -> Statistics:
     """Return the sum."""
-    found = [*counted]
+    summands = [*counted]
     return Statistics(
         **{
-            field.name: sum(getattr(each, field.name) for each in found)
+            field.name: sum(getattr(each, field.name) for each in summands)
             for field in fields(Statistics)
         }
     )
 
 
-def deviation(one: CheckResult) -> Verdict | None:
-    """Return the worst that a check, or a member of it, was observed to deviate in."""
-    shown = {one.verdict, *(member.verdict for member in one.members)} & DEVIATING
+def deviation(result: CheckResult) -> Verdict | None:
+    """Return the worst deviating verdict of a check and its members; ``None`` if nothing deviates."""
+    shown = {result.verdict, *(member.verdict for member in result.members)} & DEVIATING
     return next((verdict for verdict in MERGE_ORDER if verdict in shown), None)
 
 
 def _absent(flow: str, checks: Sequence[CheckResult], evidence: Evidence) -> Missing | None:
-    """Return what belongs to the flow on this cluster and the run left out without a word."""
+    """Return what belongs to the flow on this cluster and is missing from the run without a skip."""
     belongs = evidence.belonging.get(flow, ())
     if not belongs and not checks:
         return Missing(
             gap=Gap.NOT_PLANNED, flow=flow, reason="there is no check of it on this cluster"
         )
-    # Where others of the fleet can be run, those that cannot have an id beside it.
+    # If some members of a fleet check cannot run, they are a skip with an id of its own.
     held = {check.id.removesuffix(f"/{LEFT_OUT}") for check in checks}
-    absent = [one for one in belongs if one.removesuffix(f"/{LEFT_OUT}") not in held]
+    absent = [check for check in belongs if check.removesuffix(f"/{LEFT_OUT}") not in held]
     if not absent:
         return None
     return Missing(
@@ -153,18 +155,18 @@ def _grouped(flow: str, checks: Iterable[CheckResult], evidence: Evidence) -> It
         yield Missing(gap=gap, flow=flow, reason=reason, checks=tuple(sorted(ids)))
 
 
-def _gaps(one: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
-    planned = evidence.planned.get(one.id)
-    if one.check is not None and planned is not None and not _alike(one.check, planned):
+def _gaps(result: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
+    planned = evidence.planned.get(result.id)
+    if result.check is not None and planned is not None and not _alike(result.check, planned):
         yield Gap.PLANNED_OTHERWISE, "this version of nettests claims or sends something else"
-    applied = {*(one.expectation.entries if one.expectation else ())} & evidence.own
-    match one.verdict:
+    applied = {*(result.expectation.entries if result.expectation else ())} & evidence.own_entries
+    match result.verdict:
         case Verdict.SKIPPED:
-            yield Gap.SKIPPED, one.message
+            yield Gap.SKIPPED, result.message
         case Verdict.UNKNOWN:
-            yield Gap.UNKNOWN, _why_unknown(one)
+            yield Gap.UNKNOWN, _why_unknown(result)
         case Verdict.KNOWN_BUG:
-            yield Gap.KNOWN_BUG, one.limitation_id or "a known bug shows"
+            yield Gap.KNOWN_BUG, result.limitation_id or "a known bug shows"
         case Verdict.LIMITED | Verdict.RECORDED if applied:
             yield Gap.OWN_LIMITATION, ", ".join(sorted(applied))
         case (
@@ -177,19 +179,19 @@ def _gaps(one: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
         ):
             pass
         case _:
-            assert_never(one.verdict)
-    yield from _of_members(one, applied)
+            assert_never(result.verdict)
+    yield from _of_members(result, applied)
 
 
-def _of_members(one: CheckResult, applied: set[str]) -> Iterator[tuple[Gap, str]]:
-    """Yield what a check with members leaves open although it was judged itself: a pass hides a member's skip."""
-    seen = [member.verdict for member in one.members]
+def _of_members(result: CheckResult, applied: set[str]) -> Iterator[tuple[Gap, str]]:
+    """Yield what members leave open although their check was judged: a pass hides a member's skip."""
+    seen = [member.verdict for member in result.members]
     total = len(seen)
     for verdict, gap in ((Verdict.SKIPPED, Gap.SKIPPED), (Verdict.UNKNOWN, Gap.UNKNOWN)):
-        if verdict in seen and one.verdict is not verdict:
+        if verdict in seen and result.verdict is not verdict:
             yield gap, f"{seen.count(verdict)} of {total} members were {_WORDS[gap]}"
     hidden = {Verdict.LIMITED, Verdict.RECORDED} & {*seen}
-    if applied and hidden and one.verdict is Verdict.PASS:
+    if applied and hidden and result.verdict is Verdict.PASS:
         yield Gap.OWN_LIMITATION, ", ".join(sorted(applied))
 
 
@@ -205,22 +207,22 @@ def _alike(recorded: Check, planned: Check) -> bool:
     )
 
 
-def _why_unknown(one: CheckResult) -> str:
-    if one.expectation is not None and one.expectation.undecided:
-        return one.expectation.undecided
-    if one.distrust:
-        return one.distrust
+def _why_unknown(result: CheckResult) -> str:
+    if result.expectation is not None and result.expectation.undecided:
+        return result.expectation.undecided
+    if result.distrust:
+        return result.distrust
     # sample: "windows-1 pod → windows-1 pod on its own node, TCP - pod-to-pod-ip - expected …"
-    return one.message.partition(f" - {one.flow} - ")[2] or one.message
+    return result.message.partition(f" - {result.flow} - ")[2] or result.message
 
 
 def _not_met(flow: str, checks: Iterable[CheckResult], counted: Statistics) -> Missing:
-    told = {
+    counts = {
         "limited": counted.limited,
         "recorded": counted.recorded,
         "known-bug": counted.known_bugs,
     }
-    words = ", ".join(f"{count} {word}" for word, count in told.items() if count)
+    words = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     judged = {Verdict.LIMITED, Verdict.RECORDED, Verdict.KNOWN_BUG}
     return Missing(
         gap=Gap.NOT_MET,
@@ -234,13 +236,13 @@ def _not_met(flow: str, checks: Iterable[CheckResult], counted: Statistics) -> M
 _WHO = re.compile(r" \([^()]*\)")
 
 
-def _failed(one: CheckResult, names: Anonymous) -> Failed:
-    """Return a check that deviates, without whom a server saw and who answered."""
+def _failed(result: CheckResult, names: Anonymous) -> Failed:
+    """Return a check that deviates, without the addresses and names that were observed."""
     return Failed(
-        check=one.id,
-        verdict=deviation(one) or one.verdict,
-        expected=names.text(one.expected),
-        observed=names.text(_WHO.sub("", one.observed)),
+        check=result.id,
+        verdict=deviation(result) or result.verdict,
+        expected=names.text(result.expected),
+        observed=names.text(_WHO.sub("", result.observed)),
     )
 
 

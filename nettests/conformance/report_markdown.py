@@ -52,29 +52,32 @@ def _features(report: ConformanceReport) -> Iterator[str]:
         yield f"| {inert(feature.name)} | {feature.level.value} | {result} | {checks} | {by} |"
 
 
-def _open_points(one: FeatureReport) -> Iterator[str]:
-    found = [*feature_lines(one)]
-    if found:
-        yield from ("", f"### {inert(one.name)}: {one.result.value}", "")
-        yield from _bounded(found)
+def _open_points(feature: FeatureReport) -> Iterator[str]:
+    lines = [*feature_lines(feature)]
+    if lines:
+        yield from ("", f"### {inert(feature.name)}: {feature.result.value}", "")
+        yield from _bounded(lines)
 
 
 def _unsupported(report: ConformanceReport) -> Iterator[str]:
     if report.unsupported:
         yield from ("", "## Not supported", "", "| feature | reason | this run | checks |")
         yield "| --- | --- | --- | --- |"
-        for one in report.unsupported:
-            yield f"| {inert(one.name)} | {inert(one.reason)} | {WORKS[one.works]} | {inert(counted(one.statistics))} |"
+        for feature in report.unsupported:
+            yield f"| {inert(feature.name)} | {inert(feature.reason)} | {WORKS[feature.works]} | {inert(counted(feature.statistics))} |"
 
 
 def _unclaimed(report: ConformanceReport) -> Iterator[str]:
-    found = report.unclaimed
+    unclaimed = report.unclaimed
     yield from ("", "## Not claimed", "")
-    yield f"{plural(len(found.flows), 'flow')} that no feature names: {inert(counted(found.statistics))}."
-    if found.failed:
+    yield f"{plural(len(unclaimed.flows), 'flow')} that no feature names: {inert(counted(unclaimed.statistics))}."
+    if unclaimed.failed:
         yield ""
         yield from _bounded(
-            [f"{one.verdict.value}: {one.check}, observed {one.observed}" for one in found.failed]
+            [
+                f"{failed.verdict.value}: {failed.check}, observed {failed.observed}"
+                for failed in unclaimed.failed
+            ]
         )
 
 
@@ -105,9 +108,9 @@ def _basis(report: ConformanceReport, source: str) -> Iterator[str]:
     yield from ("", "## What it rests on", "")
     yield f"Run {code(report.tested.run_id)}, judged by nettests {inert(report.nettests)}."
     yield f"Journal {code(digests.journal.sha256)}, profile {code(digests.profile.sha256)}, this report's YAML document {code(source)}."
-    own = [one for one in (*digests.manifests, *digests.suites) if one.own]
-    for one in own:
-        yield f"- {code(one.file)} of the vendor's: {code(one.sha256)}"
+    own_files = [digest for digest in (*digests.manifests, *digests.suites) if digest.own]
+    for digest in own_files:
+        yield f"- {code(digest.file)} of the vendor's: {code(digest.sha256)}"
 
 
 def _bounded(lines: list[str]) -> Iterable[str]:

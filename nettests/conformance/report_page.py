@@ -74,13 +74,15 @@ def parts(statistics: Statistics) -> tuple[Part, ...]:
     """Return the bar of some checks: what was shown first, what deviates last."""
     counts = {name: getattr(statistics, name) for name in reversed(COLOUR_OF)}
     total = sum(counts.values())
-    found, start = [], 0.0
+    segments, start = [], 0.0
     for name, count in counts.items():
         if count:
             width = 100 * count / total
-            found.append(Part(colour=COLOUR_OF[name], start=round(start, 3), width=round(width, 3)))
+            segments.append(
+                Part(colour=COLOUR_OF[name], start=round(start, 3), width=round(width, 3))
+            )
             start += width
-    return tuple(found)
+    return tuple(segments)
 
 
 def succeeded(level: LevelReport) -> int:
@@ -89,7 +91,7 @@ def succeeded(level: LevelReport) -> int:
 
 
 def lines(feature: FeatureReport) -> tuple[str, ...]:
-    """Return what stands against a feature."""
+    """Return what a feature lacks."""
     return tuple(sentences.feature_lines(feature))
 
 

@@ -61,20 +61,20 @@ def _document(report: ConformanceReport) -> dict[str, Any]:
         },
         "result": report.result.value,
         "summary": headline(report),
-        **{level.value: _level(found) for level, found in report.levels.items()},
+        **{level.value: _level(level_report) for level, level_report in report.levels.items()},
         "unsupportedFeatures": [
             {
-                "name": one.name,
-                "reason": one.reason,
-                "observed": one.works.value,
-                "statistics": _statistics(one.statistics),
-                "flows": list(one.flows),
+                "name": feature.name,
+                "reason": feature.reason,
+                "observed": feature.works.value,
+                "statistics": _statistics(feature.statistics),
+                "flows": list(feature.flows),
             }
-            for one in report.unsupported
+            for feature in report.unsupported
         ],
         "unclaimed": {
             "statistics": _statistics(report.unclaimed.statistics),
-            "failedChecks": [_failed(one) for one in report.unclaimed.failed],
+            "failedChecks": [_failed(failed) for failed in report.unclaimed.failed],
             "flows": list(report.unclaimed.flows),
         },
         "scope": [
@@ -142,16 +142,16 @@ def _level(level: LevelReport) -> dict[str, Any]:
     }
 
 
-def _feature(one: FeatureReport) -> dict[str, Any]:
+def _feature(feature: FeatureReport) -> dict[str, Any]:
     return {
-        "name": one.name,
-        **({"summary": one.summary} if one.summary else {}),
-        "result": one.result.value,
-        "statistics": _statistics(one.statistics),
-        "flows": list(one.flows),
-        **({"failedChecks": [_failed(each) for each in one.failed]} if one.failed else {}),
-        **({"notShown": [_missing(each) for each in one.missing]} if one.missing else {}),
-        **({"limitations": list(one.limitations)} if one.limitations else {}),
+        "name": feature.name,
+        **({"summary": feature.summary} if feature.summary else {}),
+        "result": feature.result.value,
+        "statistics": _statistics(feature.statistics),
+        "flows": list(feature.flows),
+        **({"failedChecks": [_failed(each) for each in feature.failed]} if feature.failed else {}),
+        **({"notShown": [_missing(each) for each in feature.missing]} if feature.missing else {}),
+        **({"limitations": list(feature.limitations)} if feature.limitations else {}),
     }
 
 
@@ -168,21 +168,21 @@ def _statistics(counted: Statistics) -> dict[str, int]:
     }
 
 
-def _failed(one: Failed) -> dict[str, str]:
+def _failed(failed: Failed) -> dict[str, str]:
     return {
-        "check": one.check,
-        "verdict": one.verdict.value,
-        "expected": one.expected,
-        "observed": one.observed,
+        "check": failed.check,
+        "verdict": failed.verdict.value,
+        "expected": failed.expected,
+        "observed": failed.observed,
     }
 
 
-def _missing(one: Missing) -> dict[str, Any]:
+def _missing(missing: Missing) -> dict[str, Any]:
     return {
-        "why": one.gap.value,
-        "flow": one.flow,
-        "reason": one.reason,
-        "checks": list(one.checks),
+        "why": missing.gap.value,
+        "flow": missing.flow,
+        "reason": missing.reason,
+        "checks": list(missing.checks),
     }
 
 
@@ -218,5 +218,5 @@ def _tested(report: ConformanceReport) -> dict[str, Any]:
     }
 
 
-def _digest(one: Digest) -> dict[str, Any]:
-    return {"file": one.file, "sha256": one.sha256, **({"own": True} if one.own else {})}
+def _digest(digest: Digest) -> dict[str, Any]:
+    return {"file": digest.file, "sha256": digest.sha256, **({"own": True} if digest.own else {})}

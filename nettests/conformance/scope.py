@@ -20,18 +20,20 @@ def scope_rows(profile: VendorProfile, facts: ClusterFacts) -> tuple[ScopeRow, .
 
 
 def not_covered(profile: VendorProfile, facts: ClusterFacts) -> tuple[str, ...]:
-    """Return what the profile supports besides, and this cluster does not have: the report says nothing of it."""
+    """Return what the profile supports and this cluster does not have: the report says nothing about it."""
     windows = _windows(facts)
-    found = [
+    untested = [
         f"Windows build {build.text}"
         for build in profile.supports.builds
         if not any(node.build.value and build.holds(node.build.value) for node in windows)
     ]
     drivers = {node.cni_driver.value for node in windows}
-    found += [f"driver {driver}" for driver in profile.supports.drivers if driver not in drivers]
+    untested += [f"driver {driver}" for driver in profile.supports.drivers if driver not in drivers]
     backend = facts.cni.backend.value
-    found += [f"backend {one}" for one in profile.supports.backends if one != backend]
-    return tuple(found)
+    untested += [
+        f"backend {supported}" for supported in profile.supports.backends if supported != backend
+    ]
+    return tuple(untested)
 
 
 def pool_rows(facts: ClusterFacts) -> tuple[PoolRow, ...]:
@@ -83,7 +85,7 @@ def _of_nodes(
     subject: str,
     claimed: str,
     nodes: list[NodeFacts],
-    found: Callable[[NodeFacts], str],
+    describe: Callable[[NodeFacts], str],
     holds: Callable[[NodeFacts], Truth],
 ) -> ScopeRow:
     """Return a row about every Windows node; a cluster without one is outside."""
@@ -91,8 +93,8 @@ def _of_nodes(
     return ScopeRow(
         subject=subject,
         claimed=claimed,
-        found=_each(map(found, nodes)) or "no Windows node",
-        holds=next(one for one in (Truth.NO, Truth.UNKNOWN, Truth.YES) if one in truths),
+        found=_each(map(describe, nodes)) or "no Windows node",
+        holds=next(truth for truth in (Truth.NO, Truth.UNKNOWN, Truth.YES) if truth in truths),
     )
 
 
@@ -100,8 +102,8 @@ def _build(ranges: tuple[BuildRange, ...], node: NodeFacts) -> Truth:
     build = node.build.value
     if build is None:
         return Truth.UNKNOWN
-    told = [one.holds(build) for one in ranges]
-    return Truth.YES if True in told else Truth.UNKNOWN if None in told else Truth.NO
+    truths = [build_range.holds(build) for build_range in ranges]
+    return Truth.YES if True in truths else Truth.UNKNOWN if None in truths else Truth.NO
 
 
 def _one_of(wanted: tuple[str, ...], fact: Fact[str]) -> Truth:
@@ -132,10 +134,10 @@ def _pool(name: str, nodes: list[NodeFacts]) -> PoolRow:
 
 def _kube_proxy(node: NodeFacts) -> str:
     proxy = node.kube_proxy
-    told = [str(proxy.version.value or UNKNOWN), proxy.mode.value or "unknown mode"]
+    words = [str(proxy.version.value or UNKNOWN), proxy.mode.value or "unknown mode"]
     if node.os is OS.WINDOWS:
-        told.append({True: "DSR", False: "no DSR", None: "DSR unknown"}[proxy.dsr.value])
-    return " ".join(told)
+        words.append({True: "DSR", False: "no DSR", None: "DSR unknown"}[proxy.dsr.value])
+    return " ".join(words)
 
 
 def _each(values: Iterable[str]) -> str:

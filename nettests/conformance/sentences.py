@@ -56,14 +56,14 @@ def headline(report: ConformanceReport) -> str:
         case Result.PARTIAL:
             gaps = counted[Result.PARTIAL]
             shown = f"{counted[Result.SUCCESS]} of {plural(total, 'claimed feature')} succeeded"
-            told = f", {gaps} {'was' if gaps == 1 else 'were'} not shown whole" if gaps else ""
-            return f"Partially conformant: {shown}{told}{_outside(report)}"
+            not_shown = f", {gaps} {'was' if gaps == 1 else 'were'} not shown whole" if gaps else ""
+            return f"Partially conformant: {shown}{not_shown}{_outside(report)}"
 
 
 def implementation_line(report: ConformanceReport) -> str:
     """Return what is reported on."""
-    made = report.implementation
-    return f"{made.project} {made.version} of {made.organization}"
+    implementation = report.implementation
+    return f"{implementation.project} {implementation.version} of {implementation.organization}"
 
 
 def cluster_line(report: ConformanceReport) -> str:
@@ -82,28 +82,28 @@ def level_line(level: LevelReport) -> str:
 
 def counted(statistics: Statistics) -> str:
     """Return the counts that are not zero."""
-    found = [
+    counts = [
         f"{count} {word}" for name, word in COLUMNS.items() if (count := getattr(statistics, name))
     ]
-    return ", ".join(found) or "no check"
+    return ", ".join(counts) or "no check"
 
 
 def feature_lines(feature: FeatureReport) -> Iterator[str]:
-    """Yield what stands against a feature: each check that deviates, then each gap; what has one reason is one line."""
-    for one in feature.failed:
-        yield f"{one.verdict.value}: {one.check}: expected {one.expected}, observed {one.observed}"
+    """Yield what a feature lacks: each check that deviates, then each gap; gaps of one reason share a line."""
+    for failed in feature.failed:
+        yield f"{failed.verdict.value}: {failed.check}: expected {failed.expected}, observed {failed.observed}"
     alike: dict[tuple[Gap, str], list[Missing]] = {}
     for gap in feature.missing:
         alike.setdefault((gap.gap, gap.reason), []).append(gap)
     for (kind, reason), gaps in alike.items():
-        count = sum(len(one.checks) for one in gaps)
-        flows = ", ".join(one.flow for one in gaps)
+        count = sum(len(gap.checks) for gap in gaps)
+        flows = ", ".join(gap.flow for gap in gaps)
         many = f"{plural(count, 'check')} of {flows}" if count else flows
         yield f"{GAPS[kind]}: {many}: {reason}"
 
 
 def scope_lines(report: ConformanceReport) -> Iterator[str]:
-    """Yield where the cluster is not known to be one that the profile supports."""
+    """Yield the parts of the scope in which the cluster may not be one that the profile supports."""
     for row in report.scope:
         match row.holds:
             case Truth.NO:

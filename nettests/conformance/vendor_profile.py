@@ -159,11 +159,11 @@ def _own(document: Document, key: str) -> tuple[Own, ...]:
 
 
 def _features(document: Document, items: Any) -> tuple[Feature, ...]:
-    found: dict[str, Feature] = {}
+    by_name: dict[str, Feature] = {}
     owners: dict[str, Feature] = {}
     for index, data in enumerate(items):
         feature = _feature(document, index, data)
-        if (first := found.get(feature.name.lower())) is not None:
+        if (first := by_name.get(feature.name.lower())) is not None:
             raise document.error(
                 ("features", index, "name"),
                 f"the feature {feature.name} stands here twice, first in line {first.line}",
@@ -177,14 +177,14 @@ def _features(document: Document, items: Any) -> tuple[Feature, ...]:
                     hint="leave it in one of them: a flow has one level",
                 )
             owners[flow] = feature
-        found[feature.name.lower()] = feature
-    if not any(one.level is Level.CORE for one in found.values()):
+        by_name[feature.name.lower()] = feature
+    if not any(feature.level is Level.CORE for feature in by_name.values()):
         raise document.error(
             ("features",),
             "no feature has the level core",
             hint="say what nobody should run the plugin without: level: core",
         )
-    return tuple(found.values())
+    return tuple(by_name.values())
 
 
 def _feature(document: Document, index: int, data: Any) -> Feature:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 NAMES = ("name", "check", "file", "subject")
-"""Keys by which items of a list are told apart; others by their place."""
+"""Keys that identify the items of a list; other items go by their place."""
 ABSENT = "absent"
 
 
@@ -55,11 +55,11 @@ def _of_maps(
 
 def _named(items: Sequence[Any]) -> dict[str, Any]:
     """Return the items of a list by what they are called; what is there more than once, by its place too."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for index, item in enumerate(items):
         name = _name(item, index)
-        found[f"{name}#{index}" if name in found else name] = item
-    return found
+        by_name[f"{name}#{index}" if name in by_name else name] = item
+    return by_name
 
 
 def _order(items: Sequence[Any]) -> list[str]:

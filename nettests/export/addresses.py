@@ -20,7 +20,7 @@ _PUBLIC = (
     *("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"),
     *("::/96", "ff00::/8"),
 )
-"""What tells nothing of whose it is: left as it is."""
+"""Addresses that identify nobody: they are kept."""
 _EVERYBODY_S = tuple(
     ip_network(text)
     for text in (
@@ -29,14 +29,14 @@ _EVERYBODY_S = tuple(
         "168.63.129.16/32",
     )
 )
-"""Left as it is, too, in the midst of addresses that are somebody's: those share no prefix with it afterwards."""
+"""Kept, too, among addresses that belong to somebody: those share no prefix with it afterwards."""
 _KINDS = (
     *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15"),
     *("fe80::/64", "fc00::/8", "fd00::/8", "2000::/3"),
 )
-"""What an address is told by its first bits: they are kept, and what follows them is not."""
+"""Ranges with a meaning of their own: their first bits are kept, and what follows is replaced."""
 _MAPPED = tuple(ip_network(text) for text in ("::ffff:0:0/96", "64:ff9b::/96"))
-"""IPv6 addresses whose last bits are an IPv4 address, and somebody's: mapped ones, and those of NAT64."""
+"""IPv6 addresses whose last bits are somebody's IPv4 address: mapped ones, and those of NAT64."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class AddressMap:
     _seen: dict[Address, Address] = field(default_factory=dict, compare=False)
 
     def address(self, address: Address) -> Address:
-        """Return the other name of an address; that of one that tells nothing is itself."""
+        """Return the pseudonym of an address; an address that identifies nobody is kept."""
         if address not in self._seen:
             self._seen[address] = self._other(address)
         return self._seen[address]
 
     def network(self, address: Address, prefix: int) -> Address:
-        """Return the other name of what stands before ``/prefix``: a network's has no bits behind it, as before."""
+        """Return the pseudonym of what stands before ``/prefix``; the host bits of a network stay zero."""
         bits = address.max_prefixlen - prefix
         mask = ~((1 << bits) - 1)
         other = self.address(address)
@@ -84,8 +84,8 @@ class AddressMap:
         return type(address)(value ^ flipped)
 
     def _bit(self, version: int, place: int, before: int) -> int:
-        told = f"{version}/{place}/{before:x}".encode()
-        return hmac.digest(self.key, told, "sha256")[0] & 1
+        position = f"{version}/{place}/{before:x}".encode()
+        return hmac.digest(self.key, position, "sha256")[0] & 1
 
     @cached_property
     def _paths(self) -> "_Paths":

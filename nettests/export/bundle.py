@@ -24,7 +24,7 @@ MEMBERS = (README, INDEX, JOURNAL, VERDICTS, UNREAD)
 API_VERSION = document_version("v1")
 KIND = "Bundle"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time of every member: when somebody exported a run is nothing that the bundle tells."""
+"""The time of every member: a bundle does not reveal when it was exported."""
 _HINT = "have it exported and sent again: nettests export RUN"
 
 
@@ -32,10 +32,10 @@ class BrokenBundleError(NettestsError):
     """A file is no bundle, or not as it was when it was made."""
 
 
-def pack(texts: Mapping[str, bytes], told: Mapping[str, Any]) -> bytes:
-    """Return a bundle of these members; ``told`` is what its index says besides their digests."""
+def pack(texts: Mapping[str, bytes], index_fields: Mapping[str, Any]) -> bytes:
+    """Return a bundle of these members; ``index_fields`` is what its index says besides their digests."""
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in texts.items()}
-    index = {"apiVersion": API_VERSION, "kind": KIND, **told, "sha256": digests}
+    index = {"apiVersion": API_VERSION, "kind": KIND, **index_fields, "sha256": digests}
     members = {**texts, INDEX: json.dumps(index, indent=2, ensure_ascii=False).encode() + b"\n"}
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -53,7 +53,9 @@ def unpack(data: bytes, name: str) -> Mapping[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {
-                one: _member(archive, one, name) for one in MEMBERS if one in archive.NameToInfo
+                member: _member(archive, member, name)
+                for member in MEMBERS
+                if member in archive.NameToInfo
             }
     except (
         zipfile.BadZipFile,
@@ -67,12 +69,12 @@ def unpack(data: bytes, name: str) -> Mapping[str, bytes]:
             f"{name} is no bundle, or was cut short or damaged: {error}", hint=_HINT
         ) from error
     digests = _digests(members, name)
-    for one, digest in digests.items():
-        if one not in members:
-            raise BrokenBundleError(f"{name} lacks its {one}", hint=_HINT)
-        if hashlib.sha256(members[one]).hexdigest() != digest:
+    for member, digest in digests.items():
+        if member not in members:
+            raise BrokenBundleError(f"{name} lacks its {member}", hint=_HINT)
+        if hashlib.sha256(members[member]).hexdigest() != digest:
             raise BrokenBundleError(
-                f"{one} in {name} was changed since the bundle was made: its digest is another one",
+                f"{member} in {name} was changed since the bundle was made: its digest is another one",
                 hint=_HINT,
             )
     if extra := sorted(set(members) - {*digests, INDEX}):

@@ -46,16 +46,16 @@ LONG_NUMBER = 9
 
 @dataclass(slots=True)
 class Names:
-    """Gives tokens their other names; ``own`` are those that a run gave to its objects."""
+    """Gives tokens their pseudonyms; ``own`` are the names that a run gave to its objects."""
 
     vocabulary: Vocabulary
     pseudonyms: Pseudonyms
     own: set[str] = field(default_factory=set)
     domains: set[str] = field(default_factory=set)
-    """The cluster's own domain, where it is not everybody's."""
+    """The cluster's domain, if it is not the default one."""
 
     def knows(self, token: str) -> bool:
-        """Whether a token stays as it is, whatever it is."""
+        """Whether a token is kept."""
         small = token.lower()
         if self.vocabulary.knows(token) or _RUN.fullmatch(token):
             return True
@@ -65,7 +65,7 @@ class Names:
         return False
 
     def other(self, token: str) -> str:
-        """Return a token as it may leave."""
+        """Return a token, replaced if it has to be."""
         if self.knows(token) or _MEASURE.fullmatch(token) or _FILLING.fullmatch(token):
             return token
         if self.pseudonyms.given(token) is not None:
@@ -75,19 +75,21 @@ class Names:
         if _HASH.fullmatch(token):
             return self.pseudonyms.identifier(token)
         if versioned := _VERSION.fullmatch(token):
-            return versioned[1] + re.sub(r"[^\W_]+", lambda one: self.other(one[0]), versioned[2])
+            return versioned[1] + re.sub(
+                r"[^\W_]+", lambda match: self.other(match[0]), versioned[2]
+            )
         if dashed := _DASHED.fullmatch(token):
             return self._dashed(dashed)
         if "." in token:
             return self._dotted(token)
         if "_" in token:
-            return "_".join(self.other(one) if one else "" for one in token.split("_"))
+            return "_".join(self.other(part) if part else "" for part in token.split("_"))
         return self._name(token) if re.search(r"[\d-]", token) else self._word(token)
 
     def _number(self, token: str) -> str:
         """Return a number; a long one, which may be an account, as another one."""
         return re.sub(
-            rf"(?<!\.)\d{{{LONG_NUMBER},}}", lambda one: self.pseudonyms.number(one[0]), token
+            rf"(?<!\.)\d{{{LONG_NUMBER},}}", lambda match: self.pseudonyms.number(match[0]), token
         )
 
     def _word(self, token: str) -> str:
@@ -96,7 +98,7 @@ class Names:
         )
 
     def _name(self, token: str) -> str:
-        """Return a name of several parts: what is ours of its beginning stays (``kube-proxy-name-1``)."""
+        """Return a name of several parts; the parts at its beginning that are known stay (``kube-proxy-name-1``)."""
         parts = token.split("-")
         for end in range(len(parts) - 1, 0, -1):
             beginning = "-".join(parts[:end])
@@ -106,17 +108,17 @@ class Names:
                 return f"{beginning}-{self.other('-'.join(parts[end:]))}"
         return self.pseudonyms.name(token, Kind.NAME)
 
-    def _dashed(self, found: re.Match[str]) -> str:
+    def _dashed(self, match: re.Match[str]) -> str:
         """Return a name that is an address: a Pod's record, or a node of a cloud."""
         try:
-            address = IPv4Address(found["address"].replace("-", "."))
+            address = IPv4Address(match["address"].replace("-", "."))
         except ValueError:
-            return self.pseudonyms.name(found[0], Kind.NAME)
+            return self.pseudonyms.name(match[0], Kind.NAME)
         other = self.pseudonyms.addresses.address(address)
         self.pseudonyms.note(Kind.ADDRESS, str(address))
-        after = found["after"].lstrip("-")
+        after = match["after"].lstrip("-")
         rest = f"-{self.other(after)}" if after else ""
-        return f"{found['before']}{str(other).replace('.', '-')}{rest}"
+        return f"{match['before']}{str(other).replace('.', '-')}{rest}"
 
     def _dotted(self, token: str) -> str:
         """Return a name with dots: a field's, or a domain name, label by label."""

@@ -38,7 +38,7 @@ class Kind(StrEnum):
 
 @dataclass(slots=True)
 class Pseudonyms:
-    """The other names that were given so far."""
+    """The pseudonyms that were given so far."""
 
     key: bytes
     addresses: AddressMap
@@ -55,7 +55,7 @@ class Pseudonyms:
         return len(self._distinct.get(kind, ()))
 
     def originals(self, kind: Kind) -> tuple[str, ...]:
-        """Return what was replaced, for the eyes of its owner alone."""
+        """Return what was replaced; only the owner of the run may see it."""
         return tuple(sorted(self._distinct.get(kind, ())))
 
     def note(self, kind: Kind, original: str) -> None:
@@ -64,7 +64,7 @@ class Pseudonyms:
         self._distinct.setdefault(kind, set()).add(original)
 
     def register(self, name: str, kind: Kind) -> None:
-        """Give a name its other name beforehand, so that it is called what it is wherever it turns up."""
+        """Give a name its pseudonym beforehand, so that it has the right kind wherever it appears first."""
         while name.lower() not in self._given:
             self._numbers[kind] += 1
             other = f"{kind.value}-{self._numbers[kind]}"
@@ -72,12 +72,12 @@ class Pseudonyms:
                 self._given[name.lower()] = other
 
     def given(self, name: str) -> str | None:
-        """Return the other name that a name was given; ``None`` for one that has none yet."""
+        """Return the pseudonym of a name; ``None`` for one that has none yet."""
         other = self._given.get(name.lower())
         return None if other is None else _as_loud(other, name)
 
     def name(self, name: str, kind: Kind) -> str:
-        """Return the other name of a name, which is ``kind`` where it is met first."""
+        """Return the pseudonym of a name; ``kind`` counts when it appears first."""
         self.register(name, kind)
         other = self._given[name.lower()]
         met = other.rpartition("-")[0]
@@ -85,7 +85,7 @@ class Pseudonyms:
         return _as_loud(other, name)
 
     def mac(self, text: str) -> str:
-        """Return another MAC: its maker stays; one that was made of an IPv4 address is made of the other one."""
+        """Return another MAC: the vendor part stays; if it contained an IPv4 address, it contains the replaced one."""
         digits = re.sub(r"[^0-9a-fA-F]", "", text)
         octets = bytes.fromhex(digits)
         if not any(octets) or octets == b"\xff" * 6:
@@ -111,7 +111,7 @@ class Pseudonyms:
     def number(self, text: str) -> str:
         """Return another number of as many digits: long ones are accounts and subscriptions."""
         self.note(Kind.NUMBER, text)
-        drawn = "".join(_DIGITS[one % 10] for one in self._digest("number", text) * 4)
+        drawn = "".join(_DIGITS[byte % 10] for byte in self._digest("number", text) * 4)
         return f"1{drawn}"[: len(text)] if len(text) <= len(drawn) else "1" * len(text)
 
     def _digest(self, what: str, text: str) -> bytes:
@@ -125,6 +125,8 @@ def _as_loud(other: str, name: str) -> str:
 
 def _poured(digits: str, form: str) -> str:
     """Return digits in the form of a text: its separators, and its capitals."""
-    loud = any(one.isupper() for one in form)
+    loud = any(character.isupper() for character in form)
     drawn = iter(digits.upper() if loud else digits)
-    return "".join(next(drawn) if one in "0123456789abcdefABCDEF" else one for one in form)
+    return "".join(
+        next(drawn) if character in "0123456789abcdefABCDEF" else character for character in form
+    )

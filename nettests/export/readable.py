@@ -58,10 +58,13 @@ def readme(counted: Sequence[Replaced], *, checks: int, version: str) -> str:
         "stands for what, and nobody has a list of it. Diagnostics of the run are left out.",
         "",
         "Replaced:",
-        *(f"  {one.things:6} in {one.places:7} places: {_SAID[one.kind]}" for one in counted),
+        *(
+            f"  {replaced.things:6} in {replaced.places:7} places: {_SAID[replaced.kind]}"
+            for replaced in counted
+        ),
         "",
         "Left as it is:",
-        *(f"  {one}" for one in _STAYS),
+        *(f"  {line}" for line in _STAYS),
         "",
     ]
     return "\n".join(lines)
@@ -70,13 +73,13 @@ def readme(counted: Sequence[Replaced], *, checks: int, version: str) -> str:
 def unread_text(texts: Iterable[Unread]) -> str:
     """Return the texts that no parser knows, each with who said it and how many checks it left unknown."""
     return "".join(
-        f"{one.tool} on {one.client_os}, {len(one.checks)} checks, such as {one.checks[0]}\n  {one.text}\n"
-        for one in texts
+        f"{unread.tool} on {unread.client_os}, {len(unread.checks)} checks, such as {unread.checks[0]}\n  {unread.text}\n"
+        for unread in texts
     )
 
 
 def texts_of(records: Iterable[Record]) -> Iterator[str]:
-    """Yield the free texts that leave, each wording once: what differs in numbers and names alone is left out."""
+    """Yield the free texts of the bundle, each wording once: texts that differ only in numbers and names are left out."""
     seen: set[str] = set()
     for record in records:
         for text in _free(record):

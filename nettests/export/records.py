@@ -28,7 +28,7 @@ _OWN_FIELDS = ("probe", "pod", "service", "backends", "former")
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """What gives one run's records other names."""
+    """Anonymises the records of one run."""
 
     texts: Texts
 
@@ -42,7 +42,7 @@ class Renaming:
                 case Discovered():
                     _register(names, record.facts)
                 case Planned():
-                    names.own.update(_own(data_of(record)))
+                    names.own.update(_object_names(data_of(record)))
         return cls(Texts(names, pseudonyms))
 
     @property
@@ -51,19 +51,19 @@ class Renaming:
         return self.texts.pseudonyms
 
     def renamed(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield the records as they may leave; those that are for this machine alone are left out."""
+        """Yield the anonymised records, without diagnostics and records of unknown kinds."""
         for record in records:
             if not isinstance(record, Diagnostics | Unknown):
                 yield record_of(self.data(data_of(record)))
 
     def data(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a record's data as it may leave; its kind and fields are the project's own words."""
-        told: dict[str, Any] = self.texts.value(_BY_SHAPE.value(data, leave=("record",)))
-        return {**told, "record": data["record"]}
+        """Return a record's anonymised data; its kind and fields are the project's own words."""
+        anonymous: dict[str, Any] = self.texts.value(_BY_SHAPE.value(data, leave=("record",)))
+        return {**anonymous, "record": data["record"]}
 
 
 def _register(names: Names, facts: ClusterFacts) -> None:
-    """Give what the facts name their other names, unless everybody has such a one."""
+    """Give the names in the facts their pseudonyms, unless a name is a common default."""
     domain = (facts.cluster_domain.value or "").lower()
     if domain and domain not in _EVERYBODY_S:
         names.domains.add(domain)
@@ -80,17 +80,17 @@ def _register(names: Names, facts: ClusterFacts) -> None:
             names.pseudonyms.register(name, kind)
 
 
-def _own(data: Any) -> Iterator[str]:
+def _object_names(data: Any) -> Iterator[str]:
     """Yield the names that a plan's record gives to Pods and Services."""
     if isinstance(data, Mapping):
         for key, inner in data.items():
             if key in _OWN_FIELDS:
                 given = [inner] if isinstance(inner, str) else inner or ()
-                yield from (one.lower() for one in given if isinstance(one, str))
+                yield from (name.lower() for name in given if isinstance(name, str))
             elif key == "id" and isinstance(inner, str):
                 yield from inner.lower().split("/")
             else:
-                yield from _own(inner)
+                yield from _object_names(inner)
     elif isinstance(data, list | tuple):
         for inner in data:
-            yield from _own(inner)
+            yield from _object_names(inner)

@@ -18,7 +18,7 @@ from nettests.export.pseudonyms import Kind, Pseudonyms
 
 _DEEPEST = 80
 _LONG_NUMBER = 10**10
-"""A number above it counts nothing of a network."""
+"""A larger number is not taken for a count."""
 _HEX = "0-9A-Fa-f"
 _TOKENS = re.compile(
     # samples: %5Bfd00%3A%3A1%5D, a%20b
@@ -50,21 +50,21 @@ _NOBODY = frozenset({"public", "default", "containeradministrator", "containerus
 
 @dataclass(slots=True)
 class Texts:
-    """Takes texts apart; one for a whole run."""
+    """Anonymises texts; one for a whole run."""
 
     names: Names
     pseudonyms: Pseudonyms
     _read: dict[str, str] = field(default_factory=dict)
 
     def text(self, text: str) -> str:
-        """Return a text under other names."""
-        told = self._read.get(text)
-        if told is None:
-            told = self._read[text] = self._as_json(text)
-        return told
+        """Return a text, anonymised."""
+        anonymous = self._read.get(text)
+        if anonymous is None:
+            anonymous = self._read[text] = self._as_json(text)
+        return anonymous
 
     def value(self, value: Any, depth: int = _DEEPEST) -> Any:
-        """Return plain data, such as a record or an API object, under other names."""
+        """Return plain data, such as a record or an API object, anonymised."""
         if isinstance(value, str):
             return self.text(value)
         if depth <= 0 or value is None or isinstance(value, bool | float):
@@ -83,16 +83,16 @@ class Texts:
                 read = json.loads(text)
             except (ValueError, RecursionError):
                 return self._words(text)
-            told = self.value(read)
-            return text if told == read else json.dumps(told, ensure_ascii=False)
+            anonymous = self.value(read)
+            return text if anonymous == read else json.dumps(anonymous, ensure_ascii=False)
         return self._words(text)
 
     def _words(self, text: str) -> str:
         return _TOKENS.sub(self._other, text)
 
-    def _other(self, found: re.Match[str]) -> str:
-        text = found[0]
-        match found.lastgroup:
+    def _other(self, matched: re.Match[str]) -> str:
+        text = matched[0]
+        match matched.lastgroup:
             case "coded":
                 return self._coded(text)
             case "guid":
@@ -107,7 +107,7 @@ class Texts:
                 # sample: 010.244.001.005
                 return self._address(re.sub(r"(?<!\d)0+(?=\d)", "", text))
             case _:
-                return self._token(found)
+                return self._token(matched)
 
     def _coded(self, text: str) -> str:
         plain = unquote(text)
@@ -133,8 +133,8 @@ class Texts:
         self.pseudonyms.note(Kind.ADDRESS, str(address))
         return f"{other}/{prefix}" if slash else str(other)
 
-    def _token(self, found: re.Match[str]) -> str:
-        token, before = found[0], found.string[max(0, found.start() - 16) : found.start()]
+    def _token(self, matched: re.Match[str]) -> str:
+        token, before = matched[0], matched.string[max(0, matched.start() - 16) : matched.start()]
         if (within := _WITHIN.search(token)) and not self.names.knows(token):
             start, end = within.span()
             parts = (token[:start], self._address(within[0]), token[end:])

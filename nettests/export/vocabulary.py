@@ -39,21 +39,21 @@ class Vocabulary:
         for text in (
             *texts,
             *map(os.strerror, errno.errorcode),
-            *(one.phrase for one in HTTPStatus),
+            *(status.phrase for status in HTTPStatus),
         ):
             for token in set(TOKEN.findall(text)):
                 small = token.lower()
                 names.update((small, *small.split("_")))
-                words.update(one for one in _LETTERS.findall(small) if len(one) >= SHORTEST)
+                words.update(word for word in _LETTERS.findall(small) if len(word) >= SHORTEST)
         return cls(frozenset(words), frozenset(names))
 
     def knows(self, token: str) -> bool:
-        """Whether a token is one of ours: as a whole, or as a word that is only written together with others."""
+        """Whether a token is known: as a whole, or made of known words written together."""
         small = token.lower()
         return small in self.names or self.is_word(token)
 
     def is_word(self, token: str) -> bool:
-        """Whether a token without a joint is made of known words: ``Timeout``, ``lastTransitionTime``, ``cbr0``."""
+        """Whether a token without separators is made of known words: ``Timeout``, ``lastTransitionTime``, ``cbr0``."""
         if _LETTERS.fullmatch(token):
             if token.lower() in self.words:
                 return True

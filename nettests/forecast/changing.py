@@ -41,37 +41,43 @@ def changed(
     facts: ClusterFacts, changes: Iterable[Change], *, patch: int | None = None
 ) -> ClusterFacts:
     """Return the facts after the changes; ``patch`` is the patch release of Kubernetes versions that name none."""
-    made = sorted(changes, key=lambda one: _ORDER[one.key.name])
-    found = facts
-    for one in made:
-        found = _made(found, one, _at_patch(one, patch))
-    stated = {one.key.name for one in made}
-    found = _other_network(facts, found, stated)
-    _refuse_of_no_proxy(found.nodes, made)
+    in_order = sorted(changes, key=lambda change: _ORDER[change.key.name])
+    after = facts
+    for change in in_order:
+        after = _with_change(after, change, _at_patch(change, patch))
+    stated = {change.key.name for change in in_order}
+    after = _other_network(facts, after, stated)
+    _refuse_without_proxy(after.nodes, in_order)
     nodes = tuple(
-        _followed(old, new, found.cni, facts.cni, stated)
-        for old, new in zip(facts.nodes, found.nodes, strict=True)
+        _followed(old, new, after.cni, facts.cni, stated)
+        for old, new in zip(facts.nodes, after.nodes, strict=True)
     )
-    return replace(found, nodes=nodes)
+    return replace(after, nodes=nodes)
 
 
-def _at_patch(one: Change, patch: int | None) -> Any:
-    """Return the value of a change, of a minor without its patch release that of the one that is looked at."""
-    return one.value if patch is None or not one.names_no_patch else replace(one.value, patch=patch)
+def _at_patch(change: Change, patch: int | None) -> Any:
+    """Return the value of a change; a minor named without a patch release gets this one."""
+    return (
+        change.value
+        if patch is None or not change.names_no_patch
+        else replace(change.value, patch=patch)
+    )
 
 
-def _made(facts: ClusterFacts, one: Change, value: Any) -> ClusterFacts:
+def _with_change(facts: ClusterFacts, change: Change, value: Any) -> ClusterFacts:
     """Return the facts with one of them changed."""
-    fact = Fact(value, one.origin)
-    if one.key.name == "kubernetes":
+    fact = Fact(value, change.origin)
+    if change.key.name == "kubernetes":
         return _upgraded(facts, value, fact)
-    if not one.key.systems:
-        return _with(facts, one.key.place, fact)
-    if not any(node.os in one.key.systems for node in facts.nodes):
-        systems = " or ".join(os.words for os in one.key.systems)
-        raise PlanError(f"{one.origin}: this cluster has no {systems} node, of which it is a fact")
+    if not change.key.systems:
+        return _with(facts, change.key.place, fact)
+    if not any(node.os in change.key.systems for node in facts.nodes):
+        systems = " or ".join(os.words for os in change.key.systems)
+        raise PlanError(
+            f"{change.origin}: this cluster has no {systems} node, of which it is a fact"
+        )
     nodes = tuple(
-        _with(node, one.key.place, fact) if node.os in one.key.systems else node
+        _with(node, change.key.place, fact) if node.os in change.key.systems else node
         for node in facts.nodes
     )
     return replace(facts, nodes=nodes)
@@ -91,7 +97,7 @@ def _upgraded(
                 kube_proxy=replace(proxy, version=fact) if proxy.version.known else proxy,
             )
         )
-    # What a vendor adds to its version is not known of the next one, and told by no condition.
+    # What a vendor adds to its version is unknown for the next version, and no condition reads it.
     plain = facts.server_git_version.removeprefix("v") == str(facts.server_version)
     text = f"v{version}" if plain else facts.server_git_version
     return replace(facts, server_version=version, server_git_version=text, nodes=tuple(nodes))
@@ -109,7 +115,7 @@ def _network(cni: CniFacts) -> tuple[str | None, str | None]:
 
 
 def _other_network(before: ClusterFacts, after: ClusterFacts, stated: set[str]) -> ClusterFacts:
-    """Return the facts without what was read of the configuration of a plugin or backend that goes."""
+    """Return the facts without what was read from the configuration of a plugin or backend that is replaced."""
     cni = after.cni
     if cni.plugin.value != before.cni.plugin.value and "cni.backend" not in stated:
         cni = replace(cni, backend=unknown(_unread("cni.backend")))
@@ -124,36 +130,36 @@ def _other_network(before: ClusterFacts, after: ClusterFacts, stated: set[str]) 
 
 
 def _unread(key: str) -> str:
-    told = f"; state it with --to {key}=" if key else ""
-    return f"it was read of the network of before{told}"
+    hint = f"; state it with --to {key}=" if key else ""
+    return f"it was read of the network of before{hint}"
 
 
 def _followed(
     old: NodeFacts, new: NodeFacts, cni: CniFacts, cni_before: CniFacts, stated: set[str]
 ) -> NodeFacts:
-    """Return a node with what follows from its changed facts, where nobody stated that."""
+    """Return a node with what follows from its changed facts, unless it was stated."""
     if new.os is not OS.WINDOWS:
         return new
-    found = new
+    node = new
     if "cni.driver" not in stated and _network(cni) != _network(cni_before):
-        told = network_drivers.by_backend(cni.plugin, cni.backend)
-        found = replace(found, cni_driver=told or network_drivers.by_plugin(cni.plugin))
+        driver = network_drivers.by_backend(cni.plugin, cni.backend)
+        node = replace(node, cni_driver=driver or network_drivers.by_plugin(cni.plugin))
     versions = (old.kubelet.value, old.runtime.value) != (new.kubelet.value, new.runtime.value)
     if versions and "windows.hostProcess" not in stated:
-        told_of = host_process(new.kubelet.value, new.runtime.value or "")
-        found = replace(found, host_process=told_of)
+        supported = host_process(new.kubelet.value, new.runtime.value or "")
+        node = replace(node, host_process=supported)
     if new.kube_proxy.replaced and not old.kube_proxy.replaced:
-        found = replace(found, kube_proxy=_no_proxy(new.kube_proxy))
-    return found
+        node = replace(node, kube_proxy=_no_proxy(new.kube_proxy))
+    return node
 
 
-def _refuse_of_no_proxy(nodes: Sequence[NodeFacts], changes: Iterable[Change]) -> None:
-    """Raise for a fact of kube-proxies where none runs then: it would be dropped, and its user hears nothing of it."""
+def _refuse_without_proxy(nodes: Sequence[NodeFacts], changes: Iterable[Change]) -> None:
+    """Raise if a stated fact is about kube-proxy and none will run there: it would be dropped silently."""
     for change in changes:
-        own = [node for node in nodes if node.os in change.key.systems]
+        affected = [node for node in nodes if node.os in change.key.systems]
         if change.key.place[:1] != ("kube_proxy",) or change.key.place == ("kube_proxy", "mode"):
             continue
-        if all(node.kube_proxy.replaced for node in own):
+        if all(node.kube_proxy.replaced for node in affected):
             systems = " or ".join(os.words for os in change.key.systems)
             raise PlanError(
                 f"{change.origin}: no kube-proxy runs on {systems} nodes then",

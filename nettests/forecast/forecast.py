@@ -34,22 +34,22 @@ UNCHANGED = "each of these facts is what it was"
 
 
 class Coming(StrEnum):
-    """What becomes of the expectation of a check."""
+    """How the expectation of a check changes."""
 
     LIFTS = "lifts"
-    """A limitation decided it, and none does."""
+    """A limitation decided it, and none will."""
     APPEARS = "appears"
-    """None decided it, and a limitation does."""
+    """No limitation decided it, and one will."""
     OPENS = "opens"
     """The documents leave the outcome open from then on."""
     SETTLES = "settles"
     """They left it open, and expect one from then on."""
     DECIDED = "decided"
-    """It could not be told of the facts of before, and can then."""
+    """Today's facts left it undecided, and the changed facts decide it."""
     CHANGES = "changes"
     """Another outcome, or the same by another limitation."""
     MEMBERS = "members"
-    """That of some of its members alone."""
+    """Only the expectation of some members changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class Forecast:
     entries: tuple[Entry, ...] = ()
     manifests: tuple[ManifestFile, ...] = ()
     same: int = 0
-    """Checks of both plans of which the same is expected, of all of their members."""
+    """How many checks of both plans keep their expectation, with all of their members."""
 
 
 def forecast(
@@ -109,11 +109,11 @@ def forecast(
     """Return what is expected to change from one plan to the other; ``of`` is what the cluster is called."""
     runs = as_documented(before), as_documented(after)
     nodes = join_nodes(before.facts, after.facts)
-    found = tuple(check_changes(*runs, nodes))
-    told = [change for change in found if change.after.verdict is not Verdict.UNKNOWN]
+    all_changes = tuple(check_changes(*runs, nodes))
+    decided = [change for change in all_changes if change.after.verdict is not Verdict.UNKNOWN]
     applying = _applying(before), _applying(after)
     every = (
-        _expected(change, applying, changes) for change in told if change.kind is not Kind.SAME
+        _expected(change, applying, changes) for change in decided if change.kind is not Kind.SAME
     )
     expected = tuple(
         change for change in every if change.kind is not Coming.MEMBERS or change.members
@@ -122,7 +122,7 @@ def forecast(
     unsure = {check.id for run in runs for check in run.checks if check.verdict is Verdict.UNKNOWN}
     facts = tuple(_minors(fact_changes(*runs, nodes), changes))
     old, new = (_without(run, unsure) for run in runs)
-    limitations = limitation_changes(old, new, found)
+    limitations = limitation_changes(old, new, all_changes)
     return Forecast(
         of=of,
         to=tuple(map(str, changes)),
@@ -135,7 +135,7 @@ def forecast(
         limitations=limitations,
         entries=tuple(entries_of(manifests, _named(expected, undecided, limitations))),
         manifests=tuple(digests),
-        same=len({change.id for change in told} - _spoken_of(expected, undecided)),
+        same=len({change.id for change in decided} - _spoken_of(expected, undecided)),
     )
 
 
@@ -148,7 +148,7 @@ def _spoken_of(changes: Iterable[ExpectedChange], undecided: Iterable[Undecided]
 def _expected(
     change: CheckChange, applying: tuple[Applying, Applying], changes: Iterable[Change]
 ) -> ExpectedChange:
-    applied, applies = (found[change.id] for found in applying)
+    applied, applies = (entries[change.id] for entries in applying)
     kind = Coming.MEMBERS if change.kind is Kind.MEMBERS else _coming(change)
     causes = tuple(_minors(change.why.causes, changes)) if change.why else ()
     return ExpectedChange(
@@ -192,27 +192,29 @@ def _coming(change: CheckChange) -> Coming:
 def _applying(planned: Planned) -> Applying:
     """Return the entries that apply to each check, or to one of its members."""
     return {
-        check.id: {name for one in check.each for name in planned.expectations[one.id].entries}
+        check.id: {
+            name for member in check.each for name in planned.expectations[member.id].entries
+        }
         for check in planned.plan.checks
     }
 
 
-def _minors(found: Iterable[Valued], changes: Iterable[Change]) -> Iterator[Valued]:
-    """Yield facts or causes without the patch release that stands for all of a minor of which none was named."""
+def _minors(facts: Iterable[Valued], changes: Iterable[Change]) -> Iterator[Valued]:
+    """Yield facts or causes without the patch release that stands for a whole minor."""
     minors = {
         str(change.value): str(change.value).rpartition(".")[0]
         for change in changes
         if change.names_no_patch
     }
-    for one in found:
-        yield replace(one, after=minors.get(one.after, one.after))
+    for fact in facts:
+        yield replace(fact, after=minors.get(fact.after, fact.after))
 
 
 def _only(run: RecordedRun, other: Planned) -> Iterator[OnlyCheck]:
-    """Yield the checks that one plan alone has, with the reason for which the other leaves them out."""
-    known = {one.id for one in other.plan.checks}
+    """Yield the checks that only one plan has, and why the other leaves them out."""
+    planned_ids = {check.id for check in other.plan.checks}
     for check in run.checks:
-        if check.id not in known:
+        if check.id not in planned_ids:
             yield OnlyCheck(
                 id=check.id,
                 verdict=check.verdict,
@@ -235,9 +237,9 @@ def _named(
     undecided: Iterable[Undecided],
     limitations: Iterable[LimitationChange],
 ) -> set[str]:
-    found = {name for change in changes for name in (*change.applies, *change.ends)}
-    found |= {
+    ids = {name for change in changes for name in (*change.applies, *change.ends)}
+    ids |= {
         name for each in changes for name in (each.before.limitation, each.after.limitation) if name
     }
-    found |= {name for lacking in undecided for name in lacking.entries}
-    return found | {limitation.id for limitation in limitations}
+    ids |= {name for lacking in undecided for name in lacking.entries}
+    return ids | {limitation.id for limitation in limitations}

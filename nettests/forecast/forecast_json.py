@@ -20,13 +20,13 @@ FORECAST = Readable(
 )
 
 
-def document(found: Forecast) -> dict[str, Any]:
+def document(forecast: Forecast) -> dict[str, Any]:
     """Return the document as plain data; checks of which the same is expected are counted, and not listed."""
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "headline": headline(found),
-        **to_data(found),
+        "headline": headline(forecast),
+        **to_data(forecast),
     }
 
 

@@ -6,10 +6,10 @@ from nettests.forecast.forecast_sections import headline, sections, title_line
 from nettests.model.markdown import inert
 
 
-def render_markdown(found: Forecast) -> str:
+def render_markdown(forecast: Forecast) -> str:
     """Return the text; it ends with a line feed."""
-    lines = [f"## {inert(headline(found))}", "", f"- {inert(title_line(found))}"]
-    lines += [f"- {inert(note)}" for note in found.notes]
-    for section in sections(found):
+    lines = [f"## {inert(headline(forecast))}", "", f"- {inert(title_line(forecast))}"]
+    lines += [f"- {inert(note)}" for note in forecast.notes]
+    for section in sections(forecast):
         lines += ["", *table_of(section)]
     return "\n".join(lines) + "\n"

@@ -34,39 +34,39 @@ SHOWN_ENTRIES = 3
 """Manifest entries that one item names with their sources; the document for machines has all."""
 
 
-def headline(found: Forecast) -> str:
+def headline(forecast: Forecast) -> str:
     """Return what is expected to change, in one sentence."""
     kinds = [
         f"{count} × {words}"
         for kind, words in _COUNTED.items()
-        if (count := sum(change.kind is kind for change in found.changes))
+        if (count := sum(change.kind is kind for change in forecast.changes))
     ]
     parts = []
-    if found.changes:
-        verb = "are" if len(found.changes) > 1 else "is"
+    if forecast.changes:
+        verb = "are" if len(forecast.changes) > 1 else "is"
         parts.append(
-            f"{plural(len(found.changes), 'check')} {verb} expected to change: {', '.join(kinds)}"
+            f"{plural(len(forecast.changes), 'check')} {verb} expected to change: {', '.join(kinds)}"
         )
-    lacking = {name for one in found.undecided for name in one.checks}
+    lacking = {name for undecided in forecast.undecided for name in undecided.checks}
     if lacking:
         parts.append(f"{plural(len(lacking), 'check')} cannot be forecast")
-    if found.comes:
-        parts.append(f"{plural(len(found.comes), 'check')} would be added to the plan")
-    if found.goes:
-        parts.append(f"{plural(len(found.goes), 'check')} would leave the plan")
+    if forecast.comes:
+        parts.append(f"{plural(len(forecast.comes), 'check')} would be added to the plan")
+    if forecast.goes:
+        parts.append(f"{plural(len(forecast.goes), 'check')} would leave the plan")
     if parts:
         return "; ".join(parts)
-    return "No check is expected to change" if found.same else NO_CHECK
+    return "No check is expected to change" if forecast.same else NO_CHECK
 
 
-def title_line(found: Forecast) -> str:
-    """Return of which cluster it is, and what changes there."""
-    return f"{found.of or 'cluster'}: {', '.join(found.to)}"
+def title_line(forecast: Forecast) -> str:
+    """Return the cluster's name and what changes there."""
+    return f"{forecast.of or 'cluster'}: {', '.join(forecast.to)}"
 
 
-def sections(found: Forecast) -> tuple[Section, ...]:
+def sections(forecast: Forecast) -> tuple[Section, ...]:
     """Return the sections that have items."""
-    return tuple(section for section in _all(found) if section.items)
+    return tuple(section for section in _all(forecast) if section.items)
 
 
 def _all(forecast: Forecast) -> Iterator[Section]:
@@ -76,7 +76,9 @@ def _all(forecast: Forecast) -> Iterator[Section]:
         yield Section(title=title, items=alike(those))
     yield Section(
         title="Cannot be forecast",
-        items=tuple(_undecided(one, entries, forecast.to) for one in forecast.undecided),
+        items=tuple(
+            _undecided(undecided, entries, forecast.to) for undecided in forecast.undecided
+        ),
     )
     yield Section(title="Added to the plan", items=_planned(forecast.comes, "left out today"))
     yield Section(title="No longer in the plan", items=_planned(forecast.goes, "left out then"))
@@ -86,12 +88,12 @@ def _all(forecast: Forecast) -> Iterator[Section]:
     yield Section(title="Changed facts", items=tuple(facts))
 
 
-def words_of(one: ExpectedChange) -> str:
-    """Return what was expected and what is then, or by what where the outcome stays."""
-    was, now = one.before.expected, one.after.expected
+def words_of(change: ExpectedChange) -> str:
+    """Return the old and the new expectation; if the outcome stays, the limitations that decide it."""
+    was, now = change.before.expected, change.after.expected
     if was != now:
         return f"{was} → {now}"
-    limitations = (one.before.limitation or "claimed", one.after.limitation or "claimed")
+    limitations = (change.before.limitation or "claimed", change.after.limitation or "claimed")
     return now if limitations[0] == limitations[1] else f"{now}, {' → '.join(limitations)}"
 
 
@@ -131,22 +133,24 @@ def _entry(word: str, name: str, entries: Mapping[str, Entry], *, settled: bool)
         yield f"settled by: {entry.settled_by}"
 
 
-def _undecided(one: Undecided, entries: Mapping[str, Entry], to: Iterable[str]) -> Item:
-    lines = [one.why]
-    for name in one.entries[:SHOWN_ENTRIES]:
+def _undecided(undecided: Undecided, entries: Mapping[str, Entry], to: Iterable[str]) -> Item:
+    lines = [undecided.why]
+    for name in undecided.entries[:SHOWN_ENTRIES]:
         lines += _entry("may decide", name, entries, settled=False)
-    if one.already:
+    if undecided.already:
         lines.append("today's facts do not decide it either")
     head = (
-        f"settled by {_keys(one.settled_by, to)}"
-        if one.settled_by
+        f"settled by {_keys(undecided.settled_by, to)}"
+        if undecided.settled_by
         else "settled by no fact that a forecast can change"
     )
-    return Item(head=head, names=one.checks, lines=tuple(lines), verdict=Verdict.UNKNOWN)
+    return Item(head=head, names=undecided.checks, lines=tuple(lines), verdict=Verdict.UNKNOWN)
 
 
 def _keys(names: Iterable[str], to: Iterable[str] = ()) -> str:
-    """Return what to write: a value that was stated lacks its patch, or it would have settled this."""
-    stated = {key: value.removesuffix(".x") for key, _, value in (one.partition("=") for one in to)}
+    """Return the options to write; a value that was already stated lacks its patch release."""
+    stated = {
+        key: value.removesuffix(".x") for key, _, value in (word.partition("=") for word in to)
+    }
     values = {name: f"{stated[name]}.PATCH" if name in stated else "VALUE" for name in names}
     return " or ".join(f"--to {name}={value}" for name, value in values.items())

@@ -34,7 +34,7 @@ Place = tuple[str, str]
 _NOT_JUDGED = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 
-class Told(StrEnum):
+class Attribution(StrEnum):
     """How a change of a check is accounted for."""
 
     PREDICTED = "predicted"
@@ -44,11 +44,11 @@ class Told(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeTold:
-    """A check that is not what it was, or that one run alone has."""
+class AttributedChange:
+    """A check that changed, or that only one run has."""
 
     id: str
-    told: Told
+    attribution: Attribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,41 +63,41 @@ class Missed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fulfilment:
-    """What became of a forecast; ``facts`` are those that changed otherwise than it was told."""
+    """What became of a forecast; ``facts`` are those that changed otherwise than forecast."""
 
     of: str
     to: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     observed: int = 0
-    changes: tuple[ChangeTold, ...] = ()
+    changes: tuple[AttributedChange, ...] = ()
     missed: tuple[Missed, ...] = ()
     facts: tuple[FactChange, ...] = ()
 
-    def told(self, which: Told) -> tuple[str, ...]:
-        """Return the ids of the changes that are accounted for so."""
-        return tuple(change.id for change in self.changes if change.told is which)
+    def ids(self, which: Attribution) -> tuple[str, ...]:
+        """Return the ids of the changes with this attribution."""
+        return tuple(change.id for change in self.changes if change.attribution is which)
 
 
-def fulfilment(forecast: Forecast, found: Difference, after: RecordedRun) -> Fulfilment:
-    """Return what the run ``after`` shows of a forecast; ``found`` is its difference from the run before."""
+def fulfilment(forecast: Forecast, difference: Difference, after: RecordedRun) -> Fulfilment:
+    """Return what the run ``after`` shows of a forecast; ``difference`` is that from the run before."""
     checks = {check.id: check for check in after.checks}
     missed = tuple(_missed(forecast, checks))
     named = {change.id for change in forecast.changes}
     named |= {only.id for only in (*forecast.comes, *forecast.goes)}
-    fulfilled = named - {one.id for one in missed}
+    fulfilled = named - {missed_change.id for missed_change in missed}
     return Fulfilment(
         of=forecast.of,
         to=forecast.to,
         warnings=(
-            *_warnings(forecast, found),
+            *_warnings(forecast, difference),
             *other_manifests(
                 forecast.manifests, after.run.manifests, of="the forecast", by="the later run"
             ),
         ),
         observed=len(fulfilled),
-        changes=tuple(_changes(found, fulfilled)),
+        changes=tuple(_changes(difference, fulfilled)),
         missed=missed,
-        facts=tuple(_facts(forecast, found)),
+        facts=tuple(_facts(forecast, difference)),
     )
 
 
@@ -139,9 +139,9 @@ def _why_missed(seen: RecordedCheck | None, change: ExpectedChange) -> str:
         return "the later run did not plan it"
     if seen.verdict in _NOT_JUDGED:
         return f"it was not judged: {seen.message or seen.verdict.value}"
-    told = text_of(seen.expected)
-    if told != change.after.expected:
-        return f"expected on the facts of the later run: {told}"
+    expected = text_of(seen.expected)
+    if expected != change.after.expected:
+        return f"expected on the facts of the later run: {expected}"
     if seen.verdict not in ACCEPTED:
         return "documents expect what was forecast, and it was not observed"
     if seen.verdict is not Verdict.KNOWN_BUG and seen.limitation_id != change.after.limitation:
@@ -153,7 +153,7 @@ def _why_missed(seen: RecordedCheck | None, change: ExpectedChange) -> str:
 def _otherwise(
     seen: Mapping[str, tuple[Verdict, str | None]], members: Iterable[MemberChange]
 ) -> Iterator[str]:
-    """Yield the members that another limitation decides than was forecast; those that are gone are left out."""
+    """Yield the members that another limitation decides than forecast; members that are gone are left out."""
     for member in members:
         if member.label in seen and seen[member.label][1] != member.limitation_after:
             yield member.label
@@ -166,24 +166,31 @@ def _seen(seen: RecordedCheck | None) -> str:
     return f"{seen.verdict.value}: {observed}" if observed else seen.verdict.value
 
 
-def _changes(difference: Difference, fulfilled: set[str]) -> Iterator[ChangeTold]:
+def _changes(difference: Difference, fulfilled: set[str]) -> Iterator[AttributedChange]:
     """Yield every change of the difference with how it is accounted for."""
     for change in difference.changed:
-        told = _told(change.why.explained) if change.why else Told.UNEXPLAINED
-        yield ChangeTold(id=change.id, told=Told.PREDICTED if change.id in fulfilled else told)
+        attribution = _attribution(change.why.explained) if change.why else Attribution.UNEXPLAINED
+        yield AttributedChange(
+            id=change.id,
+            attribution=Attribution.PREDICTED if change.id in fulfilled else attribution,
+        )
     for only in (*difference.only_before, *difference.only_after):
-        told = Told.UNEXPLAINED if only.reason == absent.UNTOLD else Told.EXPLAINED
-        yield ChangeTold(id=only.id, told=Told.PREDICTED if only.id in fulfilled else told)
+        attribution = (
+            Attribution.UNEXPLAINED if only.reason == absent.UNTOLD else Attribution.EXPLAINED
+        )
+        yield AttributedChange(
+            id=only.id, attribution=Attribution.PREDICTED if only.id in fulfilled else attribution
+        )
 
 
-def _told(explained: Explained) -> Told:
+def _attribution(explained: Explained) -> Attribution:
     match explained:
         case Explained.EXPLAINED:
-            return Told.EXPLAINED
+            return Attribution.EXPLAINED
         case Explained.UNEXPLAINED:
-            return Told.UNEXPLAINED
+            return Attribution.UNEXPLAINED
         case Explained.NOT_JUDGED:
-            return Told.NOT_JUDGED
+            return Attribution.NOT_JUDGED
         case _:
             assert_never(explained)
 
@@ -196,7 +203,7 @@ def _facts(forecast: Forecast, difference: Difference) -> Iterator[FactChange]:
         yield from (
             change
             for change in changes
-            if not any(_same(told.after, change.after) for told in stated)
+            if not any(_same(fact.after, change.after) for fact in stated)
         )
     for place, stated in then.items():
         change = stated[0]
@@ -212,19 +219,19 @@ def _facts(forecast: Forecast, difference: Difference) -> Iterator[FactChange]:
 
 def _by_place(facts: Iterable[FactChange]) -> Mapping[Place, list[FactChange]]:
     """Return the facts that a forecast can change; nodes of a pool may have changed differently."""
-    about = {fact for key in KEYS.values() for fact in key.facts}
-    found: defaultdict[Place, list[FactChange]] = defaultdict(list)
-    for one in facts:
-        if one.name in about:
-            found[one.pool, one.name].append(one)
-    return dict(found)
+    about = {name for key in KEYS.values() for name in key.facts}
+    by_place: defaultdict[Place, list[FactChange]] = defaultdict(list)
+    for fact in facts:
+        if fact.name in about:
+            by_place[fact.pool, fact.name].append(fact)
+    return dict(by_place)
 
 
 def _nodes(facts: Iterable[FactChange]) -> float:
-    """Return how many nodes of a pool facts speak of; no name stands for all of them."""
+    """Return how many nodes of a pool these facts are about; a fact without node names is about all."""
     return sum(len(fact.nodes) or inf for fact in facts)
 
 
-def _same(told: str, seen: str) -> bool:
-    """Whether a fact is what was forecast; one without its patch is any patch of it, and ``unknown`` is anything."""
-    return seen == told or seen.startswith(f"{told}.") or told == UNKNOWN
+def _same(forecast: str, seen: str) -> bool:
+    """Whether a fact is as forecast; a version without a patch matches any patch, and ``unknown`` matches anything."""
+    return seen == forecast or seen.startswith(f"{forecast}.") or forecast == UNKNOWN

@@ -4,61 +4,67 @@ from collections.abc import Iterator
 from typing import Any
 
 from nettests.compare.items import Item, More, Section, alike
-from nettests.forecast.fulfilment import Fulfilment, Missed, Told
+from nettests.forecast.fulfilment import Attribution, Fulfilment, Missed
 from nettests.model.codec import to_data
 from nettests.model.words import Verdict
 
 _COLOUR = {
-    Told.EXPLAINED: Verdict.RECORDED,
-    Told.UNEXPLAINED: Verdict.FAIL,
-    Told.NOT_JUDGED: Verdict.UNKNOWN,
+    Attribution.EXPLAINED: Verdict.RECORDED,
+    Attribution.UNEXPLAINED: Verdict.FAIL,
+    Attribution.NOT_JUDGED: Verdict.UNKNOWN,
 }
 
 
-def forecast_line(found: Fulfilment) -> str:
+def forecast_line(fulfilment: Fulfilment) -> str:
     """Return what became of the forecast, in one sentence."""
-    counts = [f"{len(found.told(told))} {told.value}" for told in Told if found.told(told)]
+    counts = [
+        f"{len(fulfilment.ids(attribution))} {attribution.value}"
+        for attribution in Attribution
+        if fulfilment.ids(attribution)
+    ]
     changes = ", ".join(counts) or "none"
-    of = found.observed + len(found.missed)
-    return f"Forecast {', '.join(found.to)}: {found.observed} of {of} expected changes observed; changes: {changes}"
+    of = fulfilment.observed + len(fulfilment.missed)
+    return f"Forecast {', '.join(fulfilment.to)}: {fulfilment.observed} of {of} expected changes observed; changes: {changes}"
 
 
-def more_of(found: Fulfilment) -> More:
+def more_of(fulfilment: Fulfilment) -> More:
     """Return what Markdown, page and terminal say of the forecast before the difference."""
     return More(
-        lines=(forecast_line(found),),
-        warnings=found.warnings,
-        sections=forecast_sections(found),
+        lines=(forecast_line(fulfilment),),
+        warnings=fulfilment.warnings,
+        sections=forecast_sections(fulfilment),
     )
 
 
-def forecast_sections(found: Fulfilment) -> tuple[Section, ...]:
+def forecast_sections(fulfilment: Fulfilment) -> tuple[Section, ...]:
     """Return the sections that have items: what was not observed, and what was not forecast."""
     every = (
-        Section(title="Forecast, but not observed", items=alike(map(_missed, found.missed))),
-        Section(title="Not forecast", items=tuple(_others(found))),
+        Section(title="Forecast, but not observed", items=alike(map(_missed, fulfilment.missed))),
+        Section(title="Not forecast", items=tuple(_others(fulfilment))),
         Section(
             title="Facts that differ from the forecast",
             items=tuple(
                 Item(head=f"{fact.before} → {fact.after}", names=(fact.subject,))
-                for fact in found.facts
+                for fact in fulfilment.facts
             ),
         ),
-        Section(title="As forecast", items=tuple(_predicted(found))),
+        Section(title="As forecast", items=tuple(_predicted(fulfilment))),
     )
     return tuple(section for section in every if section.items)
 
 
-def forecast_data(found: Fulfilment) -> dict[str, Any]:
+def forecast_data(fulfilment: Fulfilment) -> dict[str, Any]:
     """Return the part ``forecast`` of the document of a difference."""
     return {
-        "of": found.of,
-        "to": list(found.to),
-        "warnings": list(found.warnings),
-        "observed": found.observed,
-        "changes": {told.value: list(found.told(told)) for told in Told},
-        "missed": to_data(found.missed),
-        "facts": to_data(found.facts),
+        "of": fulfilment.of,
+        "to": list(fulfilment.to),
+        "warnings": list(fulfilment.warnings),
+        "observed": fulfilment.observed,
+        "changes": {
+            attribution.value: list(fulfilment.ids(attribution)) for attribution in Attribution
+        },
+        "missed": to_data(fulfilment.missed),
+        "facts": to_data(fulfilment.facts),
     }
 
 
@@ -72,11 +78,11 @@ def _missed(missed: Missed) -> Item:
 
 
 def _others(fulfilment: Fulfilment) -> Iterator[Item]:
-    for told, colour in _COLOUR.items():
-        if names := fulfilment.told(told):
-            yield Item(head=told.value, names=names, verdict=colour)
+    for attribution, colour in _COLOUR.items():
+        if names := fulfilment.ids(attribution):
+            yield Item(head=attribution.value, names=names, verdict=colour)
 
 
 def _predicted(fulfilment: Fulfilment) -> Iterator[Item]:
-    if names := fulfilment.told(Told.PREDICTED):
-        yield Item(head=Told.PREDICTED.value, names=names, verdict=Verdict.PASS)
+    if names := fulfilment.ids(Attribution.PREDICTED):
+        yield Item(head=Attribution.PREDICTED.value, names=names, verdict=Verdict.PASS)

@@ -36,7 +36,7 @@ LAST_PATCH = 999
 """Stands for the newest patch release of a minor that somebody names without one."""
 _ANY_PATCH = ".x"
 _VERSION = re.compile(r"v?\d+\.\d+(?:\.(?P<patch>\d+))?(?:[-+][0-9A-Za-z.+-]+)?")
-"""A release as people write it; discovery reads less strictly, because a cluster that tells more is right."""
+"""A release as people write it; discovery reads less strictly, because a cluster may report more."""
 _CONTAINER_RUNTIME = re.compile(r"[a-z][a-z0-9-]*://\d+\.\d+\S*")
 _MTU = range(576, 65536)
 """As the cluster profile's schema has it."""
@@ -46,10 +46,10 @@ WINDOWS, LINUX, EVERY = (OS.WINDOWS,), (OS.LINUX,), tuple(OS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """A word of ``--to``: the facts that it changes, as runs are told apart by them, and their place.
+    """A key of ``--to``: the facts that it changes, as ``compare`` names them, and their place.
 
     ``systems`` are those of the nodes that have the fact, none where it is one of the cluster. ``read`` returns the
-    value of a text, or raises ``ValueError``, which says what is expected, and what was meant perhaps.
+    value of a text, or raises ``ValueError`` with what is expected and a hint.
     """
 
     name: str
@@ -116,13 +116,13 @@ def _newest(version: KubernetesVersion, text: str) -> KubernetesVersion:
 
 
 def settling(dependency: Dependency, os: OS | None) -> str | None:
-    """Return the key of a fact, the one for nodes of this OS alone before a wider one; ``None`` where none changes it."""
-    found = [
+    """Return the key that changes a fact, preferably one for this OS alone; ``None`` if there is none."""
+    names = [
         key.name
         for key in KEYS.values()
         if dependency.name in key.facts and (not key.systems or os in key.systems)
     ]
-    return found[-1] if found else None
+    return names[-1] if names else None
 
 
 def _version(text: str) -> KubernetesVersion:
@@ -193,10 +193,10 @@ def _word(*path: str) -> Callable[[str], str]:
 @cache
 def _listed(path: tuple[str, ...]) -> tuple[str, ...]:
     file = manifests_path() / "schema" / "cluster-profile.schema.json"
-    found = json.loads(file.read_text(encoding="utf-8"))["properties"]["facts"]
+    schema = json.loads(file.read_text(encoding="utf-8"))["properties"]["facts"]
     for part in path:
-        found = found["properties"][part]
-    return tuple(found["enum"])
+        schema = schema["properties"][part]
+    return tuple(schema["enum"])
 
 
 def _of_proxy(os: OS) -> tuple[Key, ...]:

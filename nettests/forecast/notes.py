@@ -42,7 +42,7 @@ def other_manifests(
     then: Iterable[ManifestFile], now: Iterable[ManifestFile], *, of: str, by: str
 ) -> Iterator[str]:
     """Yield what to know where limitation manifests differ: ``of`` what read the first ones, ``by`` what the others."""
-    old, new = ({one.file: one.sha256 for one in files} for files in (then, now))
+    old, new = ({manifest.file: manifest.sha256 for manifest in files} for files in (then, now))
     if not old or not new:
         return
     others = sorted(file for file in {*old, *new} if old.get(file) != new.get(file))
@@ -66,7 +66,7 @@ def _is_older(build: WindowsBuild, than: WindowsBuild) -> bool:
 
 
 def _beyond(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
-    """Yield versions above all that documents speak of: what holds there is what held last."""
+    """Yield versions newer than any that a manifest names: the newest known behaviour is assumed for them."""
     kubernetes, builds = _newest(manifests)
     for change in changes:
         newest = builds if isinstance(change.value, WindowsBuild) else kubernetes
@@ -99,10 +99,10 @@ def _newest(manifests: Manifests) -> tuple[KubernetesVersion | None, WindowsBuil
 
 
 def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
-    """Yield names of plugins and backends that nothing speaks of: slips of the pen among them."""
+    """Yield names of plugins and backends that no manifest and no rule names, such as typing errors."""
     conditions = [entry.condition for manifest in manifests for entry in manifest.limitations]
     backends = {name for drivers in network_drivers.BACKEND_DRIVERS.values() for name in drivers}
-    known = {
+    known_names = {
         "cni.plugin": {
             *network_drivers.PLUGIN_DRIVERS,
             *network_drivers.BACKEND_DRIVERS,
@@ -114,24 +114,24 @@ def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[
         },
     }
     for change in changes:
-        names = known.get(change.key.name)
+        names = known_names.get(change.key.name)
         if names and change.value not in names:
             hint = nearest(change.value, sorted(names), what="known are")
             yield f"no limitation manifest and no rule names {change}; {hint}"
 
 
 def _skewed(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
-    """Yield what the version skew policy does not allow then, and is not so today."""
+    """Yield what will violate the version skew policy and does not today."""
     today, then = (
-        {text for node in one.nodes for _, text in skews(node, one.server_version)}
-        for one in (facts, after)
+        {text for node in cluster.nodes for _, text in skews(node, cluster.server_version)}
+        for cluster in (facts, after)
     )
     if then - today:
         yield f"outside the version skew policy of Kubernetes: {named(sorted(then - today), 'node')}"
 
 
 def _alike(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
-    """Yield node pools that builds keep apart today and do not then."""
+    """Yield node pools that differ in their builds today and will not then."""
     alike: defaultdict[str, list[str]] = defaultdict(list)
     before: defaultdict[str, set[str]] = defaultdict(set)
     for old, new in zip(facts.nodes, after.nodes, strict=True):

@@ -31,7 +31,7 @@ def deciding_patches(manifests: Iterable[Manifest], changes: Iterable[Change]) -
     }
     if not minors:
         return ()
-    found = {
+    patches = {
         bound.patch + later
         for manifest in manifests
         for entry in manifest.limitations
@@ -39,16 +39,16 @@ def deciding_patches(manifests: Iterable[Manifest], changes: Iterable[Change]) -
         if isinstance(bound, KubernetesVersion) and (bound.major, bound.minor) in minors
         for later in _TURNS[sign]
     }
-    return tuple(sorted({LAST_PATCH, *found} - {0}))
+    return tuple(sorted({LAST_PATCH, *patches} - {0}))
 
 
 def bounds(condition: Condition) -> Iterator[tuple[str, Bound]]:
     """Yield the bounds of all version ranges in a condition, each with its sign."""
     ends = (condition.source, condition.target)
     ranges = [condition.kubernetes]
-    ranges += [one for end in ends for one in (end.build, end.kubelet, end.kube_proxy)]
-    for one in ranges:
-        yield from one.bounds if one else ()
+    ranges += [versions for end in ends for versions in (end.build, end.kubelet, end.kube_proxy)]
+    for versions in ranges:
+        yield from versions.bounds if versions else ()
 
 
 def at_any_patch(
@@ -56,24 +56,26 @@ def at_any_patch(
 ) -> Planned:
     """Return the plan with what is expected at each patch release of the minors that were named without one."""
     lacking = [f"the patch release of {change}" for change in changes if change.names_no_patch]
-    found = {}
-    for name, told in first.expectations.items():
-        every = [told, *(other[name] for other in others if name in other)]
-        agreed = all(_decided(one) == _decided(told) for one in every)
-        found[name] = told if agreed else _open(every, lacking)
-    return replace(first, expectations=found)
+    expectations = {}
+    for name, expectation in first.expectations.items():
+        every = [expectation, *(other[name] for other in others if name in other)]
+        agreed = all(_outcome(at_patch) == _outcome(expectation) for at_patch in every)
+        expectations[name] = expectation if agreed else _open(every, lacking)
+    return replace(first, expectations=expectations)
 
 
-def _decided(told: Expectation) -> tuple[object, ...]:
-    """Return what an expectation comes to, without the sentences that name a version."""
-    limitation = told.limitation.id if told.limitation else None
-    return told.expected, limitation, told.undecided is None, told.known_bugs
+def _outcome(expectation: Expectation) -> tuple[object, ...]:
+    """Return what an expectation decides, without the sentences that name a version."""
+    limitation = expectation.limitation.id if expectation.limitation else None
+    return expectation.expected, limitation, expectation.undecided is None, expectation.known_bugs
 
 
 def _open(every: Sequence[Expectation], lacking: Iterable[str]) -> Expectation:
-    """Return the expectation of which the entries that do not apply at each release decide."""
-    named = {name for one in every for name in one.entries}
-    ids = sorted(name for name in named if not all(name in one.entries for one in every))
+    """Return an undecided expectation; it depends on the entries that apply at some releases only."""
+    named = {name for expectation in every for name in expectation.entries}
+    ids = sorted(
+        name for name in named if not all(name in expectation.entries for expectation in every)
+    )
     return replace(
         every[0],
         expected=None,

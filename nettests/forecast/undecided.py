@@ -14,9 +14,9 @@ _Alike = tuple[tuple[str, ...], tuple[str, ...], tuple[Dependency, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undecided:
-    """Checks of which nothing can be told, and the keys of the facts that would settle it.
+    """Checks that cannot be forecast, and the keys of the facts that would settle them.
 
-    ``already`` is whether nothing could be told of the facts of before either.
+    ``already`` is whether today's facts do not decide them either.
     """
 
     entries: tuple[str, ...]
@@ -36,12 +36,12 @@ def undecided_checks(
     lacking = tuple(change.key.name for change in changes if change.names_no_patch)
     alike: dict[_Alike, dict[str, str]] = {}
     for check in after.plan.checks:
-        for one in check.each:
-            why = after.expectations[one.id].undecided
+        for member in check.each:
+            why = after.expectations[member.id].undecided
             if why:
-                keys = tuple(_keys(one, why)) or lacking
-                told = (entries_in(why), keys, unknown_in(why))
-                alike.setdefault(told, {}).setdefault(check.id, why)
+                keys = tuple(_keys(member, why)) or lacking
+                grouping = (entries_in(why), keys, unknown_in(why))
+                alike.setdefault(grouping, {}).setdefault(check.id, why)
     for (entries, keys, _), checks in alike.items():
         yield Undecided(
             entries=entries,

@@ -54,10 +54,10 @@ class Chart:
     dots: tuple[tuple[float, float], ...] = ()
 
 
-def counts_chart(found: ClusterHistory, columns: Columns) -> Chart:
+def counts_chart(history: ClusterHistory, columns: Columns) -> Chart:
     """Return how many checks were red or unknown in each run."""
-    stacks = [_counts(run) for run in found.runs]
-    top = nice_top(max((sum(one) for one in stacks), default=0), whole=True)
+    stacks = [_counts(run) for run in history.runs]
+    top = nice_top(max((sum(stack) for stack in stacks), default=0), whole=True)
     inset = columns.gap / 2
     wide = round(columns.pitch - columns.gap, 2)
     paths: dict[Verdict, list[str]] = {}
@@ -72,19 +72,21 @@ def counts_chart(found: ClusterHistory, columns: Columns) -> Chart:
     return Chart(
         grid=tuple(_grid(top, lambda number: f"{number:g}")),
         bars=tuple(
-            Bars(name=one.value, path="".join(paths[one])) for one in COUNTED if one in paths
+            Bars(name=verdict.value, path="".join(paths[verdict]))
+            for verdict in COUNTED
+            if verdict in paths
         ),
     )
 
 
 def durations_chart(runs: Sequence[ReadRun], columns: Columns) -> Chart:
     """Return how long each run took; a run without an end, or whose clock was set back, is a gap in the line."""
-    seconds = [_took(run.run.run.seconds) for run in runs]
-    longest = max((one for one in seconds if one is not None), default=0.0)
+    seconds = [_usable(run.run.run.seconds) for run in runs]
+    longest = max((duration for duration in seconds if duration is not None), default=0.0)
     unit, word = (1.0, "s") if longest < 120 else (60.0, "min")
     top = nice_top(longest / unit) * unit
     lines, areas, dots = [], [], []
-    for streak in _known(seconds):
+    for streak in _streaks(seconds):
         points = [(columns.middle(at), round(HEIGHT * (1 - took / top), 2)) for at, took in streak]
         path = "L".join(f"{x} {y}" for x, y in points)
         lines.append(f"M{path}")
@@ -108,11 +110,11 @@ def ticks(runs: Sequence[ReadRun], columns: Columns) -> Iterator[Tick]:
 
 
 def nice_top(largest: float, *, whole: bool = False) -> float:
-    """Return the end of an axis: a round number of which the half is round too, no smaller than what it shows."""
+    """Return the end of an axis: a round number, at least ``largest``, whose half is round too."""
     if largest < _NOTHING:
         return 2.0 if whole else 1.0
     power = 10.0 ** (ceil(log10(largest)) - 1)
-    top = next(one * power for one in (1, 2, 4, 6, 8, 10, 20) if one * power >= largest)
+    top = next(factor * power for factor in (1, 2, 4, 6, 8, 10, 20) if factor * power >= largest)
     return max(top, 2.0) if whole else top
 
 
@@ -126,16 +128,16 @@ def _counts(run: ReadRun) -> list[int]:
     return [shown.count(verdict) for verdict in COUNTED]
 
 
-def _took(seconds: float | None) -> float | None:
+def _usable(seconds: float | None) -> float | None:
     return seconds if seconds is not None and seconds >= 0 else None
 
 
-def _known(seconds: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
-    """Yield the durations of runs that follow each other."""
+def _streaks(seconds: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
+    """Yield each streak of runs with usable durations, as places and seconds."""
     streak: list[tuple[int, float]] = []
-    for at, one in enumerate(seconds):
-        if one is not None:
-            streak.append((at, one))
+    for at, duration in enumerate(seconds):
+        if duration is not None:
+            streak.append((at, duration))
         elif streak:
             yield streak
             streak = []

@@ -47,35 +47,41 @@ def clusters(
 
     What started before ``since`` is no part of the history, and not mentioned.
     """
-    in_order = sorted(read, key=lambda one: (_start(one) or _NEVER, one.name))
+    in_order = sorted(read, key=lambda run: (_start(run) or _NEVER, run.name))
     dated = [run for run in in_order if since is None or (_start(run) or since) >= since]
     left_out = tuple(_misfits(dated))
     misfits = {run.name for run in left_out}
-    found: dict[str, list[ReadRun]] = {}
-    for one in dated:
-        if one.name not in misfits:
-            found.setdefault(ONE if one_cluster else cluster_of(one.run), []).append(one)
-    newest = sorted(found, key=lambda name: _start(found[name][-1]) or _NEVER, reverse=True)
-    return tuple(RunsOfCluster(name=one, runs=tuple(found[one])) for one in newest), left_out
+    by_cluster: dict[str, list[ReadRun]] = {}
+    for read_run in dated:
+        if read_run.name not in misfits:
+            by_cluster.setdefault(ONE if one_cluster else cluster_of(read_run.run), []).append(
+                read_run
+            )
+    newest = sorted(
+        by_cluster, key=lambda name: _start(by_cluster[name][-1]) or _NEVER, reverse=True
+    )
+    return tuple(
+        RunsOfCluster(name=name, runs=tuple(by_cluster[name])) for name in newest
+    ), left_out
 
 
 def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
-    """Yield what has no place in the order of any cluster, or one already."""
+    """Yield the runs that belong to no cluster, have no start, or are listed already."""
     seen: dict[str, str] = {}
-    for one in runs:
-        run = one.run.run
+    for read_run in runs:
+        run = read_run.run.run
         if not run.server and not run.context:
             why = (
                 f"it could not start: {run.why_not_started}" if run.error else "it names no cluster"
             )
-            yield LeftOutRun(name=one.name, reason=why)
-        elif _start(one) is None:
-            yield LeftOutRun(name=one.name, reason="it does not say when it started")
+            yield LeftOutRun(name=read_run.name, reason=why)
+        elif _start(read_run) is None:
+            yield LeftOutRun(name=read_run.name, reason="it does not say when it started")
         elif run.run_id and run.run_id in seen:
-            told = f"it is the run {run.run_id} again, which {seen[run.run_id]} is"
-            yield LeftOutRun(name=one.name, reason=told)
+            reason = f"it is the run {run.run_id} again, which {seen[run.run_id]} is"
+            yield LeftOutRun(name=read_run.name, reason=reason)
         else:
-            seen[run.run_id] = one.name
+            seen[run.run_id] = read_run.name
 
 
 def _start(run: ReadRun) -> datetime | None:

@@ -28,7 +28,7 @@ def departed(
 
 
 def gone_since(last: int, runs: Sequence[RecordedRun]) -> int | None:
-    """Return the first run after the last one that planned a check which chose as that one did; ``None`` without one."""
+    """Return the first run after ``last`` that selected the same checks; ``None`` if there is none."""
     chosen = _choice(runs[last])
     later = range(last + 1, len(runs))
     return next((at for at in later if _started(runs[at]) and _choice(runs[at]) == chosen), None)

@@ -14,33 +14,33 @@ API_VERSION = document_version("v1alpha1")
 KIND = "History"
 
 
-def document(found: History) -> dict[str, Any]:
+def document(history: History) -> dict[str, Any]:
     """Return the document as plain data; runs are named by their places in ``runs``, from 0."""
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "clusters": [_cluster(one) for one in found.clusters],
-        "left_out": to_data(found.left_out),
+        "clusters": [_cluster(cluster) for cluster in history.clusters],
+        "left_out": to_data(history.left_out),
     }
 
 
-def _cluster(one: ClusterHistory) -> dict[str, Any]:
-    states = [check.course.state for check in one.checks]
+def _cluster(history: ClusterHistory) -> dict[str, Any]:
+    states = [check.course.state for check in history.checks]
     return {
-        "name": one.name,
-        "headline": headline(one),
+        "name": history.name,
+        "headline": headline(history),
         "counts": {state.value: states.count(state) for state in State},
-        "runs": [_run(run, one.facts[at]) for at, run in enumerate(one.runs)],
-        "turns": [_turn(turn) for turn in one.turns],
-        "incidents": [_incident(incident) for incident in one.incidents],
-        "checks": [_check(check) for check in one.checks],
+        "runs": [_run(run, history.facts[at]) for at, run in enumerate(history.runs)],
+        "turns": [_turn(turn) for turn in history.turns],
+        "incidents": [_incident(incident) for incident in history.incidents],
+        "checks": [_check(check) for check in history.checks],
     }
 
 
-def _run(one: ReadRun, facts: Any) -> dict[str, Any]:
-    run = one.run.run
+def _run(read_run: ReadRun, facts: Any) -> dict[str, Any]:
+    run = read_run.run.run
     return {
-        "name": one.name,
+        "name": read_run.name,
         "run_id": run.run_id,
         "started": run.started,
         "seconds": run.seconds,
@@ -48,7 +48,7 @@ def _run(one: ReadRun, facts: Any) -> dict[str, Any]:
         "complete": run.complete,
         "exit_code": run.exit_code,
         "error": run.error,
-        "counts": {verdict.value: count for verdict, count in one.run.counts.items()},
+        "counts": {verdict.value: count for verdict, count in read_run.run.counts.items()},
         "facts_changed": to_data(facts),
     }
 
@@ -60,30 +60,30 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "last_good": turn.last_good,
         "good_since": turn.good_since,
         "gone_since": turn.gone_since,
-        "checks": [one.id for one in turn.checks],
-        "incidents": [one.cause for one in turn.incidents],
+        "checks": [check.id for check in turn.checks],
+        "incidents": [incident.cause for incident in turn.incidents],
         "facts": to_data(turn.facts),
     }
 
 
-def _incident(one: IncidentTrend) -> dict[str, Any]:
+def _incident(trend: IncidentTrend) -> dict[str, Any]:
     return {
-        "cause": one.cause,
-        "traits": dict(one.traits),
-        "next_step": one.next_step,
-        "checks": list(one.checks),
-        "colours": [colour.value for colour in one.colours],
-        **_course(one.course),
+        "cause": trend.cause,
+        "traits": dict(trend.traits),
+        "next_step": trend.next_step,
+        "checks": list(trend.checks),
+        "colours": [colour.value for colour in trend.colours],
+        **_course(trend.course),
     }
 
 
-def _check(one: CheckTrend) -> dict[str, Any]:
+def _check(trend: CheckTrend) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "flow": one.flow,
-        "verdicts": [verdict and verdict.value for verdict in one.verdicts],
-        **_course(one.course),
-        "why": _why(one.change),
+        "id": trend.id,
+        "flow": trend.flow,
+        "verdicts": [verdict and verdict.value for verdict in trend.verdicts],
+        **_course(trend.course),
+        "why": _why(trend.change),
     }
 
 

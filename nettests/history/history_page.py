@@ -85,7 +85,7 @@ class ClusterPart:
     """What the page shows of one cluster; ``number`` tells its ids from those of another."""
 
     number: int
-    found: ClusterHistory
+    history: ClusterHistory
     columns: Columns
     counts: Chart
     durations: Chart
@@ -97,15 +97,15 @@ class ClusterPart:
     flows: tuple[FlowRow, ...]
 
 
-def render_page(found: History) -> str:
+def render_page(history: History) -> str:
     """Return the page."""
     style = harmless.style_of_pages() + _own_style()
     text = (
         _environment()
         .get_template("history.html.j2")
         .render(
-            history=found,
-            parts=[_part(number, history) for number, history in enumerate(found.clusters, 1)],
+            history=history,
+            parts=[_part(number, cluster) for number, cluster in enumerate(history.clusters, 1)],
             style=Markup(style),  # noqa: S704 - shipped with the package
             policy=harmless.policy(style=style),
         )
@@ -121,7 +121,7 @@ def _part(number: int, history: ClusterHistory) -> ClusterPart:
     )
     return ClusterPart(
         number=number,
-        found=history,
+        history=history,
         columns=columns,
         counts=counts_chart(history, columns),
         durations=durations_chart(history.runs, columns),
@@ -153,7 +153,7 @@ def _cause(
     line = sentences.course_line(trend.course, runs)
     verdicts = [seen[colour] for colour in trend.colours]
     drawn = strip(
-        verdicts, columns, first_bad=trend.course.first_bad, told=f"{trend.cause}: {line}"
+        verdicts, columns, first_bad=trend.course.first_bad, label=f"{trend.cause}: {line}"
     )
     return trend, Row(name=trend.cause, line=line, strip=drawn)
 
@@ -170,14 +170,14 @@ def _row(
     trend: CheckTrend, runs: Sequence[ReadRun], columns: Columns, marks: Sequence[Mark] = ()
 ) -> Row:
     line = sentences.course_line(trend.course, runs)
-    told = strip(
+    drawn = strip(
         trend.verdicts,
         columns,
         marks=marks,
         first_bad=trend.course.first_bad,
-        told=f"{trend.id}: {line}",
+        label=f"{trend.id}: {line}",
     )
-    return Row(name=trend.id, line=line, strip=told)
+    return Row(name=trend.id, line=line, strip=drawn)
 
 
 def _marks(trend: CheckTrend, runs: Sequence[ReadRun], columns: Columns) -> Iterator[Mark]:
@@ -192,14 +192,14 @@ def _marks(trend: CheckTrend, runs: Sequence[ReadRun], columns: Columns) -> Iter
 def _pins(cards: Sequence[TurnCard], columns: Columns) -> Iterator[Pin]:
     """Yield a pin for each turn that has room beside the one before it; the others are counted there."""
     in_order = sorted(cards, key=lambda card: (card.turn.first_bad, card.number))
-    found: list[list[TurnCard]] = []
+    groups: list[list[TurnCard]] = []
     for card in in_order:
         x = columns.middle(card.turn.first_bad)
-        if found and x - columns.middle(found[-1][0].turn.first_bad) < APART:
-            found[-1].append(card)
+        if groups and x - columns.middle(groups[-1][0].turn.first_bad) < APART:
+            groups[-1].append(card)
         else:
-            found.append([card])
-    for together in found:
+            groups.append([card])
+    for together in groups:
         urgent = min(together, key=lambda card: card.number)
         x = columns.middle(together[0].turn.first_bad)
         yield Pin(x=x, card=urgent, more=len(together) - 1)
@@ -210,11 +210,11 @@ def _flows(history: ClusterHistory, columns: Columns) -> Iterator[FlowRow]:
     for check in history.checks:
         by_flow.setdefault(check.flow, []).append(check)
     for name, checks in by_flow.items():
-        verdicts = worst(one.verdicts for one in checks)
+        verdicts = worst(check.verdicts for check in checks)
         yield FlowRow(
             name=name,
-            strip=strip(verdicts, columns, told=f"{name}: the worst of {len(checks)} in each run"),
-            rows=tuple(_row(one, history.runs, columns) for one in checks),
+            strip=strip(verdicts, columns, label=f"{name}: the worst of {len(checks)} in each run"),
+            rows=tuple(_row(check, history.runs, columns) for check in checks),
         )
 
 

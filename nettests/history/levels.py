@@ -80,8 +80,8 @@ class _Level:
 
 
 def course(colours: Sequence[Colour], wavering: frozenset[int] = frozenset()) -> Course:
-    """Return how a thing went; ``wavering`` are the runs that were in two minds themselves (``flaky``)."""
-    judged = [place for place, one in enumerate(colours) if one is not Colour.BLIND]
+    """Return how a thing went; ``wavering`` are the runs whose own verdict was ``flaky``."""
+    judged = [place for place, colour in enumerate(colours) if colour is not Colour.BLIND]
     if not judged:
         return Course(state=State.NOT_JUDGED)
     levels = _levels(colours, judged)
@@ -113,11 +113,11 @@ def _last_red_time(
         first = next(place for place in last.places if colours[place] is Colour.RED)
         return first, last.places[-1], State.RED
     streaks = list(_red_streaks(last.places, colours))
-    if len(streaks) > 1 or wavering & {place for one in streaks for place in one}:
+    if len(streaks) > 1 or wavering & {place for streak in streaks for place in streak}:
         return streaks[0][0], streaks[-1][-1], State.FLAKY
     if streaks:
         return streaks[0][0], streaks[0][-1], State.REPAIRED
-    # A good run may stand at either end of a red level: it is no bad one for that.
+    # A red level may begin or end with a good run, which does not count as a bad one.
     reds = [place for place in levels[-2].places if colours[place] is Colour.RED]
     return reds[0], reds[-1], State.REPAIRED
 
@@ -138,7 +138,7 @@ def _red_streaks(places: Sequence[int], colours: Sequence[Colour]) -> Iterator[l
 def _levels(colours: Sequence[Colour], judged: Sequence[int]) -> list[_Level]:
     """Return the levels with the fewest contradictions, and what lies at the ends as levels of their own."""
     levels: list[_Level] = []
-    for place, colour in zip(judged, _cheapest([colours[one] for one in judged]), strict=True):
+    for place, colour in zip(judged, _cheapest([colours[at] for at in judged]), strict=True):
         if levels and levels[-1].colour is colour:
             levels[-1] = _Level(colour=colour, places=(*levels[-1].places, place))
         else:
@@ -148,7 +148,7 @@ def _levels(colours: Sequence[Colour], judged: Sequence[int]) -> list[_Level]:
 
 
 def _without_ends(level: _Level, ends: Set[int], colours: Sequence[Colour]) -> Iterator[_Level]:
-    """Yield a level, its first and last run apart where they alone contradict it: a change at an end is one run long.
+    """Yield a level; split off its first and last run if only they contradict it: one run is a change at an end.
 
     Red at both ends is no change: it was red before, and swings.
     """
@@ -164,26 +164,26 @@ def _cheapest(seen: Sequence[Colour]) -> list[Colour]:
     """Return the level of each run, so that contradictions and changes cost least together (Viterbi's algorithm)."""
     costs = {Colour.GOOD: 0, Colour.RED: 0}
     steps: list[dict[Colour, Colour]] = []
-    for one in seen:
-        came = {level: _cheapest_before(level, costs) for level in costs}
+    for colour in seen:
+        previous = {level: _cheapest_before(level, costs) for level in costs}
         costs = {
-            level: costs[came[level]]
-            + CHANGE * (came[level] is not level)
-            + _contradiction(level, one)
-            for level in came
+            level: costs[previous[level]]
+            + CHANGE * (previous[level] is not level)
+            + _contradiction(level, colour)
+            for level in previous
         }
-        steps.append(came)
-    level = min(costs, key=lambda one: costs[one])
-    found = []
-    for came in reversed(steps):
-        found.append(level)
-        level = came[level]
-    return found[::-1]
+        steps.append(previous)
+    level = min(costs, key=lambda candidate: costs[candidate])
+    levels = []
+    for previous in reversed(steps):
+        levels.append(level)
+        level = previous[level]
+    return levels[::-1]
 
 
 def _cheapest_before(level: Colour, costs: Mapping[Colour, int]) -> Colour:
     """Return the level of the run before; it changes where that saves something."""
-    other = next(one for one in costs if one is not level)
+    other = next(colour for colour in costs if colour is not level)
     return other if costs[other] + CHANGE < costs[level] else level
 
 

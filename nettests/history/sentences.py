@@ -22,7 +22,7 @@ TITLES = {
     State.GONE: "No longer planned",
     State.REPAIRED: "Repaired",
 }
-"""What of a history is told, the most urgent first."""
+"""Titles of the sections, the most urgent first."""
 _COLOUR = {
     State.RED: Verdict.FAIL,
     State.FLAKY: Verdict.FLAKY,
@@ -31,63 +31,63 @@ _COLOUR = {
 }
 
 
-def headline(found: ClusterHistory) -> str:
+def headline(history: ClusterHistory) -> str:
     """Return what is red now, what is flaky and what was repaired, in one sentence.
 
-    A flaky check that is red in the latest run is said to be: "nothing is red" would contradict that run.
+    A flaky check that is red in the latest run is mentioned: "nothing is red" would contradict that run.
     """
-    red, flaky, gone, repaired = (len(found.of(state)) for state in TITLES)
-    latest = len(found.runs) - 1
-    swinging = sum(one.course.last_red == latest for one in found.of(State.FLAKY))
+    red, flaky, gone, repaired = (len(history.of(state)) for state in TITLES)
+    latest = len(history.runs) - 1
+    swinging = sum(check.course.last_red == latest for check in history.of(State.FLAKY))
     nothing = "No check stays red" if swinging else "Nothing is red now"
-    told = [f"{plural(red, 'check')} {'is' if red == 1 else 'are'} red now" if red else nothing]
+    parts = [f"{plural(red, 'check')} {'is' if red == 1 else 'are'} red now" if red else nothing]
     if flaky:
-        told.append(f"{flaky} flaky{f' ({swinging} red in the latest run)' if swinging else ''}")
-    told += [f"{gone} no longer planned"] if gone else []
-    told += [f"{repaired} repaired"] if repaired else []
-    return ", ".join(told)
+        parts.append(f"{flaky} flaky{f' ({swinging} red in the latest run)' if swinging else ''}")
+    parts += [f"{gone} no longer planned"] if gone else []
+    parts += [f"{repaired} repaired"] if repaired else []
+    return ", ".join(parts)
 
 
-def span_line(found: ClusterHistory) -> str:
+def span_line(history: ClusterHistory) -> str:
     """Return the cluster with its runs in a line."""
-    first, last = found.runs[0], found.runs[-1]
+    first, last = history.runs[0], history.runs[-1]
     until = f" to {when(last)}" if last is not first else ""
-    return f"{found.name}: {plural(len(found.runs), 'run')}, {when(first)}{until} UTC"
+    return f"{history.name}: {plural(len(history.runs), 'run')}, {when(first)}{until} UTC"
 
 
-def warnings(found: ClusterHistory) -> Iterator[str]:
+def warnings(history: ClusterHistory) -> Iterator[str]:
     """Yield why the history may say less than it seems to."""
-    if len(found.runs) == 1:
+    if len(history.runs) == 1:
         yield "there is only one run: a second one is needed to say since when a check is red"
-    broken = [one for one in found.runs if one.run.run.error or not one.run.run.complete]
+    broken = [run for run in history.runs if run.run.run.error or not run.run.run.complete]
     if broken:
         yield (
             f"{plural(len(broken), 'run')} could not start or broke off"
-            f" ({named((one.name for one in broken), 'run')}): checks that they did not judge are neither good nor red there"
+            f" ({named((run.name for run in broken), 'run')}): checks that they did not judge are neither good nor red there"
         )
 
 
-def sections(found: ClusterHistory) -> tuple[Section, ...]:
+def sections(history: ClusterHistory) -> tuple[Section, ...]:
     """Return the sections that have items, what somebody has to look into first."""
     every = (
         Section(
             title=title,
-            items=tuple(_item(turn, found.runs) for turn in found.turns if turn.state is state),
+            items=tuple(_item(turn, history.runs) for turn in history.turns if turn.state is state),
         )
         for state, title in TITLES.items()
     )
-    return tuple(one for one in every if one.items)
+    return tuple(section for section in every if section.items)
 
 
 def left_out_lines(left_out: Sequence[LeftOutRun]) -> Iterator[str]:
     """Yield each folder that is no part of the history, with the reason."""
-    for one in left_out:
-        yield f"{one.name}: {one.reason}"
+    for run in left_out:
+        yield f"{run.name}: {run.reason}"
 
 
-def when(one: ReadRun) -> str:
+def when(run: ReadRun) -> str:
     """Return when a run started, to the minute (UTC)."""
-    return moment(one.run.run.started)[:16]
+    return moment(run.run.run.started)[:16]
 
 
 def turn_head(turn: Turn, runs: Sequence[ReadRun]) -> str:
@@ -118,9 +118,9 @@ def turn_lines(turn: Turn, runs: Sequence[ReadRun]) -> Iterator[str]:
 
 
 def reasons(turn: Turn) -> Iterator[str]:
-    """Yield whether facts explain the change, for how many checks where not for all."""
-    told = Counter(_because(one.change) for one in turn.checks if one.change)
-    for text, number in told.items():
+    """Yield whether facts explain the change; if they do for some checks only, for how many."""
+    counted = Counter(_because(check.change) for check in turn.checks if check.change)
+    for text, number in counted.items():
         if text:
             some = f" ({plural(number, 'check')})" if number < len(turn.checks) else ""
             yield f"{text}{some}"
@@ -141,7 +141,7 @@ def percent(share: float) -> str:
 
 
 def _latest(went: Course, runs: Sequence[ReadRun]) -> Iterator[str]:
-    """Yield what the newest runs say, where that is not what the state says."""
+    """Yield what the newest runs say if it differs from the state."""
     if (
         went.gone_since is None
         and went.last_judged is not None
@@ -155,12 +155,12 @@ def _latest(went: Course, runs: Sequence[ReadRun]) -> Iterator[str]:
 
 
 def _item(turn: Turn, runs: Sequence[ReadRun]) -> Item:
-    counted = Counter(course_line(one.course, runs) for one in turn.checks)
+    counted = Counter(course_line(check.course, runs) for check in turn.checks)
     line = next(iter(counted)) if len(counted) == 1 else ""
     return Item(
         head=turn_head(turn, runs),
-        names=tuple(one.id for one in turn.checks),
-        lines=tuple(one for one in (line, *turn_lines(turn, runs)) if one),
+        names=tuple(check.id for check in turn.checks),
+        lines=tuple(text for text in (line, *turn_lines(turn, runs)) if text),
         verdict=_COLOUR[turn.state],
     )
 

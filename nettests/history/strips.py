@@ -81,8 +81,8 @@ class Strip:
     layers: tuple[Layer, ...]
     marks: tuple[Mark, ...] = ()
     first_bad: float | None = None
-    told: str = ""
-    """What it shows, for who does not see it."""
+    label: str = ""
+    """What it shows, for screen readers."""
 
 
 GOOD = "good"
@@ -98,7 +98,7 @@ def strip(
     *,
     marks: Iterable[Mark] = (),
     first_bad: int | None = None,
-    told: str = "",
+    label: str = "",
 ) -> Strip:
     """Return the strip of verdicts, one a run."""
     places: dict[str, list[int]] = {}
@@ -106,10 +106,10 @@ def strip(
         if verdict is not None:
             places.setdefault(_NAMES[verdict], []).append(at)
     return Strip(
-        layers=tuple(_layer(name, found, columns) for name, found in places.items()),
+        layers=tuple(_layer(name, cells, columns) for name, cells in places.items()),
         marks=tuple(marks),
         first_bad=None if first_bad is None else columns.left(first_bad),
-        told=told,
+        label=label,
     )
 
 
@@ -117,7 +117,7 @@ def worst(strips: Iterable[Sequence[Verdict | None]]) -> list[Verdict | None]:
     """Return the worst verdict of each run; what was skipped is worth less than anything else."""
     ranks = {verdict: rank for rank, verdict in enumerate(SUMMARY_ORDER)}
     return [
-        min((one for one in column if one), key=ranks.__getitem__, default=None)
+        min((verdict for verdict in column if verdict), key=ranks.__getitem__, default=None)
         for column in zip(*strips, strict=True)
     ]
 

@@ -72,13 +72,13 @@ class ClusterHistory:
     facts: tuple[tuple[FactChange, ...], ...]
 
     def of(self, *states: State) -> tuple[CheckTrend, ...]:
-        """Return the checks that are something now."""
-        return tuple(one for one in self.checks if one.course.state in states)
+        """Return the checks that are in one of these states now."""
+        return tuple(check for check in self.checks if check.course.state in states)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """The histories of all clusters that runs in a folder are of, and what of the folder is in none."""
+    """The history of each cluster in a folder of runs, and the runs that belong to none."""
 
     clusters: tuple[ClusterHistory, ...]
     left_out: tuple[LeftOutRun, ...]
@@ -92,20 +92,20 @@ def history_of(
     one_cluster: bool = False,
 ) -> History:
     """Return what runs say together; ``unread`` are folders that could not be read."""
-    found, left_out = clusters(read, since=since, one_cluster=one_cluster)
+    by_cluster, left_out = clusters(read, since=since, one_cluster=one_cluster)
     return History(
-        clusters=tuple(cluster_history(one) for one in found), left_out=(*unread, *left_out)
+        clusters=tuple(cluster_history(runs) for runs in by_cluster), left_out=(*unread, *left_out)
     )
 
 
-def cluster_history(found: RunsOfCluster) -> ClusterHistory:
-    """Return the history of a cluster's runs, which are in their order."""
-    pairs = _Pairs(found.runs)
+def cluster_history(cluster: RunsOfCluster) -> ClusterHistory:
+    """Return the history of a cluster's runs, which are sorted by start."""
+    pairs = _Pairs(cluster.runs)
     checks = tuple(_check_trends(pairs))
-    incidents = tuple(_incident_trends(found.runs, checks))
+    incidents = tuple(_incident_trends(cluster.runs, checks))
     return ClusterHistory(
-        name=found.name,
-        runs=found.runs,
+        name=cluster.name,
+        runs=cluster.runs,
         checks=checks,
         incidents=incidents,
         turns=tuple(_turns(checks, incidents, pairs)),
@@ -124,7 +124,7 @@ class _Pairs:
     """Runs compared two by two, each pair once."""
 
     def __init__(self, runs: tuple[ReadRun, ...]) -> None:
-        self.runs = [one.run for one in runs]
+        self.runs = [run.run for run in runs]
         self._checks: dict[tuple[int, int], Mapping[str, CheckChange]] = {}
 
     @cached_property
@@ -136,8 +136,8 @@ class _Pairs:
         """Return what became of a check between two runs; ``None`` where one did not plan it."""
         if (earlier, later) not in self._checks:
             before, after = self.runs[earlier], self.runs[later]
-            found = check_changes(before, after, join_nodes(before.facts, after.facts))
-            self._checks[earlier, later] = {one.id: one for one in found}
+            changes = check_changes(before, after, join_nodes(before.facts, after.facts))
+            self._checks[earlier, later] = {change.id: change for change in changes}
         return self._checks[earlier, later].get(check)
 
     def facts(self, earlier: int, later: int) -> tuple[FactChange, ...]:
@@ -148,12 +148,12 @@ class _Pairs:
 
 def _check_trends(pairs: _Pairs) -> Iterator[CheckTrend]:
     """Yield every check of every run, in the plan's order of the newest run that has it."""
-    flows = {one.id: one.flow for run in reversed(pairs.runs) for one in run.checks}
+    flows = {check.id: check.flow for run in reversed(pairs.runs) for check in run.checks}
     for check, flow in flows.items():
-        seen = [checks.get(check) for checks in pairs.by_id]
-        verdicts = tuple(one.standing if one else None for one in seen)
-        wavering = frozenset(at for at, one in enumerate(verdicts) if one is Verdict.FLAKY)
-        went = course([colour_of(one) for one in verdicts], wavering)
+        records = [checks.get(check) for checks in pairs.by_id]
+        verdicts = tuple(record.standing if record else None for record in records)
+        wavering = frozenset(at for at, verdict in enumerate(verdicts) if verdict is Verdict.FLAKY)
+        went = course([colour_of(verdict) for verdict in verdicts], wavering)
         went = departed(went, verdicts, pairs.runs)
         change = None
         if went.last_good is not None and went.first_bad is not None:
@@ -167,26 +167,28 @@ def _incident_trends(
     """Yield every cause that explained checks in a run; what nothing explains is the trend of its check."""
     by_key: dict[Hashable, dict[int, Incident]] = {}
     total = 0
-    for at, one in enumerate(runs):
+    for at, run in enumerate(runs):
         total += 1
-        for incident in one.run.incidents:
+        for incident in run.run.incidents:
             if incident.explained:
                 by_key.setdefault(key_of(incident), {})[at] = incident
-    trends = {one.id: one for one in checks}
-    for found in by_key.values():
-        ids = tuple(dict.fromkeys(check for one in found.values() for check in one.checks))
-        of = [trends[one] for one in ids if one in trends]
-        looked = [any(colour_of(one.verdicts[at]) is not Colour.BLIND for one in of) for at in range(total)]  # fmt: skip
+    trends = {check.id: check for check in checks}
+    for by_run in by_key.values():
+        ids = tuple(
+            dict.fromkeys(check for incident in by_run.values() for check in incident.checks)
+        )
+        explained = [trends[check] for check in ids if check in trends]
+        looked = [any(colour_of(trend.verdicts[at]) is not Colour.BLIND for trend in explained) for at in range(total)]  # fmt: skip
         colours = tuple(
-            Colour.RED if at in found else Colour.GOOD if looked[at] else Colour.BLIND
+            Colour.RED if at in by_run else Colour.GOOD if looked[at] else Colour.BLIND
             for at in range(total)
         )
-        last = found[max(found)]
+        last = by_run[max(by_run)]
         yield IncidentTrend(
             cause=last.cause,
             traits=tuple(sorted(last.traits.items())),
             colours=colours,
-            course=_of_checks(course(colours), of),
+            course=_of_checks(course(colours), explained),
             checks=ids,
             next_step=last.next_step,
         )
@@ -194,7 +196,7 @@ def _incident_trends(
 
 def _of_checks(went: Course, checks: Iterable[CheckTrend]) -> Course:
     """Return the course of an incident, as gone where all of its checks are."""
-    since = [one.course.gone_since for one in checks]
+    since = [check.course.gone_since for check in checks]
     gone = [at for at in since if at is not None]
     if not gone or len(gone) < len(since):
         return went
@@ -209,11 +211,11 @@ def _turns(
 ) -> Iterator[Turn]:
     """Yield what went the same way together: red first, then flaky and repaired."""
     alike: dict[Hashable, list[CheckTrend]] = {}
-    for one in checks:
-        if one.course.first_bad is not None:
-            alike.setdefault(_way(one), []).append(one)
+    for check in checks:
+        if check.course.first_bad is not None:
+            alike.setdefault(_way(check), []).append(check)
     causes = tuple(incidents)
-    for together in sorted(alike.values(), key=lambda found: _urgency(found[0].course)):
+    for together in sorted(alike.values(), key=lambda group: _urgency(group[0].course)):
         went = together[0].course
         assert went.first_bad is not None, "only what was red is in a turn"
         yield Turn(
@@ -231,7 +233,7 @@ def _turns(
 def _causes_of(
     together: Iterable[CheckTrend], causes: Iterable[IncidentTrend], first_bad: int
 ) -> list[IncidentTrend]:
-    """Return the causes that a turn's first bad run has of its checks: those that came with it, else those there before."""
+    """Return the causes of a turn's checks in its first bad run: those that are new in it, else those from before."""
     ids = {check.id for check in together}
     there = [
         cause
@@ -241,12 +243,12 @@ def _causes_of(
     return [cause for cause in there if cause.course.first_bad == first_bad] or there
 
 
-def _way(one: CheckTrend) -> Hashable:
-    """Return which way a check went; flaky ones go together where they are red in the same runs."""
-    went = one.course
+def _way(check: CheckTrend) -> Hashable:
+    """Return the key by which checks are one turn; flaky ones must be red in the same runs."""
+    went = check.course
     reds: tuple[int, ...] = ()
     if went.state is State.FLAKY:
-        reds = tuple(at for at, seen in enumerate(one.verdicts) if colour_of(seen) is Colour.RED)
+        reds = tuple(at for at, seen in enumerate(check.verdicts) if colour_of(seen) is Colour.RED)
     return went.state, went.first_bad, went.last_good, went.good_since, went.gone_since, reds
 
 

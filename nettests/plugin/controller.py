@@ -15,7 +15,7 @@ from _pytest.outcomes import (
     Exit,
 )  # ``pytest.exit.Exception``, which cannot be subclassed in typed code
 
-from nettests.baseline import Baseline, Told
+from nettests.baseline import Baseline, BaselineComparison
 from nettests.errors import NettestsError, PathError
 from nettests.judge.exit_status import FailOn, of_run
 from nettests.model.check import Check, Plan, Skip
@@ -272,7 +272,7 @@ class Controller:
             self._notifications.send(results, run.directory, self.reporter.paragraph)
         return code
 
-    def _compare_with_baseline(self, run: Run) -> Told | None:
+    def _compare_with_baseline(self, run: Run) -> BaselineComparison | None:
         """Say in the journal what of the run is new; ``None`` without a baseline, or where nothing can be compared."""
         if self._baseline is None:
             return None

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
-from nettests.baseline import Baseline, Told, counted, read_baseline, told_of
+from nettests.baseline import Baseline, BaselineComparison, compared, counted, read_baseline
 from nettests.compare import read_results
 from nettests.errors import ManifestError, PlanError
 from nettests.judge.exit_status import FailOn
@@ -49,17 +49,17 @@ def read_baseline_file(file: Path) -> Baseline:
 
 def against(
     directory: Path, baseline: Baseline, observations: Mapping[str, Observation] = _NONE
-) -> Told:
+) -> BaselineComparison:
     """Return what of the run in a folder the baseline covers, by what its journal says so far."""
     journal = directory / JOURNAL
     records = read_journal(journal)
     with understood(journal):
         results = build_results(records, observations)
     run = read_results(render_json(results), RESULTS)
-    return told_of(run, baseline, datetime.now(UTC).date())
+    return compared(run, baseline, datetime.now(UTC).date())
 
 
-def accepted_record(comparison: Told, fail_on: Collection[FailOn]) -> Accepted:
+def accepted_record(comparison: BaselineComparison, fail_on: Collection[FailOn]) -> Accepted:
     """Return what the journal says of the failures that a baseline holds."""
     return Accepted(
         file=comparison.file,
@@ -74,7 +74,7 @@ def accepted_record(comparison: Told, fail_on: Collection[FailOn]) -> Accepted:
 
 
 def ending(
-    comparison: Told | None,
+    comparison: BaselineComparison | None,
     fail_on: Collection[FailOn],
     verdicts: Mapping[str, Verdict],
     members: Collection[Verdict],

@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 
 from nettests import expect
-from nettests.baseline import Baseline, Told
+from nettests.baseline import Baseline, BaselineComparison
 from nettests.expect import Manifest
 from nettests.judge import judge_run
 from nettests.judge.exit_status import FailOn, of_run
@@ -59,7 +59,7 @@ class Rejudged:
     before: Mapping[str, Verdict]
     judgements: tuple[Judgement, ...]
     exit_code: int
-    beside: Told | None = None
+    beside: BaselineComparison | None = None
     """What of it a baseline covers."""
 
     @property
@@ -107,7 +107,7 @@ def _rejudge(
     now = {judgement.check: judgement.verdict for judgement in judgements}
     verdicts = verdicts_of([check.id for check in run.checks], history.skipped, now)
     shown = frozenset[Verdict]().union(*(judgement.shown for judgement in judgements))
-    beside: Told | None = None
+    beside: BaselineComparison | None = None
     make_folder(target)
     (target / JOURNAL).unlink(missing_ok=True)
     with Journal(target / JOURNAL) as journal:

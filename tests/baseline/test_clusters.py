@@ -7,11 +7,11 @@ import pytest
 from nettests.baseline import (
     AcceptedOn,
     Baseline,
+    compared,
     elsewhere,
     merged,
     read_baseline,
     render_baseline,
-    told_of,
 )
 from nettests.compare import RecordedRun
 from nettests.report.digest import facts_digest
@@ -56,7 +56,7 @@ def test_its_own_cluster_is_nothing_to_speak_of_whatever_its_facts_are_now() -> 
 )
 def test_another_cluster_is_said_with_whether_it_is_a_twin(facts: str, said: str) -> None:
     """Both are named, and entries hold as ever."""
-    told = told_of(of(PROD, facts), held(of(STAGING)), TODAY)
+    told = compared(of(PROD, facts), held(of(STAGING)), TODAY)
     assert told.elsewhere == (
         f"accepted for api.staging.test:6443 (facts {DIGEST[7:19]}), and this run is of"
         f" api.prod.test:6443, {said}"

@@ -7,14 +7,14 @@ import pytest
 
 from nettests.baseline import (
     Baseline,
+    BaselineComparison,
     Fit,
-    Told,
     accepted,
+    compared,
     counted,
     fittings,
     read_baseline,
     render_baseline,
-    told_of,
 )
 from nettests.compare import RecordedRun
 from nettests.judge.exit_status import of_run
@@ -37,8 +37,8 @@ MORE = "pod-to-pod-ip/linux-1/windows-1/other-node/"
 """TCP as accepted, and UDP."""
 
 
-def told(of: RecordedRun, held: Baseline = HELD) -> Told:
-    return told_of(of, held, TODAY)
+def told(of: RecordedRun, held: Baseline = HELD) -> BaselineComparison:
+    return compared(of, held, TODAY)
 
 
 def fit(of: RecordedRun, check: str = BROKEN, held: Baseline = HELD) -> tuple[Fit, str]:
@@ -97,13 +97,13 @@ def test_a_repaired_check_makes_its_entry_stale_and_no_run_red() -> None:
 
 def test_an_entry_holds_until_its_last_day_and_is_red_from_the_next_on() -> None:
     """Nothing stays excused for ever, also where nobody looks at the check any more."""
-    assert told_of(run(), HELD, LAST_DAY).new == ()
-    late = told_of(run(), HELD, LAST_DAY + timedelta(days=1))
+    assert compared(run(), HELD, LAST_DAY).new == ()
+    late = compared(run(), HELD, LAST_DAY + timedelta(days=1))
     assert late.new == (BROKEN,)
     assert {one.check for one in late.expired} == {one.check for one in HELD.entries}
-    gone = told_of(replace(run(), checks=()), HELD, LAST_DAY + timedelta(days=1))
+    gone = compared(replace(run(), checks=()), HELD, LAST_DAY + timedelta(days=1))
     assert gone.red
-    assert not told_of(replace(run(), checks=()), HELD, LAST_DAY).red
+    assert not compared(replace(run(), checks=()), HELD, LAST_DAY).red
 
 
 def test_what_was_recorded_is_held_to_its_outcome() -> None:
@@ -240,7 +240,7 @@ def test_the_lines_name_what_is_red() -> None:
     """The sum first, then each check, and of many how many more."""
     late = LAST_DAY + timedelta(days=1)
     (one,) = entries(run(), BROKEN)
-    found = told_of(run(broken=MORE), Baseline(file="b.yaml", entries=(one,)), late)
+    found = compared(run(broken=MORE), Baseline(file="b.yaml", entries=(one,)), late)
     assert list(found.lines()) == [
         "baseline b.yaml: 0 known failures, 2 new, 0 otherwise than accepted, 1 expired",
         f"new: {MORE}tcp",

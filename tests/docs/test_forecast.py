@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from nettests.forecast.forecast import Coming
 from nettests.forecast.forecast_sections import TITLES
-from nettests.forecast.fulfilment import Told
+from nettests.forecast.fulfilment import Attribution
 from nettests.forecast.keys import KEYS
 from tests.docs.documents import rows
 
@@ -51,4 +51,4 @@ def test_every_section_has_a_row_in_the_guide() -> None:
 def test_every_account_of_a_change_has_a_row() -> None:
     """Predicted, explained, unexplained, not judged."""
     told = {name for cells in rows(GUIDE, "| each change is | when |") for name in spans(cells[0])}
-    assert told == {one.value for one in Told}
+    assert told == {one.value for one in Attribution}

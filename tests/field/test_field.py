@@ -9,7 +9,7 @@ import pytest
 from nettests.cli import main
 from nettests.export.bundle import UNREAD, VERDICTS, unpack
 from nettests.session.exporting import exported, run_of
-from scripts.field_bundle import BUNDLES, TODAY, told_of
+from scripts.field_bundle import BUNDLES, TODAY, judged_today
 
 GIVEN = sorted(BUNDLES.glob("*.zip"), key=lambda one: one.stat().st_size)
 MOST = 500 * 1024
@@ -36,7 +36,7 @@ def test_a_bundle_is_judged_as_before(bundle: Path, tmp_path: Path) -> None:
     """Verdicts, incidents and what no parser knows, by today's parsers and manifests."""
     expected = expected_of(bundle)
     del expected["about"]
-    assert told_of(bundle, tmp_path) == expected
+    assert judged_today(bundle, tmp_path) == expected
 
 
 @pytest.mark.parametrize("bundle", GIVEN[:2], ids=NAMES[:2])

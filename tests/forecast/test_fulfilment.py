@@ -9,7 +9,7 @@ from nettests.compare import RecordedRun, difference
 from nettests.compare.recorded import Expecting, RecordedCheck
 from nettests.forecast import Forecast, Fulfilment, changed, fulfilment, read_change
 from nettests.forecast.as_documented import OPEN, UNDECIDED, text_of
-from nettests.forecast.fulfilment import ON_SOME, STAYED, Missed, Told
+from nettests.forecast.fulfilment import ON_SOME, STAYED, Attribution, Missed
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.facts import known
@@ -49,9 +49,9 @@ def test_what_breaks_beside_the_upgrade_is_the_only_thing_unexplained() -> None:
     """All that the upgrade changed is predicted; the fault is neither predicted nor explained."""
     broken = but("pod-to-pod-ip", Outcome.TIMED_OUT, "linux-1/windows-1", "tcp")
     found = came(recorded(results(FACTS, broken)))
-    assert found.told(Told.UNEXPLAINED) == ("pod-to-pod-ip/linux-1/windows-1/other-node/tcp",)
-    assert found.told(Told.EXPLAINED) == ()
-    assert len(found.told(Told.PREDICTED)) == found.observed
+    assert found.ids(Attribution.UNEXPLAINED) == ("pod-to-pod-ip/linux-1/windows-1/other-node/tcp",)
+    assert found.ids(Attribution.EXPLAINED) == ()
+    assert len(found.ids(Attribution.PREDICTED)) == found.observed
     assert found.missed == ()
 
 
@@ -76,7 +76,7 @@ def test_a_limitation_that_stays_is_a_forecast_that_failed() -> None:
     )
     assert one.seen == "fail: connected"
     assert "was not observed" in one.why
-    assert found.told(Told.EXPLAINED) == (SEEN,)
+    assert found.ids(Attribution.EXPLAINED) == (SEEN,)
 
 
 def test_a_fault_on_a_check_that_was_to_change_is_no_prediction() -> None:
@@ -90,7 +90,7 @@ def test_a_fault_on_a_check_that_was_to_change_is_no_prediction() -> None:
         )
     )
     assert missed(found).id == SEEN
-    assert found.told(Told.UNEXPLAINED) == (SEEN,)
+    assert found.ids(Attribution.UNEXPLAINED) == (SEEN,)
 
 
 def test_a_change_that_was_not_made_misses_all_of_it() -> None:
@@ -109,9 +109,9 @@ def test_a_fact_that_changed_unstated_is_named_and_explains_by_itself() -> None:
     both = changed(FACTS, [read_change("windows.build=20348.3207")])
     found = came(quiet_run(both))
     assert "windows-1 build: 17763.1339 → 20348.3207" in map(str, found.facts)
-    assert any(one.startswith("session-affinity/") for one in found.told(Told.EXPLAINED))
-    assert found.told(Told.UNEXPLAINED) == ()
-    assert found.told(Told.PREDICTED)
+    assert any(one.startswith("session-affinity/") for one in found.ids(Attribution.EXPLAINED))
+    assert found.ids(Attribution.UNEXPLAINED) == ()
+    assert found.ids(Attribution.PREDICTED)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_what_could_not_be_told_is_no_forecast() -> None:
     found = fulfilment(forecast, difference(before, after), after)
     undecided = {name for one in forecast.undecided for name in one.checks}
     assert {one.id for one in found.changes} <= undecided
-    assert {one.told for one in found.changes} == {Told.EXPLAINED}
+    assert {one.attribution for one in found.changes} == {Attribution.EXPLAINED}
     assert found.missed == ()
 
 
@@ -152,7 +152,7 @@ def test_a_check_that_was_not_judged_shows_nothing() -> None:
 
     found = came(with_check(quiet_run(FACTS), SEEN, blind))
     assert missed(found).why == "it was not judged: its node went away"
-    assert found.told(Told.NOT_JUDGED) == (SEEN,)
+    assert found.ids(Attribution.NOT_JUDGED) == (SEEN,)
 
 
 def test_a_check_that_is_gone_shows_nothing() -> None:
@@ -160,7 +160,7 @@ def test_a_check_that_is_gone_shows_nothing() -> None:
     found = came(with_check(quiet_run(FACTS), SEEN, lambda one: None))
     one = missed(found)
     assert (one.seen, one.why) == ("no such check", "the later run did not plan it")
-    assert found.told(Told.UNEXPLAINED) == (SEEN,)
+    assert found.ids(Attribution.UNEXPLAINED) == (SEEN,)
 
 
 def test_checks_that_were_to_come_and_to_go_are_looked_for() -> None:
@@ -194,7 +194,7 @@ def test_a_check_that_is_skipped_has_gone() -> None:
     there = replace(after, checks=(*after.checks, skip))
     found = fulfilment(forecast, difference(before, there), there)
     assert found.missed == ()
-    assert goes in found.told(Told.PREDICTED)
+    assert goes in found.ids(Attribution.PREDICTED)
 
 
 def test_members_decided_by_something_else_are_named() -> None:

@@ -8,7 +8,7 @@ from nettests.compare import Difference, difference
 from nettests.compare.limitations import Moved
 from nettests.forecast import Forecast, Fulfilment, changed, fulfilment, read_change
 from nettests.forecast.forecast import UNCHANGED, Coming
-from nettests.forecast.fulfilment import Told
+from nettests.forecast.fulfilment import Attribution
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
 from tests.compare.runs import quiet_run
@@ -46,7 +46,7 @@ def test_an_upgrade_that_does_as_documented_comes_true(profile: str, to: tuple[s
     forecast, found, came = acted_out(cluster_facts(profile), *to)
     assert len(forecast.changes) > 5
     assert came.missed == ()
-    assert {one.told for one in came.changes} == {Told.PREDICTED}
+    assert {one.attribution for one in came.changes} == {Attribution.PREDICTED}
     assert len(came.changes) == len(forecast.changes) + len(forecast.comes) + len(forecast.goes)
     assert came.observed == len(came.changes)
     assert (came.facts, came.warnings, found.unexplained) == ((), (), ())
@@ -59,7 +59,7 @@ def test_a_forecast_is_the_difference_of_the_profiles_themselves() -> None:
     forecast = forecast_of(OLD, *TO_NEW, of=found.before.run.run_id)
     came = fulfilment(forecast, found, after)
     assert (came.missed, came.facts) == ((), ())
-    assert {one.told for one in came.changes} == {Told.PREDICTED}
+    assert {one.attribution for one in came.changes} == {Attribution.PREDICTED}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -176,7 +176,7 @@ def test_every_profile_is_forecast_with_the_version_of_every_other() -> None:
     for old, new in permutations(PROFILES, 2):
         version = cluster_facts(new).server_version
         _, _, came = acted_out(cluster_facts(old), f"kubernetes={version}")
-        told = {one.told for one in came.changes} - {Told.PREDICTED}
+        told = {one.attribution for one in came.changes} - {Attribution.PREDICTED}
         if came.missed or told:
             odd[old, new] = (came.missed[:2], told)
     assert odd == {}

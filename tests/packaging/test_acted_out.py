@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scripts import nights, upgrade
-from scripts.nights import SWINGS, TIMES, Told
+from scripts.nights import SWINGS, TIMES, HistoryTurn
 from scripts.upgrade import STEPS, Compared
 
 FINE: dict[str, Any] = {
@@ -104,7 +104,7 @@ def test_the_steps_are_those_of_the_issue() -> None:
     assert [one.name for one in STEPS] == ["windows", "dsr", "vxlan", "kubernetes"]
 
 
-LOST_ROUTE = Told(
+LOST_ROUTE = HistoryTurn(
     state="red",
     first_bad=11,
     flows=frozenset({"pod-to-pod-ip"}),
@@ -149,7 +149,7 @@ def test_both_changes_and_the_flaky_path_are_all_that_is_missing() -> None:
     ],
 )  # fmt: skip
 def test_what_a_history_does_not_tell_or_tells_besides_is_said(
-    turns: Sequence[Told], said: str
+    turns: Sequence[HistoryTurn], said: str
 ) -> None:
     """Another night, another path, another reason: each is named."""
     assert any(said in line for line in nights.missing(turns))

@@ -83,6 +83,6 @@ def reason() -> str | None:
 
 
 if __name__ == "__main__":
-    found = reason()
-    sys.stdout.write(found or "")
-    sys.exit(1 if found else 0)
+    problem = reason()
+    sys.stdout.write(problem or "")
+    sys.exit(1 if problem else 0)
