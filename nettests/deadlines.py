@@ -10,6 +10,7 @@ import io
 import math
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,25 @@ class Patience:
 
     until: float = math.inf
     """By ``time.monotonic``."""
+    _read: socket.socket | None = None
+    """Whose answer is read now, or was last."""
+    _over: bool = False
+
+    def reads(self, sock: socket.socket) -> None:
+        """Say whose answer is read from now on."""
+        self._read = sock
+        if self._over:
+            self.give_up()
+
+    def renew(self) -> None:
+        """Let answers be read again, whatever was given up before."""
+        self._over = False
+
+    def give_up(self) -> None:
+        """End what is read now, and what would be: whoever reads it, in another thread, is told that it was cut."""
+        self._over = True
+        if self._read is not None:
+            cut(self._read)
 
     def begin(self, seconds: float) -> None:
         """Give the next answer ``seconds``, from now to its last byte."""
@@ -37,6 +57,13 @@ class Patience:
         if left <= 0:
             raise TimeoutError("it did not end by its deadline")
         return left
+
+
+def cut(sock: socket.socket) -> None:
+    """Shut a socket down under whoever reads it, without a last word, which TLS would wait for."""
+    below = getattr(sock, "socket", sock)  # TLS within TLS, to a proxy, is none itself
+    with suppress(OSError):
+        socket.socket.shutdown(below, socket.SHUT_RDWR)
 
 
 def timely(manager: urllib3.PoolManager, patience: Patience) -> None:
@@ -58,6 +85,7 @@ def timely_connection(connection: Any, patience: Patience) -> Any:
     class Answer(http.client.HTTPResponse):
         def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
             super().__init__(sock, *arguments, **options)
+            patience.reads(sock)
             self.fp = io.BufferedReader(_Timely(self.fp.detach(), sock, patience))
 
     return type(connection.__name__, (connection,), {"response_class": Answer})

@@ -4,6 +4,7 @@ Used for everything in a run's folder. The mode is set whatever the umask is; an
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -35,9 +36,16 @@ def open_file(path: Path, mode: Literal["wb", "ab"]) -> BinaryIO:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file for the owner alone."""
+    """Write a file for the owner alone; none is left of which a part could not be written."""
     with open_file(path, "wb") as file:
-        file.write(data)
+        try:
+            file.write(data)
+            file.flush()
+        except OSError:
+            with suppress(OSError):
+                if path.is_file():  # and no device
+                    path.unlink()
+            raise
 
 
 def write_text(path: Path, text: str) -> None:

@@ -38,6 +38,19 @@ def test_nodeport_from_other_node() -> None:
 
 
 @flow(
+    "nodeport-at-empty-node",
+    source=VantageKind.POD,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.EMPTY_NODES,
+    protocols=(Protocol.TCP,),
+    facts=("nodeport-needs-local-pod",),
+    sources=(NODEPORT,),
+)
+def test_nodeport_at_empty_node() -> None:
+    """A pod reaches a NodePort at the address of a Windows node on which no Pod of its network runs."""
+
+
+@flow(
     "nodeport-from-external",
     source=VantageKind.EXTERNAL,
     target=TargetKind.NODEPORT,

@@ -12,7 +12,7 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-from nettests.plan import Matrix, flow
+from nettests.plan import Matrix, ServiceSettings, flow
 
 NETWORK_MODEL = Source(
     document="Kubernetes documentation, Services, Load Balancing, and Networking",
@@ -22,6 +22,16 @@ MODES = Source(document="Kubernetes documentation, Networking on Windows", secti
 DSR = Source(
     document="Kubernetes documentation, Networking on Windows",
     section="Load balancing and Services",
+)
+PRESERVED = Source(
+    document="Kubernetes documentation 1.21, Intro to Windows support in Kubernetes",
+    section="Supported Functionality and Limitations",
+    address="https://github.com/kubernetes/website/blob/release-1.21/content/en/docs/setup/production-environment/windows/intro-windows-in-kubernetes.md",
+)
+VSPHERE = Source(
+    document="Microsoft, Troubleshooting Kubernetes: common problems",
+    section="Pod-to-pod connectivity between hosts is broken on my Kubernetes cluster running on vSphere",
+    address="https://learn.microsoft.com/virtualization/windowscontainers/kubernetes/common-problems",
 )
 DRIVERS = Source(
     document="Microsoft, Windows container network drivers",
@@ -40,8 +50,13 @@ DRIVERS = Source(
     source_seen=SourceSeen.CLIENT_POD,
     check_class=CheckClass.PACKETS,
     alike="pod-to-pod-ip",
-    facts=("flow-pod-pod-ip-cross-node", "cni-l2bridge-model", "cni-overlay-model"),
-    sources=(NETWORK_MODEL, MODES, DRIVERS),
+    facts=(
+        "flow-pod-pod-ip-cross-node",
+        "cni-l2bridge-model",
+        "cni-overlay-model",
+        "flow-vsphere-4789",
+    ),
+    sources=(NETWORK_MODEL, MODES, DRIVERS, VSPHERE),
 )
 def test_witnessed_pod_to_pod() -> None:
     """Between pods of two nodes, the wire shows the source that the server saw, and the configured encapsulation."""
@@ -79,3 +94,20 @@ def test_witnessed_service() -> None:
 )
 def test_witnessed_outbound_nat() -> None:
     """A Windows pod's packets leave its node with the address that a server outside the cluster sees."""
+
+
+@flow(
+    "witnessed-preserve-destination",
+    source=VantageKind.POD,
+    target=TargetKind.LOADBALANCER,
+    matrix=Matrix.NEAREST,
+    protocols=(Protocol.TCP,),
+    question=Question.WITNESS,
+    service=ServiceSettings(label="lb-preserve", type="LoadBalancer", preserve_destination=True),
+    check_class=CheckClass.PACKETS,
+    alike="loadbalancer-preserve-destination",
+    facts=("preserve-dest-annotation", "preserve-dest-client-ip"),
+    sources=(PRESERVED, DSR),
+)
+def test_witnessed_preserve_destination() -> None:
+    """With the annotation preserve-destination, packets reach a backend that cannot answer them as the client sent them."""

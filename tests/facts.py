@@ -37,6 +37,8 @@ class Shape:
     of_each: int = 1
     """How many nodes each of ``builds`` has."""
     linux: int = 2
+    empty: bool = False
+    """Whether a third Windows node is cordoned and holds no Pod of its network."""
     plugin: str = "flannel"
     driver: str = "l2bridge"
     mode: str = "kernelspace"
@@ -130,7 +132,7 @@ PROFILES = {
         platform="eks",
     ),
     "hns-ipam-l2bridge": Shape(
-        kubernetes="1.33.5", plugin="sdnbridge", backend="routes", build="20348.3207"
+        kubernetes="1.33.5", plugin="sdnbridge", backend="routes", build="20348.3207", empty=True
     ),
     "ovn-hybrid-overlay": Shape(
         kubernetes="1.33.5",
@@ -174,6 +176,9 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
     nodes = [_linux(version, member) for member in range(1, shape.linux + 1)]
     if shape.build:
         nodes += [_windows(version, shape, shape.build, 1, member) for member in (1, 2)]
+    if shape.build and shape.empty:
+        third = _windows(version, shape, shape.build, 1, 3)
+        nodes.append(replace(third, schedulable=False, empty=known(value=True, origin=ORIGIN)))
     nodes += [
         _windows(version, shape, build, pool, member)
         for pool, build in enumerate(shape.builds, 1)

@@ -8,6 +8,7 @@ import pytest
 
 from nettests.private import make_folder, write_text
 from nettests.session.journal import Journal
+from tests.full_disk import room
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o277])
@@ -36,3 +37,14 @@ def test_folders_and_files_are_the_owners_alone(tmp_path: Path) -> None:
     assert len(found) == 6
     for path, mode in found.items():
         assert mode == (0o600 if path.suffix else 0o700), path
+
+
+def test_a_file_that_does_not_fit_is_not_left_in_part(tmp_path: Path) -> None:
+    """Half a document would be taken for one; a file that cannot be opened is not ours to remove."""
+    half, kept = tmp_path / "report.html", tmp_path / "kept"
+    with room(100), pytest.raises(OSError, match="File too large"):
+        write_text(half, "x" * 200)
+    kept.mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_text(kept, "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]

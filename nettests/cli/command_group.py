@@ -13,6 +13,7 @@ from nettests import terminal
 from nettests.errors import NettestsError
 from nettests.model.exit_code import ExitCode, of_error
 from nettests.model.visible import as_paragraph
+from nettests.session.signals import ending_signals
 
 
 class Commands(click.Group):
@@ -52,9 +53,13 @@ class Commands(click.Group):
             raise _harmless(error)  # noqa: B904 - the same error
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an expected error ends it with its exit code, Ctrl-C with pytest's."""
+        """Run the command; an expected error ends it with its exit code, Ctrl-C with pytest's.
+
+        SIGTERM and SIGHUP do what Ctrl-C does: what a command has created is removed, whoever ends it.
+        """
         try:
-            return super().invoke(ctx)
+            with ending_signals():
+                return super().invoke(ctx)
         except click.ClickException as error:
             raise _harmless(error)  # noqa: B904 - the same error
         except NettestsError as error:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from nettests.plugin.lab import COMMAND
+from nettests.session.signals import ENDING
 
 
 @click.command(
@@ -26,13 +27,15 @@ def lab(*, arguments: tuple[str, ...]) -> None:
 def carried_out(words: Sequence[str]) -> int:
     """Run a program to its end and return its exit code.
 
-    SIGTERM is passed on. An interrupt at the terminal reaches the program too: this process waits until it has cleaned up.
+    SIGTERM and SIGHUP are passed on as SIGTERM. An interrupt at the terminal reaches the program too: this process waits until it has cleaned up.
     """
     with subprocess.Popen(words) as program:
         former = {
-            signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: program.terminate()),
-            signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
+            number: signal.signal(number, lambda *_: program.terminate())
+            for number in ENDING
+            if signal.getsignal(number) is not signal.SIG_IGN
         }
+        former[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
         try:
             return program.wait()
         finally:

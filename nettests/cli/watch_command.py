@@ -6,6 +6,7 @@ Arguments and output only: ``session.rounds`` runs the rounds; the documents are
 import sys
 from collections import Counter
 from collections.abc import Collection
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from nettests.judge.exit_status import of_watch
 from nettests.model.journal_records import Limitations, Round
 from nettests.model.words import CheckClass, Verdict
 from nettests.plan import load
-from nettests.plugin.documents import write_documents
+from nettests.plugin.documents import end_documents
 from nettests.plugin.notifications import Notifications, notifications_of
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.terminal_summary import show
@@ -41,7 +42,6 @@ from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
 from nettests.session.rounds import Rounds, Schedule
 from nettests.session.run_options import RunOptions
-from nettests.session.signals import ending_signals
 from nettests.session.webhook import without_address
 
 SLICE_SECONDS = 0.5
@@ -92,7 +92,7 @@ def watch(
     Exit code: that of `nettests run`, over all rounds; also 6 if more rounds were lost than judged, or if a check was
     unknown in more rounds than it was judged.
     """
-    with common.cluster() as options, ending_signals():
+    with common.cluster() as options:
         require_writable(report_dir)
         notifications = notifications_of(metrics, webhook)
         argv = without_address(sys.argv[1:])
@@ -120,7 +120,8 @@ def _watched(
         rounds = Rounds(
             prepared, schedule, reporter.progress, lambda finished: _tell(reporter, finished)
         )
-        return _carry_out(rounds, chosen, reporter, notifications)
+        with closing(rounds):
+            return _carry_out(rounds, chosen, reporter, notifications)
 
 
 def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
@@ -185,9 +186,14 @@ def _carry_out(
             exit_code=code, counts={verdict.value: counted[verdict.value] for verdict in Verdict}
         )
     finally:
-        results = write_documents(rounds.directory)
-        show(reporter, results, rounds.directory)
+        ended = end_documents(rounds.journal)
+        reporter.still()
+        if ended.results is not None:
+            show(reporter, ended.results, rounds.directory)
+        if ended.problem:
+            reporter.paragraph(ended.problem, style="bold red")
         if rounds.holding.left_behind:
             terminal.paragraph(f"left behind: {rounds.holding.left_behind}", err=True)
-        notifications.send(results, rounds.directory, reporter.paragraph)
-    return code
+        if ended.results is not None:
+            notifications.send(ended.results, rounds.directory, reporter.paragraph)
+    return ended.exit_code(code)

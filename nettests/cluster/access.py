@@ -18,7 +18,15 @@ from nettests.cluster.connection import BACKGROUND, ApiError, Connection
 from nettests.cluster.converse import converse
 from nettests.cluster.endpoints import wait_for_endpoints
 from nettests.cluster.execute import Exec
-from nettests.cluster.follow import delete_pod, follow_pod, follow_pods, log_of, wait_gone
+from nettests.cluster.failures import ClosedError
+from nettests.cluster.follow import (
+    delete_pod,
+    follow_end,
+    follow_pod,
+    follow_pods,
+    log_of,
+    wait_gone,
+)
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.port_forward import PortForward
 from nettests.cluster.standing_pods import standing_pods
@@ -49,6 +57,8 @@ class Access:
     """The owner of created objects; without it nothing can be created."""
     created: CreatedObjects = field(default_factory=CreatedObjects)
     """The created objects, to remove at the end of the run."""
+    ended: threading.Event = field(default_factory=threading.Event)
+    """Its clean-up has begun: what checks still want to create would be left, in a namespace of others."""
     _slots: dict[str, Slots] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -56,6 +66,8 @@ class Access:
         """Create an object with the run's marks and return it as stored."""
         if self.ownership is None:
             raise ValueError("objects are created by a run, which marks them")
+        if self.ended.is_set():
+            raise ClosedError("the run is over: nothing is created any more")
         self.created.call(item)
         stored = create(self.connection, self.ownership.marked(item))
         self.created.take(stored, item)
@@ -161,10 +173,10 @@ class Access:
         """Return the events of a pod, or of its controller; none if they cannot be read."""
         return events_of(self.connection, namespace, pod)
 
-    def log_of(self, namespace: str, pod: str, container: str) -> str:
-        """Return a container's log."""
+    def log_of(self, namespace: str, pod: str, container: str, *, timed: bool = False) -> str:
+        """Return a container's log; ``timed`` begins each line with its node's time."""
         with _as_channel():
-            return log_of(self.connection, namespace, pod, container)
+            return log_of(self.connection, namespace, pod, container, timed=timed)
 
     def delete_pod(self, namespace: str, name: str) -> None:
         """Delete a pod by its own grace period; what fails is left to the end of the run."""
@@ -178,6 +190,13 @@ class Access:
         """Wait until a pod is gone, or the one with ``uid``; return whether it is."""
         with _as_channel():
             return wait_gone(self.connection, namespace, name, seconds=seconds, uid=uid)
+
+    def follow_end(
+        self, namespace: str, name: str, *, seconds: float
+    ) -> tuple[Object | None, bool]:
+        """Return a pod as it was last seen, which may be never, and whether it is gone."""
+        with _as_channel():
+            return follow_end(self.connection, namespace, name, seconds=seconds)
 
     def pod_proxy(self, namespace: str, pod: str, port: int) -> HttpChannel:
         """Return the API server's proxy to a pod."""

@@ -33,6 +33,7 @@ from nettests.cluster.failures import (
 from nettests.cluster.kubeconfig import Chosen
 from nettests.cluster.sent import Sent, kind_of
 from nettests.cluster.tries import UNAUTHORIZED, Credentials, Tries
+from nettests.cluster.under_way import UnderWay
 from nettests.deadlines import came_too_slowly
 from nettests.errors import ClusterError
 from nettests.model import limits
@@ -89,7 +90,7 @@ class Connection:
         self.sent = Sent()
         """Requests and handshakes of streams, tries and watches included."""
         self._idle: list[Client] = []
-        self._closed = threading.Event()
+        self.under_way = UnderWay()
         self._lock = threading.Lock()
         self._slots = for_requests(self.bounds)
         self._credentials = Credentials(chosen)
@@ -102,26 +103,26 @@ class Connection:
     @contextmanager
     def borrowed(self) -> Iterator[Client]:
         """Lend a client to one thread; an idle one keeps its connection alive. ``ClosedError`` once all are closed."""
-        if self._closed.is_set():
+        if self.under_way.over.is_set():
             raise ClosedError(f"the connection to {self.server} was closed: the run is over")
         with self._lock:
-            lent = self._idle.pop() if self._idle else None
-        if lent is None:
-            lent = Client(self._configuration)
+            idle = self._idle.pop() if self._idle else None
+        lent = idle or Client(self._configuration)
+        lent.patience.renew()
         try:
-            yield lent
+            with self.under_way.cutting(lent.patience.give_up):
+                yield lent
         finally:
             with self._lock:
-                if not self._closed.is_set():
+                if kept := not self.under_way.over.is_set():
                     self._idle.append(lent)
-                    lent = None
-            if lent is not None:
+            if not kept:
                 lent.close()
 
     def close(self) -> None:
-        """Close every connection, busy ones when they end, and open no new one. May be called twice."""
+        """Close every connection, begin no other, and cut what is under way. May be called twice."""
+        self.under_way.end()
         with self._lock:
-            self._closed.set()
             idle, self._idle = self._idle, []
         for lent in idle:
             lent.close()
@@ -235,7 +236,7 @@ class Connection:
 
     def tries(self, until: float = math.inf) -> Tries:
         """Return the tries of a request, or of a handshake; none begins after ``until``."""
-        return Tries(self.timing, self._credentials, self._random, self._closed, until)
+        return Tries(self.timing, self._credentials, self._random, self.under_way, until)
 
     def send(
         self,

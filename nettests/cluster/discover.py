@@ -11,6 +11,7 @@ from nettests.cluster.connection import Connection
 from nettests.cluster.fleet import scope_of
 from nettests.cluster.snapshot import (
     KUBERNETES,
+    PODS,
     RUNTIME_CLASSES,
     SERVICE_CIDRS,
     Object,
@@ -167,8 +168,19 @@ def _node(
         hostname=nodes.hostname_of(node),
         left_out=nodes.left_out(node, profile),
         firewall=_firewall(os, profile),
+        empty=_empty(name, snapshot),
         zone=nodes.zone_of(node),
     )
+
+
+def _empty(name: str, snapshot: Snapshot) -> Fact[bool]:
+    """Return whether a cordoned Windows node has no Pod but those on its own network."""
+    pods = snapshot.cordoned.get(name)
+    if pods is None:
+        why = snapshot.reasons.get(f"{PODS}/{name}")
+        return unknown(why or "only of cordoned Windows nodes it is read")
+    names = sorted(nodes.of_own_network(pods))
+    return known(not names, f"Pods with addresses of their own: {', '.join(names) or 'none'}")
 
 
 def _firewall(os: OS, profile: ClusterProfile) -> Fact[bool]:

@@ -31,8 +31,10 @@ def follow_pod(
 ) -> Object:
     """Return the pod once it is ``settled``, or after ``seconds``, or after ``stuck`` seconds in a stuck state.
 
-    ``ClusterError`` if the pod never appeared, or is deleted: an interrupted run removes it.
+    ``ClusterError`` if the pod does not appear within ``stuck``, as one whose controller is refused it, or is deleted: an
+    interrupted run removes it.
     """
+    began = time.monotonic()
     stuck_since: float | None = None
     last: Object | None = None
     pod_states = _states_of(
@@ -40,8 +42,10 @@ def follow_pod(
     )
     for pod in pod_states:
         if pod is None:
-            if last is None:
+            if last is None and time.monotonic() - began < stuck:
                 continue
+            if last is None:
+                break
             raise ClusterError(f"pod {name} was deleted while it was followed")
         last = pod
         if settled(pod):
@@ -108,6 +112,21 @@ def wait_gone(
     return any(pod is None or (uid and pod["metadata"]["uid"] != uid) for pod in pod_states)
 
 
+def follow_end(
+    connection: Connection, namespace: str, name: str, *, seconds: float
+) -> tuple[Object | None, bool]:
+    """Return a pod as it was last seen, which may be never, and whether it is gone after ``seconds``.
+
+    A kubelet writes how the containers ended before it removes their pod, so that the last state tells it.
+    """
+    last: Object | None = None
+    for pod in _states_of(connection, namespace, name, seconds=seconds):
+        if pod is None:
+            return last, True
+        last = pod
+    return last, False
+
+
 def _states_of(
     connection: Connection,
     namespace: str,
@@ -129,9 +148,12 @@ def _states_of(
     return (pods.get(name) for pods in listings)
 
 
-def log_of(connection: Connection, namespace: str, pod: str, container: str) -> str:
-    """Return a container's log so far."""
-    return connection.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log", container=container)
+def log_of(
+    connection: Connection, namespace: str, pod: str, container: str, *, timed: bool = False
+) -> str:
+    """Return a container's log, so far; ``timed`` begins each line with its node's time."""
+    query = {"container": container, **({"timestamps": "true"} if timed else {})}
+    return connection.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log", **query)
 
 
 def delete_pod(connection: Connection, namespace: str, name: str) -> None:

@@ -92,6 +92,8 @@ class BoundedConnection(ClientConnection):
 
     def __init__(self, sock: socket.socket, protocol: ClientProtocol, **options: Any) -> None:
         self.meter = Meter()
+        self.below = sock
+        """What it is read from."""
         sock.settimeout(FRAME_SECONDS)
         below = TlsSocket(sock, FRAME_SECONDS) if isinstance(sock, ssl.SSLSocket) else sock
         metered = cast("socket.socket", _MeteredSocket(below, protocol, self.meter))

@@ -50,7 +50,9 @@ def open_stream(
 
     def handshake() -> Stream:
         left = min(seconds, until - time.monotonic())
-        return _open(connection.handshake(path, query), most, left)
+        stream = _open(connection.handshake(path, query), most, left)
+        stream.closing.enter_context(connection.under_way.cutting(stream.cut))
+        return stream
 
     return opened(connection, handshake, until)
 

@@ -5,13 +5,13 @@ reported. ``leftovers`` decides what that means for the namespace.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.served import Catalogue, Served
+from nettests.cluster.threads import threads
 from nettests.cluster.tries import UNAUTHORIZED
 from nettests.model.workload import Workload
 
@@ -53,7 +53,7 @@ def look_inside(
 ) -> Inside:
     """List every kind in a namespace, and separate the run's objects, by its marks, from others."""
     kinds = [kind for kind in catalogue.kinds if kind.resource not in RECORDS]
-    with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
+    with threads(connection, "inside") as pool:
         answers = list(pool.map(lambda kind: _list(connection, kind, namespace), kinds))
     listed, unseen = [], list(catalogue.unread)
     for kind, answer in zip(kinds, answers, strict=True):

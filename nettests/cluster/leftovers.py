@@ -7,7 +7,6 @@ has to be trusted. Every namespace is listed by every kind that the API serves, 
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -19,6 +18,7 @@ from nettests.cluster.inside import look_inside, owned
 from nettests.cluster.lease import holder_of, is_renewed, read_lease
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.served import namespaced_kinds
+from nettests.cluster.threads import threads
 from nettests.errors import ClusterError
 from nettests.model.labels import KEPT
 
@@ -119,7 +119,7 @@ def find(
     foreign = [
         leftover for leftover in _foreign(connection, namespaces) if leftover.namespace not in names
     ]
-    with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
+    with threads(connection, "leftovers") as pool:
         leftovers = list(
             pool.map(
                 lambda leftover: _judged(connection, leftover, seconds if watch else 0),

@@ -19,6 +19,8 @@ LOOK_SECONDS = 5.0
 """Length of one watch: unchanged states are yielded again at this interval."""
 PAUSE_SECONDS = 0.5
 """Pause before the next request if the last one brought nothing: it failed, or ended at once."""
+GONE_SECONDS = 120.0
+"""An API server that answers nothing, or server errors alone, for so long is waited for no longer: one that restarts is back by then."""
 FINAL = frozenset({401, 403, 404})
 """Statuses that waiting does not change."""
 EXPIRED = 410
@@ -39,19 +41,21 @@ def states(
     a request for following one object that was just created.
 
     Ends after ``seconds``, whatever the API does in between; ``ApiError`` for an answer in ``FINAL``, ``ClosedError``
-    once the connection is closed.
+    once the connection is closed, ``ClusterError`` where the API server is gone for ``GONE_SECONDS``.
     A watch that ended in order is resumed. After one that broke off, was refused or has expired (410), the
     collection is listed again: behind a gateway that cuts every watch the lists still work.
     """
-    deadline = time.monotonic() + seconds
+    heard = time.monotonic()
+    deadline = heard + seconds
     held: dict[str, Object] = {}
     version = ""
     while (left := deadline - time.monotonic()) > 0:
         started = time.monotonic()
         answered = False
         try:
-            if not version:
-                held, version = _listed(connection, path, query) if listed else ({}, "")
+            if not version and listed:
+                held, version = _listed(connection, path, query)
+                heard = time.monotonic()
             if listed:
                 yield held
             listed = True  # from now on the last state is known
@@ -64,17 +68,25 @@ def states(
                     version = _taken(held, event) or version
                     answered = True
                     yield held
+            heard = time.monotonic()
         except ApiError as error:
             if error.status in FINAL:
                 raise
-            version = ""
             answered = error.status == EXPIRED
+            version = _lost(error, heard)
         except ClosedError:
             raise
-        except ClusterError:
-            version = ""
+        except ClusterError as error:
+            version = _lost(error, heard)
         if not answered and time.monotonic() - started < PAUSE_SECONDS:
             time.sleep(max(0.0, min(PAUSE_SECONDS, deadline - time.monotonic())))
+
+
+def _lost(error: ClusterError, heard: float) -> str:
+    """Return no version: the collection is to be listed again; raise where it has long been so."""
+    if time.monotonic() - heard >= GONE_SECONDS:
+        raise error
+    return ""
 
 
 def _listed(

@@ -5,7 +5,7 @@ upgrade does not change (``windows-1``); the cluster profile can pin it.
 """
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -168,6 +168,16 @@ def ready(node: Object) -> bool:
 def schedulable(node: Object) -> bool:
     """Whether the node is not cordoned."""
     return not node.get("spec", {}).get("unschedulable", False)
+
+
+def of_own_network(pods: Iterable[Object]) -> Iterator[str]:
+    """Yield the names of Pods that hold an address of their own: not on their node's network, and not ended."""
+    for pod in pods:
+        spec = pod.get("spec", {})
+        options = (spec.get("securityContext") or {}).get("windowsOptions") or {}
+        on_host = spec.get("hostNetwork") or options.get("hostProcess")
+        if not on_host and pod.get("status", {}).get("phase") not in {"Succeeded", "Failed"}:
+            yield f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
 def left_out(node: Object, profile: ClusterProfile) -> str:

@@ -7,10 +7,10 @@ left out.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.threads import threads
 from nettests.model.permission import EVERYWHERE, Permission
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -32,7 +32,7 @@ def denied(
     beforehand: then the permissions have to hold in all namespaces.
     """
     here = [permission.within(namespace) for permission in wanted]
-    with ThreadPoolExecutor(connection.bounds.requests_open, "review") as pool:
+    with threads(connection, "review") as pool:
         rules: Rules = {NOWHERE: _rules(connection, NOWHERE)} if len(here) > FEW else {}
         places = sorted(
             {_place(permission) for permission in here if not covered(permission, rules)}

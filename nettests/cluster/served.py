@@ -5,11 +5,11 @@ lists the objects.
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.threads import threads
 from nettests.cluster.tries import UNAUTHORIZED
 
 Object = dict[str, Any]
@@ -57,7 +57,7 @@ def namespaced_kinds(connection: Connection) -> Catalogue:
     """
     groups, why = _groups(connection)
     prefixes = ["/api/v1", *(f"/apis/{name}" for group in groups for name in _versions(group))]
-    with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
+    with threads(connection, "kinds") as pool:
         answers = list(pool.map(lambda prefix: _resources(connection, prefix), prefixes))
     kinds: dict[str, Served] = {}
     unread = [why] if why else []

@@ -4,17 +4,19 @@ The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispens
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.cluster import cni, permissions, plugin_settings
+from nettests.cluster import cni, nodes, permissions, plugin_settings
 from nettests.cluster.connecting import server_version
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.threads import threads
 from nettests.errors import ClusterError
 from nettests.model import permission
 from nettests.model.permission import CONFIG_MAPS, FLANNEL_CONFIG_MAPS, reviewed
 from nettests.model.versions import KubernetesVersion
+from nettests.model.words import OS
 
 Object = dict[str, Any]
 DAEMON_SETS = "/apis/apps/v1/daemonsets"
@@ -22,6 +24,9 @@ DNS_SERVICES = "/api/v1/namespaces/kube-system/services"
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
+PODS = "/api/v1/pods"
+CORDONED = 4
+"""The Pods of so many cordoned Windows nodes are listed: one of them is enough for what is tested there."""
 LOG_BYTES = 65_536
 """A component logs its flags first: no more of a log is needed."""
 
@@ -43,6 +48,8 @@ class Snapshot:
     proxy_pods: Mapping[str, Object] = field(default_factory=dict)
     proxy_logs: Mapping[str, str] = field(default_factory=dict)
     """Both by node name."""
+    cordoned: Mapping[str, Sequence[Object]] = field(default_factory=dict)
+    """The Pods of cordoned Windows nodes by node name, as far as they may be listed."""
     runtime_classes: Sequence[Object] = ()
     service_cidrs: Sequence[Object] = ()
     denied: tuple[str, ...] = ()
@@ -55,7 +62,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
     """Fetch the objects that facts are read from, concurrently; only nodes are indispensable."""
     version, git_version = server_version(connection)
     reasons: dict[str, str] = {}
-    with ThreadPoolExecutor(connection.bounds.requests_open, "discover") as pool:
+    with threads(connection, "discover") as pool:
         every_node = pool.submit(_nodes, connection)
         of_all = _config_maps(pool, connection, (*CONFIG_MAPS, *FLANNEL_CONFIG_MAPS), reasons)
         daemon_sets = pool.submit(_listed, connection, DAEMON_SETS, reasons)
@@ -86,6 +93,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
             system_pods=by_space["kube-system"],
             proxy_pods=pods,
             proxy_logs=logs.result(),
+            cordoned=_on_cordoned(pool, connection, every_node.result(), reasons),
             runtime_classes=classes.result(),
             service_cidrs=cidrs.result() if cidrs is not None else (),
             denied=denied.result(),
@@ -171,6 +179,30 @@ def _system_pods(
     }
 
 
+def _on_cordoned(
+    pool: Executor, connection: Connection, every_node: Sequence[Object], reasons: dict[str, str]
+) -> dict[str, list[Object]]:
+    """Return the Pods of a few Windows nodes that are Ready and cordoned; a list that is refused leaves its node out."""
+    names = [
+        nodes.name_of(node)
+        for node in every_node
+        if nodes.os_of(node) is OS.WINDOWS and nodes.ready(node) and not nodes.schedulable(node)
+    ]
+    pending = {
+        name: pool.submit(_pods_on, connection, name, reasons) for name in sorted(names)[:CORDONED]
+    }
+    listings = {name: listing.result() for name, listing in pending.items()}
+    return {name: pods for name, pods in listings.items() if pods is not None}
+
+
+def _pods_on(connection: Connection, node: str, reasons: dict[str, str]) -> list[Object] | None:
+    try:
+        return connection.items(PODS, fieldSelector=f"spec.nodeName={node}")
+    except ApiError as error:
+        reasons[f"{PODS}/{node}"] = error.message
+        return None
+
+
 def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
     """Return kube-proxy's running Pod by node: of DaemonSets, and static ones of kube-system."""
     by_node: dict[str, Object] = {}
@@ -199,5 +231,5 @@ def _logs(
             return node, ""
         return node, text
 
-    with ThreadPoolExecutor(connection.bounds.requests_open, "logs") as pool:
+    with threads(connection, "logs") as pool:
         return dict(pool.map(read, sorted(pods.items())))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from websockets.exceptions import ConnectionClosed, PayloadTooBig
 
 from nettests.cluster.frames import BoundedConnection, RefusedError
+from nettests.deadlines import cut
 from nettests.model.limits import spelled
 
 SUBPROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
@@ -66,6 +67,10 @@ class Stream:
             self.connection.ping()
         except ConnectionClosed as closed:
             raise LostError(_why(closed)) from closed
+
+    def cut(self) -> None:
+        """End it under whoever reads it, in another thread."""
+        cut(self.connection.below)
 
     def close(self) -> None:
         """Close the stream, without waiting for the other side. May be called twice."""

@@ -13,6 +13,7 @@ import urllib3
 
 from nettests.cluster.failures import RETRIED
 from nettests.cluster.kubeconfig import Chosen
+from nettests.cluster.under_way import UnderWay
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 
@@ -87,7 +88,7 @@ class Credentials:
 class Tries:
     """The tries of one request: ``begin`` each, report the status with ``heard``, and check whether to try ``again``.
 
-    None begins after ``until``, by ``time.monotonic``, nor once the connection is ``closed``.
+    None begins after ``until``, by ``time.monotonic``, nor after what the connection as a whole allows.
     """
 
     def __init__(
@@ -95,10 +96,10 @@ class Tries:
         timing: Timing,
         credentials: Credentials,
         dice: random.Random,
-        closed: threading.Event,
+        under_way: UnderWay,
         until: float = math.inf,
     ) -> None:
-        self._closed = closed
+        self._under_way = under_way
         self._until = until
         self._timing = timing
         self._credentials = credentials
@@ -112,7 +113,12 @@ class Tries:
         self._token = self._credentials.token
 
     def heard(self, status: int) -> None:
-        """Note the status of an answer: most of them show that the API server accepted the token."""
+        """Note the status of an answer: most of them show that the API server accepted the token.
+
+        A server error may come from a gateway whose API server is gone.
+        """
+        if status < 500:
+            self._under_way.heard()
         if status < 500 and status not in {UNAUTHORIZED, TOO_MANY}:
             self._credentials.accept(self._token)
 
@@ -152,10 +158,10 @@ class Tries:
             with suppress(urllib3.exceptions.InvalidHeader):  # seconds or a date
                 delay = min(longest, urllib3.Retry().parse_retry_after(retry_after))
         delay *= 0.5 + self._dice.random() / 2
-        if time.monotonic() + delay > self._until:
+        if time.monotonic() + delay > min(self._until, self._under_way.until):
             return False
         return self._slept(delay)
 
     def _slept(self, seconds: float) -> bool:
         """Wait; return whether the connection is still open."""
-        return not self._closed.wait(seconds)
+        return not self._under_way.over.wait(seconds)

@@ -7,7 +7,7 @@ output is dropped.
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -16,6 +16,7 @@ from nettests.diagnose.folder import write_below
 from nettests.diagnose.names import safe_name
 from nettests.diagnose.steps import Item, Reader, Step
 from nettests.diagnose.subjects import Subject, Wanted
+from nettests.diagnose.texts import cut_note
 from nettests.errors import NettestsError
 from nettests.model.cluster_profile import DiagnosticsLimits
 
@@ -52,6 +53,17 @@ class Collected:
         return titles
 
 
+@dataclass(slots=True)
+class _Reading:
+    """What a step has brought so far, and whether that is all."""
+
+    items: list[Written] = field(default_factory=list)
+    over: bool = False
+
+
+_Done = dict[Subject, dict[int, _Reading]]
+
+
 @dataclass(slots=True, kw_only=True)
 class Collector:
     """Collects into ``directory``; ``ended`` breaks it off early."""
@@ -71,7 +83,7 @@ class Collector:
         """Collect the subjects; returns when everything is read or the time is over."""
         self._left = self.limits.total_bytes
         steps = {request.subject: list(self.reader.steps(request.subject)) for request in wanted}
-        done: dict[Subject, dict[int, list[Written]]] = {request.subject: {} for request in wanted}
+        done: _Done = {request.subject: {} for request in wanted}
         waiting: queue.SimpleQueue[tuple[Subject, int, Step]] = queue.SimpleQueue()
         # In turns, so that no subject has nothing when the time is over.
         for number in range(max(map(len, steps.values()), default=0)):
@@ -91,49 +103,66 @@ class Collector:
                 items=tuple(
                     item
                     for number, (title, _) in enumerate(steps[request.subject])
-                    for item in done[request.subject].get(number) or [self._not_in_time(title)]
+                    for item in self._brought(title, done[request.subject].get(number))
                 ),
             )
             for request in wanted
         )
 
-    def _wait(self, done: dict[Subject, dict[int, list[Written]]], total: int) -> None:
+    def _wait(self, done: _Done, total: int) -> None:
         deadline = time.monotonic() + self.limits.seconds
         while time.monotonic() < deadline and not self.ended():
             with self._lock:
-                count = sum(map(len, done.values()))
+                count = sum(reading.over for steps in done.values() for reading in steps.values())
             self.on_progress(count, total)
             if count == total:
                 return
             time.sleep(POLL_SECONDS)
 
-    def _not_in_time(self, title: str) -> Written:
+    def _brought(self, title: str, reading: _Reading | None) -> list[Written]:
+        """Return what a step brought; of one that was not over, that the rest is missing."""
+        items = reading.items if reading else []
+        if reading and reading.over:
+            return items
         why = f"not collected: the {self.limits.seconds:g} s for diagnostics were over"
-        return Written(file="", title=title, problem=why)
+        return [*items, Written(file="", title=f"more {title}" if items else title, problem=why)]
 
-    def _work(
-        self,
-        waiting: "queue.SimpleQueue[tuple[Subject, int, Step]]",
-        done: dict[Subject, dict[int, list[Written]]],
-    ) -> None:
+    def _work(self, waiting: "queue.SimpleQueue[tuple[Subject, int, Step]]", done: _Done) -> None:
         while not self._closed:
             try:
                 subject, number, step = waiting.get_nowait()
             except queue.Empty:
                 return
-            written = [self._write(subject, item) for item in _read(step)]
             with self._lock:
-                if not self._closed:
-                    done[subject][number] = written
+                reading = done[subject].setdefault(number, _Reading())
+            self._carry_out(subject, step, reading)
 
-    def _write(self, subject: Subject, item: Item) -> Written:
-        """Write an item, cut to its own bound and to what is left of the whole."""
+    def _carry_out(self, subject: Subject, step: Step, reading: _Reading) -> None:
+        """Write what a step yields as it comes; an item takes the place of an earlier one of its file."""
+        places: dict[str, int] = {}
+        for item in _read(step):
+            place = places.get(item.file) if item.file else None
+            written = self._write(subject, item, None if place is None else reading.items[place])
+            with self._lock:
+                if self._closed:
+                    return
+                if place is None:
+                    places[item.file] = len(reading.items)
+                    reading.items.append(written)
+                else:
+                    reading.items[place] = written
+        with self._lock:
+            reading.over = not self._closed
+
+    def _write(self, subject: Subject, item: Item, before: Written | None) -> Written:
+        """Write an item, cut to its own bound and to what is left of the whole, in the place of the one before if any."""
         if item.problem or not item.file:
             return Written(
                 file="", title=item.title, command_line=item.command_line, problem=item.problem
             )
         data = item.text.encode(errors="replace")
         with self._lock:
+            self._left += before.bytes if before else 0
             room = min(self.limits.item_bytes, self._left)
             if self._closed or room <= 0:
                 why = f"not collected: the diagnostics have reached {self.limits.total_bytes} bytes"
@@ -143,7 +172,8 @@ class Collector:
             cut = len(data) > room
             data = _cut(data, room, at_end=not item.log) if cut else data
             self._left -= len(data)
-            name = self._free_name(subject, safe_name(item.file))
+            name = before.file if before and before.file else ""
+            name = name or self._free_name(subject, safe_name(item.file))
             try:
                 write_below(self.directory, [*subject.folder.split("/"), name], data)
             except OSError as error:
@@ -166,29 +196,18 @@ class Collector:
         return name
 
 
-def _read(step: Step) -> list[Item]:
+def _read(step: Step) -> Iterator[Item]:
     try:
-        return list(step())
+        yield from step()
     except NettestsError as error:
-        return [Item(file="", title="", problem=error.message)]
+        yield Item(file="", title="", problem=error.message)
     except Exception as error:  # noqa: BLE001 - an unexpected object must not cost the other items
-        return [
-            Item(file="", title="", problem=f"nettests failed: {type(error).__name__}: {error}")
-        ]
-
-
-_NOTE = "[cut: "
-
-
-def is_whole(text: str) -> bool:
-    """Whether a file of the diagnostics holds all that was read: what is missing in one that was cut proves nothing."""
-    last = text.rstrip("\n").rpartition("\n")[2]
-    return not (text.startswith(_NOTE) or last.startswith(_NOTE))
+        yield Item(file="", title="", problem=f"nettests failed: {type(error).__name__}: {error}")
 
 
 def _cut(data: bytes, room: int, *, at_end: bool) -> bytes:
     """Return at most ``room`` bytes of ``data`` with a line that says what is missing."""
-    note = f"{_NOTE}{len(data)} bytes were read, at most {room} are kept]\n".encode()
+    note = cut_note(f"{len(data)} bytes were read, at most {room} are kept").encode()
     keep = max(0, room - len(note) - 1)
     kept = data[:keep] if at_end else data[len(data) - keep :]
     text = kept.decode(errors="ignore").encode()

@@ -1,6 +1,7 @@
 """The steps that read one subject: small, and independent of each other.
 
-A step yields items: a file's content, or the reason why there is none. A denied request, a missing tool or a deleted
+A step yields items: a file's content, or the reason why there is none; an item of the same file takes the place of the one
+before it, so that a step which takes long has shown what it had. A denied request, a missing tool or a deleted
 Pod is such a reason, never an error of the run.
 """
 
@@ -9,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nettests.diagnose import inventory
-from nettests.diagnose.inventory import Command
+from nettests.diagnose.inventory import Command, OfPorts
 from nettests.diagnose.subjects import DNS, NODE, POD, SERVICE, Subject
-from nettests.diagnose.texts import as_yaml, event_lines, pod_lines
+from nettests.diagnose.texts import as_yaml, cut_note, event_lines, pod_lines
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.model.facts import ClusterFacts
 from nettests.model.json_text import read_json
@@ -120,7 +121,7 @@ class Reader:
         for command in listed:
             yield command.title, lambda command=command: iter([self._run(name, command)])  # type: ignore[misc]
         if os is OS.WINDOWS:
-            yield "VFP counters", lambda: self._vfp(name)
+            yield "counters, layers and rules of the virtual switch", lambda: self._vfp(name)
 
     def _vfp(self, node: str) -> Iterator[Item]:
         ports = self._run(node, inventory.VFP_PORTS)
@@ -128,18 +129,27 @@ class Reader:
         if ports.problem:
             return
         for port_commands in inventory.of_vfp_ports(ports.text):
-            outputs = [
-                self._run(node, Command(file="", title=" ".join(words), words=words))
-                for words in port_commands.words
-            ]
-            sections = [f"# {item.title}\n{item.text}" for item in outputs if not item.problem]
-            why = next((item.problem for item in outputs if item.problem), "no port was listed")
-            yield Item(
-                file=port_commands.file,
-                title=port_commands.title,
-                text="\n".join(sections),
-                problem="" if sections else why,
-            )
+            yield from self._of_ports(node, port_commands)
+
+    def _of_ports(self, node: str, of: OfPorts) -> Iterator[Item]:
+        """Yield one file again and again, longer by each command: what has come when the time is over is kept."""
+        sections, problems = [], []
+        for number, words in enumerate(of.words, 1):
+            item = self._run(node, Command(file="", title=" ".join(words), words=words))
+            if item.problem:
+                problems.append(item.problem)
+                continue
+            sections.append(f"# {item.title}\n{item.text}")
+            if number < len(of.words):
+                note = cut_note(f"{number} of {len(of.words)} commands were run by then")
+                yield Item(file=of.file, title=of.title, text="\n".join([*sections, note]))
+        problems.append("no port was listed")
+        yield Item(
+            file=of.file,
+            title=of.title,
+            text="\n".join(sections),
+            problem="" if sections else problems[0],
+        )
 
     def _service(self, namespace: str, name: str, prefix: str = "") -> Iterator[Item]:
         of = f"/api/v1/namespaces/{namespace}/services/{name}"

@@ -1,4 +1,4 @@
-"""API objects as people read them: YAML, events as lines, Pods as a table. Pure."""
+"""API objects as people read them: YAML, events as lines, Pods as a table; the line that says what was cut. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -6,6 +6,19 @@ from typing import Any
 from nettests.model.yaml_writing import write_yaml
 
 Object = Mapping[str, Any]
+
+_NOTE = "[cut: "
+
+
+def cut_note(what: str) -> str:
+    """Return the line, first or last in a file, that says that something is missing from it."""
+    return f"{_NOTE}{what}]\n"
+
+
+def is_whole(text: str) -> bool:
+    """Whether a file of the diagnostics holds all that was read: of one that was cut no absence says anything."""
+    last = text.rstrip("\n").rpartition("\n")[2]
+    return not (text.startswith(_NOTE) or last.startswith(_NOTE))
 
 
 def as_yaml(objects: Sequence[Object]) -> str:

@@ -15,7 +15,9 @@ from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import OVERLOADED, Observation
+from nettests.model.ports import VXLAN
 from nettests.model.target_kinds import Location, Naming, Proxy
+from nettests.model.witnessed import Subject
 from nettests.model.words import (
     OS,
     Category,
@@ -39,6 +41,8 @@ _BY_OUTCOME = {
     Outcome.LOST: "something on the way keeps a record of flows and forgot this one: compare its time-out "
     "({memory}) with the silence; "
     "applications that send keep-alives more often are not affected",
+    Outcome.CUT_SHORT: "see how long the container runtime leaves processes that it stops, whatever the kubelet told it, and "
+    "whether anything else ended the container: its log, and the kubelet's",
     Outcome.REJECTED: "read the API server's message in the evidence",
     Outcome.FAILS_TO_START: "read the Pod's reason and events in the evidence, then the kubelet's and "
     "the runtime's logs on its node",
@@ -219,6 +223,12 @@ def _after_timeout(check: Check) -> str:
     return way
 
 
+def after_contradiction(observation: Observation) -> str:
+    """Say what to look at where two witnesses differ."""
+    lost = any(witnessed.subject is Subject.TUNNEL for witnessed in observation.witnessed)
+    return AFTER_LOST_TUNNEL if lost else AFTER_CONTRADICTION
+
+
 def after_lifting(limitation: AppliedLimitation) -> str:
     """Return what to do about a limitation that did not show."""
     where = f"{limitation.file}:{limitation.line}"
@@ -269,6 +279,10 @@ AFTER_CONTRADICTION = (
     "look for what rewrites packets between the two places (NAT and proxies on the way, policies of the network plugin, "
     "rules of the nodes' firewalls), and compare the plugin's configuration with what nodes have made of it "
     "(Get-HnsNetwork, ip -d link); nettests trace on this check shows every hop"
+)
+AFTER_LOST_TUNNEL = (
+    f"see what takes the tunnel's UDP port between the two nodes: a virtualisation below that uses {VXLAN} itself (vSphere "
+    "with NSX; give it another port), security groups, and firewalls of both nodes"
 )
 AFTER_WORKLOAD = (
     "read what the object's events and its Pods say (`kubectl describe` on one like it), then the logs of "

@@ -16,7 +16,9 @@ _NOT_CREATED = re.compile(
     # sample: pod s-1 does not stand: Pod s-1 was not created: POST /api/v1/namespaces/x/pods: 403 Forbidden: pods "s-1" is
     #         forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2
     # sample: Pod s-1 was not created: POST …: 500 InternalError: Internal error occurred: failed calling webhook "a.b": …
-    r"\bPod \S+ was not created: (?:\S+ \S+: \d{3} \w*: )?(?P<message>.+)"
+    # sample: attempt 1: a Pod of the DaemonSet was refused: Error creating: pods "x-1" is forbidden: exceeded quota: small, …
+    r"\b(?:Pod \S+ was not created|a Pod of the \w+ was refused): "
+    r"(?:\S+ \S+: \d{3} \w*: |Error creating: )?(?P<message>.+)"
 )
 _LONGEST = 100
 """Characters of the API server's words that an incident shows."""

@@ -15,7 +15,7 @@ PATH = "path"
 
 def needs_controls(observation: Observation) -> bool:
     """Whether an observation is conclusive only with positive controls."""
-    if observation.outcome is Outcome.DEVIATES:
+    if observation.outcome in {Outcome.DEVIATES, Outcome.CUT_SHORT}:
         return False  # it was read directly: there is no time-out to explain
     one_backend = observation.distribution is Distribution.ONE_BACKEND
     return one_backend or not observation.outcome.positive

@@ -175,7 +175,7 @@ def _contradicted(observation: Observation) -> _Ruling | None:
     differing = [str(witnessed) for witnessed in observation.witnessed if not witnessed.agree]
     if not differing:
         return None
-    return _Ruling(Verdict.FAIL, "; ".join(differing), advice.AFTER_CONTRADICTION)
+    return _Ruling(Verdict.FAIL, "; ".join(differing), advice.after_contradiction(observation))
 
 
 def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:

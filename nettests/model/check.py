@@ -84,6 +84,8 @@ UNTIL_DENIED = "until-denied"
 """The word for a command that is repeated until it fails, a few times at most."""
 RESTARTS = "restarts"
 """The word for a first container that its kubelet has to restart by itself."""
+TERMINATES = "terminates"
+"""The word for a server that has to end by itself once it is told, by the times of its node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +99,8 @@ class Afterwards:
     one is the beginning proves nothing (``10.96.0.1`` of ``10.96.0.12``). ``restart`` requests a path that ends the first container and
     compares the Pod's address before and after; ``renew`` deletes the Pod of a StatefulSet, whose next one has
     to have its name, as host name and in DNS; ``end`` deletes the Pod, which has to take as many seconds
-    as ``says``, and no longer than its grace period. ``first`` (``FIRST_PACKETS``) waits until all containers have
+    as ``says``, and no longer than its grace period. ``terminates`` (``TERMINATES``) deletes it likewise; so many seconds lie
+    between the moment when its server says in its log that it was told to end, and its container's end. ``first`` (``FIRST_PACKETS``) waits until all containers have
     ended and reads in their logs when each first reached something: a container for each kind of path.
     ``exit-code`` and ``message`` (``EXIT_CODE``, ``MESSAGE``) wait until all containers have ended: the first one's code
     has to be ``says``, or its termination message hold it. ``restarts`` (``RESTARTS``) waits until the kubelet has

@@ -16,7 +16,7 @@ from nettests.model.words import OS
 AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 """The probe image: the first release line with Windows Server 2019, 2022 and 2025 builds."""
 CAPTURE = "docker.io/nicolaka/netshoot:v0.13"
-"""The usual image that captures on Linux nodes: it has tcpdump, timeout and curl."""
+"""The usual image that captures on Linux nodes: it has tcpdump, timeout, pkill and curl."""
 DOCUMENTATION_ADDRESSES: Network = IPv4Network("192.0.2.0/24")
 """TEST-NET-1 of RFC 5737: assigned to no host, and not routed."""
 

@@ -112,6 +112,8 @@ class NodeFacts:
     """Whether the Windows firewall is on; its stealth filter drops the RST and ICMP of closed ports."""
     dns_suffixes: Fact[tuple[str, ...]] = Fact(None, "the API does not tell it")
     """The suffixes that nslookup appends to names in a Windows Pod of the node; ``{namespace}`` is the Pod's."""
+    empty: Fact[bool] = Fact(None, "only of cordoned Windows nodes it is read")
+    """Whether the node is cordoned and no Pod runs on it that has an address of its own."""
     zone: Fact[str] = Fact(None, "it was not read")
     """The node's zone (``topology.kubernetes.io/zone``), by which kube-proxy follows topology hints."""
 

@@ -19,6 +19,10 @@ class Subject(StrEnum):
     """With DSR, and wherever the source is kept, the reply goes to the client that the server saw."""
     ENCAPSULATION = "encapsulation"
     """The encapsulation that the network plugin is configured for, and the packets between the nodes."""
+    DESTINATION = "destination"
+    """What the annotation preserve-destination keeps: whom packets name that reach a backend which does not answer them."""
+    TUNNEL = "tunnel"
+    """Of a connection that nobody answered: the encapsulated packets that left the one node, and those the other got."""
     MAC = "MAC address"
     """l2bridge sends its Pods' packets with the node's own address."""
 

@@ -251,6 +251,8 @@ class Outcome(StrEnum):
     """A health check port reported local backends."""
     UNHEALTHY = "unhealthy"
     """A health check port reported that there are none."""
+    CUT_SHORT = "cut_short"
+    """A server that was told to end was ended before it had its time, and within its grace period."""
     PROBE_FAILED = "probe_failed"
 
     @property

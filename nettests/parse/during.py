@@ -64,9 +64,13 @@ def read(raw: Raw) -> Reading:
 
 
 def figure_of(raws: Sequence[Raw]) -> str | None:
-    """Return what was measured, for people; nothing where no record can be read."""
+    """Return what was measured, each time that it was; nothing where no record can be read."""
+    return "; repeated: ".join(filter(None, map(_figure, raws))) or None
+
+
+def _figure(raw: Raw) -> str | None:
     try:
-        record = read_json(raws[-1].stdout)
+        record = read_json(raw.stdout)
         return _counted(record) if record["of"] == CONNECTIONS else _moved(record)
     except (LookupError, TypeError, ValueError, AttributeError):
         return None
@@ -130,11 +134,20 @@ def _flow(record: Mapping[str, Any]) -> Reading:
     detail = one_line(_moved(record))
     if record["last"] is None:
         return Reading(outcome=Outcome.TIMED_OUT, detail=detail)
-    return Reading(outcome=Outcome.REPLIED, detail=detail, backend=record["last"])
+    silent = record.get("silent", 0)
+    return Reading(
+        outcome=Outcome.REPLIED,
+        detail=detail,
+        backend=record["last"],
+        tries=silent + 1,
+        lost=silent,
+    )
 
 
 def _moved(record: Mapping[str, Any]) -> str:
     lost = f"; {record['unanswered']} datagrams had no answer" if record["unanswered"] else ""
+    if record.get("silent"):
+        lost += f"; of its first datagrams {record['silent']} had none"
     if record["seconds"] is not None:
         return (
             f"the flow that kept its source port was answered by {record['last']} "

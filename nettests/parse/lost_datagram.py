@@ -26,9 +26,19 @@ def wants_more(check: Check, attempts: Sequence[Attempt]) -> bool:
 
 
 def lost_alone(check: Check, attempts: Sequence[Attempt]) -> int | None:
-    """Return the number of the only silent attempt, if enough others were answered."""
+    """Return the number of the only silent attempt, if enough others were answered; of a flow, see ``_first_of_flow``."""
+    if check.action.question is Question.DURING:
+        return _first_of_flow(attempts)
     lost = _lost(check, attempts)
     return lost.number if lost is not None and len(attempts) > ANSWERED else None
+
+
+def _first_of_flow(attempts: Sequence[Attempt]) -> int | None:
+    """Return the number of the one attempt whose flow was answered from its second datagram on; it was seen to the end."""
+    if not all(attempt.outcome.positive for attempt in attempts):
+        return None
+    losing = [attempt for attempt in attempts if attempt.lost]
+    return losing[0].number if sum(attempt.lost for attempt in losing) == 1 else None
 
 
 def loses(check: Check, attempts: Sequence[Attempt]) -> bool:

@@ -126,7 +126,7 @@ def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation
 def _counted(attempts: Sequence[Attempt], alone: int | None) -> tuple[Attempt, ...]:
     """Return the attempts whose outcome says something of the network."""
     return tuple(
-        attempt for attempt in attempts if not (attempt.overloaded or attempt.number == alone)
+        attempt for attempt in attempts if not (attempt.overloaded or _excused(attempt, alone))
     )
 
 
@@ -145,6 +145,11 @@ def _marked(attempt: Attempt, *, overloaded: bool, alone: bool) -> Attempt:
     if alone:
         attempt = replace(attempt, detail=one_line(f"{ALONE}: {attempt.detail}"))
     return replace(attempt, overloaded=overloaded)
+
+
+def _excused(attempt: Attempt, alone: int | None) -> bool:
+    """Whether an attempt is left out, because its silence is the only one of the run; one that was answered later counts."""
+    return attempt.number == alone and not attempt.outcome.positive
 
 
 def changed_in_place(check: Check) -> bool:

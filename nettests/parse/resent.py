@@ -38,6 +38,8 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     ``raws`` are all answers of the check, ``others`` what else the same probe was sent over the same channel.
     """
     others = tuple(others)
+    if check.action.question is Question.DURING:
+        return _said_again(check, raws)
     if again := late_trains(check, raws) or _looked_up_again(raws, others):
         return again
     if some_may_refuse(check.target):
@@ -63,6 +65,15 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
                 f"{meanwhile} other questions meanwhile"
             )
     return None
+
+
+def _said_again(check: Check, raws: Sequence[Raw]) -> str | None:
+    """Return whether a flow of datagrams was answered at first only when another one had been sent."""
+    attempts = [read_raw(raw) for raw in raws if raw.purpose == "check" and raw.error is None]
+    lost = sum(attempt.lost for attempt in attempts)
+    if check.action.protocol is not Protocol.UDP or not lost:
+        return None
+    return f"{lost} of the flow's first datagrams had no answer, the next one had"
 
 
 def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:

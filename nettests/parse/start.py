@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nettests.model.check import EXIT_CODE, FIRST_PACKETS, MESSAGE, RESTARTS, Case
+from nettests.model.check import EXIT_CODE, FIRST_PACKETS, MESSAGE, RESTARTS, TERMINATES, Case
 from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse import connect, curl, first_packets, nslookup
+from nettests.parse import connect, curl, endings, first_packets, nslookup
 from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.sources import same_address
 from nettests.parse.taxonomy import classify
@@ -218,7 +218,9 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
     if how == "restart":
         return _restarted(then)
     if how == "end":
-        return _ended(then, float(says))
+        return endings.ended(then, float(says))
+    if how == TERMINATES:
+        return endings.terminated(then, float(says))
     code, output = then.get("exit_code", 0), str(then.get("stdout", ""))
     if code and "curl" in raw.command:
         # curl's error says more than its failure: an unknown name is not a refused connection.
@@ -288,17 +290,6 @@ def _restarted(then: Json) -> Reading:
     return Reading(
         outcome=Outcome.CONFORMS if before == after else Outcome.DEVIATES,
         detail=f"the Pod's address was {before} and is {after} after {then['restarts']} restart",
-    )
-
-
-def _ended(then: Json, least: float) -> Reading:
-    """Read whether a Pod ended by itself: one that ends before its server, or uses all its grace period, was killed."""
-    seconds, grace = float(then["seconds"]), float(then["grace"])
-    good = bool(then["gone"]) and least <= seconds < grace
-    gone = "gone" if then["gone"] else "still there"
-    return Reading(
-        outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,
-        detail=f"{gone} after {seconds:.1f} s: its server takes {least:.0f} s, its grace is {grace:.0f} s",
     )
 
 

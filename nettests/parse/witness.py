@@ -11,6 +11,7 @@ from typing import Any
 from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.witnessed import Subject, Witnessed
+from nettests.model.words import Outcome
 from nettests.parse import curl
 from nettests.parse.reading import Reading, one_line, probe_failed
 from nettests.parse.sources import same_address
@@ -36,13 +37,14 @@ def read(raw: Raw) -> Reading:
         context={**raw.context, "request": str(record["request"])},
     )
     reading = curl.read(answer)
-    if not reading.outcome.positive:
+    if not reading.outcome.positive and not record.get("preserved"):
         return reading
     if record["doubts"]:
         return probe_failed(f"the capture proves nothing: {record['doubts'][0]}")
     comparisons = tuple(_each(_Connection.of(record, reading)))
     if not any(comparison.subject in ITS_SOURCE for comparison in comparisons):
-        return probe_failed("the server answered, and no frame shows the source of its connection")
+        how = "the server answered" if reading.outcome.positive else "no answer came"
+        return probe_failed(f"{how}, and no frame shows the source of its connection")
     return replace(reading, detail=one_line("; ".join(map(str, comparisons))))
 
 
@@ -51,8 +53,11 @@ def witnessed_in(raws: Sequence[Raw]) -> tuple[Witnessed, ...]:
     try:
         record = _record(raws[-1])
         reading = read(raws[-1])
-        if not reading.outcome.positive:
+        if reading.outcome is Outcome.PROBE_FAILED or record["doubts"]:
             return ()
+        if not reading.outcome.positive and not record.get("preserved"):
+            lost = _lost_tunnel(_Connection.of(record, reading))
+            return () if lost is None else (lost,)
         return tuple(_each(_Connection.of(record, reading)))
     except (LookupError, TypeError, ValueError, AttributeError):
         return ()
@@ -98,7 +103,8 @@ class _Connection:
 
 def _each(connection: _Connection) -> Iterator[Witnessed]:
     comparisons = (
-        _source(connection),
+        *(_at_the_backend(connection) if connection.record.get("preserved") else ()),
+        *(() if connection.record.get("preserved") else (_source(connection),)),
         _reply(connection),
         _encapsulation(connection),
         _mac(connection),
@@ -123,6 +129,47 @@ def _source(connection: _Connection) -> Witnessed | None:
         connection.saw,
         relevant,
         lambda frame: _end(frame, "source"),
+    )
+
+
+def _at_the_backend(connection: _Connection) -> Iterator[Witnessed | None]:
+    """Compare whom packets name that reach the backend, and from whom, with what the annotation is documented to keep.
+
+    Where the destination was translated all the same, the server answers, and its own word stands for the client's.
+    """
+    node, record = connection.record["backend_node"], connection.record
+    reached = [
+        frame
+        for frame in record["frames"]
+        if frame["way"] == "request"
+        and (frame["node"], frame["edge"]) == (node, "Pod")
+        and frame["direction"] != "in"
+    ]
+    if connection.saw:
+        translated = [
+            frame for frame in reached if same_address(str(frame["destination"]), record["backend"])
+        ]
+        yield _compared(
+            Subject.SOURCE,
+            "the server",
+            connection.saw,
+            translated,
+            lambda frame: _end(frame, "source"),
+        )
+        return
+    yield _compared(
+        Subject.DESTINATION,
+        "the annotation preserve-destination",
+        str(record["requested"]),
+        reached,
+        lambda frame: _end(frame, "destination"),
+    )
+    yield _compared(
+        Subject.SOURCE,
+        "the client",
+        str(record["client"]),
+        reached,
+        lambda frame: str(frame["source"]),
     )
 
 
@@ -173,6 +220,29 @@ def _encapsulation(connection: _Connection) -> Witnessed | None:
         capture=_place(shown),
         shows=_crossing(shown) if other else says,
         agree=not other,
+    )
+
+
+def _lost_tunnel(connection: _Connection) -> Witnessed | None:
+    """Tell of a tunnel that the source's node sent a request into and that carried none of it to the backend's node.
+
+    A network below that uses the tunnel's port itself takes such packets; so does a firewall.
+    """
+    record = connection.record
+    source, node = record["source_node"], record["backend_node"]
+    inside = [frame for frame in record["frames"] if frame["way"] == "request" and frame["tunnel"]]
+    sent = [frame for frame in inside if frame["node"] == source and frame["direction"] != "in"]
+    got = [frame for frame in inside if frame["node"] == node and frame["direction"] != "out"]
+    if not sent or got or record["outside"] or source == node:
+        return None
+    port = f" (UDP {record['tunnel_port']})" if record.get("tunnel_port") else ""
+    return Witnessed(
+        subject=Subject.TUNNEL,
+        witness=f"the capture on {_place(sent[0])}",
+        says=f"{_crossing(sent[0])}{port}",
+        capture=str(node),
+        shows="none of it",
+        agree=False,
     )
 
 

@@ -222,7 +222,16 @@ def _distribution(action: Action, backends: NodePool) -> Action:
 
 def _target(topology: Topology, action: Action) -> Action | None:
     special = _of_settings(topology, action) if action.target.settings is not None else None
-    return special or _of_kind(topology, action)
+    return special or _past_empty_node(topology, action) or _of_kind(topology, action)
+
+
+def _past_empty_node(topology: Topology, action: Action) -> Action | None:
+    """Return the same Service at its backend's node, where a node without Pods may forward no NodePort to anybody."""
+    backing = _backing(topology, action)
+    empty = action.target.node in {node.name for node in topology.node_pools.empty}
+    if backing is None or not empty or action.target.descriptor.owner is not Owner.NODE_PORT:
+        return None
+    return replace(action, target=targets.node_port(backing, backing))
 
 
 def _of_kind(topology: Topology, action: Action) -> Action | None:

@@ -50,6 +50,8 @@ class Matrix(StrEnum):
     """Every Windows node pool to it: for what is up to the plugin on Linux."""
     NEAREST = "nearest"
     """Every node pool to a target on its own node: for questions that do not depend on the target's."""
+    EMPTY_NODES = "empty-nodes"
+    """Every node pool to the addresses of Windows nodes that hold no Pod of their network, by backends elsewhere."""
     NODES = "nodes"
     """From outside to every node pool's node address, by backends on that node and elsewhere."""
     FROM_OUTSIDE = "from-outside"
@@ -212,10 +214,10 @@ class Flow(Declaration):
 
     @property
     def classes(self) -> tuple[CheckClass, ...]:
-        """All classes that have to be enabled: a disruptive flow may also be exposed."""
+        """All classes that have to be enabled: a disruptive flow, or a captured one, may also be exposed."""
         balanced = self.service is not None and self.service.type == LOAD_BALANCER
-        if balanced and self.check_class is CheckClass.DISRUPTIVE:
-            return (CheckClass.DISRUPTIVE, CheckClass.EXPOSED)
+        if balanced and self.check_class in {CheckClass.DISRUPTIVE, CheckClass.PACKETS}:
+            return (self.check_class, CheckClass.EXPOSED)
         return (self.check_class,)
 
     @property

@@ -180,6 +180,23 @@ def _nodes(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
             yield from left_out(node_pools, pool, f"{EXTERNAL}/{pool.name}")
 
 
+def _empty_nodes(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    """Yield every node pool to the nodes without Pods; all use the pool whose Pods are light for backends."""
+    if not node_pools.empty:
+        words = "no Windows node is known to be cordoned and without Pods of its network"
+        yield Gap(path=OS.WINDOWS.value, reason=words)
+    for source in node_pools.pools:
+        behind = node_pools.many_backends
+        backend = _elsewhere(behind, source.first) or behind.first
+        for owner in node_pools.empty:
+            yield Cell(
+                source=source.first,
+                target=owner,
+                placement=Placement.OTHER_NODE,
+                backend=backend,
+            )
+
+
 _ELSEWHERE = frozenset({Backing.ANYWHERE, Backing.ELSEWHERE})
 """Backings that meet other node pools."""
 
@@ -286,6 +303,7 @@ _RULES: dict[Matrix, Callable[[NodePools], Iterator[Cell | Gap]]] = {
     Matrix.NO_ENDPOINTS: _no_endpoints,
     Matrix.FROM_OUTSIDE: _from_outside,
     Matrix.CLUSTER: _cluster,
+    Matrix.EMPTY_NODES: _empty_nodes,
     Matrix.MANY_BACKENDS: _many_backends,
     Matrix.EACH: _each,
     Matrix.EVERY_NODE: every_node,

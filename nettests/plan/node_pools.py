@@ -77,6 +77,8 @@ class NodePools:
     """Every node that takes part in the fleet sweep, by node pool and member."""
     seed: int = 0
     """Selects which pairs of a large fleet are tested."""
+    empty: tuple[NodeFacts, ...] = ()
+    """The first cordoned Windows node of each node pool that is known to hold no Pod of its network."""
 
     @property
     def standing(self) -> tuple[NodeFacts, ...]:
@@ -152,7 +154,16 @@ def choose_pools(facts: ClusterFacts) -> NodePools:
         absent=tuple(absent),
         fleet=fleet_of(facts, pools),
         seed=facts.fleet.seed,
+        empty=_empty(facts),
     )
+
+
+def _empty(facts: ClusterFacts) -> tuple[NodeFacts, ...]:
+    first: dict[str, NodeFacts] = {}
+    for node in sorted(facts.nodes, key=lambda node: node.member):
+        if node.ready and node.empty.value and not node.left_out:
+            first.setdefault(node.pool, node)
+    return tuple(first[name] for name in sorted(first))
 
 
 def fleet_of(facts: ClusterFacts, pools: Sequence[NodePool]) -> tuple[NodeFacts, ...]:

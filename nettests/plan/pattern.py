@@ -23,6 +23,7 @@ _PATHS = {
     Matrix.PAIRS: _BOTH,
     Matrix.OWN_NODE: _OWN_NODE,
     Matrix.OTHER_NODES: _OTHER_NODE,
+    Matrix.EMPTY_NODES: _OTHER_NODE,
     Matrix.POOLS: _BOTH,
     Matrix.WATCHED: _BOTH,
     Matrix.WATCHED_AT_NODES: _BOTH,
@@ -51,7 +52,7 @@ _PATHS = {
     Matrix.FLEET_CLUSTER: _SYSTEM,
     Matrix.FLEET_OUTSIDE: _SYSTEM,
 }
-_BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.NODES}
+_BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.EMPTY_NODES, Matrix.NODES}
 
 
 def patterns(flow: Flow) -> tuple[str, ...]:

@@ -176,7 +176,7 @@ def _by_way(action: Action, facts: ClusterFacts) -> Needs:
             return opening(EXEC, facts.server_version)
         case "attach":
             return opening(ATTACH, facts.server_version)
-        case "log" | "first":
+        case "log" | "first" | "terminates":
             return (POD_LOG,)
         case "restarts" | "makes" | "rolls-out" | "apart":
             return (LIST_EVENTS,)

@@ -11,6 +11,7 @@ from nettests.model.check import (
     FIRST_PACKETS,
     MESSAGE,
     RESTARTS,
+    TERMINATES,
     UNTIL_DENIED,
     Afterwards,
     Case,
@@ -232,6 +233,11 @@ def connects(label: str, address: str, *, when: tuple[str, ...]) -> Case:
         when=when,
         then=Afterwards(how="exec", words=words),
     )
+
+
+def terminates(label: str, item: Json, *, seconds: str) -> Case:
+    """Return a case whose Pod is deleted, and whose server goes on for so many seconds once it is told to end."""
+    return after(label, item, TERMINATES, says=seconds)
 
 
 def ends_with_message(label: str, *words: str, says: str) -> Case:

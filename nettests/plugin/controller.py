@@ -28,7 +28,7 @@ from nettests.model.words import Verdict
 from nettests.plan import Registry, load, read_classes
 from nettests.plugin import outcome, pytest_options, worker
 from nettests.plugin.collect import check_in
-from nettests.plugin.documents import write_documents
+from nettests.plugin.documents import end_documents, write_documents
 from nettests.plugin.lab import lab
 from nettests.plugin.notifications import Notifications, notifications_of
 from nettests.plugin.reporter import Reporter
@@ -261,16 +261,21 @@ class Controller:
         try:
             run.finish(exit_code=code, counts=counts)
         finally:
-            results = write_documents(run.directory, run.watch.observations, beside=True)
-            show(self.reporter, results, run.directory)
+            ended = end_documents(run.journal, run.watch.observations, beside=True)
+            self.reporter.still()
+            if ended.results is not None:
+                show(self.reporter, ended.results, run.directory)
             for line in comparison.lines() if comparison else ():
                 self.reporter.paragraph(line)
+            if ended.problem:
+                self.reporter.paragraph(ended.problem, style="bold red")
             if run.holding.left_behind:
                 self.reporter.paragraph(f"left behind: {run.holding.left_behind}", style="bold red")
             if run.holding.kept:
                 self.reporter.paragraph(f"kept: {run.holding.kept}")
-            self._notifications.send(results, run.directory, self.reporter.paragraph)
-        return code
+            if ended.results is not None:
+                self._notifications.send(ended.results, run.directory, self.reporter.paragraph)
+        return ended.exit_code(code)
 
     def _compare_with_baseline(self, run: Run) -> BaselineComparison | None:
         """Say in the journal what of the run is new; ``None`` without a baseline, or where nothing can be compared."""
@@ -298,6 +303,9 @@ class Controller:
 
     def pytest_unconfigure(self) -> None:
         """Remove what is still there: a run that was broken off before its end, the lab."""
-        if self.run is not None:
-            self.run.stop()
-        self._closing.close()
+        with self._closing:
+            if self.run is not None:
+                before = self.run.holding.left_behind
+                self.run.close()
+                if (left := self.run.holding.left_behind) != before:
+                    self.reporter.paragraph(f"left behind: {left}", style="bold red")

@@ -5,6 +5,7 @@ comparison with the previous run.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote
@@ -12,6 +13,8 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from nettests.compare import difference, read_results, render_since
+from nettests.errors import NettestsError, PathError
+from nettests.model.exit_code import ExitCode
 from nettests.model.observation import Observation
 from nettests.model.run_folder import HTML, JOURNAL, JUNIT, RESULTS, SUMMARY
 from nettests.private import write_text
@@ -24,10 +27,60 @@ from nettests.report import (
     render_markdown,
 )
 from nettests.report.html_report import NOTHING
-from nettests.session.journal import read_journal, understood
+from nettests.session.journal import Journal, read_journal, understood
 from nettests.session.previous_run import previous_run
 
 _NONE: Mapping[str, Observation] = MappingProxyType({})
+
+
+class UnwrittenError(PathError):
+    """Documents could not be written; ``results`` is what they would say."""
+
+    def __init__(self, directory: Path, why: str, results: Results) -> None:
+        super().__init__(
+            f"no report could be written to {directory}: {why}",
+            hint=f"make room there: nettests rejudge {directory} writes its documents from the journal",
+        )
+        self.results = results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """What the documents of a run say, ``None`` where its journal is gone; ``problem`` is what they, or it, lack."""
+
+    results: Results | None
+    problem: str
+
+    def exit_code(self, code: int) -> int:
+        """Return the exit code of the run: no good end of one whose report nobody can read."""
+        good = code in {ExitCode.OK, ExitCode.KNOWN_BUGS}
+        return ExitCode.USAGE_ERROR if good and self.problem else code
+
+
+def end_documents(
+    journal: Journal, observations: Mapping[str, Observation] = _NONE, *, beside: bool = False
+) -> Ended:
+    """Write the documents of a run that has just ended, whose disk may be full by now, or whose folder gone.
+
+    Who interrupts it has a run that is over already: they are written all the same, unless it is interrupted again.
+    """
+    try:
+        return _ended(journal, observations, beside=beside)
+    except KeyboardInterrupt:
+        return _ended(journal, observations, beside=beside)
+
+
+def _ended(journal: Journal, observations: Mapping[str, Observation], *, beside: bool) -> Ended:
+    results: Results | None = None
+    problems = [f"{journal.broken}\n  → make room there, and run again"] if journal.broken else []
+    try:
+        results = write_documents(journal.path.parent, observations, beside=beside)
+    except UnwrittenError as error:
+        results = error.results
+        problems.append(str(error))
+    except NettestsError as error:
+        problems.append(str(error))
+    return Ended(results=results, problem="\n".join(problems))
 
 
 def write_documents(
@@ -39,18 +92,22 @@ def write_documents(
     """Render the journal in ``directory``, and return what the documents say.
 
     ``observations`` are those that were judged in this process; of other checks the answers are read here. With ``beside``
-    the page says what changed since the run before, if there is one in the folder's own folder.
+    the page says what changed since the run before, if there is one in the folder's own folder. ``UnwrittenError`` where
+    they cannot be written.
     """
     records = read_journal(directory / JOURNAL)
     with understood(directory / JOURNAL):
         results = build_results(records, observations)
     document = render_json(results)
-    write_text(directory / RESULTS, document)
-    write_text(directory / JUNIT, render_junit(results))
-    write_text(directory / SUMMARY, render_markdown(results))
-    # Last: it alone looks at what another run left.
-    since = _since(directory, document) if beside else NOTHING
-    write_text(directory / HTML, render_html(results, since=since))
+    try:
+        write_text(directory / RESULTS, document)
+        write_text(directory / JUNIT, render_junit(results))
+        write_text(directory / SUMMARY, render_markdown(results))
+        # Last: it alone looks at what another run left.
+        since = _since(directory, document) if beside else NOTHING
+        write_text(directory / HTML, render_html(results, since=since))
+    except OSError as error:
+        raise UnwrittenError(directory, error.strerror or str(error), results) from error
     return results
 
 

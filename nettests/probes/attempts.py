@@ -67,9 +67,7 @@ ONE_IS_ENOUGH = frozenset(
 )
 """``ping`` sends three echoes itself, a transfer of 1 MiB is hundreds of packets; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
-SAID = frozenset(
-    {"admission", "inspection", "start", "crowd", "workload", "idle", SERVICES, MEANWHILE}
-)
+SAID = frozenset({"admission", "inspection", "start", "crowd", "workload", "idle", SERVICES})
 """Tools that report a negative answer instead of timing out: retrying would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
 believed."""
@@ -335,6 +333,8 @@ class _Ladder:
         self.turns.append(turn)
         self.seen.append(attempt)
         successes, failures = _enough(self.check, raw, self.sender.timing)
+        if raw.tool == MEANWHILE and attempt.outcome is Outcome.PROBE_FAILED:
+            failures = 1  # nothing was seen, and the Service would be changed for nothing again
         successes = min(successes, self._successes)
         if shows_busy_node(attempt) and len(self.seen) < BUSY_TRIES:
             return turn + 1

@@ -8,6 +8,7 @@ Sources: tcpdump(1), pcap-filter(7); Microsoft, ``pktmon filter add``, ``pktmon 
 (learn.microsoft.com).
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -44,6 +45,10 @@ LOG_MIB = 4
 """Size of a log of pktmon."""
 PORTS = 8
 """Source ports of one trace: two canaries, and as many flows as are left. A power of two, for filters."""
+# samples: 12 packets captured, 0 packets dropped by kernel
+_STATISTICS = re.compile(
+    r"^\d{1,12} packets? (?:captured|received|dropped) ?.{0,40}$", re.MULTILINE
+)
 FOLDER = r"C:\Windows\Temp"
 
 
@@ -98,8 +103,8 @@ def capture_pod(node: NodeFacts, blank: Blank) -> Object:
 
 def expression(flow: Flow) -> str:
     """Return the flow as an expression of pcap-filter(7); inside tunnels headers stand at fixed places."""
-    last, mask = flow.base + PORTS - 1, 0xFFFF & ~(PORTS - 1)
-    plain = [f"portrange {flow.base}-{last}", *(f"port {port}" for port in flow.served), "icmp"]
+    mask = 0xFFFF & ~(PORTS - 1)
+    plain = [_ports(flow), *(f"port {port}" for port in flow.served), "icmp"]
     if flow.tunnel is None:
         return " or ".join(plain)
     inner = [
@@ -112,6 +117,10 @@ def expression(flow: Flow) -> str:
     ]
     inner.append(f"udp[{_INNER_PROTOCOL}] = 1")
     return " or ".join([*plain, f"( udp port {flow.tunnel} and ( {' or '.join(inner)} ) )"])
+
+
+def _ports(flow: Flow) -> str:
+    return f"portrange {flow.base}-{flow.base + PORTS - 1}"
 
 
 _INNER_PROTOCOL = 8 + 8 + 14 + 9
@@ -163,7 +172,7 @@ class Capturer:
         except ProgramMissingError as error:
             raise RefusedCaptureError(
                 f"nothing can be captured on {self.node.name}: {error.message}",
-                hint="images.capture of the cluster profile names an image with tcpdump, timeout and curl",
+                hint="images.capture of the cluster profile names an image with tcpdump, timeout, pkill and curl",
             ) from error
         except ChannelError as error:
             raise CannotCaptureError(
@@ -211,11 +220,22 @@ class Capturer:
             return ""
         try:
             talk.hear(lambda text: until in text, seconds=END_SECONDS)
+            if until:
+                self._interrupt(talk)
         except ChannelError as error:
             self.remarks.append(error.message)
         finally:
             talk.close()
-        return talk.stdout
+        return talk.stdout + "".join(f"{line}\n" for line in _STATISTICS.findall(talk.stderr))
+
+    def _interrupt(self, talk: Conversation) -> None:
+        """End tcpdump by SIGINT, upon which it says how many packets it lost; one that is hung up on says nothing."""
+        if talk.exit_code is None:
+            self._run("pkill", "-INT", "-f", _ports(self.flow))
+        if not talk.hear(lambda _: "dropped by kernel" in talk.stderr, seconds=END_SECONDS):
+            self.remarks.append(
+                f"tcpdump on {self.node.name} did not say how many packets its kernel dropped"
+            )
 
     def _begin_pktmon(self) -> None:
         self._require_room()

@@ -51,11 +51,18 @@ class KeptFlow(InUse):
                 if not talk.hear(opened, seconds=self._patience):
                     raise ChannelError(f"no client of a flow came about: {talk.stderr[-200:]}")
                 numbers = itertools.count(1)
-                record["before"] = self._say(talk, numbers)
+                record |= self._begin(talk, numbers)
                 self.lead(service, final)
                 return {**record, "behind": final, **self._watch(talk, numbers)}
         finally:
             self.lead(service, final)
+
+    def _begin(self, talk: Conversation, numbers: Iterator[int]) -> Object:
+        """Say datagrams until one is answered, or as many were not as make a negative result; any one may be lost."""
+        silent, before = 0, self._say(talk, numbers)
+        while before is None and silent + 1 < self.of.timing.failures:
+            silent, before = silent + 1, self._say(talk, numbers)
+        return {"before": before, "silent": silent}
 
     def _watch(self, talk: Conversation, numbers: Iterator[int]) -> Object:
         """Send datagrams until the new backend answers one, or ``KEPT_SECONDS`` after it answers new flows."""

@@ -110,19 +110,35 @@ class Observer:
             ThreadPoolExecutor(self._bounds.waiting_checks, "observe") as senders,
             ThreadPoolExecutor(self._bounds.waiting_services, "converge") as pollers,
         ):
-            gates = {
-                pair: pollers.submit(converge, pair, senders=senders) for pair in first.in_order()
-            }
-            for check in free:
-                self._queue(self._pool(check, senders), partial(self._observe, check))
-            late = time.monotonic() + self.late
-            self._settle([gates[pair] for pair in gates if not descriptor(pair.kind).by_name], late)
+            start = partial(pollers.submit, converge, senders=senders)
+            gates, late = self._begin(first.in_order(), start, free, senders)
             if disruptive:
                 wait(gates.values(), timeout=max(0.0, late - time.monotonic()))
                 wait([gates[pair] for pair in before])
                 self._disrupt(disruptive)
             for gate in gates.values():
                 gate.result()
+
+    def _begin(
+        self,
+        pairs: Sequence[Pair],
+        start: Callable[[Pair], Future[None]],
+        free: Sequence[Check],
+        senders: Executor,
+    ) -> tuple[dict[Pair, Future[None]], float]:
+        """Poll the pairs, run the checks that wait for none, and wait until members may start.
+
+        Return the polling of each pair, and when disruptive checks stop waiting for it.
+        """
+        try:
+            gates = {pair: start(pair) for pair in pairs}
+            for check in free:
+                self._queue(self._pool(check, senders), partial(self._observe, check))
+            late = time.monotonic() + self.late
+            self._settle([gates[pair] for pair in gates if not descriptor(pair.kind).by_name], late)
+        finally:
+            self._settled.set()  # even on an error: the pool only ends when no member waits
+        return gates, late
 
     def _settle(self, services: Collection[Future[None]], late: float) -> None:
         """Start the members of the fleet when no Service converges any more, as far as that shows.
@@ -134,7 +150,6 @@ class Observer:
             converged, waiting = wait(waiting, min(left, STALLED_SECONDS), FIRST_COMPLETED)
             if not converged:
                 break
-        self._settled.set()
 
     @property
     def _bounds(self) -> Bounds:
@@ -236,7 +251,11 @@ class Observer:
     def _queue(self, senders: Executor, action: Callable[[], None]) -> Future[None]:
         """Queue a calm check; it is announced at the same time, so that no wait is for a check outside the queue."""
         self._phases.announce()
-        return senders.submit(self._in_turn, action)
+        try:
+            return senders.submit(self._in_turn, action)
+        except RuntimeError:  # no further thread: whoever disturbs must not wait for it
+            self._phases.withdraw()
+            raise
 
     def _in_turn(self, action: Callable[[], None]) -> None:
         with self._phases.calm():

@@ -27,6 +27,12 @@ class Phases:
         with self._changed:
             self._announced += 1
 
+    def withdraw(self) -> None:
+        """Say that a check which was announced will not take its turn."""
+        with self._changed:
+            self._announced -= 1
+            self._changed.notify_all()
+
     @contextmanager
     def calm(self) -> Iterator[None]:
         """Take the turn of one announced check, beside other calm ones."""
@@ -35,15 +41,13 @@ class Phases:
         try:
             yield
         finally:
-            with self._changed:
-                self._announced -= 1
-                self._changed.notify_all()
+            self.withdraw()
 
     @contextmanager
     def disruptive(self) -> Iterator[None]:
         """Wait until every announced check has had its turn, and let no other begin one meanwhile."""
         with self._changed:
-            self._changed.wait_for(lambda: self._announced == 0)
+            self._changed.wait_for(lambda: self._announced <= 0)
             self._disrupted = True
         try:
             yield

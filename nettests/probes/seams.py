@@ -160,8 +160,8 @@ class Pods(Creates, Executes, Reads, Protocol):
     def events_of(self, namespace: str, pod: str) -> list[Object]:
         """Return the events of a pod, or of its controller; none if they cannot be read."""
 
-    def log_of(self, namespace: str, pod: str, container: str) -> str:
-        """Return a container's log."""
+    def log_of(self, namespace: str, pod: str, container: str, *, timed: bool = False) -> str:
+        """Return a container's log; ``timed`` begins each line with its node's time."""
 
     def delete_pod(self, namespace: str, name: str) -> None:
         """Delete a pod by its own grace period; what fails is left to the end of the run."""
@@ -174,6 +174,11 @@ class Pods(Creates, Executes, Reads, Protocol):
 
     def wait_gone(self, namespace: str, name: str, *, seconds: float, uid: str = "") -> bool:
         """Wait until a pod is gone, or the one with ``uid`` if another may replace it; return whether it is."""
+
+    def follow_end(
+        self, namespace: str, name: str, *, seconds: float
+    ) -> tuple[Object | None, bool]:
+        """Return a pod as it was last seen, which may be never, and whether it is gone after ``seconds``."""
 
     def pod_proxy(self, namespace: str, pod: str, port: int) -> HttpChannel:
         """Return the API server's proxy to a pod."""

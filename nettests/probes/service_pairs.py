@@ -13,6 +13,7 @@ from nettests.model.target_kinds import Location, Owner
 from nettests.model.words import (
     OS,
     Family,
+    Outcome,
     TargetKind,
 )
 from nettests.plan.targets import LOAD_BALANCED
@@ -50,10 +51,20 @@ def pairs_of(
         if sentinel and action.target.service is not None:
             pairs |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
         named = _named(action.target)
-        if named is not None:
+        if named is not None and not _expects_no_backend(check, action):
             served = probes & _served(action, probe_on)
             pairs |= {Pair(*named, probe, action.family) for probe in served}
     return frozenset(pairs)
+
+
+def _expects_no_backend(check: Check, action: Action) -> bool:
+    """Whether it is a health check port of a node without a backend.
+
+    Such a port is polled where a backend is, on another node, whose Service proxy need not offer any; that the node in
+    question has the rules is shown by the sentinel.
+    """
+    at_health_port = action.target.descriptor.location is Location.HEALTH_CHECK_PORT
+    return at_health_port and check.claim.outcome is Outcome.UNHEALTHY
 
 
 def _once_a_node(action: Action, probe_on: dict[str, str], sentinel: str | None) -> frozenset[Pair]:

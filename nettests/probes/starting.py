@@ -20,6 +20,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentEr
 from nettests.model.check import (
     FIRST_PACKETS,
     RESTARTS,
+    TERMINATES,
     UNTIL_DENIED,
     Action,
     Afterwards,
@@ -30,7 +31,7 @@ from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.workload import MAKES, ROLLS_OUT, WORDS, Workload, workload_of
 from nettests.parse import start
 from nettests.plan.pods import BUILD
-from nettests.probes import pods_at_once, stateful, workloads
+from nettests.probes import pods_at_once, stateful, termination, workloads
 from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination, case_of
@@ -43,7 +44,7 @@ from nettests.probes.start_objects import manifest_for, names_of_many, pod_of
 
 Object = dict[str, Any]
 
-LONG = frozenset({"renew", "restart", "end", MAKES, ROLLS_OUT})
+LONG = frozenset({"renew", "restart", "end", TERMINATES, MAKES, ROLLS_OUT})
 """Cases with several further steps, which begin first: begun last, they would delay the end of a run."""
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
@@ -253,7 +254,9 @@ class Starting:
             case "restart":
                 return self._restart(then, item, pod)
             case "end":
-                return self._end(item)
+                return termination.ended(self.pods, item)
+            case "terminates":
+                return termination.terminated(self.pods, item)
         return {}
 
     def _renew(self, action: Action, item: Object, node: NodeFacts, pod: Object) -> Object:
@@ -337,15 +340,6 @@ class Starting:
             "after": again["status"].get("podIP"),
             "restarts": start.restarts(again, container) if start.started(again) else 0,
         }
-
-    def _end(self, item: Object) -> Object:
-        """Delete the Pod by its own grace period and measure until it is gone."""
-        namespace, name, _ = _names(item)
-        grace = float(item["spec"]["terminationGracePeriodSeconds"])
-        began = time.monotonic()
-        self.pods.delete_pod(namespace, name)
-        gone = self.pods.wait_gone(namespace, name, seconds=2 * grace)
-        return {"seconds": round(time.monotonic() - began, 1), "gone": gone, "grace": grace}
 
 
 def _context(case: Case, node: NodeFacts) -> dict[str, str]:

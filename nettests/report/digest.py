@@ -19,7 +19,17 @@ _RUN = frozenset(
 """About the identity that sent it, the place where it sent it and what it may list, not about the network."""
 
 _NODE = frozenset(
-    {"name", "addresses", "pod_cidrs", "ready", "schedulable", "hostname", "left_out", "zone"}
+    {
+        "name",
+        "addresses",
+        "pod_cidrs",
+        "ready",
+        "schedulable",
+        "hostname",
+        "left_out",
+        "empty",
+        "zone",
+    }
 )
 """About one machine: an autoscaler or a reimaged node changes them; node pool and member stay."""
 

@@ -21,7 +21,14 @@ from nettests.rules.evidence import (
     finding,
 )
 from nettests.rules.kept import KEEP, Kept
-from nettests.rules.readings import CMD, ApiObjects, Request, ToolOutput, printed_if_there
+from nettests.rules.readings import (
+    CMD,
+    ApiObjects,
+    Request,
+    ToolOutput,
+    newest_last,
+    printed_if_there,
+)
 from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, KERNELSPACE, OVERLAY, VXLAN, WINDOWS
 
@@ -85,7 +92,7 @@ DONE = r"Wrote subnet file to|Running backend|Found HNSNetwork|Created HNSNetwor
 MILESTONE = re.compile(f"{WAITING}|{DONE}")
 FLANNEL_LOG = ToolOutput(
     name="flannel-log",
-    words=printed_if_there(r"C:\var\log\pods\*flannel*\*\*.log", "-Tail 200"),
+    words=newest_last(r"C:\var\log\pods\*flannel*\*\*.log", 200),
     keep=kept.lines(MILESTONE.pattern),
 )
 """The kubelet's log files of a flanneld that runs as a Pod."""

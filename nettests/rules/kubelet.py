@@ -87,6 +87,17 @@ def _file(text: str) -> Object:
 
 
 KUBELET = ToolOutput(name="kubelet-settings", words=(*POWERSHELL, SCRIPT), keep=_keep_settings)
+FILES_OF_LINUX = (r"C:\etc\resolv.conf", r"C:\run\systemd\resolve\resolv.conf")
+"""Where the kubelet finds a ``resolvConf`` of Linux nodes on the drive that it runs on, if somebody has put a file there: the
+default, and what kubeadm finds where systemd-resolved runs."""
+RESOLV_CONF_FILES = ToolOutput(
+    name="resolv-conf-files",
+    words=(
+        *POWERSHELL,
+        "Test-Path -PathType Leaf -LiteralPath " + ",".join(f"'{path}'" for path in FILES_OF_LINUX),
+    ),
+    keep=kept.lines(r"(?m)^(?:True|False)\b"),
+)
 CONTAINERD = ToolOutput(
     name="containerd-configuration",
     words=printed_if_there(r"C:\Program Files\containerd\config.toml"),
@@ -126,24 +137,37 @@ def kubelet_cluster_domain(evidence: Evidence) -> Finding:
 @rule(
     "kubelet-resolv-conf",
     about=(),
-    reads=(KUBELET,),
+    reads=(KUBELET, RESOLV_CONF_FILES),
     remedy='give the kubelet resolvConf: "" on Windows nodes: a file of Linux is not there, and no Pod starts',
 )
 def kubelet_resolv_conf(evidence: Evidence) -> Finding:
-    """The kubelet is given no resolv.conf of Linux, which is its default: it has to be told."""
+    """The kubelet is given no resolv.conf of Linux, which is its default, unless somebody has put one there."""
     settings = _settings(evidence)
     resolv_conf = settings.get("resolvConf")
     if resolv_conf is None and settings.get("config-dir"):
         raise NothingThereError(f"what the files in {settings['config-dir']} say is not read")
     given = DEFAULT_RESOLV_CONF if resolv_conf is None else str(resolv_conf)
-    if re.match(r"[A-Za-z]:", given):
-        raise NothingThereError(f"whether {given} is a file of the node is not read")
+    there = given in {"", HOST} or _is_file(given, evidence)
+    shown = f"resolvConf {'not set, which is ' if resolv_conf is None else ''}{given or 'empty'}"
     return finding(
-        given in {"", HOST},
-        f"resolvConf {'not set, which is ' if resolv_conf is None else ''}{given or 'empty'}",
-        f'nothing ("") or {HOST}, which Windows takes for the node\'s own',
+        there,
+        f"{shown}, a file of the node" if there and given not in {"", HOST} else shown,
+        f'nothing ("") or {HOST}, which Windows takes for the node\'s own, or a file that is there',
         of=1,
     )
+
+
+def _is_file(given: str, evidence: Evidence) -> bool:
+    """Whether a path is a file of the node; one without a drive is of the kubelet's own."""
+    path = given.replace("/", "\\")
+    path = f"C:{path}" if path.startswith("\\") else path
+    answers = evidence.text(RESOLV_CONF_FILES).split()
+    if len(answers) != len(FILES_OF_LINUX):
+        raise UnreadableError(f"Test-Path does not say whether {given} is a file of the node")
+    is_there = dict(zip(map(str.lower, FILES_OF_LINUX), answers, strict=True))
+    if path.lower() not in is_there:
+        raise NothingThereError(f"whether {given} is a file of the node is not read")
+    return is_there[path.lower()] == "True"
 
 
 @rule(

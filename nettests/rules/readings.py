@@ -76,16 +76,28 @@ class PodLog:
 Reading = ApiObjects | ToolOutput | PodLog
 
 
-def printed_if_there(pattern: str, *options: str) -> tuple[str, ...]:
+def printed_if_there(pattern: str) -> tuple[str, ...]:
     """Return the words that print files by a path or a pattern, and nothing where there is none.
 
     What goes wrong otherwise ends it badly: that a file is not there is no matter of an exit code, nor of words that
     Windows translates.
     """
-    more = "".join(f" {option}" for option in options)
     script = (
         f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{pattern}') "
-        f"{{ Get-Content -Path '{pattern}'{more} }}"
+        f"{{ Get-Content -Path '{pattern}' }}"
+    )
+    return (*POWERSHELL, script)
+
+
+def newest_last(pattern: str, lines: int) -> tuple[str, ...]:
+    """Return the words that print the last lines of logs, that of the newest last, and nothing where there is none.
+
+    By when they were created, which a kubelet does for each start of a container: their names are counted from 0, and 10
+    sorts before 9; when a file that is open was written last, its folder need not know.
+    """
+    script = (
+        f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{pattern}') "
+        f"{{ Get-ChildItem -Path '{pattern}' | Sort-Object -Property CreationTime | Get-Content -Tail {lines} }}"
     )
     return (*POWERSHELL, script)
 

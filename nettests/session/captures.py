@@ -38,7 +38,7 @@ from nettests.session.trace_files import NodeCapture
 from nettests.session.trace_scene import OUTSIDE
 from nettests.tracing.canary import proven
 from nettests.tracing.mark import Mark
-from nettests.tracing.printed import read_pktmon, read_tcpdump
+from nettests.tracing.printed import Printed, read_pktmon, read_tcpdump
 from nettests.tracing.scene import Scene
 from nettests.tracing.sighting import Capture
 
@@ -180,7 +180,7 @@ class Captures:
         capture = Capture(
             node=node.name,
             sightings=tuple(sighting for _, sighting in pairs),
-            doubt=f"only the first frames of {node.name} were read" if printed.cut else "",
+            doubt=_doubt(printed, node.name),
             unread=(*printed.unread, *unread),
         )
         return NodeCapture.of(proven(capture, before=base, after=base + 1), pairs, mark)
@@ -202,6 +202,14 @@ class Captures:
         words = (curl, "-s", "-m", str(CANARY_SECONDS), "--local-port", str(number), url)
         with contextlib.suppress(ChannelError):  # its absence from the capture says it
             capturer.run(words, CANARY_SECONDS + 4)
+
+
+def _doubt(printed: Printed, node: str) -> str:
+    """Return why what is absent from a capture proves nothing, if so; what it shows is there all the same."""
+    if printed.lost:
+        amount = "1 packet" if printed.lost == 1 else f"{printed.lost} packets"
+        return f"tcpdump on {node} lost {amount} of those that it was to capture"
+    return f"only the first frames of {node} were read" if printed.cut else ""
 
 
 def _each(

@@ -3,7 +3,6 @@
 Used by a run and by every command that reads a cluster. Reads only; nothing is created.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from nettests.cluster import Connection
@@ -12,6 +11,7 @@ from nettests.cluster.permissions import denied
 from nettests.cluster.pod_security import level_of
 from nettests.cluster.privileged import privileged_of
 from nettests.cluster.profile_file import read_profile
+from nettests.cluster.threads import threads
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts, Fact
@@ -50,7 +50,7 @@ def profile_of(options: RunOptions) -> ClusterProfile:
 def facts_of(connection: Connection, profile: ClusterProfile, options: RunOptions) -> ClusterFacts:
     """Discover the cluster, with what admission makes of a run's Pods and of the namespace that it would use."""
     namespace = options.namespace or ""
-    with ThreadPoolExecutor(connection.bounds.requests_open, "facts") as pool:
+    with threads(connection, "facts") as pool:
         admitted = pool.submit(_privileged, connection, namespace)
         level = pool.submit(level_of, connection, namespace) if namespace else None
         facts = discover(connection, profile, namespace)

@@ -61,13 +61,18 @@ class Holding:
         self._lease.take()
 
     def end(self, exit_code: int | None) -> None:
-        """Remove the objects, or keep them; ``exit_code`` is ``None`` before the run's is known."""
+        """Remove the objects, or keep them, and create no other; ``exit_code`` is ``None`` before the run's is known."""
         if not self.touched or self.gone or self.kept:
             return
         if self.keep is Keep.ALWAYS or (self.keep is Keep.ON_FAILURE and exit_code in FAILED):
             self._hold()
         elif self.keep is Keep.NEVER or exit_code is not None:
             self._remove()
+
+    @property
+    def ending(self) -> bool:
+        """Whether objects are being removed, or are gone: that they no longer stand is no event."""
+        return self._access is not None and self._access.ended.is_set()
 
     def _hold(self) -> None:
         try:
@@ -87,9 +92,12 @@ class Holding:
     def _remove(self) -> None:
         assert self._access is not None, "nothing is touched before there is an access"
         assert self._access.ownership is not None, "and what it creates is marked"
+        self._access.ended.set()
         marks, created = self._access.ownership, self._access.created
-        delete_unacknowledged(self.connection, marks, created, self.namespace)
         began = time.monotonic()
+        # An API server that is gone is tried for so long, whichever request it is: five times half a minute each is no end.
+        self.connection.under_way.until = began + self.timing.clean_up
+        delete_unacknowledged(self.connection, marks, created, self.namespace)
         left = clean_up(
             self.connection,
             marks,

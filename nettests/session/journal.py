@@ -11,15 +11,15 @@ import fcntl
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, BinaryIO, Self
 
-from nettests.errors import NettestsError
+from nettests.errors import NettestsError, PathError
 from nettests.model.codec import from_data
 from nettests.model.journal_lines import data_of, decode, decode_only, encode
 from nettests.model.journal_records import Answer, Convergence, Done, End, Event, Record
@@ -60,13 +60,17 @@ class Journal:
 
     The writer holds an exclusive lock (``flock``) on the file as long as it lives; the kernel drops
     it when the process ends in whatever way. What is written after ``close`` is dropped: an answer may
-    arrive when the run has ended.
+    arrive when the run has ended. So is all after a record that could not be written, because the disk is full
+    perhaps: the journal is closed then, so that nobody waits for what will not come, and ``on_broken`` is called.
     """
 
     def __init__(self, path: Path, redactor: Redactor = _BY_SHAPE) -> None:
         make_folder(path.parent)
         self.path = path
         self.redactor = redactor
+        self.broken = ""
+        """Why nothing is written any more, if that is so."""
+        self.on_broken: Callable[[], None] = lambda: None
         self._file: BinaryIO | None = open_file(path, "ab")
         self._lock = threading.Lock()
         self._answers: Counter[str] = Counter()
@@ -101,9 +105,16 @@ class Journal:
     def _append(self, data: dict[str, Any]) -> None:
         line = encode(data)
         with self._lock:
-            if self._file is not None:
+            if self._file is None:
+                return
+            try:
                 self._file.write(line)
                 self._file.flush()
+            except OSError as error:
+                self.broken = f"{self.path} cannot be written: {error.strerror}"
+                self._let_go()
+        if self.broken:
+            self.on_broken()
 
     def as_written(self, raw: Raw) -> Raw:
         """Return one question and its answer without secrets, as they would be written."""
@@ -171,9 +182,13 @@ class Journal:
     def close(self) -> None:
         """Close the file and release its lock; may be called twice."""
         with self._lock:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+            self._let_go()
+
+    def _let_go(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):  # what could not be written before, perhaps
+                file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -185,6 +200,8 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+        if self.broken and error is None:
+            raise PathError(self.broken, hint="make room there, or name another folder")
 
 
 def read_journal(path: Path) -> tuple[Record, ...]:
@@ -235,14 +252,19 @@ class Follower:
     """The waiting side: follows a journal while another thread or process writes it."""
 
     path: Path
+    _begun: bool = field(init=False)
+    """Whether the journal was seen."""
     _offset: int = 0
     _done: dict[str, Done] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._begun = self.path.exists()
 
     def wait(self, check: str, *, timeout: float) -> Done:
         """Return what the journal says of ``check`` once it is done, with the verdict of who observed it.
 
-        When the writer dies, closes the journal or stays silent about the check for ``timeout``
-        seconds, the answer has no verdict and says why there is nothing to trust.
+        When the writer dies, closes the journal or stays silent about the check for ``timeout`` seconds, or somebody
+        removes the journal, the answer has no verdict and says why there is nothing to trust.
         """
         deadline = time.monotonic() + timeout
         while True:
@@ -251,10 +273,13 @@ class Follower:
             if check in self._done:
                 return self._done[check]
             if not alive:
-                return Done(check=check, distrust="the run ended before this check was observed")
+                return Done(check=check, distrust=f"{self._why()} before this check was observed")
             if time.monotonic() > deadline:
                 return Done(check=check, distrust=f"no observation within {timeout:.0f} s")
             time.sleep(POLL_SECONDS)
+
+    def _why(self) -> str:
+        return "the run ended" if self.path.exists() else "the run's journal was removed"
 
     def _read_on(self) -> None:
         for line in self._new_lines():
@@ -262,9 +287,7 @@ class Follower:
                 self._done[done.check] = done
 
     def _new_lines(self) -> Iterator[bytes]:
-        if not self.path.exists():
-            return
-        with self.path.open("rb") as file:
+        with suppress(FileNotFoundError), self.path.open("rb") as file:
             file.seek(self._offset)
             for line in file:
                 if not line.endswith(b"\n"):
@@ -274,11 +297,14 @@ class Follower:
 
     def _writer_alive(self) -> bool:
         """Whether somebody holds the writer's lock: looked at before reading, so nothing is missed."""
-        if not self.path.exists():
-            return True  # not begun yet: the deadline decides
-        with self.path.open("rb") as file:
-            try:
+        try:
+            with self.path.open("rb") as file:
+                self._begun = True
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-            return False
+        except FileNotFoundError:
+            return (
+                not self._begun
+            )  # the deadline decides; one that was removed is written for nobody
+        except BlockingIOError:
+            return True
+        return False

@@ -1,7 +1,7 @@
 """Watch whether the tested nodes stay Ready during a run.
 
 A node that turns NotReady is an event of the run and a failed precondition: unanswered checks that depend on the node
-say nothing about the network.
+say nothing about the network. Who looks so often also notices that the API server answers nothing any more.
 """
 
 import threading
@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from nettests.cluster import Connection
+from nettests.cluster.list_watch import GONE_SECONDS
 from nettests.cluster.readiness import Readiness, read_readiness
 from nettests.judge.distrust import UNREADY
 from nettests.model.check import Check, Plan
@@ -42,6 +43,10 @@ class NodeWatch:
     tell: Callable[[str], None]
     began: float
     """When the run began (``clock``)."""
+    silence: Callable[[], float] = lambda: 0.0
+    """For how many seconds the API server has answered nothing at all."""
+    gone: Callable[[str], None] = lambda _why: None
+    """Hears, once, that it was ``GONE_SECONDS``."""
     clock: Callable[[], float] = time.monotonic
     _spells: dict[str, list[_Spell]] = field(default_factory=dict)
     _before: Mapping[str, Readiness] = field(default_factory=dict)
@@ -103,8 +108,12 @@ class NodeWatch:
 
     def _follow(self) -> None:
         self.look()  # how it was before: a spell may have come and gone by the next one
+        here = True
         while not self._ended.wait(LOOK_SECONDS):
             self.look(older_than=FRESH_SECONDS)
+            if here and self.silence() >= GONE_SECONDS:
+                here = False
+                self.gone(f"the API server has answered nothing for {GONE_SECONDS:.0f} s")
 
     def _compare(self, name: str, now: Readiness | None, at: float) -> None:
         """Begin or end a node's spell; one that began and ended between two looks shows by its last change."""
@@ -139,7 +148,13 @@ class Dependence:
         """Return the nodes that a check depends on."""
         return nodes_of(check, self._pods, self.facts)
 
-    def watch(self, connection: Connection, tell: Callable[[str], None], began: float) -> NodeWatch:
+    def watch(
+        self,
+        connection: Connection,
+        tell: Callable[[str], None],
+        began: float,
+        gone: Callable[[str], None],
+    ) -> NodeWatch:
         """Return the watch over all of them, which looks as soon as it is started."""
         each = (member for check in self.plan.checks for member in check.each)
         names = sorted(frozenset().union(*map(self.of, each)))
@@ -149,4 +164,6 @@ class Dependence:
             read=lambda: read_readiness(connection, names, nodes=many),
             tell=tell,
             began=began,
+            silence=connection.under_way.silence,
+            gone=gone,
         )

@@ -149,6 +149,9 @@ class Rounds(Run):
         finally:
             self._kept.write_rest(plan.checks, self.watch.expectations)
 
+    def _gone(self, why: str) -> None:
+        """Go on: rounds are lost until the API server is back."""
+
     def _due(self) -> Iterator[int]:
         """Yield the number of each round at its time."""
         began, number = time.monotonic(), 0

@@ -46,6 +46,8 @@ from nettests.session.watch import Watch
 
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for questions under way; what comes later is dropped."""
+INTERRUPTED_SECONDS = 6.0
+"""The same where the run is interrupted: a dial's own time-out and a moment. Who ends a Pod kills it 30 s later."""
 
 
 class Run:
@@ -77,6 +79,7 @@ class Run:
         self.stages = prepared.stages
         self._broken_off = threading.Event()
         """The run is not only to stop, but to end at once: without diagnostics."""
+        self.journal.on_broken = self._break_off
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._nodes: NodeWatch | None = None
@@ -123,7 +126,7 @@ class Run:
             self.journal.event(swept(blueprint.facts))
         depends = Dependence(plan=plan, facts=blueprint.facts)
         tell = partial(self.journal.event, notable=True)
-        self._nodes = depends.watch(self.prepared.connection, tell, self._began)
+        self._nodes = depends.watch(self.prepared.connection, tell, self._began, self._gone)
         self.watch.nodes_of, self.watch.nodes = depends.of, self._nodes
         self._thread = threading.Thread(
             target=self._work, args=(plan,), name="nettests-run", daemon=True
@@ -135,15 +138,19 @@ class Run:
 
         May be called twice, from anywhere; ``exit_code`` decides what ``--keep-on-failure`` means.
         """
+        interrupted = exit_code == ExitCode.INTERRUPTED
         self._broken_off.set()
-        self._let_end(STOP_SECONDS)
+        self._let_end(INTERRUPTED_SECONDS if interrupted else STOP_SECONDS)
         if self._nodes is not None:
-            self._nodes.stop(last=exit_code != ExitCode.INTERRUPTED)
+            self._nodes.stop(last=not interrupted)
         with self._lock:
             self._end_holding(exit_code)
 
     def finish(self, *, exit_code: int, counts: dict[str, int]) -> None:
-        """Start no further check, let failures be diagnosed unless the run is interrupted, and close the journal."""
+        """Start no further check, let failures be diagnosed unless the run is interrupted, and close journal and connection.
+
+        Who is too impatient for the clean-up leaves it to ``close``, and the connection open for it.
+        """
         try:
             if exit_code != ExitCode.INTERRUPTED:
                 self._let_end(STOP_SECONDS + self.prepared.profile.diagnostics.seconds)
@@ -160,8 +167,15 @@ class Run:
                 stages=self.stages.seconds(),
             )
             self.journal.close()
-            self.prepared.connection.close()
             self._tell("done")
+        self.prepared.connection.close()
+
+    def close(self) -> None:
+        """Stop, if ``finish`` did not come to its end, and send nothing any more; may be called twice, from anywhere."""
+        try:
+            self.stop()
+        finally:
+            self.prepared.connection.close()
 
     def _let_end(self, seconds: float) -> None:
         """Start no further check, and wait for what is under way."""
@@ -173,7 +187,7 @@ class Run:
         """Deploy, observe, diagnose and clean up; whatever happens, every check gets its ``done`` record."""
         reason = f"{STOPPED} before this check was run"
         try:
-            if plan.checks:
+            if plan.checks and not self._stopped.is_set():
                 self._observe(plan)
         except NettestsError as error:
             reason = error.message
@@ -203,7 +217,7 @@ class Run:
         return PodWatch(
             deployed=standing.deployment,
             read=lambda: probes.still_standing(standing.access, standing.deployment, labels),
-            tell=partial(self.journal.event, notable=True),
+            tell=self._pod_gone,
             began=self._began,
         )
 
@@ -338,6 +352,22 @@ class Run:
     def _lost(self, why: str) -> None:
         """Start no further check: the namespace is another run's now."""
         self.journal.event(f"the run was stopped: {why}")
+        self._stopped.set()
+
+    def _gone(self, why: str) -> None:
+        """Start no further check and diagnose nothing: each request would wait for an API server that is gone."""
+        self.journal.event(f"the run was stopped: {why}", notable=True)
+        self._break_off()
+        self.prepared.connection.under_way.hasten()
+
+    def _pod_gone(self, event: str) -> None:
+        """Note that a Pod no longer stands, unless the run itself removes it while its last checks end."""
+        if not self.holding.ending:
+            self.journal.event(event, notable=True)
+
+    def _break_off(self) -> None:
+        """Start no further check and diagnose nothing: it could not be read, or not be written."""
+        self._broken_off.set()
         self._stopped.set()
 
     def _end_holding(self, exit_code: int | None) -> None:

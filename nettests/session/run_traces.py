@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from nettests.diagnose.collect import is_whole
 from nettests.diagnose.names import safe_name
 from nettests.diagnose.subjects import NODE, Subject
+from nettests.diagnose.texts import is_whole
 from nettests.errors import NettestsError
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts

@@ -20,7 +20,7 @@ from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Done
 from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, Judgement
-from nettests.model.words import Verdict
+from nettests.model.words import Question, Verdict
 from nettests.parse import observation_of
 from nettests.parse.lost_datagram import loses, lost_alone
 from nettests.parse.overload import Carried, carried, overloaded, overloaded_before, too_busy
@@ -232,13 +232,15 @@ class Watch:
         done = self._without_overload(done, min(raw.started for raw in answers))
         of = self._checks[done.check]
         busy = overloaded(answers, others, chain.from_iterable(everybody))
+        alone = self._lone_loss(of, [raw for raw in answers if raw.attempt not in busy])
+        excused = alone is not None and of.action.question is Question.DURING
         return replace(
             done,
             distrust=done.distrust or too_busy(of, answers, others, chain.from_iterable(everybody)),
-            resent=resent(of, raws, others),
+            resent=None if excused else resent(of, raws, others),
             slow=slow(of, raws, others),
             overloaded=busy,
-            alone=self._lone_loss(of, [raw for raw in answers if raw.attempt not in busy]),
+            alone=alone,
         )
 
     def _lone_loss(self, check: Check, answers: Sequence[Raw]) -> int | None:

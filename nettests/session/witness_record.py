@@ -30,13 +30,18 @@ def record_of(
     answer: ExecAnswer,
     *,
     request: str,
+    preserved: bool = False,
 ) -> dict[str, Any]:
-    """Return the record, as JSON has it; ``request`` is what the server was queried for."""
+    """Return the record, as JSON has it; ``request`` is what the server was queried for.
+
+    ``preserved`` says that the Service wants the destination of its packets kept, so that no answer may come.
+    """
     frames = [
         frame for capture in captures for frame in map(_frame, marked(capture.sightings, mark))
     ]
     return {
         "request": request,
+        "preserved": preserved,
         "exit_code": answer.exit_code,
         "stdout": answer.stdout,
         "stderr": answer.stderr,
@@ -58,8 +63,16 @@ def _ends(scene: Scene) -> dict[str, Any]:
         "backend_node": backend.node,
         "backend": str(backend.address),
         "outside": backend.node == OUTSIDE,
+        "client": str(scene.source.address),
+        "requested": _place(scene),
         "nodes": dict(by_node),
     }
+
+
+def _place(scene: Scene) -> str:
+    """Return address and port that the client names."""
+    address = f"[{scene.requested}]" if scene.requested.version == 6 else str(scene.requested)
+    return f"{address}:{scene.requested_port}"
 
 
 def _configured(facts: ClusterFacts, scene: Scene) -> dict[str, Any]:
@@ -70,6 +83,7 @@ def _configured(facts: ClusterFacts, scene: Scene) -> dict[str, Any]:
         "encapsulation": ENCAPSULATING.get(backend, ""),
         "told_by": f"{named} ({facts.cni.backend.origin})",
         "vni": scene.vni,
+        "tunnel_port": facts.cni.vxlan_port.value,
         "driver": facts.node(scene.source.node).cni_driver.value or "",
     }
 

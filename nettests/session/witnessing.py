@@ -79,8 +79,15 @@ class Witnessing:
             captures.read(node, text, base, flow.mark).capture
             for node, text in zip(nodes, texts, strict=True)
         ]
+        settings = action.target.settings
         record = record_of(
-            setup.scene, captures.directory.facts, flow.mark, read, answer, request=CLIENT_IP
+            setup.scene,
+            captures.directory.facts,
+            flow.mark,
+            read,
+            answer,
+            request=CLIENT_IP,
+            preserved=settings is not None and settings.preserve_destination,
         )
         return Examination(
             tool=WITNESS,

@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import traceback
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -51,7 +52,22 @@ def uncaptured() -> tuple[TextIO, bool]:
         descriptor = os.dup(sys.stdout.fileno())
     except (io.UnsupportedOperation, AttributeError, ValueError):
         return sys.stdout, False
-    return os.fdopen(descriptor, "w", encoding=sys.stdout.encoding or "utf-8"), True
+    buffered = io.BufferedWriter(_Untroubled(descriptor, "w"))
+    return io.TextIOWrapper(buffered, encoding=sys.stdout.encoding or "utf-8"), True
+
+
+class _Untroubled(io.FileIO):
+    """A file whose reader may be gone: what it does not take is dropped.
+
+    A pipe that was closed, a terminal that hung up or a full disk must not end a run, nor keep it from its clean-up.
+    """
+
+    def write(self, data: Any) -> int:
+        """Write what can be written, and say that all of it was."""
+        written = None  # also where a pipe that does not block is full
+        with suppress(OSError):
+            written = super().write(data)
+        return memoryview(data).nbytes if written is None else written
 
 
 def guard() -> None:

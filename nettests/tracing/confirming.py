@@ -126,6 +126,8 @@ _ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}"
 _ROUTE = re.compile(
     rf"^\s*(?:(?:unicast|local)\s+)?({_ADDRESS})(?:/(\d+)|\s+({_ADDRESS}))?(?!\S)", re.MULTILINE
 )
+_DEFAULT = re.compile(rf"^default via {_ADDRESS}\b|^default dev ", re.MULTILINE)
+# samples: "default via 172.30.0.1 dev eth0", "default dev tun0 scope link"; not "default via fe80::1 dev eth0", "unreachable default …"
 # samples: "10.244.1.0/24 via 172.30.0.11 dev eth0", "local 10.244.1.1 dev cni0 …", "  10.244.1.0    255.255.255.0  On-link …"
 
 
@@ -139,7 +141,9 @@ def _route(node: str, address: str, read: Read) -> Iterator[str]:
         nearest = max(routes, key=lambda route: route.prefixlen)
         yield f"{node} has a route to {address}, {nearest} ({ROUTES})"
     else:
-        yield f"{node} has no route to {address} but a default ({ROUTES})"
+        default = any(not route.prefixlen for route in _routes(text)) or _DEFAULT.search(text)
+        but = "but a default" if default else "and no default"
+        yield f"{node} has no route to {address} {but} ({ROUTES})"
 
 
 def _routes(text: str) -> Iterator[IPv4Network]:

@@ -48,6 +48,9 @@ _COMPONENT = re.compile(
 # sample: [00]1234.5678::2025-03-27 16:10:36.000000000 [Microsoft-Windows-PktMon] Property: Component 2, MAC Address = AA-BB-CC-DD-E1-06
 _PROPERTY = re.compile(r"Property: Component (\d{1,9}), ([^=]{1,60}) = (.{1,120})")
 _MAC = re.compile(r"(?:[0-9a-f]{2}[-:]){5}[0-9a-f]{2}", re.IGNORECASE)
+# samples: 7 packets dropped by kernel
+#          1 packet dropped by interface
+_LOST = re.compile(r"(\d{1,12}) packets? dropped by (?:kernel|interface)\s*$")
 # samples: \t40-EC-99-B9-17-25 > F0-B4-D2-5A-D3-E2, ethertype IPv4 (0x0800), length 66: …
 #          \tDrop: ip: 192.168.5.88.50005 > 192.168.5.68.50005: UDP, length 374
 #          12 packets captured
@@ -64,7 +67,9 @@ class Printed:
     frames: tuple[Frame, ...]
     unread: tuple[str, ...] = ()
     cut: bool = False
-    """Whether the text has more frames than are read."""
+    """Whether there were more frames than are read."""
+    lost: int = 0
+    """So many packets the capturing tool says it has lost."""
 
 
 @dataclass(slots=True)
@@ -75,6 +80,7 @@ class _Lines:
     unread: list[str] = field(default_factory=list)
     head: Frame | None = None
     data: bytearray = field(default_factory=bytearray)
+    lost: int = 0
 
     def begin(self, head: Frame) -> None:
         self.end()
@@ -92,6 +98,8 @@ class _Lines:
         if hex_line is not None:
             if self.head is not None and len(self.data) < FRAME_BYTES:
                 self.data += bytes.fromhex(_even(hex_line[1].replace(" ", "")))
+        elif (lost := _LOST.match(line)) is not None:
+            self.lost += int(lost[1])
         elif not _EXPECTED.match(line) and len(self.unread) < UNREAD_SHOWN:
             self.unread.append(line[:LINE_SHOWN])
 
@@ -155,6 +163,7 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
         frames=tuple(lines.frames),
         unread=tuple(lines.unread),
         cut=heads > FRAMES or more.cut,
+        lost=lines.lost,
     )
 
 

@@ -294,6 +294,14 @@ EXPERIMENTS = (
         was="pass",
         becomes="fail",
     ),
+    Experiment(
+        fact="nodeport-needs-local-pod",
+        profile="hns-ipam-l2bridge",
+        switch="empty-node-ports=on",
+        checks=("nodeport-at-empty-node/*",),
+        was="limited",
+        becomes="lifted",
+    ),
     Experiment(  # what a runtime does that leaves every process five seconds
         fact="term-grace",
         profile=L2BRIDGE,

@@ -32,6 +32,14 @@ EXPOSED = (
         enable="exposed",
     ),
     Experiment(
+        fact="preserve-dest-client-ip",
+        profile=DSR,
+        switch="preserved-sources=off",
+        checks=("witnessed-preserve-destination/windows-1/*",),
+        becomes="fail",
+        enable="packets,exposed",
+    ),
+    Experiment(
         fact="svc-terminating-lb",
         profile=DSR,
         switch="terminating-fallback=off",

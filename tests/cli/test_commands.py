@@ -1,6 +1,7 @@
 """The command line: words in, text out, and errors that a person can act on."""
 
 import json
+import signal
 import subprocess
 import sys
 from importlib import import_module
@@ -190,6 +191,30 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = nettests("plan")
     assert shown.exit_code == 7
     assert shown.output == "Error: the token has expired\n  → log in again\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_command_that_is_ended_cleans_up(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """Whoever ends it (a person, a service manager, a terminal that closes), what it holds is let go of."""
+    left: list[str] = []
+
+    def read(*_: object) -> ClusterFacts:
+        try:
+            signal.raise_signal(number)
+        finally:
+            left.append("cleaned up")
+        raise AssertionError("the signal was not heeded")
+
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup has it ignored
+    try:
+        monkeypatch.setattr(discover_commands, "read_facts", read)
+        done = nettests("discover")
+    finally:
+        signal.signal(signal.SIGHUP, inherited)
+    assert (done.exit_code, left) == (2, ["cleaned up"])
+    assert "Error: interrupted" in done.output
 
 
 def test_an_unknown_flow_is_refused_before_a_cluster_is_contacted() -> None:

@@ -19,8 +19,8 @@ ENDS_ITSELF = (
 
 @pytest.mark.parametrize(
     ("number", "group", "code"),
-    [(signal.SIGTERM, False, 7), (signal.SIGINT, True, 8)],
-    ids=["terminated", "interrupted at the terminal"],
+    [(signal.SIGTERM, False, 7), (signal.SIGHUP, False, 7), (signal.SIGINT, True, 8)],
+    ids=["terminated", "hung up", "interrupted at the terminal"],
 )
 def test_the_program_ends_as_it_likes_to(number: signal.Signals, group: bool, code: int) -> None:
     """It is told, neither killed nor left behind, and its exit code is that of the command."""

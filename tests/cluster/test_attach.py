@@ -66,6 +66,38 @@ def test_a_container_that_ends_or_is_silent_has_said_what_it_has(
         assert heard(connection) == "hello"
 
 
+FAILED = b'{"status":"Failure","message":"Internal error occurred: error attaching to container: not running"}'
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (FAILED, "attach to p failed: Internal error occurred: .*: not running"),
+        (b"not JSON", "attach to p ended with a status that is none: 'not JSON'"),
+        (b"[]", "attach to p ended with a status that is none"),
+    ],
+)
+@pytest.mark.parametrize("end", [CLOSING, b""], ids=["closed", "cut"])
+def test_what_the_kubelet_says_of_the_end_is_the_channels_failure(
+    tmp_path: Path, status: bytes, error: str, end: bytes
+) -> None:
+    """A container to which nobody could attach was not silent; what was said with success is all there is."""
+    reply = Reply(frames=(message(1, b"hello"), message(3, status) + end))
+    with attached(tmp_path, reply) as (connection, paths), pytest.raises(ChannelError, match=error):
+        heard(connection)
+    assert len(paths) == 1
+
+
+def test_a_word_that_came_counts_whatever_the_status_says(tmp_path: Path) -> None:
+    """The stream's end says nothing against it; nor does a status of success against what was not said."""
+    reply = Reply(frames=(message(3, FAILED), message(1, b"word") + CLOSING))
+    with attached(tmp_path, reply) as (connection, _):
+        assert heard(connection) == "word"
+    ended = message(1, b"bye") + message(3, b'{"metadata":{},"status":"Success"}') + CLOSING
+    with attached(tmp_path, Reply(frames=(ended,))) as (connection, _):
+        assert heard(connection) == "bye"
+
+
 def test_a_stream_that_is_cut_is_opened_again(tmp_path: Path) -> None:
     """Listening does no harm twice; cut again and again it is the channel's failure."""
     cut = Reply(frames=(message(1, b"w"),))

@@ -329,3 +329,27 @@ def test_what_nobody_reads_is_stated(snapshot: Snapshot) -> None:
     facts = facts_of(snapshot, ClusterProfile(facts=stated))
     assert (facts.cni.loopback_dsr.value, facts.node("w1").firewall.value) == (False, False)
     assert not facts.node("n1").firewall.known
+
+
+def test_only_of_a_cordoned_node_whose_pods_were_listed_it_is_known_that_it_is_empty(
+    snapshot: Snapshot,
+) -> None:
+    """A Pod with an address of its own ends it; a list that was refused leaves it open, with the reason."""
+    windows = snapshot.nodes[1]
+    name = windows["metadata"]["name"]
+    host = {
+        "metadata": {"namespace": "kube-system", "name": "proxy"},
+        "spec": {"hostNetwork": True},
+    }
+    own = {"metadata": {"namespace": "web", "name": "iis"}, "spec": {}}
+
+    def empty(**changes: Any) -> Fact[bool]:
+        facts = facts_of(replace(snapshot, **changes), ClusterProfile())
+        return next(node.empty for node in facts.nodes if node.os is OS.WINDOWS)
+
+    assert not empty().known
+    assert empty(cordoned={name: [host]}).value is True
+    held = empty(cordoned={name: [host, own]})
+    assert (held.value, held.origin) == (False, "Pods with addresses of their own: web/iis")
+    refused = empty(reasons={f"/api/v1/pods/{name}": "pods is forbidden"})
+    assert (refused.known, refused.origin) == (False, "pods is forbidden")

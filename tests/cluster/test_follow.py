@@ -9,7 +9,14 @@ import pytest
 
 from nettests.cluster import Connection, connect
 from nettests.cluster import follow as follow_module
-from nettests.cluster.follow import delete_pod, follow_pod, follow_pods, wait_gone
+from nettests.cluster.follow import (
+    delete_pod,
+    follow_end,
+    follow_pod,
+    follow_pods,
+    log_of,
+    wait_gone,
+)
 from nettests.errors import ClusterError
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 
@@ -189,6 +196,19 @@ def test_a_pod_that_never_appears_is_an_error(
         follow(connection, running)
 
 
+def test_a_pod_that_does_not_appear_is_waited_for_as_one_that_is_stuck(
+    served: tuple[Connection, dict[str, list[Reply]], Api], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A StatefulSet's, say, that a quota refuses: nobody waits for as long as images may take to be pulled."""
+    monkeypatch.setattr(follow_module, "LOOK_SECONDS", 0.05)
+    connection, queues, _ = served
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    deadline = time.monotonic() + 60
+    with pytest.raises(ClusterError, match="never appeared"):
+        follow(connection, running, stuck=0.1, seconds=120)
+    assert time.monotonic() < deadline
+
+
 def test_a_deletion_that_fails_is_left_to_the_end_of_the_run(
     served: tuple[Connection, dict[str, list[Reply]], Api],
 ) -> None:
@@ -215,6 +235,37 @@ def test_a_pod_is_gone_with_its_event_or_when_no_list_has_it(
     assert not wait_gone(connection, "ns", "one", seconds=0.2)
     queues["list"] = [listing()]
     assert wait_gone(connection, "ns", "one", seconds=10)
+
+
+def test_the_last_state_of_a_pod_tells_how_it_ended(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """What the kubelet wrote before it removed the Pod; one that stays is not gone, one that was never seen is."""
+    connection, queues, _ = served
+    queues["list"] = [listing(pod("Running"))]
+    queues["watch"] = [
+        Reply(
+            chunks=(
+                {"type": "MODIFIED", "object": pod("Succeeded")},
+                {"type": "DELETED", "object": pod("Succeeded")},
+            )
+        ),
+    ]
+    assert follow_end(connection, "ns", "one", seconds=LONG) == (pod("Succeeded"), True)
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    assert follow_end(connection, "ns", "one", seconds=0.2) == (pod("Running"), False)
+    queues["list"] = [listing()]
+    assert follow_end(connection, "ns", "one", seconds=LONG) == (None, True)
+
+
+def test_a_log_with_times_is_requested_as_such(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """The API server puts them before each line."""
+    connection, _, api = served
+    log_of(connection, "ns", "one", "first")
+    log_of(connection, "ns", "one", "first", timed=True)
+    assert ["timestamps=true" in one.path for one in api.requests[-2:]] == [False, True]
 
 
 def test_a_pod_whose_place_another_took_is_gone(

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from nettests.cluster import ApiError, Connection, connect
+from nettests.cluster import ApiError, Connection, connect, list_watch
 from nettests.cluster.failures import ClosedError
 from nettests.cluster.list_watch import states
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
@@ -173,3 +174,21 @@ def test_a_closed_connection_ends_it(
         connection.close()
         with pytest.raises(ClosedError):
             following.result(60)
+
+
+@pytest.mark.parametrize("watches", [True, False], ids=["lists fail", "watches work"])
+def test_an_api_server_that_is_gone_is_waited_for_no_longer(
+    served: tuple[Connection, Queues, Api], monkeypatch: pytest.MonkeyPatch, *, watches: bool
+) -> None:
+    """Ten minutes for a Pod are for its image, and not for an API server of which nothing is heard; one that answers is heard of."""
+    monkeypatch.setattr(list_watch, "GONE_SECONDS", 0.1)
+    connection, queues, _ = served
+    queues["list"] = [status(503, "ServiceUnavailable", "gone")]
+    if not watches:
+        queues["list"] = [listing(5, "a")]
+        queues["watch"] = [QUIET]
+        assert list(states(connection, THINGS, seconds=0.5))
+        return
+    connection.timing = replace(connection.timing, api_tries=1)
+    with pytest.raises(ApiError, match="gone"):
+        list(states(connection, THINGS, seconds=600))

@@ -125,6 +125,23 @@ def test_a_tainted_cordoned_unready_node_says_so() -> None:
     assert not nodes.ready(node)
 
 
+def test_pods_of_a_nodes_network_are_told_from_those_of_its_host() -> None:
+    """hostNetwork and HostProcess have no endpoint, and what has ended has none any more."""
+    options = {"securityContext": {"windowsOptions": {"hostProcess": True}}}
+    pods = [
+        {"metadata": {"namespace": "a", "name": name}, "spec": spec, "status": {"phase": phase}}
+        for name, spec, phase in (
+            ("ordinary", {}, "Running"),
+            ("waits", {"securityContext": {"windowsOptions": None}}, "Pending"),
+            ("ended", {}, "Succeeded"),
+            ("failed", {}, "Failed"),
+            ("host", {"hostNetwork": True}, "Running"),
+            ("process", options, "Running"),
+        )
+    ]
+    assert list(nodes.of_own_network(pods)) == ["a/ordinary", "a/waits"]
+
+
 def test_internal_addresses_come_first_and_once() -> None:
     """A node's addresses are ordered internal, external, without host names or repeats."""
     node = windows_node()

@@ -57,6 +57,8 @@ class Tools:
         self.ran: list[Sequence[str]] = []
         self.broken = ""
         self.hangs = ""
+        self.hangs_at: Sequence[str] = ()
+        """One command that hangs, where a tool's others do not."""
         self.let_go = threading.Event()
 
     @property
@@ -70,7 +72,7 @@ class Tools:
         if self.broken:
             raise ChannelError(self.broken)
         name = argv[0].removesuffix(".exe")
-        if name == self.hangs:
+        if name == self.hangs or tuple(argv) == self.hangs_at:
             assert self.let_go.wait(60), timeout
         if name not in self.said:
             raise ProgramMissingError(f"no {name}")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from nettests.diagnose import Collected, Collector, Reader, Subject, Wanted, index
+from nettests.diagnose.texts import is_whole
 from nettests.model.cluster_profile import DiagnosticsLimits
 from nettests.redaction import Redactor
 from nettests.session.run_traces import collected
@@ -241,6 +242,36 @@ def test_a_tool_that_hangs_is_given_up(collect: Collect) -> None:
         "addresses of all compartments",
     )
     assert "hns-networks.json" in files(node)
+
+
+def test_a_switch_that_is_slow_keeps_what_has_come(collect: Collect, tmp_path: Path) -> None:
+    """Counters and layers stand in their files, and what rules were read; the rest is missing by name."""
+    names = [f"7F1C2A54-5F5C-4E2B-9A6D-{number:012X}" for number in range(3)]
+    slow = Tools(vfpctrl="".join(f"  Port name             : {name}\n" for name in names))
+    slow.hangs_at = ("vfpctrl.exe", "/list-rule", "/port", names[1])
+    node = collect(NODE, by=slow, seconds=1.0)["w1"]
+    slow.let_go.set()
+    assert {"vfp-counters.txt", "vfp-layers.txt", "vfp-rules.txt"} < {*files(node)}
+    folder = tmp_path / "nodes" / "w1"
+    assert is_whole((folder / "vfp-counters.txt").read_text())
+    rules = (folder / "vfp-rules.txt").read_text()
+    assert rules.startswith(f"# vfpctrl.exe /list-rule /port {names[0]}\n")
+    assert rules.endswith("[cut: 1 of 3 commands were run by then]\n")
+    assert not is_whole(rules)
+    assert node.missing["not collected: the 1 s for diagnostics were over"] == (
+        "more counters, layers and rules of the virtual switch",
+    )
+
+
+def test_a_file_that_grows_counts_once(collect: Collect, tmp_path: Path) -> None:
+    """What it had before is no part of all bytes, nor a file of its own, and the whole one has no note."""
+    names = [f"7F1C2A54-5F5C-4E2B-9A6D-{number:012X}" for number in range(8)]
+    probed = Tools(vfpctrl="".join(f"  Port name             : {name}\n" for name in names))
+    collect(NODE, by=probed, total_bytes=16_000)
+    folder = tmp_path / "nodes" / "w1"
+    vfp = sorted(path.name for path in folder.glob("vfp-*"))
+    assert vfp == ["vfp-counters.txt", "vfp-layers.txt", "vfp-ports.txt", "vfp-rules.txt"]
+    assert all(is_whole((folder / name).read_text()) for name in vfp)
 
 
 def test_the_page_names_files_reasons_and_checks(collect: Collect) -> None:

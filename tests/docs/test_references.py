@@ -365,6 +365,16 @@ def test_decisions_have_one_form(path: Path) -> None:
     assert f"| [{number}]({path.name}) | {name} |" in index
 
 
+def test_the_readme_says_how_many_checks_the_sample_has() -> None:
+    """The hundreds that its text names, and the counts of its summary, are those of the committed run."""
+    coverage = json.loads((ROOT / "reports/sample/results.json").read_text())["coverage"]
+    text, ran = (ROOT / "README.md").read_text("utf-8"), coverage["ran"]
+    named = re.findall(r"runs more than (\d+) checks", text)
+    assert {*named} == {str(ran // 100 * 100)}
+    counted = f"{coverage['due']} checks planned: {ran} ran, {coverage['skipped']} skipped, in "
+    assert counted in text
+
+
 def test_no_decision_is_without_a_number() -> None:
     """Every file beside the index is a numbered decision."""
     files = set((ROOT / "docs" / "decisions").glob("*.md"))

@@ -43,6 +43,7 @@ QUOTA = (
     'Pod s-1 was not created: POST /api/v1/namespaces/x/pods: 403 Forbidden: pods "s-1" is forbidden: '
     "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2"
 )
+EXCEEDED = QUOTA.partition("403 Forbidden: ")[2]
 WEBHOOK = (
     "Pod s-1 was not created: POST /api/v1/namespaces/x/pods: 500 InternalError: Internal error occurred: "
     'failed calling webhook "a.b": connection refused'
@@ -54,6 +55,12 @@ WEBHOOK = (
     [
         (f"pod s-1 does not stand: {QUOTA}", "exceeded quota: small"),
         (WEBHOOK, 'Internal error occurred: failed calling webhook "a.b": connection refused'),
+        (
+            f"attempt 1: a Pod of the DaemonSet was refused: Error creating: {EXCEEDED}",
+            "exceeded quota: small",
+        ),
+        (f"attempt 1: a Pod of the Deployment was refused: {EXCEEDED}", "exceeded quota: small"),
+        ("attempt 1: a Pod of the Job was refused: Error creating: no admission", "no admission"),
         ("pod probe-windows-1-1 is not Ready: Pending", None),
     ],
 )

@@ -1,8 +1,10 @@
 """Two witnesses that differ fail a check, whatever documents expect; where they agree, the rest decides."""
 
+from dataclasses import replace
+
 import pytest
 
-from nettests.judge.advice import AFTER_CONTRADICTION
+from nettests.judge.advice import AFTER_CONTRADICTION, AFTER_LOST_TUNNEL
 from nettests.judge.verdicts import judge
 from nettests.model.expectation import Expected
 from nettests.model.witnessed import Subject, Witnessed
@@ -38,6 +40,15 @@ def test_a_contradiction_fails_even_what_documents_leave_open(expected: Expected
     assert "the capture on linux-1, eth0 shows 198.18.0.4:28002" in judged.message
     assert judged.next_step == AFTER_CONTRADICTION
     assert "witnessed" not in judged.observed
+
+
+def test_a_lost_tunnel_leads_to_what_takes_its_port() -> None:
+    """Whatever documents expect of a connection that nobody answered."""
+    lost = replace(DIFFERENT, subject=Subject.TUNNEL)
+    expected = Expected(outcome=Outcome.TIMED_OUT)
+    judged = judge(check(), expects(expected), observed(Outcome.TIMED_OUT, witnessed=(lost,)))
+    assert (judged.verdict, judged.next_step) == (Verdict.FAIL, AFTER_LOST_TUNNEL)
+    assert "4789" in judged.next_step
 
 
 def test_witnesses_that_agree_leave_the_verdict_to_the_documents() -> None:

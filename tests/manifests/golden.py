@@ -124,7 +124,12 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "calico-bgp-l2bridge": {**BRIDGE_WITH_DSR},
     "eks-vpc-bridge": {**WITHOUT_DSR, **INTERNAL_LOST, **OWN_HOST_PORTS},
-    "hns-ipam-l2bridge": {**WITHOUT_DSR, **INTERNAL_LOST, **OWN_HOST_PORTS},
+    "hns-ipam-l2bridge": {
+        **WITHOUT_DSR,
+        **INTERNAL_LOST,
+        **OWN_HOST_PORTS,
+        r"nodeport-at-empty-node/[a-z]+-1/windows-1/": "nodeport-needs-local-pod: refused or timed_out or unreachable",
+    },
     "ovn-hybrid-overlay": {**OVERLAY_WITH_DSR, **INTERNAL_LOST, **NO_LOOPBACK},
     "calico-overlay-dsr": {
         **on_pools((1, 2), DNS, TAINT, NO_ENDPOINTS, STICKY, VIP_SEEN),

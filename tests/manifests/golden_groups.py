@@ -180,7 +180,7 @@ LEAVING_LINUX = {
     ),
 }
 PRESERVED = {
-    r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-annotation: refused or timed_out or unreachable",
+    r"(loadbalancer|witnessed)-preserve-destination/windows-1/": "preserve-dest-annotation: refused or timed_out or unreachable",
 }
 BALANCED_VIP = {
     r"loadbalancer-source-address/windows-1/": "lb-source-vip: connected, source = source-vip",

@@ -60,6 +60,7 @@ def test_linux_sources_are_expected_to_work() -> None:
             *OUTBOUND_PORTS,
             "hostport-from-other-node/.*windows",
             "nodeport-from-pod-source-address/.*windows",
+            "nodeport-at-empty-node/",
             "network-policy/.*/denied$",  # the plugin enforces none on either system
         )
     )

@@ -288,6 +288,7 @@ def test_builds_without_patch_level_are_undecided_not_guessed() -> None:
         "nodeport-from-node-source-address",
         "service-65-backends",
         "flannel-host-configuration",
+        "witnessed-preserve-destination",
     }
 
 

@@ -3,17 +3,20 @@
 Everything is the real thing (plan, manifests, journal, judging, reports) but the two ends that touch a
 cluster: ``prepare`` takes facts that are stated here, and observing writes canned answers, in the
 probes' own words, instead of testing; nothing is diagnosed. ``NETTESTS_ANSWERS`` holds them as JSON: parts of check ids to
-words of ``ANSWERS``; where nothing is said a check is answered as it is expected.
+words of ``ANSWERS``; where nothing is said a check is answered as it is expected. With ``NETTESTS_ROOM`` the disk is full
+once the journal has grown by so many bytes since the first answer.
 """
 
 import json
 import os
+import resource
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import pytest
 
 from nettests.cluster.sent import Sent
+from nettests.cluster.under_way import UnderWay
 from nettests.errors import ClusterError
 from nettests.model.check import Action, Check, Plan
 from nettests.model.cluster_profile import ClusterProfile
@@ -57,6 +60,7 @@ class StatedConnection:
     context = "stated"
     server = "https://127.0.0.1"
     sent = Sent()
+    under_way = UnderWay()
 
     def secrets(self) -> tuple[str, ...]:
         """Return credentials of no shape."""
@@ -112,6 +116,9 @@ class CannedRun(Run):
             touched=True,
         )
         self.watch.nodes = None  # whether they are Ready takes a cluster
+        if room := os.environ.get("NETTESTS_ROOM"):
+            most = self.journal.path.stat().st_size + int(room)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
         answers: dict[str, str] = json.loads(os.environ.get("NETTESTS_ANSWERS", "{}"))
         for number, check in enumerate(plan.checks):
             word = next((w for part, w in answers.items() if part in check.id), "")

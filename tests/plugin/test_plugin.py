@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from nettests.model.exit_code import ExitCode
 from nettests.resources import suites_path
 from tests.plugin.runner import VENDOR_SUITE, Runner, vendor
 from tests.plugin.standin import HELD
@@ -314,3 +315,18 @@ def test_a_suite_without_a_cluster_is_refused(pytester: pytest.Pytester) -> None
     done = pytester.runpytest_subprocess("-pno:nettests", "-pnettests.plugin", suite)
     assert done.ret != 0
     assert "add --kubeconfig=FILE" in done.stdout.str() + done.stderr.str()
+
+
+def test_a_disk_that_is_full_ends_the_run_with_a_sentence(run: Runner) -> None:
+    """No test waits for a journal that nobody can write; what it does not hold was not judged, and nothing is green."""
+    done = run(
+        f"--flow={FLOW}",
+        "--nettests-output=own",
+        "-qq",
+        environment={"NETTESTS_ROOM": "9000"},
+    )
+    assert done.code == ExitCode.UNKNOWN, done.out
+    assert "journal.jsonl cannot be written: File too large" in done.out
+    assert "no report could be written" in done.out
+    assert "12 checks planned: 0 ran, 0 skipped, 12 never judged" in done.out
+    assert "Traceback" not in done.out

@@ -86,6 +86,18 @@ def test_a_stream_without_a_file_is_used_as_it_is(monkeypatch: pytest.MonkeyPatc
     assert stream.getvalue().startswith("discover\n")
 
 
+@pytest.mark.parametrize("kind", ["pipe", "terminal"])
+def test_nobody_reads_it_any_more(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """A pipe whose reader is gone, or a terminal that hung up, ends nothing: what is said there is dropped."""
+    ours, theirs = os.pipe() if kind == "pipe" else pty.openpty()
+    with os.fdopen(theirs, "w") as stream, monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", stream)
+        os.close(ours)
+        observing(Reporter("own"))
+        with pytest.raises(OSError, match=r"Broken pipe|Input/output error"):
+            os.write(theirs, b"x")
+
+
 def test_progress_from_many_threads_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     """Threads that report the same quarter at once give one line."""
     with Reporter("own") as reporter:

@@ -38,6 +38,8 @@ class Talk:
     stdout: str = "1.0 eth0 Out IP 1.1.1.1 > 2.2.2.2\n"
     exit_code: int | None = None
     closed: bool = False
+    interrupted: str = ""
+    """What it says once it is interrupted."""
 
     def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
         assert seconds > 0
@@ -61,6 +63,7 @@ class Cluster:
     talk: Talk = field(default_factory=Talk)
     ran: list[tuple[str, ...]] = field(default_factory=list)
     broken: ChannelError | None = None
+    without_pkill: bool = False
 
     slots = nullcontext()
 
@@ -74,6 +77,10 @@ class Cluster:
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         assert timeout > 0
         self.ran.append(tuple(argv))
+        if argv[0] == "pkill":
+            if self.without_pkill:
+                raise ProgramMissingError("no pkill")
+            self.talk.stderr += self.talk.interrupted
         usual = {"pktmon status": (0, "Packet Monitor is not running.")}
         code, text = {**usual, **self.answers}.get(" ".join(argv[:2]), (0, ""))
         return ExecAnswer(exit_code=code, stdout=text, stderr="")
@@ -181,7 +188,7 @@ def test_tcpdump_is_heard_and_hung_up() -> None:
     assert one.end(until="x").startswith("1.0 eth0")
     assert cluster.talk.closed
     words = tcpdump_words(FLOW)
-    assert cluster.ran == [words]
+    assert cluster.ran[0] == words
     assert words[:4] == ("timeout", "-s", "INT", "40")
 
 
@@ -198,6 +205,38 @@ def test_a_tcpdump_that_does_not_capture_says_why(cluster: Cluster, why: str) ->
     """No permission, no word, no program, no channel: each is named."""
     with pytest.raises(CannotCaptureError, match=why):
         on(cluster, LINUX).begin()
+
+
+def test_tcpdump_is_interrupted_and_says_what_it_lost() -> None:
+    """By SIGINT, and no other capture's; its last lines stand behind its packets."""
+    lost = "\n2 packets captured\n9 packets received by filter\n7 packets dropped by kernel\n"
+    cluster = Cluster(talk=Talk(interrupted=lost))
+    one = on(cluster, LINUX)
+    one.begin()
+    text = one.end(until="2.2.2.2")
+    assert cluster.ran[-1] == ("pkill", "-INT", "-f", "portrange 28000-28007")
+    assert text == cluster.talk.stdout + lost.lstrip()
+    assert cluster.talk.closed
+    assert not one.remarks
+
+
+@pytest.mark.parametrize(
+    ("cluster", "remark"),
+    [
+        (Cluster(), "tcpdump on n1 did not say how many packets its kernel dropped"),
+        (Cluster(without_pkill=True), "no pkill"),
+    ],
+    ids=["silent", "an image without pkill"],
+)
+def test_a_tcpdump_that_does_not_say_what_it_lost_is_remarked(
+    cluster: Cluster, remark: str
+) -> None:
+    """Its packets are there all the same."""
+    one = on(cluster, LINUX)
+    one.begin()
+    assert one.end(until="2.2.2.2") == cluster.talk.stdout
+    assert one.remarks == [remark]
+    assert cluster.talk.closed
 
 
 def test_the_pod_has_no_more_than_it_needs() -> None:

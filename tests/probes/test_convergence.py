@@ -6,7 +6,7 @@ import pytest
 
 from nettests.model.check import Check, Control, Target
 from nettests.model.service import ByHand, ServiceSettings
-from nettests.model.words import TargetKind
+from nettests.model.words import Outcome, TargetKind
 from nettests.plan.targets import LOAD_BALANCED
 from nettests.probes.service_pairs import Pair, pairs_of
 from tests.probes.made import action, check
@@ -107,6 +107,16 @@ def test_a_health_check_port_is_waited_for_where_the_backend_is() -> None:
     question = action("probe-windows-1-1", TargetKind.HEALTH_CHECK_PORT, service="s")
     assert pairs_of(check(question), PROBES) == {
         Pair(TargetKind.HEALTH_CHECK_PORT, "s", probe) for probe in PROBES.values()
+    }
+
+
+def test_the_sentinel_shows_that_a_node_without_a_backend_knows_the_service() -> None:
+    """The backend's own node may offer no health check ports: its silence says nothing of another node's."""
+    question = action("probe-windows-1-1", TargetKind.HEALTH_CHECK_PORT, service="s")
+    without = check(question)
+    without = replace(without, claim=replace(without.claim, outcome=Outcome.UNHEALTHY))
+    assert pairs_of(without, PROBES, "last") == {
+        Pair(TargetKind.SERVICE_CLUSTERIP, "last", probe) for probe in PROBES.values()
     }
 
 

@@ -53,6 +53,8 @@ class Cluster:
     exit_code: int | None = None
     name: str = "fake"
     lost: int = 0
+    silent: int = 0
+    """So many datagrams of a flow are lost at first."""
     words: tuple[str, ...] = ()
 
     def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
@@ -100,6 +102,10 @@ class Cluster:
 
     def say(self, text: str) -> None:
         """Send a datagram from the flow's port."""
+        self.silent -= 1
+        if self.silent >= 0:
+            self.stdout += f"none {text.strip()}\n"
+            return
         who = self.rules if self.moves or self.rules == FORMER else self.kept
         word = text.strip()
         self.stdout += f"back {word} {who}\n" if who else f"none {word}\n"
@@ -269,6 +275,17 @@ def test_a_flow_that_follows_is_answered_by_the_new_backend() -> None:
     assert (found.outcome, found.backend) == (Outcome.REPLIED, FINAL)
     assert cluster.changes == [FORMER, FINAL, FINAL]
     assert cluster.words[-3:] == (VIP, "81", "2")
+
+
+def test_a_flow_whose_first_datagram_is_lost_goes_on() -> None:
+    """The next one shows that the flow stands; so many lost ones as make a negative result show none."""
+    found = seen(Cluster(silent=1), question(Protocol.UDP))
+    assert (found.outcome, found.backend) == (Outcome.REPLIED, FINAL)
+    assert (found.tries, found.lost) == (2, 1)
+    cluster = Cluster(silent=2)
+    found = seen(cluster, question(Protocol.UDP))
+    assert found.outcome is Outcome.PROBE_FAILED
+    assert found.detail == f"nobody answered the flow before the change, not {FORMER}"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -289,3 +291,23 @@ def test_members_do_not_wait_for_names_that_do_not_resolve(bench: Bench) -> None
     bench.observe(named, one)
     (name,) = [record for record in bench.records("convergence") if not record["converged"]]
     assert bench.raws(one.id)[0].started < name["seconds"]
+
+
+def test_a_machine_without_a_further_thread_ends_the_run(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Members that already wait for the others to be queued are not waited for."""
+
+    class Few(ThreadPoolExecutor):
+        def submit(self, *arguments: Any, **named: Any) -> Any:
+            if len(started) == 1:
+                raise RuntimeError("can't start new thread")
+            started.append(arguments)
+            return super().submit(*arguments, **named)
+
+    started: list[Any] = []
+    monkeypatch.setattr("nettests.probes.observer.ThreadPoolExecutor", Few)
+    checks = [member(action(PROBE, TargetKind.NODE_IP), f"w1 → w{number}") for number in (1, 2)]
+    with pytest.raises(RuntimeError, match="new thread"):
+        bench.observe(*checks)
+    assert len(bench.records("done")) == 1

@@ -126,9 +126,16 @@ class Cluster:
         """Return one warning."""
         return [{"type": "Warning", "reason": "FailedMount", "message": "no volume", "count": 3}]
 
-    def log_of(self, _namespace: str, _pod: str, _container: str) -> str:
+    def log_of(self, _namespace: str, _pod: str, _container: str, *, timed: bool = False) -> str:
         """Return the answer as a log."""
-        return self.answer
+        return f"2026-11-21T01:08:15Z {self.answer}" if timed else self.answer
+
+    def follow_end(
+        self, _namespace: str, name: str, *, seconds: float
+    ) -> tuple[Object | None, bool]:
+        """Be gone at once, if it was deleted."""
+        assert seconds
+        return {"status": self.status}, name in self.deleted
 
     def delete_pod(self, _namespace: str, name: str) -> None:
         """Note what was deleted."""
@@ -379,14 +386,6 @@ def test_a_restart_is_written_down_with_both_addresses() -> None:
         "after": "10.244.3.5",
         "restarts": 1,
     }
-
-
-def test_an_end_is_written_down_with_its_time() -> None:
-    """How long it took stands beside the grace period that it had."""
-    done = examine(Cluster(status=READY), case(Afterwards(how="end", says="0")))
-    then = json.loads(done.stdout)["then"]
-    assert (then["gone"], then["grace"]) == (True, 1.0)
-    assert 0 <= then["seconds"] < then["grace"]
 
 
 def test_nothing_is_done_with_a_pod_that_did_not_start() -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from nettests.model.check import Check
 from nettests.model.words import Outcome, Placement, Protocol, Question, VantageKind, Verdict
 from nettests.report import Results
@@ -99,6 +101,42 @@ def test_what_gives_up_on_a_late_way_belongs_to_it(quiet: Results) -> None:
     assert {one.partition("/")[0] for one in {*after.checks} - {*before.checks}} >= {
         "payload-pod-to-pod"
     }
+
+
+@pytest.mark.parametrize(
+    ("waited", "belongs"),
+    [(2.0, True), (4.5, True), (5.0, False), (30.0, False)],
+    ids=["an impatient run", "just so", "as a probe dials", "a patient run"],
+)
+def test_who_gave_up_is_measured_by_how_long_it_waited(
+    quiet: Results, waited: float, *, belongs: bool
+) -> None:
+    """An answer takes two round trips, so a client that waited twice as long as others' answers took would have had one."""
+
+    def struck(check: Check) -> bool:
+        ends = {check.source.node, check.target.node}
+        return (check.action.protocol, ends) == (Protocol.TCP, {WIN, OTHER_WIN})
+
+    results = delayed(quiet, struck)
+    (silent,) = [
+        one
+        for one in results.checks
+        if one.flow == "node-to-pod" and one.check and struck(one.check)
+    ][:1]
+    seen = silent.observation
+    assert seen is not None
+    attempts = tuple(
+        replace(one, outcome=Outcome.TIMED_OUT, elapsed=waited) for one in seen.attempts
+    )
+    gone = replace(
+        silent,
+        verdict=Verdict.UNKNOWN,
+        observation=replace(seen, outcome=Outcome.TIMED_OUT, attempts=attempts),
+    )
+    first = holding(results, [gone if one is silent else one for one in results.checks]).incidents[
+        0
+    ]
+    assert (silent.id in first.checks) is belongs
 
 
 def test_what_is_wrong_leads_before_as_much_that_is_not_known(quiet: Results) -> None:

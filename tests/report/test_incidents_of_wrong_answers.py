@@ -6,7 +6,7 @@ import pytest
 
 from nettests.model.observation import Attempt
 from nettests.model.target_kinds import Naming
-from nettests.model.words import Outcome, Verdict
+from nettests.model.words import OS, Outcome, Resolver, Verdict
 from nettests.report import Results
 from nettests.report.incidents.traits import is_named_outside, queries_cluster_dns
 from nettests.report.results import CheckResult
@@ -121,6 +121,50 @@ def test_a_dns_that_answers_with_errors_is_one_cause(quiet: Results, every: int,
     first = holding(quiet, checks).incidents[0]
     assert first.cause == f"Cluster DNS answers with errors (SERVFAIL){end}"
     assert "log" in first.next_step
+
+
+def between(one: CheckResult) -> bool:
+    """Whether a check is of a name between the short and the whole one, by nslookup of a Windows Pod."""
+    check = one.check
+    return (
+        check is not None
+        and check.flow in {"pod-to-service-partial-name", "dns-other-namespace-partial"}
+        and check.action.resolver is Resolver.NSLOOKUP
+        and check.source.os is OS.WINDOWS
+    )
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["two flows", "a whole run"])
+def test_a_tool_that_completes_no_names_is_one_cause(quiet: Results, *, alone: bool) -> None:
+    """The DNS has answered: no packet was lost, also where no other check of the run says that packets pass."""
+    flows = {one.flow for one in quiet.checks if between(one)}
+    checks = [
+        denied(one) if between(one) else one
+        for one in quiet.checks
+        if not alone or one.flow in flows
+    ]
+    (incident,) = holding(quiet, checks).incidents
+    assert incident.cause == (
+        "nslookup of Windows Pods completes no names with a dot by their DNS suffixes"
+    )
+    assert {one.partition("/")[0] for one in incident.checks} == flows
+    assert len(flows) == 2
+    assert "ipconfig /all" in incident.next_step
+
+
+def test_a_tool_that_completes_names_on_other_nodes_is_named_with_its_node(quiet: Results) -> None:
+    """There the suffixes are others."""
+    first, *others = [one for one in quiet.checks if between(one)]
+    assert first.check is not None
+    action = first.check.action
+    moved = replace(action, source=replace(action.source, node="win-9"))
+    elsewhere = replace(others[0], check=replace(first.check, action=moved))
+    checks = [denied(first), *(denied(one) for one in others[1:]), elsewhere]
+    incident = holding(quiet, checks).incidents[0]
+    node = first.check.source.node
+    assert incident.cause == (
+        f"nslookup of Windows Pods on {node} completes no names with a dot by their DNS suffixes"
+    )
 
 
 def test_names_outside_are_a_cause_of_their_own(quiet: Results) -> None:

@@ -220,6 +220,7 @@ HEALTHY = {
     ),
     "service-names-beside-kube-proxy": NAMES,
     "kubelet-settings": KUBELET,
+    "resolv-conf-files": "False\nFalse\n",
     "containerd-configuration": '  sandbox_image = "registry.k8s.io/pause:3.10"\n',
     "machine-variables": MACHINE,
     "source-vip-files": '{"cniVersion": "0.2.0", "ip4": {"ip": "10.244.3.2/24", "gateway": "10.244.3.1"}}\n',

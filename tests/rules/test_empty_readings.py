@@ -41,6 +41,7 @@ BESIDE = {
         ),
         "required where no setting of the service was read",
     ),
+    ("kubelet-resolv-conf", "resolv-conf-files"): "files are looked for where one is given",
     ("pause-image", "kubelet-settings"): "containerd has its own",
     ("host-proxy-mode", "kube-proxy-version"): "the mode is stated",
     ("host-proxy-dsr-gate", "kube-proxy-version"): "the gate is given",

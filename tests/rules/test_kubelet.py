@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError
-from nettests.rules.kubelet import KUBELET, pause_image
+from nettests.rules.kubelet import KUBELET, RESOLV_CONF_FILES, pause_image
 from tests.rules.healthy import KUBELET as SETTINGS
 from tests.rules.healthy import MACHINE
 from tests.rules.made import FACTS, found, node
@@ -15,7 +15,7 @@ LINE = r"C:\k\kubelet.exe --config=C:\k\config.yaml"
 
 def settings(*lines: str, line: str = LINE) -> dict[str, str]:
     """Return the reading of a kubelet with this configuration file."""
-    return {KUBELET.name: "\r\n".join([line, *lines, ""])}
+    return {KUBELET.name: "\r\n".join([line, *lines, ""]), RESOLV_CONF_FILES.name: "False\nFalse\n"}
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,32 @@ def test_a_resolv_conf_that_is_not_set_is_named_as_the_default() -> None:
     """Who reads that it deviates finds no such word in the configuration."""
     said = found("kubelet-resolv-conf", settings("clusterDomain: cluster.local")).detail
     assert "resolvConf not set, which is /etc/resolv.conf" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "files", "conforms"),
+    [
+        ("clusterDomain: cluster.local", "True\nFalse\n", True),
+        ("resolvConf: /etc/resolv.conf", "True\nFalse\n", True),
+        (r"resolvConf: c:\etc\resolv.conf", "True\nFalse\n", True),
+        (r"resolvConf: C:\etc\resolv.conf", "False\nFalse\n", False),
+        ("resolvConf: /run/systemd/resolve/resolv.conf", "False\nTrue\n", True),
+        ("resolvConf: /run/systemd/resolve/resolv.conf", "True\nFalse\n", False),
+    ],
+)
+def test_a_file_that_somebody_has_put_there_is_one(line: str, files: str, conforms: bool) -> None:
+    """Scripts that prepare nodes make one, because the kubelet looks for the path of Linux on its own drive."""
+    told = found("kubelet-resolv-conf", settings(line) | {RESOLV_CONF_FILES.name: files})
+    assert told.conforms is conforms
+    assert ("a file of the node" in told.detail) is conforms
+
+
+def test_files_that_were_not_read_are_no_finding() -> None:
+    """Where the configuration alone tells, they are not needed."""
+    lost = {RESOLV_CONF_FILES.name: ""}
+    assert found("kubelet-resolv-conf", settings('resolvConf: ""') | lost).conforms
+    with pytest.raises(UnreadableError, match=r"does not say whether /etc/resolv\.conf is a file"):
+        found("kubelet-resolv-conf", settings("clusterDomain: cluster.local") | lost)
 
 
 def test_files_beside_the_configuration_may_set_it() -> None:

@@ -97,6 +97,7 @@ HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kube-proxy\Parameters
 TEXTS = {
     "kubelet-settings": "C:\\k\\kubelet.exe --cluster-dns=10.96.0.10 --token=plainwords-1-end\n"
     "clusterDomain: a.b\nnote: plainwords-2-end\n",
+    "resolv-conf-files": "False\nplainwords-end\n",
     "containerd-configuration": 'sandbox_image = "a/pause:3.6"\npassword = "plainwords-end"\n',
     "machine-variables": "    HTTP_PROXY    REG_SZ    http://u:plainwords-end@x\n    A    REG_SZ    plainwords-2-end\n",
     "source-vip-files": '{"ip4": {"ip": "10.244.2.2/24"}, "note": "plainwords-end"}',

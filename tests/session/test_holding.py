@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import Connection, connect
+from nettests.cluster.failures import ClosedError
 from nettests.cluster.undo import CreatedObjects
+from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 from nettests.session.cleanup import EXPIRES_AFTER, clean_up, ownership
 from nettests.session.holding import Holding
@@ -111,12 +113,17 @@ def test_what_stands_on_purpose_is_told_with_how_to_look_at_it(
 def test_objects_go_when_it_is_known_that_they_may(
     connection: Connection, keep: Keep, exit_code: int | None, *, removed: bool
 ) -> None:
-    """Before the exit code is known nothing goes that a failure would keep."""
+    """Before the exit code is known nothing goes that a failure would keep; from then on a late check creates nothing."""
     held = holding(connection, keep)
-    held.begin(touches=True)
+    access, _ = held.begin(touches=True)
+    assert not held.ending
     held.end(exit_code)
     assert bool(held.left_behind) is removed
+    assert held.ending is removed
     assert (held.gone, held.kept) == (False, "")
+    with pytest.raises(ClusterError) as refused:
+        access.create({"kind": "Pod", "metadata": {"name": "late", "namespace": "theirs"}})
+    assert isinstance(refused.value, ClosedError) is removed
 
 
 def test_what_was_never_touched_is_left_alone(connection: Connection) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nettests.errors import NettestsError
+from nettests.errors import NettestsError, PathError
 from nettests.model.check import Skip
 from nettests.model.journal_records import Answer, Done, Event, Judged, Skipped
 from nettests.model.limits import BrokenJournalError
@@ -18,6 +18,7 @@ from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from nettests.redaction import Redactor
 from nettests.session.journal import Follower, Journal, read_journal
+from tests.full_disk import room
 
 WRITER = """
 import sys
@@ -246,3 +247,40 @@ def test_no_file_is_no_journal(path: Path) -> None:
     """It is an error for people too."""
     with pytest.raises(NettestsError, match="cannot be read as a journal"):
         read_journal(path)
+
+
+def test_a_disk_that_is_full_closes_it(path: Path) -> None:
+    """Nobody waits for what cannot be written: it is said why, who writes hears of it, and what is there is read."""
+    journal = Journal(path)
+    journal.done("first")
+    heard: list[str] = []
+    journal.on_broken = lambda: heard.append(journal.broken)
+    with room(path.stat().st_size + 20):
+        journal.event("x" * 100)
+    journal.done("second")
+    assert heard == [f"{path} cannot be written: File too large"]
+    assert Follower(path).wait("second", timeout=60).distrust is not None
+    assert [record.check for record in read_journal(path) if isinstance(record, Done)] == ["first"]
+
+
+def test_a_full_disk_is_an_error_of_who_only_writes(path: Path) -> None:
+    """A journal that is written at once, as of a run that is judged again, is whole or an error."""
+    with pytest.raises(PathError, match="cannot be written"), Journal(path) as journal, room(20):
+        journal.event("x" * 100)
+
+
+def test_a_journal_that_somebody_removes_is_not_waited_for(path: Path) -> None:
+    """The writer lives and writes on, into a file that has no name any more."""
+    with Journal(path) as journal:
+        journal.done("first")
+        path.unlink()
+        journal.done("second")
+        follower = Follower(path)
+        early = follower.wait("second", timeout=0.05).distrust
+    assert early == "no observation within 0 s"
+    with Journal(path) as journal:
+        follower = Follower(path)
+        path.unlink()
+        journal.done("second")
+        told = follower.wait("second", timeout=60).distrust
+    assert told == "the run's journal was removed before this check was observed"

@@ -1,11 +1,13 @@
 """Nodes that do not stay Ready while a run tests: what is told, and which checks it concerns."""
 
 from collections.abc import Mapping
+from threading import Event
 
 import pytest
 
 from nettests.cluster.readiness import Readiness
 from nettests.errors import ClusterError
+from nettests.session import node_watch
 from nettests.session.looking import FRESH_SECONDS
 from nettests.session.node_watch import NodeWatch
 
@@ -126,3 +128,31 @@ def test_the_last_look_is_at_the_end() -> None:
     nodes.watch.stop()
     nodes.watch.stop()
     assert nodes.events == [f"node a turned NotReady: {LOST.why}"]
+
+
+def test_an_api_server_that_answers_nothing_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever looks every few seconds is the one who notices; what is silent for less is waited for."""
+    monkeypatch.setattr(node_watch, "LOOK_SECONDS", 0.01)
+    silences, told = [0.0, 119.0, 120.0], list[tuple[str, int]]()
+    looked = Event()
+
+    def silence() -> float:
+        return silences.pop(0)
+
+    def read() -> Mapping[str, Readiness]:
+        if told:
+            looked.set()  # it looks on
+        return {}
+
+    watch = NodeWatch(
+        names=["a"],
+        read=read,
+        tell=lambda _: None,
+        began=0.0,
+        silence=silence,
+        gone=lambda why: told.append((why, len(silences))),
+    )
+    watch.start()
+    assert looked.wait(60)
+    watch.stop(last=False)
+    assert told == [("the API server has answered nothing for 120 s", 0)]

@@ -3,12 +3,16 @@
 import json
 import re
 import signal
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from threading import main_thread
 from typing import Any
 
 import pytest
 
+from nettests.cluster.failures import ClosedError
 from nettests.errors import ClusterError, ManifestError, PathError
 from nettests.model.journal_records import Done
 from nettests.model.words import Outcome, Question
@@ -17,16 +21,18 @@ from nettests.plan import load
 from nettests.plan.selection import select
 from nettests.redaction import Redactor
 from nettests.resources import suites_path
+from nettests.session import node_watch
 from nettests.session.blueprint import read_manifests
 from nettests.session.head import new_run_id, record_failed_start
 from nettests.session.journal import Follower
 from nettests.session.prepare import prepare
 from nettests.session.report_dir import require_writable
 from nettests.session.run import Run
-from nettests.session.run_options import Progress, RunOptions
+from nettests.session.run_options import Keep, Progress, RunOptions
 from nettests.session.signals import ending_signals
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.recorded import linux_node, windows_node
+from tests.full_disk import room
 
 FLOWS = load([suites_path()]).flows
 
@@ -39,6 +45,8 @@ class Cluster:
         self.made: dict[str, Any] = {}
         self.began: list[str] = []
         self.lease: Any = None
+        self.listed: Callable[[], None] = lambda: None
+        """Called once, when namespaces are listed, as a clean-up does."""
         self.create_pods: Callable[[Request], Reply] = lambda _: status(403, "Forbidden", "quota")
 
     @property
@@ -74,6 +82,8 @@ class Cluster:
             self.made[metadata["name"]] = {**request.body, "metadata": metadata}
             return Reply(status=201, body=request.body)
         if path == "/api/v1/namespaces":
+            listed, self.listed = self.listed, lambda: None
+            listed()
             return Reply(body={"metadata": {}, "items": list(self.made.values())})
         if path.partition("/leases")[1]:
             return self._lease(request)
@@ -198,6 +208,74 @@ def test_when_nothing_stands_every_check_is_distrusted_and_nothing_is_left(
     assert cluster.namespaces == []
     assert told[-1].stage == "done"
     assert records(run.directory, "end")[0]["counts"] == {"unknown": 1}
+
+
+def test_a_full_disk_ends_a_run_and_its_objects_go(cluster: Cluster, options: RunOptions) -> None:
+    """Nothing more can be written down: no test waits for it, and the cluster is left as it was."""
+    prepared = prepare(options, FLOWS)
+    run = Run(prepared)
+    check = next(c for c in prepared.blueprint.plan.checks if c.flow == "pod-to-pod-ip")
+    with room(run.journal.path.stat().st_size + 20_000):
+
+        def fill(_: Request) -> Reply:
+            run.journal.event("x" * 20_000)
+            return status(403, "Forbidden", "quota")
+
+        cluster.create_pods = fill
+        run.start([check.id])
+        finished = Follower(run.journal.path).wait(check.id, timeout=60)
+        run.finish(exit_code=6, counts={"unknown": 1})
+    assert finished.distrust == "the run ended before this check was observed"
+    assert "File too large" in run.journal.broken
+    assert cluster.began
+    assert cluster.namespaces == []
+
+
+def test_an_api_server_that_is_gone_ends_a_run(
+    cluster: Cluster, options: RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing more is begun; who reads the report sees why where they look first."""
+    monkeypatch.setattr(node_watch, "GONE_SECONDS", 0.0)
+    monkeypatch.setattr(node_watch, "LOOK_SECONDS", 0.01)
+    prepared = prepare(options, FLOWS)
+    run = Run(prepared)
+
+    def wait(_: Request) -> Reply:
+        deadline = time.monotonic() + 30
+        while "answered nothing" not in run.journal.path.read_text() and (
+            time.monotonic() < deadline
+        ):
+            time.sleep(0.01)
+        return status(403, "Forbidden", "quota")
+
+    cluster.create_pods = wait
+    check = next(c for c in prepared.blueprint.plan.checks if c.flow == "pod-to-pod-ip")
+    run.start([check.id])
+    told = Follower(run.journal.path).wait(check.id, timeout=60).distrust
+    run.finish(exit_code=6, counts={})
+    stopped = "the run was stopped: the API server has answered nothing for 0 s"
+    (event,) = [one for one in records(run.directory, "event") if one["text"] == stopped]
+    assert event["notable"]
+    assert told is not None
+    assert cluster.namespaces == []
+
+
+def test_who_is_too_impatient_for_the_clean_up_gets_it_nevertheless(
+    cluster: Cluster, options: RunOptions
+) -> None:
+    """A second Ctrl-C in the middle of it ends the waiting, not the connection that it takes."""
+    prepared = prepare(replace(options, keep=Keep.ON_FAILURE), FLOWS)
+    run = Run(prepared)
+    check = next(c for c in prepared.blueprint.plan.checks if c.flow == "pod-to-pod-ip")
+    run.start([check.id])
+    Follower(run.journal.path).wait(check.id, timeout=60)
+    cluster.listed = lambda: signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run.finish(exit_code=2, counts={})
+    run.close()
+    assert (cluster.namespaces, run.holding.left_behind) == ([], "")
+    with pytest.raises(ClosedError):
+        prepared.connection.get("/version")
 
 
 def test_only_the_selected_is_planned_and_recorded(options: RunOptions) -> None:

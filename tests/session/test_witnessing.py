@@ -18,6 +18,7 @@ from scapy.layers.l2 import Ether
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import known
+from nettests.model.service import ServiceSettings
 from nettests.model.witnessed import Subject
 from nettests.model.words import OS, Outcome, Question, TargetKind
 from nettests.parse.read import read_raw
@@ -117,6 +118,8 @@ class Access:
     base: int = 0
     missing: frozenset[str] = frozenset()
     broken: str = ""
+    dropped: int = 0
+    """So many packets the kernel of n1 has no room for."""
     quiet: bool = False
     unready: str = ""
     """The Pod that never becomes Ready."""
@@ -146,6 +149,9 @@ class Access:
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         self.ran.append(tuple(argv))
+        if argv[0] == "pkill":
+            counted = f"5 packets captured\n{self.dropped} packets dropped by kernel\n"
+            self.talks[-1].stderr += f"\n{counted}"
         if argv[0] in self.missing:
             raise ProgramMissingError(f"the image has no {argv[0]}")
         if self.broken and self.broken in argv:
@@ -239,12 +245,29 @@ def test_both_witnesses_of_one_connection_are_compared() -> None:
     }
 
 
+def test_the_record_says_whom_the_client_names_and_whether_that_is_to_be_kept() -> None:
+    """Where nobody answers, these are what frames are compared with."""
+    kept = ServiceSettings(label="lb-preserve", preserve_destination=True)
+    for settings, preserved in ((None, False), (kept, True)):
+        asked = replace(SERVICE, target=replace(SERVICE.target, settings=settings))
+        record = json.loads(witnessing(Access()).examine(asked).stdout)
+        assert (record["preserved"], record["client"]) == (preserved, POD)
+        assert record["requested"] == f"{VIP}:82"
+
+
 def test_a_source_that_no_server_notices_is_told() -> None:
     """The wire shows another address than the server saw, and the Pod is handed its own."""
     done = witnessing(Access(masked="198.18.0.4")).examine(SERVICE)
     assert read_raw(raw_of(done)).server_saw == POD
     assert agreeing(done)[Subject.SOURCE] is False
     assert "198.18.0.4" in read_raw(raw_of(done)).detail
+
+
+def test_a_capture_that_lost_packets_proves_nothing() -> None:
+    """The kernel had no room for some: one of the flow may be among them."""
+    one = read_raw(raw_of(witnessing(Access(dropped=3)).examine(SERVICE)))
+    assert one.outcome is Outcome.PROBE_FAILED
+    assert "tcpdump on n1 lost 3 packets of those that it was to capture" in one.detail
 
 
 def test_pods_that_capture_stand_until_all_is_done() -> None:

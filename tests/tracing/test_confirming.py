@@ -52,7 +52,7 @@ def said(one: Trace, files: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
             Finding.LOST_IN_SOURCE_NODE,
             "routes.txt",
             "10.244.3.0  255.255.255.0  On-link",
-            f"win-1 has no route to {BACKEND} but a default (routes.txt)",
+            f"win-1 has no route to {BACKEND} and no default (routes.txt)",
         ),
         (
             Finding.NOT_ENCAPSULATED,
@@ -71,6 +71,18 @@ def said(one: Trace, files: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
             "routes.txt",
             "default via 172.30.0.1 dev eth0\nunreachable 10.244.1.0/24\n172.30.0.0/24 dev eth0 src 10.244.1.1",
             f"win-1 has no route to {BACKEND} but a default (routes.txt)",
+        ),
+        (
+            Finding.NOT_ENCAPSULATED,
+            "routes.txt",
+            "          0.0.0.0          0.0.0.0       172.30.0.1      172.30.0.21     25",
+            f"win-1 has no route to {BACKEND} but a default (routes.txt)",
+        ),
+        (
+            Finding.NOT_ENCAPSULATED,
+            "routes.txt",
+            "default via fe80::1 dev eth0 metric 1024\nunreachable default dev lo\n172.30.0.0/24 dev eth0",
+            f"win-1 has no route to {BACKEND} and no default (routes.txt)",
         ),
         (
             Finding.WRONG_VNI,

@@ -146,6 +146,21 @@ def test_more_frames_than_are_read_are_told() -> None:
     assert read_pktmon(log * (FRAMES + 5)).cut
 
 
+@pytest.mark.parametrize(
+    ("said", "lost"),
+    [
+        ("12 packets captured\n12 packets received by filter\n0 packets dropped by kernel\n", 0),
+        ("12 packets captured\n19 packets received by filter\n7 packets dropped by kernel\n", 7),
+        ("7 packets dropped by kernel\n1 packet dropped by interface\n", 8),
+        ("\t0x0000:  7 packets dropped by kernel\n", 0),
+    ],
+)
+def test_packets_that_tcpdump_lost_are_counted(said: str, lost: int) -> None:
+    """Its last lines say so; what a packet holds does not."""
+    read = read_tcpdump(f"1.5 eth0  In  IP 10.0.0.1 > 10.0.0.2: ICMP\n\t0x0000:  4500\n{said}")
+    assert (read.lost, len(read.frames)) == (lost, 1)
+
+
 @pytest.mark.parametrize("read", [read_tcpdump, read_pktmon])
 @pytest.mark.parametrize(
     "line", ["x\n", "Component 1, Type ", "00:00:00.1 ", "\t0x0000: ", "1.5 eth0 In IP "]

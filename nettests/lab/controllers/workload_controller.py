@@ -16,6 +16,12 @@ from nettests.lab.client.events import Recorder, timestamp
 from nettests.lab.client.informer import Handler, Informer, WorkQueue, key_of, work_beside
 from nettests.lab.controllers.cron_jobs import reconcile_cron_job
 from nettests.lab.controllers.jobs import reconcile_job
+from nettests.lab.controllers.refused_pods import (
+    REASON,
+    of_daemon_set,
+    of_deployment,
+    of_replica_set,
+)
 from nettests.lab.controllers.rollouts import scales
 from nettests.lab.controllers.stateful import reconcile_stateful_set
 from nettests.lab.controllers.workloads import (
@@ -31,6 +37,8 @@ _LOG = logging.getLogger(__name__)
 
 _APPS = "/apis/apps/v1"
 _RETRY = 0.2
+_LONGEST = 5.0
+"""Seconds after which what was refused is tried again; Kubernetes' controllers wait for up to a quarter of an hour."""
 _GATHER = 0.05
 """Seconds in which changes of a DaemonSet's Pods are gathered: it looks at all nodes and Pods each time, and its
 Pods of hundreds of nodes change at once."""
@@ -71,9 +79,14 @@ class WorkloadController:
         self._sets = {
             kind: Informer(client, f"{_GROUPS.get(kind, _APPS)}/{kind}") for kind in _KINDS.values()
         }
-        self._recorder = Recorder(client, "job-controller")
+        self._recorders = {
+            plural: Recorder(client, f"{kind.lower()}-controller")
+            for kind, plural in _KINDS.items()
+        }
         self._queue = WorkQueue()
         self._gathering: set[str] = set()
+        self._refusals: dict[str, int] = {}
+        """How often in a row something of an entry was refused."""
 
     async def run(self) -> None:
         """Follow the API until cancelled."""
@@ -85,7 +98,8 @@ class WorkloadController:
         self._nodes.subscribe(self._node_changed)
         informers = (self._pods, self._nodes, *self._sets.values())
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._recorder.run())
+            for recorder in self._recorders.values():
+                group.create_task(recorder.run())
             await work_beside(informers, self._work)
 
     def _queueing(self, kind: str) -> Handler:
@@ -127,9 +141,19 @@ class WorkloadController:
             entry = await self._queue.take()
             try:
                 await self._reconcile(*entry.split(" ", 1))
+                self._refusals.pop(entry, None)
             except (ApiError, aiohttp.ClientError, OSError) as error:
                 _LOG.info("%s: %s", entry, error)
-                asyncio.get_running_loop().call_later(_RETRY, self._queue.add, entry)
+                asyncio.get_running_loop().call_later(
+                    self._pause(entry, error), self._queue.add, entry
+                )
+
+    def _pause(self, entry: str, error: Exception) -> float:
+        """Return when to try again; what is refused again and again is tried less and less often, as each is an event."""
+        if not _refused(error):
+            return _RETRY
+        tries = self._refusals[entry] = self._refusals.get(entry, 0) + 1
+        return min(_RETRY * 2.0 ** (tries - 1), _LONGEST)
 
     async def _reconcile(self, kind: str, key: str) -> None:
         item = self._sets[kind].objects.get(key)
@@ -174,7 +198,8 @@ class WorkloadController:
             name = item["metadata"]["name"]
             if item["spec"].get("replicas") != replicas[name]:
                 await self._client.patch(f"{path}/{name}", {"spec": {"replicas": replicas[name]}})
-        await self._report("deployments", deployment, deployment_status(deployment, owned_sets))
+        status = of_deployment(deployment_status(deployment, owned_sets), current, owned_sets)
+        await self._report("deployments", deployment, status)
 
     def _scales(self, deployment: Json, owned_sets: list[Json]) -> dict[str, int]:
         current = replica_set_of(deployment)["metadata"]["name"]
@@ -187,7 +212,9 @@ class WorkloadController:
         path = f"{_GROUPS['jobs']}/namespaces/{namespace}/jobs"
         if due.problem:
             about = {"apiVersion": "batch/v1", "kind": "CronJob", **item}
-            self._recorder.kubelet(about, "Warning", "UnparseableSchedule", due.problem)
+            self._recorders["cronjobs"].kubelet(
+                about, "Warning", "UnparseableSchedule", due.problem
+            )
         if due.create is not None:
             created = await self._client.create(path, due.create)
             jobs.objects.setdefault(key_of(created), created)
@@ -201,24 +228,48 @@ class WorkloadController:
 
     async def _apply(self, kind: str, item: Json, changes: Changes) -> None:
         path = f"/api/v1/namespaces/{item['metadata']['namespace']}/pods"
-        for pod in changes.create:
-            created = await self._created(kind, item, path, pod)
-            # The watch event comes a moment later; counting the Pod now avoids a second one.
+        status = changes.status
+        for number, pod in enumerate(changes.create):
+            try:
+                created = await self._client.create(path, pod)
+            except ApiError as error:  # no others are tried: they would be refused as well
+                if not _refused(error):
+                    raise
+                self._tell_refusal(kind, item, pod, error)
+                lacking = len(changes.create) - number
+                await self._report_refusal(kind, item, status, lacking, error.message)
+                raise
+            # The watch tells a moment later; counting it now keeps it from being made twice.
             self._pods.objects.setdefault(key_of(created), created)
         for pod in changes.delete:
             await self._client.delete(f"{path}/{pod['metadata']['name']}")
-        await self._report(kind, item, changes.status)
+        if kind == "replicasets":
+            status = of_replica_set(item, status, lacking=0, why="", now=timestamp())
+        await self._report(kind, item, status)
 
-    async def _created(self, kind: str, item: Json, path: str, pod: Json) -> Json:
-        """Create a Pod; when a Job's Pod is refused, record an event of the Job."""
-        try:
-            return await self._client.create(path, pod)
-        except ApiError as error:
-            if kind == "jobs":
-                about = {"apiVersion": "batch/v1", "kind": "Job", **item}
-                message = f"Error creating: {error.message}"
-                self._recorder.kubelet(about, "Warning", "FailedCreate", message)
-            raise
+    def _tell_refusal(self, kind: str, item: Json, pod: Json, error: ApiError) -> None:
+        """Record the event of a Pod that was refused, in its controller's words."""
+        name = next(owner_kind for owner_kind, plural in _KINDS.items() if plural == kind)
+        about = {
+            "apiVersion": _GROUPS.get(kind, _APPS).removeprefix("/apis/"),
+            "kind": name,
+            **item,
+        }
+        message = f"Error creating: {error.message}"
+        if kind == "statefulsets":
+            both = f"Pod {pod['metadata']['name']} in StatefulSet {item['metadata']['name']}"
+            message = f"create {both} failed error: {error.message}"
+        self._recorders[kind].kubelet(about, "Warning", REASON, message)
+
+    async def _report_refusal(
+        self, kind: str, item: Json, status: Json, lacking: int, why: str
+    ) -> None:
+        """Report the status of a ReplicaSet or a DaemonSet without the Pods that were not made; others wait with theirs."""
+        if kind == "replicasets":
+            reported = of_replica_set(item, status, lacking=lacking, why=why, now=timestamp())
+            await self._report(kind, item, reported)
+        elif kind == "daemonsets":
+            await self._report(kind, item, of_daemon_set(status, lacking=lacking))
 
     async def _report(self, kind: str, item: Json, status: Json) -> None:
         current = item.get("status") or {}
@@ -228,3 +279,9 @@ class WorkloadController:
         group = _GROUPS.get(kind, _APPS)
         path = f"{group}/namespaces/{metadata['namespace']}/{kind}/{metadata['name']}/status"
         await self._client.patch(path, {"status": status})
+
+
+def _refused(error: Exception) -> bool:
+    """Whether the API server did not take something, and would not take it a moment later either."""
+    status = error.status if isinstance(error, ApiError) else 0
+    return 400 <= status < 500 and status not in {409, 429}

@@ -1,16 +1,17 @@
 """Flows that connection tracking remembers and a change of the Service table must end.
 
-Two kinds. UDP flows to a backend that is gone, which kube-proxy on Linux forgets after programming
+Three kinds. UDP flows to a backend that is gone, which kube-proxy on Linux forgets after programming
 (``pkg/proxy/conntrack``; kube-proxy on Windows has nothing of the kind). And flows that began before
 their Service had rules: they are remembered as untranslated, and a client that draws the same source
 port from its 28 232 within two minutes would follow that memory past the new rules. kube-proxy forgets
 the latter for UDP on Linux; here it is done for TCP and on Windows too, since no document promises
-the accident, and checks would be ``flaky`` by it about once in 20 000 dials.
+the accident, and checks would be ``flaky`` by it about once in 20 000 dials. And connections whose SYN no backend
+answered, because it went: who draws their source port within two minutes would be sent to it again.
 """
 
 import errno
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -73,6 +74,28 @@ def added_frontends(
     return frozenset(_frontends(new, node_address)) - frozenset(_frontends(old, node_address))
 
 
+def present_backends(
+    old: ServiceTable, new: ServiceTable, node_address: Address
+) -> dict[Frontend, frozenset[Address]]:
+    """Return the backends of what TCP clients dial, where it has lost one of ``old``, or is new: the Service may have been recreated."""
+    before = _backends(old, node_address)
+    now = _backends(new, node_address)
+    return {
+        frontend: here
+        for frontend, here in now.items()
+        if frontend not in before or before[frontend] - here
+    }
+
+
+def _backends(table: ServiceTable, node_address: Address) -> dict[Frontend, frozenset[Address]]:
+    return {
+        frontend: frozenset(backend.address for backend in service.backends)
+        for service in table
+        for frontend in _frontends((service,), node_address)
+        if service.protocol == "TCP"
+    }
+
+
 def _frontends(table: ServiceTable, node_address: Address) -> Iterator[Frontend]:
     for service in table:
         if not service.backends:
@@ -95,44 +118,50 @@ def _udp_flows(table: ServiceTable, node_address: Address) -> Iterator[UdpFlow]:
                 yield UdpFlow(address=node_address, port=service.node_port, backend=backend.address)
 
 
-def forget_removed(fd: int, flows: frozenset[UdpFlow]) -> None:
-    """Delete the entries of ``flows`` in the namespace ``fd``. On the worker thread only."""
-    keys = {(flow.address.packed, flow.port, flow.backend.packed) for flow in flows}
+def forget(
+    fd: int,
+    *,
+    removed: frozenset[UdpFlow],
+    added: frozenset[Frontend],
+    present: Mapping[Frontend, frozenset[Address]],
+) -> None:
+    """Delete the entries of ``removed`` flows, those to one of the ``added`` frontends itself, and of SYNs to backends not ``present``.
 
-    def ended(flow: Flow) -> bool:
-        requested = flow.original
-        key = (requested.destination, requested.destination_port, flow.reply.source)
-        return requested.protocol == _UDP and key in keys
-
-    _forget(fd, {flow.address.version for flow in flows}, ended)
-
-
-def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
-    """Delete the entries that went to one of ``frontends`` itself. On the worker thread only."""
-    tracked_frontends = [frontend for frontend in frontends if frontend.protocol in _NUMBERS]
-    keys = {
+    In the namespace ``fd``, whose table is listed once for all. On the worker thread only.
+    """
+    tracked_frontends = [frontend for frontend in added if frontend.protocol in _NUMBERS]
+    flow_keys = {(flow.address.packed, flow.port, flow.backend.packed) for flow in removed}
+    frontend_keys = {
         (_NUMBERS[frontend.protocol], frontend.address.packed, frontend.port)
         for frontend in tracked_frontends
     }
 
-    def begun_early(flow: Flow) -> bool:
-        requested = flow.original
-        untranslated = flow.reply.source == requested.destination
-        return (
-            untranslated
-            and (requested.protocol, requested.destination, requested.destination_port) in keys
-        )
+    led = {
+        (_NUMBERS[frontend.protocol], frontend.address.packed, frontend.port): {
+            address.packed for address in backends
+        }
+        for frontend, backends in present.items()
+    }
 
-    _forget(fd, {frontend.address.version for frontend in tracked_frontends}, begun_early)
+    def ended(flow: Flow) -> bool:
+        requested, answered_by = flow.original, flow.reply.source
+        destination, port = requested.destination, requested.destination_port
+        backends = led.get((requested.protocol, destination, port))
+        if flow.opening and backends is not None and answered_by not in backends:
+            return True
+        if answered_by == requested.destination:  # untranslated: it began before there were rules
+            return (requested.protocol, destination, port) in frontend_keys
+        return requested.protocol == _UDP and (destination, port, answered_by) in flow_keys
 
-
-def _forget(fd: int, versions: Iterable[int], chosen: Callable[[Flow], bool]) -> None:
-    for version in versions:
+    addresses = {flow.address for flow in removed} | {
+        frontend.address for frontend in (*tracked_frontends, *present)
+    }
+    for version in {address.version for address in addresses}:
+        destinations = {address.packed for address in addresses if address.version == version}
         with kernel.inside_network(fd):
-            flows = tracked.flows(version) if tracked.count() else ()
-            ended = [flow for flow in flows if chosen(flow)]
-            if ended:
-                _delete(version, ended)
+            flows = tracked.flows(version, destinations) if tracked.count() else ()
+            if entries := [flow for flow in flows if ended(flow)]:
+                _delete(version, entries)
 
 
 def _delete(version: int, flows: Iterable[Flow]) -> None:

@@ -70,10 +70,10 @@ class LinuxServices:
         old, new = conntrack.changed(self._services, services)
         gone = conntrack.removed_udp_flows(old, new, self._node.address)
         added = conntrack.added_frontends(old, new, self._node.address)
+        present = conntrack.present_backends(old, new, self._node.address)
         self._services = services
-        if self._forgetting.udp:
-            conntrack.forget_removed(self._host.fd, gone)
-        conntrack.forget_untranslated(self._host.fd, added)
+        removed = gone if self._forgetting.udp else frozenset()
+        conntrack.forget(self._host.fd, removed=removed, added=added, present=present)
 
 
 def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker) -> Node:

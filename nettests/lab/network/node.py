@@ -6,7 +6,8 @@ a Service table is programmed, which is handed in.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from nettests.lab.interfaces import Disk, Dropped, Hns, Namespace, PodNetwork, PortMapping
 from nettests.lab.network.alterations import Alteration
@@ -173,13 +174,22 @@ class Node:
     ) -> tuple[PodNetwork, bool]:
         """Return the pod's network, and whether it is new."""
         is_new = uid not in self._pods.namespaces()
-        network = self._pods.attach(uid, mappings, wanted)
-        self._map_ports()
+        with self._as_pods_change():
+            network = self._pods.attach(uid, mappings, wanted)
         return network, is_new
 
     def _detach(self, uid: str) -> None:
-        self._pods.detach(uid)
+        with self._as_pods_change():
+            self._pods.detach(uid)
+
+    @contextmanager
+    def _as_pods_change(self) -> Iterator[None]:
+        """Bring host ports up to date; and Services, which a Windows node may serve otherwise without any pod."""
+        had = bool(self._pods.addresses())
+        yield
         self._map_ports()
+        if self.hns is not None and had != bool(self._pods.addresses()):
+            self._program(self._in_force)
 
     def _map_ports(self) -> None:
         for of_one_family in self._host_ports:

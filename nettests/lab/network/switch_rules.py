@@ -83,7 +83,10 @@ def ports_table(
         "untranslated": _untranslated(node_address, service_cidr, features),
         "outbound-nat": Chain(
             hook="type nat hook postrouting priority 110",
-            rules=(outbound,) if features.outbound_nat else (),
+            rules=(
+                *((outbound,) if features.outbound_nat else ()),
+                *(() if features.preserved_sources else (_disguise(node_address),)),
+            ),
         ),
     }
     if features.overlay:
@@ -93,6 +96,11 @@ def ports_table(
     if features.tunnel:
         chains["tunnel"] = _tunnel_chain()
     return Table(name="vfp", family=ip, chains=chains)
+
+
+def _disguise(node_address: Address) -> str:
+    """Return what hides the clients of packets whose destination is kept behind their node."""
+    return f"meta mark & {PRESERVED:#x} != 0 meta l4proto {{ tcp, udp }} snat to {node_address}"
 
 
 def _untranslated(node_address: Address, service_cidr: Network, features: SwitchFeatures) -> Chain:

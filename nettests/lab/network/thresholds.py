@@ -94,6 +94,8 @@ class SwitchFeatures:
     """ClusterIP rules sit on the host's port too (``LB_HOST_*`` in the VFP's ``LB`` layer)."""
     local_routed_vip: bool
     """The node reaches NodePorts of its own."""
+    empty_node_ports: bool
+    """NodePorts are forwarded where the node's network has no endpoint, too."""
     port_mappings: bool
     """The network plugin maps host ports to pods."""
     port_mappings_ipv6: bool
@@ -120,6 +122,8 @@ class SwitchFeatures:
     """``loadBalancerSourceRanges`` are enforced."""
     preserve_destination: bool
     """The annotation ``preserve-destination`` is followed."""
+    preserved_sources: bool
+    """Packets whose destination is kept keep their source too."""
     terminating_fallback: bool
     """Terminating endpoints serve Services with a load balancer's address, where no other is left."""
     skips_unserving: bool
@@ -150,12 +154,9 @@ class SwitchFeatures:
 
 
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
-    """Return the mechanisms that build, patch, CNI and kube-proxy settings of ``node`` switch on.
-
-    Open vSwitch serves pods and host alike.
-    """
+    """Return the mechanisms that ``node``'s build and settings switch on; Open vSwitch serves pods and host alike."""
     release, proxy = node.windows_release, profile.kube_proxy
-    minor, user_mode = _minor(profile.kubernetes_version), proxy.mode is ProxyMode.USERSPACE
+    minor, portals = _minor(profile.kubernetes_version), proxy.mode is ProxyMode.USERSPACE
     switched = profile.cni.driver is Driver.TRANSPARENT
     has, since = partial(_switched_on, profile), partial(_has, profile=profile)
     external, internal = _external_local(release, profile), since(INTERNAL_TRAFFIC_LOCAL)
@@ -171,8 +172,8 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         external_traffic_local=has("external-traffic-local", switched or external),
         internal_traffic_local=has("internal-traffic-local", switched or internal),
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
-        local_routed_vip=not user_mode
-        and has("local-routed-vip", switched or release >= HOST_RULES),
+        local_routed_vip=has("local-routed-vip", switched or release >= HOST_RULES) and not portals,
+        empty_node_ports=has("empty-node-ports", switched),
         port_mappings=has("port-mappings", profile.cni.plugin is not Plugin.ANTREA),
         port_mappings_ipv6=has("port-mappings-ipv6", usual=True),
         local_port_mappings=has("local-port-mappings", _maps_own_ports(node, profile)),
@@ -187,6 +188,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         external_ips=has("external-ips", usual=True),
         source_ranges=has("source-ranges", switched),
         preserve_destination=has("preserve-destination", _preserves(release, switched=switched)),
+        preserved_sources=has("preserved-sources", usual=True),
         terminating_fallback=has("terminating-fallback", switched or since(FALLBACK)),
         skips_unserving=not switched and not has("unserving-backends", not since(FALLBACK)),
         keeps_balancers=not switched and minor >= KEEPS_BALANCERS,
@@ -197,7 +199,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         outbound_icmp=has("outbound-icmp", switched),
         host_encapsulates=has("host-encapsulates", switched),
         stealth=has("stealth", profile.options.windows_firewall),
-        user_mode=user_mode,
+        user_mode=portals,
         dual_stack=has("dual-stack", _both_families(node, profile)),
         required_families=has("required-families", since(REQUIRED_FAMILIES)),
         topology_hints=has("topology-hints", switched),

@@ -1,7 +1,7 @@
 """Read the connection tracking table fast: once for each change of a node's rules.
 
 A library that decodes every attribute of every entry takes most of a second for a thousand of them, on the thread
-that all nodes share; here only the two tuples are read. Nothing is changed here. Sources: Linux,
+that all nodes share; here only the two tuples and the state are read. Nothing is changed here. Sources: Linux,
 ``include/uapi/linux/netfilter/nfnetlink_conntrack.h`` and ``nfnetlink.h``.
 """
 
@@ -9,7 +9,7 @@ import errno
 import os
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 _NETFILTER = 12
@@ -27,6 +27,10 @@ _ATTRIBUTE = struct.Struct("=HH")
 _TYPE = 0x3FFF
 """The type of an attribute without its flags."""
 _ORIGINAL, _REPLY = 1, 2
+_STATE_OF_PROTOCOL, _OF_TCP, _TCP_STATE = 4, 1, 1
+"""``CTA_PROTOINFO``, ``CTA_PROTOINFO_TCP`` and ``CTA_PROTOINFO_TCP_STATE``."""
+_SYN_SENT = 1
+"""``TCP_CONNTRACK_SYN_SENT``."""
 _ADDRESSES, _PROTOCOL = 1, 2
 _SOURCES, _DESTINATIONS = (1, 3), (2, 4)
 """``CTA_IP_V4_…`` and ``CTA_IP_V6_…``."""
@@ -51,6 +55,8 @@ class Flow:
 
     original: Direction
     reply: Direction
+    opening: bool = False
+    """Whether it is a connection whose SYN was never answered."""
 
 
 def count() -> int:
@@ -71,8 +77,12 @@ def count() -> int:
     return int.from_bytes(data[first:last], "big")
 
 
-def flows(version: int) -> Iterator[Flow]:
-    """Yield what the calling thread's network namespace remembers of one IP version; ``OSError`` if refused."""
+def flows(version: int, destinations: Collection[bytes] | None = None) -> Iterator[Flow]:
+    """Yield what the calling thread's network namespace remembers of one IP version; ``OSError`` if refused.
+
+    With ``destinations``, packed addresses, only the flows that were begun to one of these: all others are passed over
+    by the place of their destination, without being decoded.
+    """
     family = socket.AF_INET if version == 4 else socket.AF_INET6
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER) as kernel:
         kernel.bind((0, 0))
@@ -85,7 +95,10 @@ def flows(version: int) -> Iterator[Flow]:
                     return
                 if kind == _ERROR:
                     raise _refused(data, start)
-                flow = _flow(data, start + _GENERIC.size, end)
+                first = start + _GENERIC.size
+                if destinations is not None and _destination(data, first) not in destinations:
+                    continue
+                flow = _flow(data, first, end)
                 if flow is not None:
                     yield flow
 
@@ -118,11 +131,35 @@ def _attributes(data: bytes, start: int, end: int) -> dict[int, tuple[int, int]]
     return spans
 
 
+def _destination(data: bytes, start: int) -> bytes:
+    """Return where the flow of a message was begun to, from its fixed place.
+
+    The kernel writes the original tuple first, in it the addresses, and of these the source
+    (``ctnetlink_fill_info``, ``nf_conntrack_netlink.c``).
+    """
+    source = start + 2 * _ATTRIBUTE.size
+    length, _ = _ATTRIBUTE.unpack_from(data, source)
+    return data[source + length + _ATTRIBUTE.size : source + 2 * length]
+
+
 def _flow(data: bytes, start: int, end: int) -> Flow | None:
     tuples = _attributes(data, start, end)
     if _ORIGINAL not in tuples or _REPLY not in tuples:
         return None
-    return Flow(_direction(data, *tuples[_ORIGINAL]), _direction(data, *tuples[_REPLY]))
+    return Flow(
+        _direction(data, *tuples[_ORIGINAL]),
+        _direction(data, *tuples[_REPLY]),
+        opening=_opens(data, tuples),
+    )
+
+
+def _opens(data: bytes, attributes: dict[int, tuple[int, int]]) -> bool:
+    """Whether the state of an entry is that of a SYN without answer; protocols but TCP have none."""
+    if _STATE_OF_PROTOCOL not in attributes:
+        return False
+    of_protocol = _attributes(data, *attributes[_STATE_OF_PROTOCOL])
+    of_tcp = _attributes(data, *of_protocol[_OF_TCP]) if _OF_TCP in of_protocol else {}
+    return _TCP_STATE in of_tcp and data[of_tcp[_TCP_STATE][0]] == _SYN_SENT
 
 
 def _direction(data: bytes, start: int, end: int) -> Direction:

@@ -17,6 +17,7 @@ from nettests.lab.topology import OS, Address, Profile
 MTU = 1500
 METADATA = IPv4Address("169.254.169.254")
 """The metadata address of clouds; nothing answers there, unless it is switched on."""
+_VXLAN = 4789
 _BRIDGE = "underlay"
 _OUTSIDE_BRIDGE = "outside"
 
@@ -73,9 +74,21 @@ def build_underlay(profile: Profile) -> Underlay:
     )
     with configure(underlay.wire) as wire:
         wire.bridge(_BRIDGE)
+    if profile.mechanism("underlay-vxlan", 0):
+        nft.load(underlay.wire.fd, render(_own_overlay()))
     _wire_gateway(underlay, profile)
     _wire_outside(underlay, profile)
     return underlay
+
+
+def _own_overlay() -> Table:
+    """Return the rule of a virtualisation that uses the port of VXLAN for networks of its own, as vSphere may.
+
+    Its machines' datagrams to that port end at it.
+    """
+    taken = f"ip protocol udp udp dport {_VXLAN} drop"
+    chain = Chain(hook="type filter hook forward priority 0", rules=(taken,))
+    return Table(name="virtualisation", family="bridge", chains={"overlay": chain})
 
 
 def settings_for(profile: Profile) -> dict[str, int]:

@@ -44,6 +44,7 @@ from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.underlay import MTU, Underlay, gateway_of, settings_for
 from nettests.lab.network.winkernel import Hns, Winkernel, host_of
 from nettests.lab.network.winkernel.load_balancer import (
+    NODE_PORT,
     SWITCHED,
     LoadBalancer,
     Port,
@@ -111,8 +112,11 @@ class WindowsServices:
         held = self._proxy.sync(services, host)
         policies = [policy for policy in held if policy.vip.version == self._node.address.version]
         self.policies = tuple(chain.from_iterable(self._with_host_rules(policies)))
+        forwards = self._features.empty_node_ports or bool(self._pods.addresses())
         switched = self._rewriting.applied(
-            policy for policy in self.policies if policy.protocol in SWITCHED
+            policy
+            for policy in self.policies
+            if policy.protocol in SWITCHED and (forwards or policy.kind != NODE_PORT)
         )
         self._rules.change_to(
             load_balancers_table(
@@ -125,11 +129,11 @@ class WindowsServices:
             )
         )
         self._route_preserved(switched)
-        added = conntrack.added_frontends(
-            *conntrack.changed(self._services, services), self._node.address
-        )
+        old, new = conntrack.changed(self._services, services)
+        added = conntrack.added_frontends(old, new, self._node.address)
+        present = conntrack.present_backends(old, new, self._node.address)
         self._services = services
-        conntrack.forget_untranslated(self._switch.fd, added)
+        conntrack.forget(self._switch.fd, removed=frozenset(), added=added, present=present)
 
     def _route_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
         """Route preserved destinations to their first backend."""

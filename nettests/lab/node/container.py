@@ -6,6 +6,7 @@ SIGTERM is ``Process.terminate``; SIGKILL is cancelling the task, and ends with 
 """
 
 import asyncio
+import contextlib
 import logging
 import math
 from collections.abc import Awaitable, Callable, Sequence
@@ -33,6 +34,8 @@ _LOG = logging.getLogger(__name__)
 KILLED = 137
 _FIRST_BACK_OFF = 10.0
 _LAST_BACK_OFF = 300.0
+_DOCKER_GRACE = 5
+"""Seconds that Windows leaves to processes of a container that Docker stops: a value in the registry of its image."""
 _SYNC = 1.0
 """Seconds until a kubelet looks at a pod again: how long an error is shown before its back-off."""
 
@@ -113,7 +116,10 @@ class Container:
             return KILLED
 
     async def stop(self, grace: float) -> None:
-        """Run the preStop hook, send SIGTERM, and SIGKILL after ``grace`` seconds."""
+        """Run the preStop hook, send SIGTERM, and SIGKILL after ``grace`` seconds.
+
+        Under Docker Windows ends all processes itself once they had a few seconds, whatever their Pod says.
+        """
         self._stopping.set()
         if self._run is None:
             return
@@ -123,15 +129,16 @@ class Container:
         if windows and not self._node.profile.mechanism("graceful-end", 1):
             run.main.cancel()
             return
+        limit = math.ceil(grace)
         if windows:
-            grace = min(grace, self._node.profile.mechanism("grace-limit", math.ceil(grace)))
-        try:
+            usual = _DOCKER_GRACE if self._node.spec.has_docker else limit
+            limit = self._node.profile.mechanism("grace-limit", usual)
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace):
                 await run.health.hook("preStop")
                 run.process.terminate.set()
-                await asyncio.wait([run.main])
-        except TimeoutError:
-            run.main.cancel()
+                await asyncio.wait([run.main], timeout=limit)
+        run.main.cancel()
 
     def kill(self) -> bool:
         """End the program at once, from outside; it is restarted as after a crash."""

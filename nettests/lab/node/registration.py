@@ -50,6 +50,8 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
     }
     if spec.taints:
         node["spec"]["taints"] = [_taint(text) for text in spec.taints]
+    if spec.cordoned:
+        node["spec"]["unschedulable"] = True
     return node
 
 

@@ -62,6 +62,7 @@ _LINUX: Mapping[str, Program] = {
     "kill": kill.run,
     "nslookup": bind_nslookup.run,
     "ping": linux_ping.run,
+    "pkill": kill.pkill,
     "sh": _sh,
     "sleep": basics.sleep,
     "tcpdump": tcpdump.run,

@@ -7,6 +7,7 @@ them. Only as much of a packet is read here as filters and head lines need.
 import asyncio
 import ipaddress
 import socket
+import struct
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ ETH_P_ALL, OTHER_HOST, OUTGOING = 0x0003, 3, 4
 IPV4, IPV6 = 0x0800, 0x86DD
 ICMP, TCP, UDP, ICMPV6 = 1, 6, 17, 58
 _LONGEST = 262144
+SOL_PACKET, PACKET_STATISTICS = 263, 6
+_COUNTERS = struct.Struct("II")
 _BUFFER = 4 * 1024 * 1024
 ETHERNET = 14
 _FLAGS = ((0x02, "S"), (0x01, "F"), (0x04, "R"), (0x08, "P"), (0x10, "."))
@@ -60,6 +63,11 @@ class Sniffer:
         asyncio.get_running_loop().remove_reader(self._socket)
         self._read()
         self._socket.close()
+
+    def dropped(self) -> int:
+        """Return how many frames the kernel had no room for since this was called last (packet(7))."""
+        counted = self._socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, _COUNTERS.size)
+        return int(_COUNTERS.unpack(counted)[1])
 
     def _read(self) -> None:
         """Take all frames that are waiting."""

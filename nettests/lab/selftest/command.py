@@ -90,8 +90,9 @@ def selftest(
     store = Store(resume or Path("reports") / time.strftime("selftest-%Y%m%d-%H%M%S"))
     if resume is not None and not resume.is_dir():
         raise LabError(f"There is no folder {resume} to go on with.")
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # labs and runs are ended then
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)  # labs and runs are ended then
     tell = _quietly if as_json else _tell
     if rejudge:
         judge_again(plan, store, tell)

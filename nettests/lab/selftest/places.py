@@ -1,6 +1,6 @@
 """The profiles that named faults are for, and which checks have a part in a place of them. Values.
 
-All but ``FLEET`` have the same four nodes: ``linux-1`` and ``win-1`` are source or target, ``linux-2`` and ``win-2`` answer;
+All but ``FLEET`` and ``EMPTY`` have the same four nodes: ``linux-1`` and ``win-1`` are source or target, ``linux-2`` and ``win-2`` answer;
 the cluster's DNS runs on ``linux-1``. A check may cross nodes that are no end of it: those of the backends
 behind its Service, and those of its positive controls.
 """
@@ -16,7 +16,9 @@ FLEET = "fleet"
 """Twelve nodes: two Windows pools of four (``win-1`` to ``win-4``, ``win-5`` to ``win-8``) and four Linux nodes."""
 EVERYWHERE = (BRIDGE, OVERLAY, OLD_BRIDGE)
 """Of each kind of network one: routed with DSR, overlay, and the oldest that is supported."""
-PROFILES = (*EVERYWHERE, SERVICES, FLEET)
+EMPTY = "hns-ipam-l2bridge"
+"""Its third Windows node is cordoned and has no Pods but those of the host's network."""
+PROFILES = (*EVERYWHERE, SERVICES, FLEET, EMPTY)
 
 _POD = {
     "linux-1": "linux-1-1",

@@ -5,7 +5,7 @@ kubelets' rules, configuration, limitations that no longer show.
 """
 
 from nettests.lab.selftest.declared import Checks, NamedFault
-from nettests.lab.selftest.places import BRIDGE, OLD_BRIDGE, OVERLAY, SERVICES
+from nettests.lab.selftest.places import BRIDGE, EMPTY, OLD_BRIDGE, OVERLAY, SERVICES
 
 SETTING_FAULTS = (
     NamedFault(
@@ -146,6 +146,14 @@ SETTING_FAULTS = (
         mechanisms=("host-rules=on",),
         must=(Checks(flow="node-to-service-clusterip", source="win-1"),),
         may=(Checks(flow="node-to-service-*", source="win-1"),),
+        names=("limitation",),
+    ),
+    NamedFault(
+        name="empty-nodes-forward",
+        summary="a Windows node forwards NodePorts without a Pod of its network, which documents deny",
+        profiles=(EMPTY,),
+        mechanisms=("empty-node-ports=on",),
+        must=(Checks(flow="nodeport-at-empty-node", target="win-3"),),
         names=("limitation",),
     ),
     NamedFault(

@@ -4,7 +4,7 @@ Of class ``packets``: only captures show them.
 """
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
-from nettests.lab.selftest.places import BRIDGE, OVERLAY
+from nettests.lab.selftest.places import BRIDGE, OVERLAY, UNPROVEN
 
 _PACKETS = ("packets",)
 _SENT = (
@@ -44,5 +44,32 @@ WITNESS_FAULTS = (
         enable=_PACKETS,
         must=_SENT,
         names=("win-1", "wire|capture"),
+    ),
+    NamedFault(
+        name="kept-destination-hides-client",
+        summary="what preserve-destination leads to a Pod of a Windows node comes from the node's address",
+        profiles=(BRIDGE,),
+        mechanisms=("preserved-sources=off",),
+        enable=(*_PACKETS, "exposed"),
+        must=(Checks(flow="witnessed-preserve-destination", source="win-1"),),
+        names=("win-1|windows", "wire|capture"),
+    ),
+    NamedFault(
+        name="vxlan-taken-below",
+        summary="the network below the nodes takes datagrams to UDP 4789 for its own, as vSphere may",
+        profiles=(OVERLAY,),
+        mechanisms=("underlay-vxlan=on",),
+        enable=_PACKETS,
+        must=(Checks(flow="witnessed-pod-to-pod", placement="other-node"),),
+        may=(
+            Checks(placement="other-node"),
+            Checks(placement="nowhere"),
+            Checks(placement="outside"),
+            Checks(flow="*nodeport*"),
+            Checks(flow="fleet-*"),
+            Checks(flow="pod-to-service-*"),  # of backends that nobody elsewhere reaches
+            *UNPROVEN,
+        ),
+        names=("between nodes|other nodes|wire|capture",),
     ),
 )

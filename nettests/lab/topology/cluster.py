@@ -113,6 +113,8 @@ class NodeSpec:
     control_plane: bool = False
     taints: tuple[str, ...] = ()
     """``key=value:Effect``."""
+    cordoned: bool = False
+    """Whether it is registered as unschedulable, so that only DaemonSets have pods on it."""
     zone: str = ""
     """The label ``topology.kubernetes.io/zone``, which a cloud's controller writes; none if empty."""
 

@@ -28,6 +28,7 @@ _NODE_SCHEMA: dict[str, Any] = {
         "patch": {"type": "integer", "minimum": 1},
         "runtime": {"type": "string", "pattern": r"^(containerd|docker)://\d+\.\d+\.\d+"},
         "controlPlane": {"type": "boolean"},
+        "cordoned": {"type": "boolean"},
         "zone": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
         "taints": {
             "type": "array",

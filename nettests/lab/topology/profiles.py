@@ -322,6 +322,7 @@ def _nodes(
             runtime=str(entry.get("runtime", "containerd://1.7.20")),
             control_plane=bool(entry.get("controlPlane", False)),
             taints=tuple(str(taint) for taint in entry.get("taints", ())),
+            cordoned=bool(entry.get("cordoned", False)),
             zone=str(entry.get("zone", "")),
         )
         for index, entry in enumerate(entries, start=1)

@@ -43,6 +43,7 @@ from nettests.report.incidents.traits import (
     targets_service,
     traits_of,
 )
+from nettests.report.incidents.wrong_answers import was_told_no
 from nettests.report.results import CheckResult
 
 RED = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.UNKNOWN, Verdict.LIFTED})
@@ -140,8 +141,8 @@ def _reached_no_pod(what: str) -> bool:
 def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
     """Yield what a check says of the way between its node and the one that holds all Pods of the cluster's DNS.
 
-    A name that does not resolve may be lost there, over UDP, which resolvers use. One that does may come out of
-    a cache: only a client of the DNS itself shows that the way is up.
+    A name that does not resolve may be lost there, over UDP, which resolvers use, unless a server said no. One that does
+    may come out of a cache: only a client of the DNS itself shows that the way is up.
     """
     check, node = result.check, result.check.source.node if result.check else None
     if check is None or not node or node == dns_node:
@@ -149,7 +150,7 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
     if not any(of(check) for of in (queries_cluster_dns, looks_names_up, speaks_of_first_packets)):
         return
     itself = check.target.descriptor.name_server
-    red, green = result.verdict in RED, itself and _green(result)
+    red, green = result.verdict in RED and not was_told_no(result), itself and _green(result)
     if _no_path(result, {}) or not (red or green):
         return
     protocol = check.action.protocol if itself else Protocol.UDP

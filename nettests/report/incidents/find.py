@@ -36,7 +36,12 @@ from nettests.report.incidents.settings import deviations
 from nettests.report.incidents.slowness import Slowness, find_slowness
 from nettests.report.incidents.steps import next_step_of, step_after_loss
 from nettests.report.incidents.without_path import without_path
-from nettests.report.incidents.wrong_answers import denials, errors, wrong_answers
+from nettests.report.incidents.wrong_answers import (
+    denials,
+    errors,
+    uncompleted,
+    wrong_answers,
+)
 from nettests.report.results import CheckResult, Incident
 
 _WEIGHTS = (Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN)
@@ -57,7 +62,7 @@ def find_incidents(
     red = {result.id: result for result in ran if result.verdict in RED}
     besides = [clue for result in red.values() for clue in beside(result, nodes)]
     besides += [*wrong_answers(list(red.values())), *denials(list(red.values()))]
-    besides += errors(list(red.values()))
+    besides += [*errors(list(red.values())), *uncompleted(ran)]
     besides += [*deviations(list(red.values())), *without_path(red, evidence)]
     ways = [way for result in red.values() for way in way_of_new_pods(result)]
     besides += ways

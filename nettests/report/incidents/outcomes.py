@@ -19,6 +19,7 @@ _HAPPENED = {
     Outcome.REJECTED: "are rejected",
     Outcome.FAILS_TO_START: "fail to start",
     Outcome.DEVIATES: "deviate",
+    Outcome.CUT_SHORT: "are ended before their time",
 }
 
 

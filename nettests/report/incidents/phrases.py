@@ -64,9 +64,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if Kind.NAMES_OUTSIDE in of:
         where = f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
         return f"Names outside the cluster do not resolve{where}"
-    if {Kind.DENIAL, Kind.DNS_ERRORS} & of.keys():
-        denied = f"denies {of[Kind.DENIAL]}" if Kind.DENIAL in of else _WITH_ERRORS
-        return f"Cluster DNS {denied}{_now_and_then(results)}"
+    if answers := _of_answers(of, results):
+        return answers
     if {Kind.NEW_PODS, Kind.MANY_PODS} & of.keys():
         return _new_pods_cause(of, results, happens)
     if {Kind.RULE, Kind.ON_NODE} & of.keys() and (cases := _case_cause(of, results, happens)):
@@ -78,6 +77,18 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if {Kind.SIZE, Kind.MUCH} & of.keys():
         return _amount_cause(of, results, happens)
     return f"{_subject(of)} {_direction_outcome(of, results) or _stale_answers(results) or happens}"
+
+
+def _of_answers(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+    """Return what is wrong with answers that say no, or with names that were not completed."""
+    if {Kind.DENIAL, Kind.DNS_ERRORS} & of.keys():
+        denied = f"denies {of[Kind.DENIAL]}" if Kind.DENIAL in of else _WITH_ERRORS
+        return f"Cluster DNS {denied}{_now_and_then(results)}"
+    if Kind.UNCOMPLETED in of:
+        where = f" on {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
+        tool = of[Kind.UNCOMPLETED]
+        return f"{tool} of Windows Pods{where} completes no names with a dot by their DNS suffixes"
+    return ""
 
 
 def _case_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:

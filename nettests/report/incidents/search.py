@@ -27,6 +27,8 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.ADDRESSES,),
     (Kind.LIMITATION,),
     (Kind.WRONG_ANSWER,),
+    (Kind.UNCOMPLETED,),
+    (Kind.UNCOMPLETED, Kind.SOURCE_NODE),
     (Kind.SETTINGS,),
     (Kind.LATE_RULES,),
     (Kind.MANY_PODS,),

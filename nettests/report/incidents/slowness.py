@@ -9,8 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nettests.judge.message import last_detail
+from nettests.model.check import Check
 from nettests.model.check_id import member_of
 from nettests.model.cluster_profile import Timing
+from nettests.model.observation import Observation
 from nettests.model.words import Outcome, Protocol
 from nettests.parse.first_packets import NO_NAME, lacked
 from nettests.parse.slow import RETRANSMITTED
@@ -102,8 +104,24 @@ def _gave_up(result: CheckResult, least: float) -> bool:
     if result.check is None or result.observation is None:
         return False
     several = result.check.action.size is not None or result.check.action.connections > 1
-    silent = result.observation.outcome is Outcome.TIMED_OUT
-    return silent and least >= (RETRANSMITTED if several else Timing().dial / 2)
+    if result.observation.outcome is not Outcome.TIMED_OUT:
+        return False
+    waited = _waited(result.check, result.observation)
+    return least >= RETRANSMITTED if several else waited is not None and least >= waited / 2
+
+
+def _waited(check: Check, observation: Observation) -> float | None:
+    """Return how long the client of a silent check waited, which differs by client and run: its silent attempts took so long.
+
+    Where a name is looked up before, no more than a dial waits by itself counts.
+    """
+    took = [
+        attempt.elapsed / attempt.tries
+        for attempt in observation.attempts
+        if attempt.outcome is Outcome.TIMED_OUT and not attempt.overloaded
+    ]
+    named = (Timing().dial,) if check.target.descriptor.by_name else ()
+    return min([*took, *named]) if took else None
 
 
 def _never_in_time(result: CheckResult) -> bool:

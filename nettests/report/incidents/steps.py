@@ -44,6 +44,10 @@ _WHATEVER_ELSE = {
         "probe each Pod of the cluster DNS by its own address, and read its log: one that does not reach the API server "
         "knows no Services that are new, or none at all"
     ),
+    Kind.UNCOMPLETED: (
+        "compare the DNS suffixes of a Pod (ipconfig /all in it) with those of the plugin's configuration, and see which "
+        "nslookup its image has: Windows' own and BIND's go through the suffixes"
+    ),
     Kind.DNS_ERRORS: (
         "probe each Pod of the cluster DNS by its own address, and read its log: of names in the cluster's domain whether it "
         "reaches the API server, and whether its Corefile serves that domain"

@@ -110,6 +110,8 @@ class Kind(StrEnum):
     """An address that names resolve to, and that is none of their targets'."""
     DENIAL = "denial"
     """The cluster's DNS denies names that exist."""
+    UNCOMPLETED = "uncompleted-names"
+    """A tool of Windows Pods that does not complete names with a dot by their DNS suffixes."""
     DNS_ERRORS = "dns-errors"
     """The cluster's DNS answers SERVFAIL for names of the cluster's own."""
     SETTINGS = "settings"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from nettests.judge.message import last_detail
 from nettests.model.check import Check
 from nettests.model.target_kinds import Naming
-from nettests.model.words import Outcome, Verdict
+from nettests.model.words import OS, Outcome, Verdict
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
     Kind,
@@ -87,6 +87,48 @@ def errors(red: Sequence[CheckResult]) -> Iterator[Evidence]:
             result, Outcome.SERVFAIL
         ):
             yield Evidence(check=result.id, traits=frozenset({ERRORS}), red=True)
+
+
+def uncompleted(ran: Sequence[CheckResult]) -> Iterator[Evidence]:
+    """Yield what checks say of names between the short and the whole one, by a tool that goes through the DNS suffixes.
+
+    Denied, they were not completed, and the cluster's DNS has answered: no packet was lost. Found, they were.
+    """
+    for result in ran:
+        check = result.check
+        if check is None or not _is_completed_by_tool(check):
+            continue
+        red = result.verdict is Verdict.FAIL and _denied_alone(result)
+        if red or result.verdict is Verdict.PASS:
+            tool = check.action.resolver.value if check.action.resolver else ""
+            traits = {
+                Trait(Kind.UNCOMPLETED, tool),
+                Trait(Kind.SOURCE_NODE, check.source.node or ""),
+            }
+            name = result.id if red else f"{result.id} (its suffixes)"
+            yield Evidence(check=name, traits=frozenset(traits), red=red, green=not red)
+
+
+def was_told_no(result: CheckResult) -> bool:
+    """Whether a server of names answered every time, though not with the address: neither query nor answer was lost."""
+    seen = result.observation
+    if seen is None:
+        return False
+    answers = {seen.outcome, *(attempt.outcome for attempt in seen.attempts)}
+    return answers <= {Outcome.NXDOMAIN, Outcome.SERVFAIL}
+
+
+def _denied_alone(result: CheckResult) -> bool:
+    return was_told_no(result) and not _saw_outcome(result, Outcome.SERVFAIL)
+
+
+def _is_completed_by_tool(check: Check) -> bool:
+    """Whether a tool of a Windows Pod is to complete a name that has a dot and no domain."""
+    form, tool = check.target.name_form or "", check.action.resolver
+    if tool is None or not tool.is_process or check.source.os is not OS.WINDOWS:
+        return False
+    between = "." in form and "{domain}" not in form and not form.endswith(".")
+    return between and check.claim.outcome is Outcome.RESOLVED
 
 
 def _was_denied(result: CheckResult) -> bool:

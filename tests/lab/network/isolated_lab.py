@@ -12,6 +12,7 @@ import socket
 import struct
 import sys
 import traceback
+from collections.abc import Sequence
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -258,10 +259,12 @@ class IsolatedLab:
         fd = self._namespace(where).fd
         return await asyncio.to_thread(nft.load, fd, ruleset)
 
-    async def remembered(self, where: str, version: int) -> list[tracked.Flow]:
+    async def remembered(
+        self, where: str, version: int, destinations: Sequence[bytes]
+    ) -> list[tracked.Flow]:
         def read() -> list[tracked.Flow]:
             with kernel.inside_network(self._namespace(where).fd):
-                return list(tracked.flows(version))
+                return list(tracked.flows(version, destinations or None))
 
         return await asyncio.to_thread(read)
 

@@ -155,9 +155,9 @@ class Laboratory:
         )
         return self.send_all(request)[0]
 
-    def remembered(self, where: str, version: int = 4) -> list[Flow]:
+    def remembered(self, where: str, version: int = 4, *destinations: bytes) -> list[Flow]:
         """Return the flows that connection tracking remembers in a namespace."""
-        return list(self._call("remembered", where, version))
+        return list(self._call("remembered", where, version, destinations))
 
     def send(self, where: str, address: str, ports: range) -> None:
         """Send a datagram to each of these ports."""

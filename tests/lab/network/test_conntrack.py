@@ -6,6 +6,7 @@ from nettests.lab.network.conntrack import (
     Frontend,
     UdpFlow,
     added_frontends,
+    present_backends,
     removed_udp_flows,
 )
 from tests.lab.network.clusters import LINUX, NODE_PORT, VIP, WIN_A, backend, service
@@ -46,3 +47,20 @@ def test_a_service_that_gains_rules_ends_flows_that_began_without() -> None:
     assert added_frontends(empty, served, NODE) == both
     assert not added_frontends((), empty, NODE)
     assert not added_frontends(served, (service(ONE, TWO),), NODE)
+
+
+def test_what_lost_a_backend_ends_connections_that_it_did_not_answer() -> None:
+    """Both addresses of a Service that is new or lost a backend; one that grew, lost its last one or goes on ends none."""
+    both = {
+        Frontend(protocol="TCP", address=IPv4Address(VIP), port=80): frozenset({TWO.address}),
+        Frontend(protocol="TCP", address=NODE, port=NODE_PORT): frozenset({TWO.address}),
+    }
+    one, two = (service(ONE),), (service(TWO),)
+    assert present_backends(one, two, NODE) == both
+    assert present_backends((service(ONE, TWO),), two, NODE) == both
+    assert present_backends((), two, NODE) == both
+    assert present_backends(one, (service(),), NODE) == {}
+    assert present_backends(one, (service(ONE, TWO),), NODE) == {}
+    assert present_backends(one, (), NODE) == {}
+    udp = (service(ONE, protocol="UDP"),), (service(TWO, protocol="UDP"),)
+    assert present_backends(*udp, NODE) == {}

@@ -1,5 +1,7 @@
 """What is on the wire between nodes: VXLAN on overlay with the profile's VNI and port, plain otherwise."""
 
+from dataclasses import replace
+
 import pytest
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
@@ -56,6 +58,16 @@ def test_overlay_service_flow_is_encapsulated(
     assert inner.src == inner_source
     assert inner[TCP].dport == 8080
     assert len(outer) == len(frames)
+
+
+def test_a_virtualisation_may_take_the_port_of_vxlan(start_lab: StartLab) -> None:
+    """The mechanism ``underlay-vxlan``: Pods of other nodes are lost, and what needs no tunnel is not."""
+    for driver, answered in ((Driver.OVERLAY, False), (Driver.L2BRIDGE, True)):
+        lab = start_lab(replace(profile(driver), mechanisms=(("underlay-vxlan", 1),)))
+        lab.attach(WIN_A, "client")
+        remote, own = lab.attach(WIN_B, "server"), lab.attach(WIN_A, "own")
+        assert (lab.request("client", remote, 8080) != "timed out") is answered
+        assert lab.request("client", own, 8080).startswith("own sees")
 
 
 @pytest.mark.parametrize(("dsr", "source"), [(False, NODE_ADDRESS[WIN_A]), (True, "10.244.2.3")])

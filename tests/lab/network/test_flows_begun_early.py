@@ -1,4 +1,4 @@
-"""What a client sent before the rules came must not hold its source port against it later.
+"""What a client sent before the rules came, or to a backend that has gone, must not hold its source port against it later.
 
 A packet that no rule translates may be remembered by connection tracking as a flow to the Service's
 own address; whoever then dials from the same port within two minutes follows that memory past the
@@ -7,7 +7,7 @@ rules. Clients choose their ports at random from 28 232, so it shows about once 
 
 import pytest
 
-from nettests.lab.topology import Driver, Profile
+from nettests.lab.topology import Backend, Driver, Profile, ServicePort
 from tests.lab.network.clusters import (
     LINUX,
     NODE_ADDRESS,
@@ -22,7 +22,7 @@ from tests.lab.network.clusters import (
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.requests_of_pods import Ask
 
-PORT = 45555
+PORT, LINE = 45555, 21000
 
 PROFILES = {
     "l2bridge": profile(),
@@ -57,3 +57,38 @@ def test_a_port_used_before_the_rules_came_is_translated_after(
     # One after the other: translated, those of one source would meet at the server's port.
     answers = [answer for request in requested for answer in lab.send_all(request)]
     assert all(answer.startswith("server sees") for answer in answers), answers
+
+
+@pytest.mark.parametrize("chosen", PROFILES.values(), ids=PROFILES)
+def test_a_port_whose_backend_went_without_an_answer_is_led_to_the_next_one(
+    start_lab: StartLab, chosen: Profile
+) -> None:
+    """A SYN without answer is remembered with its backend for two minutes; a connection that stands goes on."""
+    lab = start_lab(chosen)
+    lab.attach(WIN_A, "windows")
+    lab.attach(LINUX, "linux")
+    gone = backend(lab.attach(WIN_B, "gone"), WIN_B)
+    server = backend(lab.attach(WIN_B, "server"), WIN_B)
+    stays = backend(lab.attach_bare(WIN_B, "stays"), WIN_B, port=LINE)
+
+    def held(*backends: Backend) -> ServicePort:
+        return service(*backends, name="held", vip="10.96.7.8", port=LINE, node_port=None)
+
+    lab.program(service(gone), held(stays))
+    line = lab.open_line("linux", "stays", "10.96.7.8", LINE)
+    assert lab.say(line, "before") == "before"
+    lab.detach(WIN_B, "gone")
+    requested = [
+        Ask(source=source, address=address, port=port, source_port=PORT)
+        for source, address, port in (
+            ("windows", VIP, 80),
+            ("linux", VIP, 80),
+            (LINUX, VIP, 80),
+            ("outside-client", NODE_ADDRESS[LINUX], NODE_PORT),
+        )
+    ]
+    assert not any("sees" in answer for answer in lab.send_all(*requested))
+    lab.program(service(server), held(server))
+    answers = [answer for request in requested for answer in lab.send_all(request)]
+    assert all(answer.startswith("server sees") for answer in answers), answers
+    assert lab.say(line, "after") == "after"

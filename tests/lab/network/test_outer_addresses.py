@@ -141,6 +141,25 @@ def test_preserved_destination(start_lab: StartLab, driver: Driver) -> None:
     assert lab.request("win-a-client", BALANCED, 8080) == f"server sees {rewritten[WIN_A]}"
 
 
+@pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
+def test_the_client_of_a_kept_destination_can_be_hidden(
+    start_lab: StartLab, driver: Driver
+) -> None:
+    """The mechanism ``preserved-sources``: the backend that holds the address sees its node instead."""
+    seen = {}
+    for on in (0, 1):
+        lab = start_lab(
+            replace(profile(driver, release=WS2022), mechanisms=(("preserved-sources", on),))
+        )
+        lab.attach(WIN_A, "client")
+        own = backend(lab.attach(WIN_A, "server"), WIN_A, port=8080)
+        lab.program(service(own, ingress=(BALANCED,), preserved=True, port=8080))
+        lab.hold("server", BALANCED)
+        seen[on] = lab.request("client", BALANCED, 8080)
+    assert seen[0] == f"server sees {NODE_ADDRESS[WIN_A]}"
+    assert seen[1].startswith("server sees 10.244.2.")
+
+
 def test_older_windows_translates_in_spite_of_the_annotation(start_lab: StartLab) -> None:
     """Before Windows Server 1903 the annotation changes nothing."""
     lab = with_clients(start_lab, release=WS2019_EARLY)

@@ -61,3 +61,24 @@ def test_a_table_of_many_messages_is_read_to_its_end(start_lab: StartLab) -> Non
         if flow.original.destination == address("203.0.113.9")
     ]
     assert sorted(seen) == list(ports)
+
+
+def test_flows_to_other_destinations_are_passed_over(start_lab: StartLab) -> None:
+    """Of both IP versions only those that were begun to an address in question are read."""
+    lab = start_lab(load("win2022-l2bridge-dualstack"))
+    here, there = list(lab.describe()["nodes"])[:2]
+    lab.attach_bare(here, "client")
+    lab.program()
+    lab.send("client", "203.0.113.9", range(2000, 2003))
+    lab.send("client", "203.0.113.10", range(2000, 2002))
+    wanted = address("203.0.113.10")
+    listed = lab.remembered(here, 4, wanted)
+    assert [flow.original.destination for flow in listed] == [wanted] * 2
+    assert listed == [flow for flow in lab.remembered(here) if flow.original.destination == wanted]
+    second = lab.attach_dual(there, "server")[1]
+    assert lab.attach_dual(here, "dual")[1]
+    assert second
+    lab.request("dual", second)
+    begun = {flow.original.destination for flow in lab.remembered(here, 6, address(second))}
+    assert begun == {address(second)}
+    assert lab.remembered(here, 6, address("2001:db8::1")) == []

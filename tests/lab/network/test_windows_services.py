@@ -36,11 +36,32 @@ def test_more_than_64_backends(
 
 
 def test_a_node_port_reaches_a_linux_backend_through_windows(start_lab: StartLab) -> None:
-    """Another node's pod → NodePort of a Windows node → Linux pod works on overlay."""
+    """Another node's pod → NodePort of a Windows node with any pod → Linux pod works on overlay."""
     lab = start_lab(profile(Driver.OVERLAY))
+    lab.attach(WIN_A, "any")
     lab.attach(WIN_B, "client")
     lab.program(service(backend(lab.attach(LINUX, "server"), LINUX)))
     assert lab.request("client", NODE_ADDRESS[WIN_A], NODE_PORT) == "server sees 10.244.2.2"
+
+
+@pytest.mark.parametrize("mechanisms", [(), (("empty-node-ports", 1),)], ids=["as is", "switched"])
+def test_a_windows_node_without_pods_forwards_no_node_ports(
+    start_lab: StartLab, mechanisms: tuple[tuple[str, int], ...]
+) -> None:
+    """As soon as a pod is there it does, and no longer once the last one is gone; the mechanism lifts it."""
+    lab = start_lab(replace(profile(), mechanisms=mechanisms))
+    lab.attach(WIN_B, "client")
+    lab.program(service(backend(lab.attach(LINUX, "server"), LINUX)))
+
+    def answers() -> bool:
+        said = lab.request("client", NODE_ADDRESS[WIN_A], NODE_PORT)
+        return said.startswith("server sees")
+
+    assert answers() == bool(mechanisms)
+    lab.attach(WIN_A, "any")
+    assert answers()
+    lab.detach(WIN_A, "any")
+    assert answers() == bool(mechanisms)
 
 
 def test_internal_traffic_policy_by_kubernetes_version(start_lab: StartLab) -> None:

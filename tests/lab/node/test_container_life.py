@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -205,6 +206,19 @@ def test_windows_may_grant_less_than_the_pod_requests() -> None:
     program = Program(leaves=20)
     context = nowhere.node("win-1", launch=program.launch, mechanisms={"grace-limit": 5})
     assert run(stopped(Lone(program, context=context), 30)) == (7, KILLED)
+
+
+@pytest.mark.parametrize(("name", "ended"), [("win-1", (7, KILLED)), ("linux-1", (22, 0))])
+def test_under_docker_windows_ends_programs_after_five_seconds(
+    name: str, ended: tuple[int, int]
+) -> None:
+    """Whatever their Pod says; on Linux Docker waits as long as it is told to."""
+    program = Program(leaves=20)
+    context = nowhere.node(name, launch=program.launch)
+    context = replace(
+        context, network=nowhere.Network(replace(context.spec, runtime="docker://19.3.14"))
+    )
+    assert run(stopped(Lone(program, context=context), 30)) == ended
 
 
 def test_windows_may_end_programs_without_querying() -> None:

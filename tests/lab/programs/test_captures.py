@@ -118,6 +118,30 @@ async def test_tcpdump_shows_a_flow_both_ways_at_each_interface(world: World) ->
 
 
 @in_world()
+async def test_tcpdump_that_is_interrupted_says_what_it_captured(world: World) -> None:
+    """As the real one does, upon SIGINT from the same container and for its own expression alone."""
+    await world.serve(world.peer, ["/agnhost", "netexec"], [8080])
+    host = replace(world.n1, namespace=world.router)
+    captured = start(host, tcpdump_words(FLOW))
+    async with asyncio.timeout(10):
+        while b"listening on any" not in captured.stderr:
+            await asyncio.sleep(0.01)
+        await finish(world.pod, CURL)
+        for words, code in (
+            (["pkill", "-INT", "-f", "portrange 29000-29007"], 1),
+            (["pkill", "-INT", "-f", "portrange 28000-28007"], 0),
+        ):
+            assert (await finish(replace(host), words)).code == 1  # another container's
+            assert (await finish(host, words)).code == code
+        assert await captured.task == 0
+    seen = captured.stdout.decode().count(" IP ")
+    assert seen > 4
+    assert captured.stderr.decode().endswith(
+        f"\n{seen} packets captured\n{seen} packets received by filter\n0 packets dropped by kernel\n"
+    )
+
+
+@in_world()
 async def test_pktmon_shows_the_same_by_its_log(world: World) -> None:
     """Filters, start, stop and the log's text: components, directions, and the card of a Pod; the files go again."""
     await world.serve(world.peer, ["/agnhost", "netexec"], [8080])

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from nettests.lab.interfaces import Disk
+from nettests.rules.flannel import FLANNEL_LOG
+from nettests.rules.kubelet import RESOLV_CONF_FILES
 from tests.lab.programs.test_host_tools import SHELL, Node, finish
 
 KEY = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kubelet"
@@ -121,11 +123,29 @@ def test_the_kubelet_is_shown_with_the_file_that_it_names() -> None:
     assert finish(alone, [*SHELL, KUBELET])[1] == "kubelet.exe --v=4\r\n"
 
 
-def test_content_is_read_by_wildcards_on_every_level() -> None:
-    """As the kubelet's folders of logs need it."""
-    there = node(files={r"C:\var\log\pods\a_flannel_b\kube-flannel\0.log": "made\n"})
-    pattern = printing(r"C:\var\log\pods\*flannel*\*\*.log").replace("}", "-Tail 200 }")
-    assert finish(there, [*SHELL, pattern]) == (0, "made\r\n", "")
+def test_whether_files_are_there_is_said_of_each() -> None:
+    """In the order of the paths; letters may be of either case."""
+    there = node(files={r"c:\etc\resolv.conf": ""})
+    assert finish(there, [*RESOLV_CONF_FILES.words]) == (0, "True\r\nFalse\r\n", "")
+    assert finish(node(), [*RESOLV_CONF_FILES.words]) == (0, "False\r\nFalse\r\n", "")
+
+
+def test_of_flanneld_the_newest_log_is_read_last() -> None:
+    """The kubelet counts its restarts: the tenth sorts before the ninth by name, and what it says last counts."""
+    logs = r"C:\var\log\pods\kube-flannel_flannel_b\kube-flannel"
+    long = "".join(f"older {number}\n" for number in range(300))
+    there = node(
+        files={
+            rf"{logs}\9.log": f"{long}Wrote subnet file to /run/flannel/subnet.env\n",
+            rf"{logs}\10.log": "Waiting to get ManagementIP from HNSNetwork cbr0\n",
+            r"C:\var\log\pods\others\x\11.log": "Running backend.\n",
+        }
+    )
+    code, out, _ = finish(there, [*FLANNEL_LOG.words])
+    assert code == 0
+    assert len(out.splitlines()) == 201
+    assert out.splitlines()[-1] == "Waiting to get ManagementIP from HNSNetwork cbr0"
+    assert finish(node(), [*FLANNEL_LOG.words]) == (0, "", "")
 
 
 @pytest.mark.parametrize(
@@ -135,10 +155,10 @@ def test_content_is_read_by_wildcards_on_every_level() -> None:
         (r"C:\a b\config.toml", "toml\r\n"),
         (r"C:\k\Other*.json", ""),
         (r"C:\none\config.toml", ""),
+        (r"C:\*\*p.*", "kept\r\n"),
     ],
 )
 def test_files_are_printed_where_they_are(path: str, out: str) -> None:
     """By a path or a pattern; that there is none is no failure."""
     there = node(files={r"C:\k\SourceVip.json": "kept\n", r"C:\a b\config.toml": "toml\n"})
     assert finish(there, [*SHELL, printing(path)]) == (0, out, "")
-    assert finish(there, [*SHELL, printing(path).replace("}", "-Tail 200 }")]) == (0, out, "")

@@ -62,6 +62,7 @@ def discovered(profile: Profile, image: str = "") -> ClusterFacts:
         dns_services=[item for item in made if _meta(item, "Service")],
         proxy_pods=dict(_proxies(profile, sets)),
         proxy_logs=dict(_logs(profile)),
+        cordoned={spec.name: [] for spec in profile.nodes if spec.cordoned},
     )
     stated = parse_profile(
         documents.cluster_profile(
@@ -164,6 +165,7 @@ def test_a_profile_is_discovered_as_tables_assume_it(name: str) -> None:
     assert found.platform.value == assumed.platform.value
     for node, other in zip(found.nodes, assumed.nodes, strict=True):
         assert (node.pool, node.member) == (other.pool, other.member)
+        assert (node.schedulable, node.empty.value) == (other.schedulable, other.empty.value)
         for fact in ("build", "cni_driver", "kubelet", "host_process", "firewall"):
             assert getattr(node, fact).value == getattr(other, fact).value, fact
         for fact in ("version", "mode", "dsr", "source_vip", "localhost_node_ports"):

@@ -1,16 +1,50 @@
-"""``kill``: signals in a container whose processes are its program and those run by exec.
+"""``kill`` and ``pkill``: signals in a container whose processes are its program and those run by exec.
 
 The container's program is process 1. The kernel keeps SIGKILL and SIGSTOP from the first process of a PID namespace
-when they come from inside (pid_namespaces(7)); no other signal is delivered in the lab.
+when they come from inside (pid_namespaces(7)); no other signal is delivered in the lab, but SIGINT to programs that say
+what becomes of them then (``running``).
 """
 
+import asyncio
+import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from nettests.lab.interfaces import Process
 
 INIT = "1"
 _WITHOUT_EFFECT = frozenset({0, signal.SIGKILL, signal.SIGSTOP})
+
+
+_interruptible: list[tuple[Process, asyncio.Event]] = []
+
+
+@contextmanager
+def running(process: Process) -> Iterator[asyncio.Event]:
+    """Yield what is set by SIGINT, which the program handles itself for the time of the block."""
+    entry = process, asyncio.Event()
+    _interruptible.append(entry)
+    try:
+        yield entry[1]
+    finally:
+        _interruptible.remove(entry)
+
+
+async def pkill(process: Process, words: Sequence[str]) -> int:
+    """``pkill -INT -f PATTERN``: interrupt the programs of the same container whose argv matches; exit 1 if none does."""
+    if len(words) != 3 or list(words[:2]) != ["-INT", "-f"]:
+        await process.stderr(b"pkill: usage: pkill -INT -f PATTERN\n")
+        return 2
+    events = [
+        event
+        for running_process, event in _interruptible
+        if running_process.machine is process.machine
+        and re.search(words[2], " ".join(running_process.argv))
+    ]
+    for event in events:
+        event.set()
+    return 0 if events else 1
 
 
 async def run(process: Process, words: Sequence[str]) -> int:

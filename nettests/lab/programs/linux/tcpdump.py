@@ -10,6 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 
 from nettests.lab.interfaces import Process
+from nettests.lab.programs.linux.kill import running
 from nettests.lab.programs.packets import (
     ICMP,
     ICMPV6,
@@ -54,15 +55,40 @@ async def run(process: Process, words: Sequence[str]) -> int:
     except PermissionError:
         await process.stderr(b"tcpdump: any: You don't have permission to perform this capture\n")
         return 1
-    with sniffer:
+    seen = 0
+    with sniffer, running(process) as interrupted:
         await process.stderr(TERMINATE.format(length=length).encode())
-        while left is None or left > 0:
-            frame = await waiting.get()
+        while left is None or seen < left:
+            frame = await _next(waiting, interrupted)
+            if frame is None:
+                break
             headers = heads(frame.data)
             if headers is not None and matches(headers):
-                left = None if left is None else left - 1
+                seen += 1
                 await process.stdout(_printed(frame, headers, length).encode())
+        await process.stderr(_statistics(seen, sniffer.dropped()).encode())
     return 0
+
+
+async def _next(waiting: asyncio.Queue[Taken], interrupted: asyncio.Event) -> Taken | None:
+    """Return the next frame; ``None`` once the process was interrupted and nothing waits any more."""
+    if not waiting.empty():
+        return waiting.get_nowait()
+    frame, signal = asyncio.ensure_future(waiting.get()), asyncio.ensure_future(interrupted.wait())
+    try:
+        await asyncio.wait({frame, signal}, return_when=asyncio.FIRST_COMPLETED)
+        return frame.result() if frame.done() else None
+    finally:
+        frame.cancel()
+        signal.cancel()
+
+
+def _statistics(seen: int, dropped: int) -> str:
+    plural = "" if seen == 1 else "s"
+    return (
+        f"\n{seen} packet{plural} captured\n{seen + dropped} packets received by filter\n"
+        f"{dropped} packet{'' if dropped == 1 else 's'} dropped by kernel\n"
+    )
 
 
 def _printed(frame: Taken, headers: Heads, length: int) -> str:

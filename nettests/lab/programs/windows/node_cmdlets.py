@@ -28,8 +28,17 @@ _KUBELET = (
 # Sample: $ErrorActionPreference = 'Stop'; if (Test-Path -Path 'C:\\k\\a*.json') { Get-Content -Path 'C:\\k\\a*.json' }
 _CONTENT = re.compile(
     r"\$ErrorActionPreference = 'Stop'; if \(Test-Path -Path '(?P<path>[^']+)'\) "
-    r"\{ Get-Content -Path '(?P=path)'(?: -Tail \d+)? \}",
+    r"\{ Get-Content -Path '(?P=path)' \}",
     re.IGNORECASE,
+)
+_LOGS = re.compile(
+    r"\$ErrorActionPreference = 'Stop'; if \(Test-Path -Path '(?P<path>[^']+)'\) "
+    r"\{ Get-ChildItem -Path '(?P=path)' \| Sort-Object -Property CreationTime \| Get-Content -Tail (?P<lines>\d+) \}",
+    re.IGNORECASE,
+)
+# Sample: Test-Path -PathType Leaf -LiteralPath 'C:\\etc\\resolv.conf','C:\\k\\config'
+_ARE_FILES = re.compile(
+    r"Test-Path -PathType Leaf -LiteralPath (?P<paths>'[^']+'(?:,'[^']+')*)", re.IGNORECASE
 )
 _FIREWALL = (
     "get-netfirewallprofile -policystore activestore | select-object name,enabled | convertto-json"
@@ -49,7 +58,16 @@ async def run(process: Process, text: str) -> int | None:
     if text.lower() == _KUBELET:
         return await _print_kubelet(process, node.disk)
     if match := _CONTENT.fullmatch(text):
-        return await _print_files(process, node.disk, match["path"])
+        for name in sorted(_matching(node.disk, match["path"])):
+            await out(process, node.disk.files[name])
+        return 0
+    if match := _LOGS.fullmatch(text):
+        return await _print_ends(process, node.disk, match["path"], int(match["lines"]))
+    if match := _ARE_FILES.fullmatch(text):
+        there = {name.lower() for name in node.disk.files}
+        paths = match["paths"].strip("'").split("','")
+        await out(process, "".join(f"{path.lower() in there}\n" for path in paths))
+        return 0
     match = _PROCESSES.fullmatch(text)
     if match is None:
         return None
@@ -68,12 +86,16 @@ async def _print_kubelet(process: Process, disk: Disk) -> int:
     return 0
 
 
-async def _print_files(process: Process, disk: Disk, path: str) -> int:
-    """Print files, with wildcards on every level; nothing where there is none."""
-    for name, text in disk.files.items():
-        if fnmatch.fnmatchcase(name.lower(), path.lower()):
-            await out(process, text)
+async def _print_ends(process: Process, disk: Disk, path: str, lines: int) -> int:
+    """Print the last lines of files, in the order in which they were created."""
+    for name in _matching(disk, path):
+        await out(process, "".join(disk.files[name].splitlines(keepends=True)[-lines:]))
     return 0
+
+
+def _matching(disk: Disk, path: str) -> list[str]:
+    """Return files by a path with wildcards on every level, the oldest first."""
+    return [name for name in disk.files if fnmatch.fnmatchcase(name.lower(), path.lower())]
 
 
 def _json(value: object) -> str:

@@ -1,0 +1,83 @@
+"""Read how a Pod ended that was deleted: whether its server got the time that it takes, within its grace period.
+
+The record is that of ``probes.termination``; ``parse.start`` reads everything else that happens to a Pod.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from nettests.model.words import Outcome
+from nettests.parse.reading import Reading, one_line, probe_failed
+
+Json = dict[str, Any]
+
+# sample: 2026-11-21T01:08:15.303023123Z I1121 01:08:15.303023   20732 log.go:244] Sleeping 3 seconds before terminating...
+_TOLD = re.compile(r"^(\S+) .*Sleeping \d+ seconds before terminating", re.MULTILINE)
+_WHOLE_SECOND = 1.0
+"""``finishedAt`` has no fraction: a container may have ended so much later than its status says."""
+
+
+def told_to_end(log: str) -> str:
+    """Return when a server wrote that it was told to end, by the times at the beginning of its lines."""
+    line = _TOLD.search(log)
+    return line.group(1) if line else ""
+
+
+def end_of(pod: Json, container: str) -> Json:
+    """Return exit code and time of a container's end as a Pod's status has them; nothing where it has none."""
+    # sample: {"name": "first", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-11-21T01:08:18Z", …}}}
+    for status in pod.get("status", {}).get("containerStatuses") or ():
+        end = status.get("state", {}).get("terminated")
+        if status["name"] == container and end:
+            return {"code": end.get("exitCode"), "finished": end.get("finishedAt") or ""}
+    return {}
+
+
+def ended(then: Json, least: float) -> Reading:
+    """A Pod that is gone before its server wanted to end was killed; so was one that took all of its grace."""
+    good = bool(then["gone"]) and least <= float(then["seconds"]) < float(then["grace"])
+    return _read(Outcome.CONFORMS if good else Outcome.DEVIATES, then, least)
+
+
+def terminated(then: Json, least: float) -> Reading:
+    """Compare the time that a server had once it was told with what it takes; both are its node's.
+
+    That it was told and had less is an outcome of its own. Where one of the times is not known, a Pod that is gone too
+    soon, or a server that did not end by itself, still shows that it was killed; all else is no proof of anything.
+    """
+    took = _took(then)
+    if took is not None:
+        code = f" with exit code {then['code']}" if then.get("code") else ""
+        how = f"its container ended {took:.1f} s after its server was told to{code}, and it was "
+        return _read(_of(took, then, least), then, least, how)
+    if then["gone"] and float(then["seconds"]) < least:
+        return _read(Outcome.DEVIATES, then, least)
+    if then.get("code"):
+        how = f"its container's exit code is {then['code']}; "
+        return _read(Outcome.DEVIATES, then, least, how)
+    unknown = "its server was told to end" if then.get("finished") else "its container ended"
+    return probe_failed(f"when {unknown} is not known; the Pod was gone after {then['seconds']} s")
+
+
+def _of(took: float, then: Json, least: float) -> Outcome:
+    if not then["gone"] or took >= float(then["grace"]):
+        return Outcome.DEVIATES
+    return Outcome.CONFORMS if took >= least - _WHOLE_SECOND else Outcome.CUT_SHORT
+
+
+def _read(outcome: Outcome, then: Json, least: float, how: str = "") -> Reading:
+    gone = "gone" if then["gone"] else "still there"
+    took, grace = float(then["seconds"]), float(then["grace"])
+    text = f"{gone} after {took:.1f} s: its server takes {least:.0f} s, its grace is {grace:.0f} s"
+    return Reading(outcome=outcome, detail=one_line(how + text))
+
+
+def _took(then: Mapping[str, Any]) -> float | None:
+    """Return for how many seconds a server ran on, a fraction less than it may have; nothing where it is not known."""
+    try:
+        began, finished = (datetime.fromisoformat(str(then[key])) for key in ("told", "finished"))
+        return (finished - began).total_seconds()
+    except (KeyError, ValueError, TypeError):
+        return None
