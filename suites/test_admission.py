@@ -1,7 +1,7 @@
-"""Admission of Windows pods: fields that an OS rules out are rejected, the others not.
+"""Admission of Windows pods: the API server rejects fields that an OS rules out, and accepts the others.
 
-Tested by dry run: nothing is stored. A rejection counts only if it names the field, and beside the
-acceptance of a pod without it.
+Tested by dry run: nothing is stored. A rejection counts only if it names the field, and if a pod without the
+field is accepted.
 """
 
 from nettests.model.expectation import Source
@@ -229,7 +229,7 @@ RESTRICTED = (
     sources=(PODS, POD_OS, CODE),
 )
 def test_windows_pod_fields() -> None:
-    """A pod for Windows that sets a field of Linux is rejected, and the rejection names the field."""
+    """A pod for Windows that sets a Linux-only field is rejected, and the rejection names the field."""
 
 
 @flow(
@@ -243,7 +243,7 @@ def test_windows_pod_fields() -> None:
     sources=(PODS, POD_OS, CODE),
 )
 def test_windows_container_fields() -> None:
-    """A pod for Windows whose container sets a field of Linux is rejected, whatever its kind of container."""
+    """A pod for Windows whose container, of any kind, sets a Linux-only field is rejected."""
 
 
 @flow(
@@ -257,7 +257,7 @@ def test_windows_container_fields() -> None:
     sources=(PODS, CODE),
 )
 def test_windows_pod_admitted() -> None:
-    """A pod for Windows may set what Windows has, and hostNetwork, which is then ignored."""
+    """A pod for Windows may set fields that Windows supports, and hostNetwork, which is then ignored."""
 
 
 @flow(
@@ -271,7 +271,7 @@ def test_windows_pod_admitted() -> None:
     sources=(PODS, POD_OS),
 )
 def test_pod_fields_without_os() -> None:
-    """A pod that names no operating system may set fields of Linux, also where it selects Windows nodes."""
+    """A pod that names no operating system may set Linux-only fields, even if it selects Windows nodes."""
 
 
 @flow(
@@ -313,7 +313,7 @@ def test_hostprocess_pod_rules() -> None:
     sources=(LEVELS,),
 )
 def test_windows_pod_restricted() -> None:
-    """A restricted namespace requires runAsNonRoot of a pod for Windows, and no field that only Linux has."""
+    """A restricted namespace requires runAsNonRoot of a pod for Windows, but no Linux-only field."""
 
 
 @flow(
@@ -327,4 +327,4 @@ def test_windows_pod_restricted() -> None:
     sources=(CLASSES,),
 )
 def test_runtime_class_steering() -> None:
-    """A Pod that names a RuntimeClass gets the node selector and the tolerations of its scheduling."""
+    """A Pod that names a RuntimeClass gets the node selector and the tolerations of that class."""

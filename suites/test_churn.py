@@ -1,7 +1,7 @@
-"""Service churn: a Service that was recreated, or changed, is served by its current backends, not by former ones.
+"""Service churn: a Service that was recreated or changed is served by its current backends, not by former ones.
 
-Disruptive: Services of the run's own are deleted and recreated many times, or get other endpoints or other port names,
-and the proxy of every node has to follow. No other check runs meanwhile.
+Disruptive: the run deletes and recreates its own Services many times, or changes their endpoints or port names, and
+the proxy of every node has to follow. No other check runs meanwhile.
 """
 
 from nettests.model.expectation import Source
@@ -42,7 +42,7 @@ LOAD_BALANCER = Source(
     sources=(VIRTUAL_IPS,),
 )
 def test_service_after_churn() -> None:
-    """A Service that was recreated with other backends, and with none, is answered by its last backend alone."""
+    """After a Service was recreated with other backends, and with none, only its last backend answers."""
 
 
 @flow(
@@ -58,7 +58,7 @@ def test_service_after_churn() -> None:
     sources=(VIRTUAL_IPS,),
 )
 def test_nodeport_endpoints_changed() -> None:
-    """A NodePort whose endpoints change in place is answered by the present ones alone, at a node that has none of them."""
+    """When a NodePort's endpoints change in place, only the current ones answer, at a node that has none of them."""
 
 
 @flow(
@@ -74,7 +74,7 @@ def test_nodeport_endpoints_changed() -> None:
     sources=(VIRTUAL_IPS,),
 )
 def test_service_endpoints_changed() -> None:
-    """A Service whose endpoints change in place, to several and to none too, is answered by its present ones alone."""
+    """When a Service's endpoints change in place, to several and to none too, only the current ones answer."""
 
 
 @flow(
@@ -91,7 +91,7 @@ def test_service_endpoints_changed() -> None:
     sources=(VIRTUAL_IPS, LOAD_BALANCER),
 )
 def test_loadbalancer_endpoints_changed() -> None:
-    """A load balancer's address whose endpoints change in place is answered by the present ones alone."""
+    """When the endpoints behind a load balancer's address change in place, only the current ones answer."""
 
 
 @flow(
@@ -108,7 +108,7 @@ def test_loadbalancer_endpoints_changed() -> None:
     sources=(VIRTUAL_IPS, SHARED),
 )
 def test_service_sibling_deleted() -> None:
-    """A Service goes on while another one over the same endpoints is deleted, which then is answered by nobody."""
+    """A Service keeps working while another one over the same endpoints is deleted, which then no longer answers."""
 
 
 @flow(
@@ -125,7 +125,7 @@ def test_service_sibling_deleted() -> None:
     sources=(VIRTUAL_IPS, PORT_NAMES),
 )
 def test_service_port_renamed() -> None:
-    """A Service whose ports get other names in place is answered at the same numbers, by its present endpoints alone."""
+    """When a Service's ports are renamed in place, only its current endpoints answer, at the same port numbers."""
 
 
 @flow(
@@ -142,7 +142,7 @@ def test_service_port_renamed() -> None:
     sources=(VIRTUAL_IPS,),
 )
 def test_service_pod_replaced() -> None:
-    """A Service whose Pod is replaced by another one at another address is answered by that one alone."""
+    """When a Service's Pod is replaced by another one at another address, only the new Pod answers."""
 
 
 @flow(
@@ -159,4 +159,4 @@ def test_service_pod_replaced() -> None:
     sources=(VIRTUAL_IPS,),
 )
 def test_service_pod_same_address() -> None:
-    """A Service whose Pod is replaced by another one at the same address is answered by that one."""
+    """When a Service's Pod is replaced by another one at the same address, the new Pod answers."""

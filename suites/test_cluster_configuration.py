@@ -45,4 +45,4 @@ def test_control_plane_system() -> None:
     sources=(FLANNEL,),
 )
 def test_flannel_vxlan_configuration() -> None:
-    """Flannel's VXLAN has a network id from 4096 on, UDP port 4789, and no option Windows refuses."""
+    """Flannel's VXLAN has a network id of 4096 or more, UDP port 4789, and no option that Windows refuses."""

@@ -1,8 +1,8 @@
 """Names and DNS: every form of a name, every resolver, every DNS policy.
 
-The resolvers of Windows differ from each other, so each is tested apart: the system's (by dialling a
-name), nslookup, and Resolve-DnsName where the image or the node has it. Names by which pods reach
-something are in the modules of what they reach.
+The Windows resolvers differ from each other, so each is tested separately: the system's (by connecting to a
+name), nslookup, and Resolve-DnsName where the image or the node has it. The names of Pods, Services and
+external hosts are tested in the modules about these targets.
 """
 
 from nettests.model.dns_names import HEADLESS_FQDN, KUBERNETES_FQDN, NAMESPACE_DOMAIN, POD_FQDN
@@ -151,7 +151,7 @@ def test_dns_headless_service() -> None:
     sources=(SERVICES,),
 )
 def test_dns_no_such_name() -> None:
-    """A name that no Service has does not resolve, so that the names which do resolve mean something."""
+    """A name that no Service has does not resolve, so a name that resolves means something."""
 
 
 @flow(
@@ -216,7 +216,7 @@ def test_dns_policy_none() -> None:
     sources=(POLICY, CONFIG),
 )
 def test_dns_policy_none_servers() -> None:
-    """With dnsPolicy None a pod has the name servers of its dnsConfig, whichever the others have."""
+    """With dnsPolicy None a pod has the name servers of its dnsConfig, whatever servers other pods have."""
 
 
 @flow(
@@ -297,4 +297,4 @@ def test_node_to_external_name() -> None:
     sources=(MOUNTED, ON_REGISTRY),
 )
 def test_dns_mounted_file() -> None:
-    """A pod that mounts a resolv.conf of its own has the DNS suffixes that the file says."""
+    """A pod that mounts its own resolv.conf has the DNS suffixes of that file."""

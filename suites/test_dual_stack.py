@@ -1,4 +1,4 @@
-"""What clusters with two IP families promise: Pods and Services that have addresses of both."""
+"""What clusters with two IP families promise: Pods and Services have addresses of both."""
 
 from nettests.model.expectation import Source
 from nettests.model.words import Protocol, Question, TargetKind, VantageKind
@@ -99,7 +99,7 @@ def test_dual_stack_service() -> None:
     sources=(DUAL_STACK,),
 )
 def test_dual_stack_nodeport_local() -> None:
-    """With externalTrafficPolicy Local a NodePort of both IP families is served at a node's address of either."""
+    """With externalTrafficPolicy Local a node serves a dual-stack NodePort at its address of either IP family."""
 
 
 @flow(
@@ -114,7 +114,7 @@ def test_dual_stack_nodeport_local() -> None:
     sources=(DUAL_STACK,),
 )
 def test_dual_stack_admission() -> None:
-    """Services have one family or both, in either order; what contradicts itself is rejected."""
+    """Services may have one family or both, in either order; contradictory settings are rejected."""
 
 
 @flow(
@@ -129,4 +129,4 @@ def test_dual_stack_admission() -> None:
     sources=(SDNBRIDGE,),
 )
 def test_dual_stack_plugin() -> None:
-    """sdnbridge gives Pods both families on an l2bridge network that was there before it."""
+    """sdnbridge gives Pods both families on an l2bridge network that existed before."""

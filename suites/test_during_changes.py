@@ -1,6 +1,6 @@
-"""Services that are used while their endpoints change: new connections, and flows that keep their source port.
+"""Services in use while their endpoints change: new connections, and flows that keep their source port.
 
-Disruptive, as all changes of Services are (``test_churn``, which looks at who answers afterwards).
+Disruptive, like all changes of Services (``test_churn`` tests which backends answer afterwards).
 """
 
 from nettests.model.expectation import Source
@@ -50,4 +50,4 @@ def test_service_during_changes() -> None:
     sources=(VIRTUAL_IPS, CLEAN_UP),
 )
 def test_udp_flow_after_change() -> None:
-    """A flow of datagrams that keeps its source port goes to a Service's new endpoint when its former one is taken out."""
+    """A UDP flow that keeps its source port moves to a Service's new endpoint when the former one is removed."""

@@ -1,4 +1,4 @@
-"""The fleet sweep: every node that takes part, as a source and as a target; one check, and each node or pair a member of it."""
+"""The fleet sweep: every node that takes part, as a source and as a target; each node or pair is a member of one check."""
 
 from nettests.model.dns_names import KUBERNETES_FQDN
 from nettests.model.expectation import Source
@@ -61,7 +61,7 @@ def test_fleet_pod_to_pod() -> None:
     sources=(NETWORK_MODEL, NETWORKING),
 )
 def test_fleet_pod_source_address() -> None:
-    """Pods of every node are seen under their own addresses by a Pod of another one."""
+    """A Pod on another node sees the Pods of every node under their own addresses."""
 
 
 @flow(
@@ -74,7 +74,7 @@ def test_fleet_pod_source_address() -> None:
     sources=(NETWORKING,),
 )
 def test_fleet_pod_to_node() -> None:
-    """Every node itself answers Pods of another one at its own address."""
+    """Every node answers Pods of another node at its own address."""
 
 
 @flow(
@@ -87,7 +87,7 @@ def test_fleet_pod_to_node() -> None:
     sources=(NETWORKING,),
 )
 def test_fleet_node_to_pod() -> None:
-    """Every node itself reaches Pods of another one."""
+    """Every node reaches Pods of another node."""
 
 
 @flow(
@@ -141,7 +141,7 @@ def test_fleet_external() -> None:
     sources=(NODEPORT,),
 )
 def test_fleet_nodeport() -> None:
-    """Every node answers at a NodePort to Pods of other nodes."""
+    """Pods of other nodes reach a NodePort at every node."""
 
 
 @flow(
@@ -154,7 +154,7 @@ def test_fleet_nodeport() -> None:
     sources=(NODEPORT,),
 )
 def test_fleet_nodeport_own() -> None:
-    """Every node answers at a NodePort to Pods of its own."""
+    """Pods of every node reach a NodePort at their own node."""
 
 
 @flow(
@@ -199,7 +199,7 @@ def test_fleet_session_affinity() -> None:
     sources=(NETWORK_MODEL,),
 )
 def test_fleet_payload() -> None:
-    """Pods of every node exchange 64 KiB over TCP, and datagrams of full packets over UDP, with Pods of other nodes."""
+    """Pods of every node exchange 64 KiB over TCP, and full-size datagrams over UDP, with Pods of other nodes."""
 
 
 @flow(
@@ -213,7 +213,7 @@ def test_fleet_payload() -> None:
     sources=(NETWORK_MODEL,),
 )
 def test_fleet_path_loss() -> None:
-    """Between Pods of every node and of one other, and over TCP of any two of few nodes, no more is lost than Ethernet may lose."""
+    """Between Pods of every node and one other, and over TCP between all nodes if there are few, no more is lost than Ethernet may lose."""
 
 
 @flow(

@@ -1,7 +1,7 @@
-"""Windows nodes by their own tools: HNS, CNI configuration, ports, processes.
+"""Windows nodes as their own tools show them: HNS, CNI configuration, ports, processes.
 
-Probed from HostProcess containers by the documents' own commands; nothing is changed. Where a node cannot run
-HostProcess containers the checks are skipped with that reason.
+HostProcess containers run the commands that the documents name; nothing is changed. Where a node cannot run
+HostProcess containers, the checks are skipped with that reason.
 """
 
 from nettests.model.expectation import Source
@@ -116,7 +116,7 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
     sources=(DEBUGGING, NETWORKING, PLUGINS, HYBRID_OVERLAY, KUBELET_DNS),
 )
 def test_hns_configuration() -> None:
-    """HNS has the network that kube-proxy is given, and on it an endpoint with OutBoundNAT for every pod."""
+    """HNS has the network that kube-proxy is configured with, and on it an endpoint with OutBoundNAT for every pod."""
 
 
 @flow(
@@ -145,7 +145,7 @@ def test_hns_configuration() -> None:
     sources=(HEALTH, PROBLEMS),
 )
 def test_hns_load_balancers() -> None:
-    """HNS has a load balancer for every Service port with backends, and none for what is no Service."""
+    """HNS has a load balancer for every Service port with backends, and none that belongs to no Service."""
 
 
 @flow(
@@ -164,7 +164,7 @@ def test_hns_load_balancers() -> None:
     sources=(DEBUGGING, PROBLEMS, HEALTH),
 )
 def test_windows_host_configuration() -> None:
-    """A Windows node runs the build it shows, has a virtual adapter, and ports left for Services."""
+    """A Windows node runs the build that its Node object shows, and has a virtual adapter and ports left for Services."""
 
 
 @flow(
@@ -198,7 +198,7 @@ def test_windows_host_configuration() -> None:
     ),
 )
 def test_flannel_host_configuration() -> None:
-    """On a Windows node with Flannel its three processes run, and its files name the actual networks."""
+    """On a Windows node with Flannel, kubelet, kube-proxy and flanneld run, and Flannel's files name the actual networks."""
 
 
 @flow(
@@ -223,7 +223,7 @@ def test_flannel_host_configuration() -> None:
     sources=(ADDRESSES, PLUGINS, SDN_PLUGINS, SDN_POLICIES),
 )
 def test_windows_cni_configuration() -> None:
-    """The plugins of a Windows node take version and policies of their configuration; addresses come as documented."""
+    """The plugins of a Windows node accept the version and policies in their configuration; they assign addresses as documented."""
 
 
 @flow(
@@ -254,7 +254,7 @@ def test_windows_cni_configuration() -> None:
     sources=(SERVICES, DEBUGGING, DSR, SKEW, ANTREA),
 )
 def test_kube_proxy_on_host() -> None:
-    """kube-proxy that is a service of its Windows node is set up as its Pod would have to be, and starts again."""
+    """kube-proxy that runs as a Windows service is configured as its Pod would have to be, and is restarted when it fails."""
 
 
 @flow(
@@ -280,4 +280,4 @@ def test_kube_proxy_on_host() -> None:
     sources=(SERVICES, KUBELET_DNS, PAUSE),
 )
 def test_windows_component_configuration() -> None:
-    """Kubelet and runtime of a Windows node are set up as Windows, its build and the cluster demand."""
+    """Kubelet and runtime of a Windows node are configured as Windows, its build and the cluster require."""

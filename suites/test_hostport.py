@@ -31,7 +31,7 @@ PORTMAP = Source(
     sources=(PORTS,),
 )
 def test_hostport_from_other_node() -> None:
-    """A pod reaches a container of another node by its hostPort at that node's address."""
+    """A pod reaches a container on another node by its hostPort at that node's address."""
 
 
 @flow(
@@ -58,7 +58,7 @@ def test_hostport_from_external() -> None:
     sources=(PORTMAP,),
 )
 def test_hostport_from_own_node() -> None:
-    """A node reaches a container of its own by the hostPort at its own address."""
+    """A node reaches one of its own containers by its hostPort at the node's address."""
 
 
 @flow(
@@ -71,7 +71,7 @@ def test_hostport_from_own_node() -> None:
     sources=(HOST_IP, PORTMAP),
 )
 def test_hostport_bound_to_loopback() -> None:
-    """A node reaches a container of its own at 127.0.0.1 by a hostPort whose hostIP is that address."""
+    """A node reaches one of its own containers at 127.0.0.1 by a hostPort whose hostIP is that address."""
 
 
 @flow(

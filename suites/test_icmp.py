@@ -1,6 +1,6 @@
 """ICMP: pods ping pods, nodes, Services and hosts outside the cluster, and nodes ping the outside.
 
-Judged by reply lines alone. Packets of the pods' MTU and above must not be split on their way.
+Judged by reply lines only. Packets of the pods' MTU and above must not be fragmented on their way.
 """
 
 from nettests.model.expectation import Source
@@ -108,7 +108,7 @@ def test_icmp_node_to_external() -> None:
     sources=(PATH_MTU,),
 )
 def test_icmp_packet_at_mtu() -> None:
-    """An unsplit packet as large as the pods' MTU passes between pods on any nodes."""
+    """A packet as large as the pods' MTU passes unfragmented between pods on any nodes."""
 
 
 @flow(
@@ -125,4 +125,4 @@ def test_icmp_packet_at_mtu() -> None:
     sources=(PATH_MTU,),
 )
 def test_icmp_packet_beyond_mtu() -> None:
-    """A packet larger than the pods' MTU that must not be split is turned away at once, not lost."""
+    """A packet larger than the pods' MTU that must not be fragmented is rejected at once, not lost."""

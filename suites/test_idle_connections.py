@@ -1,6 +1,6 @@
 """Idle TCP connections.
 
-Costly: each is silent for five minutes, all at the same time.
+Costly: each connection is idle for five minutes, all at the same time.
 """
 
 from nettests.model.expectation import Source

@@ -1,4 +1,4 @@
-"""Services at addresses that outsiders may use: load balancers, externalIPs, and their health check ports."""
+"""Services at addresses for clients outside: load balancers, externalIPs, and their health check ports."""
 
 from nettests.model.expectation import Source
 from nettests.model.words import CheckClass, Outcome, Protocol, SourceSeen, TargetKind, VantageKind
@@ -78,7 +78,7 @@ def test_pod_to_loadbalancer() -> None:
     sources=(SOURCE_IP,),
 )
 def test_loadbalancer_source_address() -> None:
-    """Behind a load balancer's address the backend sees the client pod's node, which serves it itself."""
+    """Behind a load balancer's address the backend sees the client pod's node, because that node serves the address."""
 
 
 @flow(
@@ -108,7 +108,7 @@ def test_loadbalancer_from_external() -> None:
     sources=(SHORT_CIRCUIT,),
 )
 def test_loadbalancer_local_policy() -> None:
-    """externalTrafficPolicy Local takes a load balancer's address from no pod: other nodes' backends answer."""
+    """With externalTrafficPolicy Local every pod still reaches a load balancer's address: other nodes' backends answer."""
 
 
 @flow(
@@ -124,7 +124,7 @@ def test_loadbalancer_local_policy() -> None:
     sources=(SOURCE_RANGES,),
 )
 def test_loadbalancer_source_ranges() -> None:
-    """A pod outside loadBalancerSourceRanges is not let in at the load balancer's address."""
+    """A pod outside loadBalancerSourceRanges does not reach the load balancer's address."""
 
 
 @flow(
@@ -139,7 +139,7 @@ def test_loadbalancer_source_ranges() -> None:
     sources=(AFFINITY,),
 )
 def test_loadbalancer_affinity() -> None:
-    """Session affinity takes a load balancer's address from no pod."""
+    """With session affinity every pod still reaches a load balancer's address."""
 
 
 @flow(
@@ -169,7 +169,7 @@ def test_loadbalancer_preserve_destination() -> None:
     sources=(TERMINATING,),
 )
 def test_loadbalancer_terminating_backends() -> None:
-    """Terminating backends of a Service that has a load balancer answer at its ClusterIP, where none else is left."""
+    """Terminating backends of a Service with a load balancer answer at its ClusterIP when no others are left."""
 
 
 @flow(
@@ -199,7 +199,7 @@ def test_service_external_ip() -> None:
     sources=(EXTERNAL_IPS, SHORT_CIRCUIT),
 )
 def test_external_ip_source_address() -> None:
-    """Behind one of a Service's externalIPs the backend sees the client pod's node, which serves it itself."""
+    """Behind one of a Service's externalIPs the backend sees the client pod's node, because that node serves the address."""
 
 
 @flow(
@@ -216,7 +216,7 @@ def test_external_ip_source_address() -> None:
     sources=(HEALTH_CHECK,),
 )
 def test_health_check_local_backend() -> None:
-    """A node with a backend of a Service with externalTrafficPolicy Local says so at the health check port."""
+    """A node that has a backend of a Service with externalTrafficPolicy Local reports it at the health check port."""
 
 
 @flow(
@@ -233,4 +233,4 @@ def test_health_check_local_backend() -> None:
     sources=(HEALTH_CHECK,),
 )
 def test_health_check_no_local_backend() -> None:
-    """A node without a backend of a Service with externalTrafficPolicy Local says so at the health check port."""
+    """A node that has no backend of a Service with externalTrafficPolicy Local reports so at the health check port."""

@@ -1,6 +1,6 @@
-"""Services with many backends: as many as the load balancers of old Windows builds take, and one more.
+"""Services with many backends: as many as the load balancers of old Windows builds support, and one more.
 
-Costly: sixty-five pods are made, on Linux nodes where there are any.
+Costly: sixty-five pods are created, on Linux nodes where there are any.
 """
 
 from nettests.model.expectation import Source

@@ -1,7 +1,7 @@
-"""NetworkPolicies: that one denies, and that one allows, what a Pod begins to send; what else they may say is not tested.
+"""NetworkPolicies: one that denies and one that allows connections from a Pod; other rules are not tested.
 
-Costly: each check makes a Pod and a NetworkPolicy that binds it alone, and removes both. It counts beside another Pod
-on the same node that reaches the same server.
+Costly: each check creates a Pod and a NetworkPolicy that selects only this Pod, and removes both. It counts only if
+another Pod on the same node reaches the same server.
 """
 
 from nettests.model.expectation import Source

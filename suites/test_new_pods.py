@@ -1,7 +1,7 @@
-"""New Pods: whether their network is there when their first container starts, by each kind of path.
+"""New Pods: whether their network is ready when their first container starts, for each kind of path.
 
-Each check makes a Pod of its own whose containers send from their first moment on and log what came of it; the log is
-read when they have ended. A plain Pod on the same node, and one of the run's that reaches the same server, stand beside.
+Each check creates a Pod whose containers send from their first moment on and log the results; the log is read when
+they have ended. The controls are a plain Pod on the same node, and a Pod of the run that reaches the same server.
 """
 
 from nettests.model.expectation import Source
@@ -47,4 +47,4 @@ def test_new_pod_first_packets() -> None:
     sources=(READINESS, RETRANSMISSION),
 )
 def test_new_pods_at_once() -> None:
-    """Of thirty Pods made at once on a node pool's nodes each reaches a Pod, a ClusterIP and a name within a second."""
+    """Each of thirty Pods created at once on a node pool's nodes reaches a Pod, a ClusterIP and a name within a second."""

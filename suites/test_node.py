@@ -82,4 +82,4 @@ def test_node_to_service_clusterip() -> None:
     sources=(RESETS,),
 )
 def test_pod_to_node_closed_port() -> None:
-    """A port of a node on which nothing listens refuses connections, and is not silent."""
+    """A port of a node on which nothing listens refuses connections, and does not drop them silently."""

@@ -1,6 +1,6 @@
-"""Windows nodes by their API objects: kube-proxy, labels, updates, versions.
+"""Windows nodes as their API objects show them: kube-proxy, labels, updates, versions.
 
-Nothing is changed: objects and logs are read and compared with what the documents demand.
+Nothing is changed: objects and logs are read and compared with what the documents require.
 """
 
 from nettests.model.expectation import Source
@@ -54,7 +54,7 @@ SKEW = Source(
     ),
 )
 def test_kube_proxy_mode() -> None:
-    """kube-proxy runs in kernelspace mode on Windows: stated before 1.26, the only mode since."""
+    """kube-proxy runs in kernelspace mode on Windows: set explicitly before 1.26, the only mode since."""
 
 
 @flow(
@@ -84,7 +84,7 @@ def test_kube_proxy_mode() -> None:
     sources=(DEBUGGING, DSR, SKEW, NODEPORT_ADDRESSES),
 )
 def test_kube_proxy_configuration() -> None:
-    """kube-proxy on Windows knows its node, HNS network, source VIP and feature gates, and restricts no NodePorts."""
+    """kube-proxy on Windows has its node name, HNS network, source VIP and feature gates, and restricts no NodePorts."""
 
 
 @flow(
@@ -114,7 +114,7 @@ def test_kube_proxy_configuration() -> None:
     sources=(GUIDE, SKEW, SUPPORT, DSR),
 )
 def test_windows_node_configuration() -> None:
-    """A Windows node carries its build label, supported versions, and the updates its network needs."""
+    """A Windows node has its build label, supported versions, and the updates that its network needs."""
 
 
 @flow(
@@ -128,4 +128,4 @@ def test_windows_node_configuration() -> None:
     sources=(GUIDE,),
 )
 def test_windows_node_taint() -> None:
-    """A Windows node carries the taint of the convention, os=windows:NoSchedule."""
+    """A Windows node has the conventional taint, os=windows:NoSchedule."""

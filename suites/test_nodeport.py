@@ -1,4 +1,4 @@
-"""NodePorts: every node answers, the node itself, other nodes, pods and clients outside."""
+"""NodePorts: every node answers itself, other nodes, pods and clients outside."""
 
 from nettests.model.expectation import Source
 from nettests.model.words import Outcome, Protocol, TargetKind, VantageKind

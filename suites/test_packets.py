@@ -1,4 +1,4 @@
-"""Packets: what servers and facts say of connections, witnessed once more by captures on the nodes of their way.
+"""Packets: captures on the nodes of a connection's path confirm what its server and the cluster's facts say.
 
 Of class ``packets``: each check captures one marked connection with the node's own tool, while no other check runs.
 """
@@ -59,7 +59,7 @@ DRIVERS = Source(
     sources=(NETWORK_MODEL, MODES, DRIVERS, VSPHERE),
 )
 def test_witnessed_pod_to_pod() -> None:
-    """Between pods of two nodes, the wire shows the source that the server saw, and the encapsulation that is configured."""
+    """Between pods of two nodes, the wire shows the source that the server saw, and the configured encapsulation."""
 
 
 @flow(

@@ -1,7 +1,7 @@
-"""What paths between Pods carry: how large a packet, and how much of what is sent.
+"""Paths between Pods: how large a packet passes, and how much is lost.
 
-The largest packet is found by probing, so that nobody has to state an MTU; how much is lost by trains of short
-questions, with the bounds that so many tries allow.
+The largest packet is found by probing, so no MTU has to be stated; loss is measured by trains of short questions,
+with the bounds that their number allows.
 """
 
 from nettests.model.expectation import Source
@@ -58,4 +58,4 @@ def test_path_loss() -> None:
     sources=(VIRTUAL_IPS,),
 )
 def test_connection_loss() -> None:
-    """Of many connections of a pod to a Service whose backend runs on another node, each is answered."""
+    """Each of many connections from a pod to a Service whose backend runs on another node is answered."""

@@ -1,7 +1,7 @@
 """Payloads of real sizes between Pods: to Pods, through Services and NodePorts, over TCP and UDP.
 
-Over TCP 64 KiB and 1 MiB, either way; over UDP what one packet of the Pods' MTU holds. Small packets pass where large
-ones vanish: most other checks send a few bytes.
+Over TCP 64 KiB and 1 MiB, in either direction; over UDP what one packet of the Pods' MTU holds. Small packets may pass
+where large ones are lost, and most other checks send only a few bytes.
 """
 
 from nettests.model.expectation import Source
@@ -29,7 +29,7 @@ NODEPORT = Source(document="Kubernetes documentation, Service", section="type: N
     sources=(NETWORK_MODEL,),
 )
 def test_payload_pod_to_pod() -> None:
-    """A pod and a pod on any node exchange 64 KiB over TCP, and datagrams of full packets over UDP."""
+    """A pod exchanges 64 KiB over TCP, and full-size datagrams over UDP, with a pod on any node."""
 
 
 @flow(
@@ -42,7 +42,7 @@ def test_payload_pod_to_pod() -> None:
     sources=(VIRTUAL_IPS,),
 )
 def test_payload_pod_to_service() -> None:
-    """A pod exchanges 64 KiB over TCP, and datagrams of full packets over UDP, with a Service by ClusterIP."""
+    """A pod exchanges 64 KiB over TCP, and full-size datagrams over UDP, with a Service by ClusterIP."""
 
 
 @flow(
@@ -56,7 +56,7 @@ def test_payload_pod_to_service() -> None:
     sources=(NODEPORT,),
 )
 def test_payload_nodeport_from_pod() -> None:
-    """A pod exchanges 64 KiB over TCP, and datagrams of full packets over UDP, with a NodePort of another node."""
+    """A pod exchanges 64 KiB over TCP, and full-size datagrams over UDP, with a NodePort of another node."""
 
 
 @flow(
@@ -70,7 +70,7 @@ def test_payload_nodeport_from_pod() -> None:
     sources=(NETWORK_MODEL,),
 )
 def test_payload_1mib_pod_to_pod() -> None:
-    """A pod and a pod on any node exchange 1 MiB over TCP."""
+    """A pod exchanges 1 MiB over TCP with a pod on any node."""
 
 
 @flow(

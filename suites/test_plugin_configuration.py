@@ -1,4 +1,4 @@
-"""Network plugins and address families: what they demand of Windows nodes, as API objects tell."""
+"""Network plugins and address families: what they require of Windows nodes, as API objects show it."""
 
 from nettests.model.expectation import Source
 from nettests.model.words import Question, TargetKind, VantageKind
@@ -80,7 +80,7 @@ LIMITATIONS = Source(
     sources=(CALICO, CALICO_LIMITS, ANTREA, HOST_ROUTE, HANDBOOK, EKS),
 )
 def test_windows_plugin_demands() -> None:
-    """A Windows node is what its network plugin demands, which has an agent for Windows."""
+    """A Windows node meets the requirements of its network plugin, which has an agent for Windows."""
 
 
 @flow(
@@ -112,7 +112,7 @@ def test_windows_address_families() -> None:
     sources=(LIMITATIONS, CALICO_LIMITS, EKS),
 )
 def test_windows_pod_families() -> None:
-    """Pods on Windows have no IPv6 address where an overlay network, Calico or Amazon's plugin carries them."""
+    """Windows Pods have no IPv6 address with an overlay network, Calico or Amazon's plugin."""
 
 
 @flow(
@@ -129,4 +129,4 @@ def test_windows_pod_families() -> None:
     sources=(CALICO_LIMITS, EKS, VPC_BRIDGE),
 )
 def test_windows_plugin_networks() -> None:
-    """A network that Calico or Amazon's plugin made is as their documents describe it."""
+    """A network created by Calico or Amazon's plugin is as their documents describe it."""

@@ -1,7 +1,7 @@
-"""kubectl and Pods: on each node pool's nodes, exec, logs, proxy, port-forward, restart and end.
+"""kubectl and Pods: exec, logs, proxy, port-forward, restart and termination, on each node pool's nodes.
 
-Each check makes a Pod of its own and removes it. What a channel refuses counts beside the same channel
-to a Pod that has to answer it.
+Each check creates its own Pod and removes it. A refusal by a channel counts only if the same channel works
+with a Pod that has to answer.
 """
 
 from nettests.model.expectation import Source
@@ -71,7 +71,7 @@ ENDING = pods.pod(pods.server(), restartPolicy="Always")
     sources=(DEBUG, WINDOWS),
 )
 def test_kubectl_to_pod() -> None:
-    """exec runs a process in a Pod, logs tell what it wrote, and the API server proxies to it."""
+    """exec runs a process in a Pod, logs show what it wrote, and the API server proxies to it."""
 
 
 @flow(
@@ -86,7 +86,7 @@ def test_kubectl_to_pod() -> None:
     sources=(ATTACH, WINDOWS),
 )
 def test_pod_attach() -> None:
-    """Who attaches to a container is told what it writes from then on."""
+    """A client attached to a container receives what it writes from then on."""
 
 
 @flow(
@@ -110,7 +110,7 @@ def test_pod_attach() -> None:
     sources=(FORWARD,),
 )
 def test_pod_port_forward() -> None:
-    """A forwarded port reaches what listens in the Pod, also on its loopback address alone."""
+    """A forwarded port reaches listeners in the Pod, even those on its loopback address only."""
 
 
 @flow(
@@ -124,7 +124,7 @@ def test_pod_port_forward() -> None:
     sources=(SANDBOX,),
 )
 def test_pod_restart() -> None:
-    """A Pod keeps its address when a container of it is restarted: the pause container holds it."""
+    """A Pod keeps its address when one of its containers is restarted: the pause container holds it."""
 
 
 @flow(
@@ -138,4 +138,4 @@ def test_pod_restart() -> None:
     sources=(GRACE, WINDOWS),
 )
 def test_pod_termination() -> None:
-    """A Pod that is deleted is told so, and may take its time within its grace period."""
+    """A deleted Pod is told to end, and may take its time within its grace period."""

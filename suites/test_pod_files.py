@@ -1,7 +1,7 @@
-"""Files in Pods: volumes that containers mount, share and may not write, single files, and modes.
+"""Files in Pods: volumes that containers mount, share and cannot write, single files, and file modes.
 
-Costly: each check makes a Pod of its own, and removes it; it counts beside a plain Pod on the same node. Files
-are written and read by the probe image itself, so that no shell is needed.
+Costly: each check creates its own Pod and removes it; it counts only if a plain Pod starts on the same node. The
+probe image itself writes and reads the files, so no shell is needed.
 """
 
 from nettests.model.expectation import Source
@@ -171,7 +171,7 @@ def test_pod_single_file() -> None:
     sources=(MODES, STORAGE),
 )
 def test_pod_file_modes() -> None:
-    """A file that its volume's defaultMode leaves to its owner is kept from another user."""
+    """Another user cannot read a file that its volume's defaultMode reserves for its owner."""
 
 
 @flow(

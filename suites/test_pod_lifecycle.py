@@ -1,7 +1,7 @@
-"""How containers live and end: probes that restart them, hooks before their end, what their Pod's status tells of it.
+"""How containers live and end: probes that restart them, hooks before their end, and what their Pod's status shows.
 
-Costly, but for the variables: each check makes a Pod of its own and removes it. A failure counts beside a plain
-Pod that starts on the same node.
+Costly, except for the variables: each check creates its own Pod and removes it. A failure counts only if a plain
+Pod starts on the same node.
 """
 
 from nettests.model.expectation import Source
@@ -132,7 +132,7 @@ def test_pod_pre_stop_hook() -> None:
     sources=(MESSAGES, WINDOWS),
 )
 def test_pod_termination_message() -> None:
-    """What a container writes to its terminationMessagePath stands in its Pod's status once it has ended."""
+    """What a container writes to its terminationMessagePath is in its Pod's status once it has ended."""
 
 
 @flow(
@@ -147,7 +147,7 @@ def test_pod_termination_message() -> None:
     sources=(MESSAGES, WINDOWS),
 )
 def test_pod_exit_code() -> None:
-    """A Pod's status tells the exit code of the program that its container ran."""
+    """A Pod's status shows the exit code of the program that its container ran."""
 
 
 @flow(
@@ -162,4 +162,4 @@ def test_pod_exit_code() -> None:
     sources=(VARIABLES_DOCUMENT,),
 )
 def test_pod_service_links() -> None:
-    """A pod's environment tells where the Services of its namespace answer that were there before it."""
+    """A pod's environment has the addresses of the Services of its namespace that existed before it."""

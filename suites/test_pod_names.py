@@ -1,6 +1,6 @@
-"""Names inside a Pod: what its own fields make of its hosts file and its host name.
+"""Names inside a Pod: how its own fields change its hosts file and its host name.
 
-Each check makes a Pod of its own and runs a program inside it; it counts beside a plain Pod on the same node.
+Each check creates its own Pod and runs a program inside it; it counts only if a plain Pod starts on the same node.
 """
 
 from nettests.model.expectation import Source
@@ -78,4 +78,4 @@ def test_pod_hostname_fqdn() -> None:
     sources=(STABLE,),
 )
 def test_stateful_set_names() -> None:
-    """A deleted Pod of a StatefulSet is recreated under its name, as host name and in DNS."""
+    """A deleted Pod of a StatefulSet is recreated under the same name, as host name and in DNS."""

@@ -1,4 +1,4 @@
-"""Pod to external: what lies outside the cluster, by IP address and by name."""
+"""Pod to external: hosts outside the cluster, by IP address and by name."""
 
 from nettests.model.expectation import Source
 from nettests.model.words import (
@@ -73,4 +73,4 @@ def test_pod_to_external_source_address() -> None:
     sources=(METADATA,),
 )
 def test_pod_to_cloud_metadata() -> None:
-    """A Windows Pod opens a connection to its cloud's metadata address, over which it sends nothing."""
+    """A Windows Pod opens a connection to its cloud's metadata address, and sends nothing over it."""

@@ -92,7 +92,7 @@ def test_pod_a_record() -> None:
     sources=(NETWORK_MODEL,),
 )
 def test_pod_to_own_ip() -> None:
-    """A pod reaches itself at the address that others know it by."""
+    """A pod reaches itself at the address by which others reach it."""
 
 
 @flow(
@@ -106,4 +106,4 @@ def test_pod_to_own_ip() -> None:
     sources=(ISOLATION, NETWORK_MODEL),
 )
 def test_pod_to_closed_port() -> None:
-    """A port of a pod on which nothing listens refuses connections, and is not silent."""
+    """A port of a pod on which nothing listens refuses connections, and does not drop them silently."""

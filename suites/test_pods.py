@@ -1,7 +1,7 @@
-"""Starting Pods: whether they do on each node pool's nodes, with which network, and what stops them.
+"""Starting Pods: whether they start on each node pool's nodes, with which network, and what prevents it.
 
-Each check makes a Pod of its own and removes it. A failure counts only for a reason that is the Pod's
-own, and beside a plain Pod that starts on the same node.
+Each check creates its own Pod and removes it. A failure counts only if its reason is about this Pod, and if a
+plain Pod starts on the same node.
 """
 
 from nettests.model.expectation import Source
@@ -227,7 +227,7 @@ def test_pod_starts() -> None:
     sources=(WINDOWS,),
 )
 def test_windows_pod_linux_fields() -> None:
-    """Fields of Linux on a Pod that names no operating system are ignored on a Windows node: it starts."""
+    """A Windows node ignores Linux-only fields of a Pod that names no operating system: it starts."""
 
 
 @flow(
@@ -256,7 +256,7 @@ def test_pod_of_other_os() -> None:
     sources=(WINDOWS,),
 )
 def test_mixed_os_pod() -> None:
-    """A Pod with containers of both systems does not start: a node has no image of the other."""
+    """A Pod with containers of both systems does not start: a node has no image for the other system."""
 
 
 @flow(
@@ -299,7 +299,7 @@ def test_hostprocess_pod_network() -> None:
     sources=(IMAGES, WINDOWS),
 )
 def test_windows_image_build() -> None:
-    """A container of a base image for Windows starts on a Windows node."""
+    """A container from a Windows base image starts on a Windows node."""
 
 
 @flow(
@@ -328,7 +328,7 @@ def test_windows_run_as_user_name() -> None:
     sources=(USERS,),
 )
 def test_windows_unknown_account() -> None:
-    """No container starts as an account that its image does not have: those of the host are none of its own."""
+    """No container starts as an account that its image lacks: accounts of the host do not exist in it."""
 
 
 @flow(
@@ -342,7 +342,7 @@ def test_windows_unknown_account() -> None:
     sources=(WINDOWS,),
 )
 def test_windows_run_as_non_root() -> None:
-    """With runAsNonRoot no container starts as ContainerAdministrator, and others do."""
+    """With runAsNonRoot no container starts as ContainerAdministrator; containers of other users do."""
 
 
 @flow(
@@ -370,7 +370,7 @@ def test_pod_probes() -> None:
     sources=(VARIABLES_DOCUMENT,),
 )
 def test_pod_service_variables() -> None:
-    """A pod's environment tells where Services answer that were there before it."""
+    """A pod's environment has the addresses of Services that existed before it."""
 
 
 @flow(
@@ -385,4 +385,4 @@ def test_pod_service_variables() -> None:
     sources=(HOOKS,),
 )
 def test_pod_hook_other_node() -> None:
-    """A Pod starts whose postStart hook sends a request to a server on another node."""
+    """A Pod whose postStart hook sends a request to a server on another node starts."""

@@ -1,4 +1,4 @@
-"""Scale: many connections of one pod, and many Services beside those that are there; from which number on something fails.
+"""Scale: many connections of one pod, many Services besides the existing ones, and the number at which something fails.
 
 Costly: thousands of connections, hundreds of Services (``scale`` of the cluster profile). No other check runs meanwhile.
 """
@@ -41,7 +41,7 @@ LEFT_BEHIND = Source(
     sources=(VIRTUAL_IPS, PORTS),
 )
 def test_many_connections() -> None:
-    """A pod makes as many connections through a Service in a row as the cluster profile says, and each is answered."""
+    """A pod opens as many connections in a row through a Service as the cluster profile says, and each is answered."""
 
 
 @flow(
@@ -57,7 +57,7 @@ def test_many_connections() -> None:
     sources=(PORTS,),
 )
 def test_many_connections_outside() -> None:
-    """A pod makes as many connections to one address outside the cluster in a row, and each is answered."""
+    """A pod opens as many connections in a row to one address outside the cluster, and each is answered."""
 
 
 @flow(
@@ -74,7 +74,7 @@ def test_many_connections_outside() -> None:
     sources=(VIRTUAL_IPS, LARGE),
 )
 def test_many_services() -> None:
-    """Every node serves the last of as many Services as the cluster profile says, and those that were made before it."""
+    """Every node serves the last of as many Services as the cluster profile says, and those created before it."""
 
 
 @flow(
@@ -91,7 +91,7 @@ def test_many_services() -> None:
     sources=(VIRTUAL_IPS,),
 )
 def test_service_beside_many() -> None:
-    """A Service is answered on every node while many others are made and removed."""
+    """A Service answers on every node while many others are created and removed."""
 
 
 @flow(
@@ -109,4 +109,4 @@ def test_service_beside_many() -> None:
     sources=(VIRTUAL_IPS, LEFT_BEHIND),
 )
 def test_many_services_removed() -> None:
-    """No node keeps anything of many Services that were removed."""
+    """After many Services were removed, no node keeps anything of them."""

@@ -1,6 +1,6 @@
-"""Where Pods may stand: labels of nodes that documents name, and what keeps a Pod pending.
+"""Where Pods may run: labels of nodes that documents name, and what keeps a Pod pending.
 
-Each check makes a Pod for one node and removes it; it counts beside a plain Pod that starts there.
+Each check creates a Pod for one node and removes it; it counts only if a plain Pod starts there.
 """
 
 from nettests.model.expectation import Source
@@ -83,7 +83,7 @@ OF_HUGE_PAGES = (
     sources=(SELECTOR, BUILDS, LABELS),
 )
 def test_pod_node_selector() -> None:
-    """A Pod starts on a node that has the labels it selects by, and stays pending where no node has."""
+    """A Pod starts on a node that has the labels it selects, and stays pending where no node has them."""
 
 
 @flow(
@@ -114,4 +114,4 @@ def test_windows_huge_pages() -> None:
     sources=(AFFINITY,),
 )
 def test_pod_anti_affinity() -> None:
-    """Of two Pods that keep away from each other a node takes one; the other stays pending where no other node may."""
+    """A node takes one of two Pods with anti-affinity; the other stays pending where no other node may take it."""

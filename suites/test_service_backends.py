@@ -140,7 +140,7 @@ def test_service_unready_backend() -> None:
     sources=(SERVICE,),
 )
 def test_service_host_process_backend() -> None:
-    """A pod reaches a Service that a pod on a host's own network backs, on any node."""
+    """A pod reaches a Service whose backend is a pod in a host's network, on any node."""
 
 
 @flow(
@@ -244,7 +244,7 @@ def test_service_two_target_ports() -> None:
     sources=(HINTS,),
 )
 def test_service_topology_hints() -> None:
-    """Of a Service's backends those alone answer a client that are hinted for the zone of its node."""
+    """Only those backends of a Service answer a client that are hinted for the zone of its node."""
 
 
 @flow(
@@ -258,4 +258,4 @@ def test_service_topology_hints() -> None:
     sources=(TERMINATING,),
 )
 def test_service_terminating_backends() -> None:
-    """While all backends of a Service terminate, and still serve, they answer its clients."""
+    """When all backends of a Service are terminating but still serve, they answer its clients."""

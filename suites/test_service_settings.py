@@ -1,4 +1,4 @@
-"""Services by their settings: affinity of clients, and the address that backends see."""
+"""Services by their settings: client affinity, and the source address that backends see."""
 
 from nettests.model.expectation import Source
 from nettests.model.words import (
@@ -60,7 +60,7 @@ def test_session_affinity() -> None:
     sources=(AFFINITY,),
 )
 def test_affinity_timeout() -> None:
-    """A client that comes back after the time-out of its affinity may meet another backend."""
+    """A client that returns after the time-out of its affinity may reach another backend."""
 
 
 @flow(
@@ -75,7 +75,7 @@ def test_affinity_timeout() -> None:
     sources=(PROTOCOLS,),
 )
 def test_service_beside_sctp() -> None:
-    """A Service that has a port of SCTP, too, is answered at its other ports."""
+    """A Service that also has an SCTP port answers at its other ports."""
 
 
 @flow(

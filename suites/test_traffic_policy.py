@@ -97,7 +97,7 @@ def test_etp_local_client_address() -> None:
     sources=(EXTERNAL, SOURCE_IP),
 )
 def test_etp_local_no_local_backend() -> None:
-    """With externalTrafficPolicy Local a node without a backend of its own answers no client outside the cluster."""
+    """With externalTrafficPolicy Local a node without a local backend does not answer clients outside the cluster."""
 
 
 @flow(
@@ -111,7 +111,7 @@ def test_etp_local_no_local_backend() -> None:
     sources=(EXTERNAL,),
 )
 def test_etp_local_clusterip() -> None:
-    """externalTrafficPolicy Local takes the ClusterIP from no pod: backends on other nodes answer."""
+    """With externalTrafficPolicy Local every pod still reaches the ClusterIP: backends on other nodes answer."""
 
 
 @flow(
@@ -125,7 +125,7 @@ def test_etp_local_clusterip() -> None:
     sources=(INTERNAL,),
 )
 def test_itp_local_own_node() -> None:
-    """With internalTrafficPolicy Local a pod reaches a Service that is backed on its own node."""
+    """With internalTrafficPolicy Local a pod reaches a Service with a backend on its own node."""
 
 
 @flow(
@@ -140,4 +140,4 @@ def test_itp_local_own_node() -> None:
     sources=(INTERNAL,),
 )
 def test_itp_local_no_local_backend() -> None:
-    """With internalTrafficPolicy Local a Service that is backed on other nodes only answers no pod."""
+    """With internalTrafficPolicy Local a Service with backends only on other nodes does not answer a pod."""

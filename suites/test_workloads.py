@@ -1,7 +1,7 @@
-"""Objects that make Pods: that DaemonSets, Deployments, Jobs and CronJobs run theirs on nodes of either system.
+"""Objects that create Pods: DaemonSets, Deployments, Jobs and CronJobs run theirs on nodes of either system.
 
-Costly: each check makes an object of its own and removes it with its Pods; a CronJob waits for the next minute. A failure
-counts beside a plain Pod that starts on the same node.
+Costly: each check creates its own object and removes it with its Pods; a CronJob waits for the next minute. A failure
+counts only if a plain Pod starts on the same node.
 """
 
 from nettests.model.expectation import Source
@@ -52,7 +52,7 @@ ENDING = pods.pod(pods.container("first", "help"))
     sources=(WINDOWS, DAEMONS),
 )
 def test_daemon_set_pod() -> None:
-    """A DaemonSet that selects a node has a Pod there that starts, and its status tells so."""
+    """A DaemonSet that selects a node has a Pod there that starts, and its status shows it."""
 
 
 @flow(
@@ -67,7 +67,7 @@ def test_daemon_set_pod() -> None:
     sources=(WINDOWS, ROLLING),
 )
 def test_deployment_rollout() -> None:
-    """A Deployment whose template changes replaces its Pod, and one of both is Ready at each moment."""
+    """A Deployment whose template changes replaces its Pod, and the old or the new one is Ready at each moment."""
 
 
 @flow(
@@ -82,7 +82,7 @@ def test_deployment_rollout() -> None:
     sources=(WINDOWS, JOBS),
 )
 def test_job_completion() -> None:
-    """A Job whose container ends well is complete."""
+    """A Job whose container succeeds is complete."""
 
 
 @flow(
@@ -97,4 +97,4 @@ def test_job_completion() -> None:
     sources=(WINDOWS, CRON_JOBS),
 )
 def test_cron_job_schedule() -> None:
-    """A CronJob of every minute makes a Job at the next one, whose Pod ends well."""
+    """A CronJob that runs every minute creates a Job at the next one, whose Pod succeeds."""

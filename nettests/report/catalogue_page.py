@@ -30,7 +30,7 @@ A reason begins with its kind:
 | `harmful` | probing would take something away from others on the same cluster |
 | `historic` | speaks of releases that are gone, and left no rule for those that a cluster may run |
 | `needs-restart` | shows only after something was restarted or edited that a run did not make |
-| `not-network` | decides no network result |
+| `not-network` | affects no network result |
 | `not-observable` | nothing that a run can see tells it, or the sources name no condition |
 | `out-of-scope` | left to others on purpose: performance, what network policies mean |
 | `pending` | could be tested, and no check does yet |

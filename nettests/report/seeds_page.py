@@ -29,7 +29,7 @@ A row names facts of the catalogue, flows, or single cases of flows (`flow`: `ca
 | whole | checks exercise all that the sentence states, for clusters of today |
 | in part | checks exercise a part; the row says what is lacking |
 | open | it could be shown, and no check does yet; the row says what is lacking |
-| not about networks | decides no network result, and is left to others on purpose |
+| not about networks | affects no network result, and is left to others on purpose |
 | cannot be shown | no run can show it; the row says why |
 """
 FLOW_PAGE = "catalogue.md"
