@@ -126,11 +126,13 @@ class _Race:
         It is next in line: its answer frees the slots that the hanging ones hold.
         """
         with ahead(self.probed.slots):
-            if self._over or time.monotonic() >= self.until:
+            if self._over:
                 raise ChannelError("it was not started in time")
             return self._process()
 
     def _process(self) -> ExecAnswer:
         began = time.monotonic()
+        if began >= self.until:
+            raise ChannelError("it was not started in time")
         answer = self.probed.channel.run(self.argv, timeout=self.until - began)
         return replace(answer, seconds=time.monotonic() - began)

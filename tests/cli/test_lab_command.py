@@ -7,7 +7,11 @@ import sys
 
 import pytest
 
-CALLED = "import sys; from nettests.cli.lab_command import carried_out; sys.exit(carried_out(sys.argv[1:]))"
+CALLED = (
+    "import signal, sys; from nettests.cli.lab_command import carried_out; "
+    "signal.signal(signal.SIGHUP, signal.SIG_DFL); sys.exit(carried_out(sys.argv[1:]))"
+)
+"""SIGHUP as at a terminal, also where the tests run under ``nohup``."""
 ENDS_ITSELF = (
     "import signal, sys, time\n"
     "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"

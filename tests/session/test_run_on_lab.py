@@ -70,7 +70,7 @@ def test_checks_are_observed_on_real_packets(lab: Lab) -> None:
     assert {item.outcome for item in seen.values()} == {Outcome.CONNECTED, Outcome.REPLIED}
     assert all(item.trusted and item.agreed for item in seen.values())
     assert list(dict.fromkeys(stages)) == ["deploy", "converge", "observe", "clean up", "done"]
-    assert namespaces(prepared.connection, prepared.run_id) == []
+    assert namespaces(lab.connect(), prepared.run_id) == []
 
 
 class Robbed(Run):
@@ -99,7 +99,7 @@ def test_a_server_that_is_deleted_in_the_middle_is_no_failure(lab: Lab) -> None:
     reasons = {one.distrust for one in done.values() if one.distrust}
     assert reasons
     assert all(f"pod {run.robbed} no longer stands" in reason for reason in reasons)
-    assert namespaces(prepared.connection, prepared.run_id) == []
+    assert namespaces(lab.connect(), prepared.run_id) == []
 
 
 def test_stopping_in_the_middle_leaves_nothing(lab: Lab) -> None:
