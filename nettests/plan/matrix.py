@@ -182,7 +182,8 @@ def _nodes(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
 
 def _empty_nodes(node_pools: NodePools) -> Iterator[Cell | Gap]:
     """Yield every node pool to the nodes without Pods; all use the pool whose Pods are light for backends."""
-    if not node_pools.empty:
+    no_windows = OS.WINDOWS.value in dict(node_pools.absent)  # which is the reason by itself
+    if not node_pools.empty and not no_windows:
         words = "no Windows node is known to be cordoned and without Pods of its network"
         yield Gap(path=OS.WINDOWS.value, reason=words)
     for source in node_pools.pools:
