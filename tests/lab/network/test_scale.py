@@ -47,7 +47,10 @@ def test_pods_of_another_node_are_reached_in_a_large_cluster(start_lab: StartLab
 
 
 def test_two_hundred_pods_cost_the_same_each(start_lab: StartLab) -> None:
-    """Each pod takes a constant number of netlink messages and no nft run, the last like the first."""
+    """Each pod takes a constant number of netlink messages and no nft run, the last like the second.
+
+    With a Windows node's first pod its NodePorts begin to be forwarded, which is one nft run.
+    """
     lab = start_lab(profile())
     costs: dict[str, list[tuple[int, int]]] = {WIN_A: [], LINUX: []}
     for number in range(PODS):
@@ -56,9 +59,11 @@ def test_two_hundred_pods_cost_the_same_each(start_lab: StartLab) -> None:
         lab.attach_bare(node, f"pod-{number}")
         after = lab.work_done()
         costs[node].append((after[0] - before[0], after[1] - before[1]))
-    for spent in costs.values():
-        assert len(set(spent)) == 1
-        messages, nft_runs = spent[0]
+    for first, *further in costs.values():
+        assert first[1] <= 1
+        assert len(set(further)) == 1
+        messages, nft_runs = further[0]
+        assert first[0] == messages
         assert 0 < messages <= 20
         assert nft_runs == 0
 
