@@ -22,7 +22,7 @@ class Subject(StrEnum):
     DESTINATION = "destination"
     """What the annotation preserve-destination keeps: whom packets name that reach a backend which does not answer them."""
     TUNNEL = "tunnel"
-    """Of a connection that nobody answered: the encapsulated packets that left the one node, and those the other got."""
+    """Of a connection without an answer: the encapsulated packets that left the one node, and those the other got."""
     MAC = "MAC address"
     """l2bridge sends its Pods' packets with the node's own address."""
 

@@ -226,14 +226,16 @@ def _encapsulation(connection: _Connection) -> Witnessed | None:
 def _lost_tunnel(connection: _Connection) -> Witnessed | None:
     """Tell of a tunnel that the source's node sent a request into and that carried none of it to the backend's node.
 
-    A network below that uses the tunnel's port itself takes such packets; so does a firewall.
+    A network below that uses the tunnel's port itself takes such packets; so does a firewall. A request that the
+    backend's node shows without its tunnel has arrived: its network adapter may decapsulate.
     """
     record = connection.record
     source, node = record["source_node"], record["backend_node"]
-    inside = [frame for frame in record["frames"] if frame["way"] == "request" and frame["tunnel"]]
-    sent = [frame for frame in inside if frame["node"] == source and frame["direction"] != "in"]
-    got = [frame for frame in inside if frame["node"] == node and frame["direction"] != "out"]
-    if not sent or got or record["outside"] or source == node:
+    requests = [frame for frame in record["frames"] if frame["way"] == "request"]
+    leaving = [frame for frame in requests if frame["node"] == source and frame["tunnel"]]
+    sent = [frame for frame in leaving if frame["direction"] != "in"]
+    arrived = any(frame["node"] == node for frame in requests)
+    if not sent or arrived or record["outside"] or source == node:
         return None
     port = f" (UDP {record['tunnel_port']})" if record.get("tunnel_port") else ""
     return Witnessed(

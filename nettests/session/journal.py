@@ -61,7 +61,7 @@ class Journal:
     The writer holds an exclusive lock (``flock``) on the file as long as it lives; the kernel drops
     it when the process ends in whatever way. What is written after ``close`` is dropped: an answer may
     arrive when the run has ended. So is all after a record that could not be written, because the disk is full
-    perhaps: the journal is closed then, so that nobody waits for what will not come, and ``on_broken`` is called.
+    perhaps: the journal is closed then, so that no test waits for what will not come, and ``on_broken`` is called.
     """
 
     def __init__(self, path: Path, redactor: Redactor = _BY_SHAPE) -> None:

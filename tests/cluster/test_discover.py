@@ -350,6 +350,6 @@ def test_only_of_a_cordoned_node_whose_pods_were_listed_it_is_known_that_it_is_e
     assert not empty().known
     assert empty(cordoned={name: [host]}).value is True
     held = empty(cordoned={name: [host, own]})
-    assert (held.value, held.origin) == (False, "Pods with addresses of their own: web/iis")
+    assert (held.value, held.origin) == (False, "Pods with addresses of their own: 1")
     refused = empty(reasons={f"/api/v1/pods/{name}": "pods is forbidden"})
     assert (refused.known, refused.origin) == (False, "pods is forbidden")

@@ -43,7 +43,7 @@ def test_a_contradiction_fails_even_what_documents_leave_open(expected: Expected
 
 
 def test_a_lost_tunnel_leads_to_what_takes_its_port() -> None:
-    """Whatever documents expect of a connection that nobody answered."""
+    """Whatever documents expect of a connection without an answer."""
     lost = replace(DIFFERENT, subject=Subject.TUNNEL)
     expected = Expected(outcome=Outcome.TIMED_OUT)
     judged = judge(check(), expects(expected), observed(Outcome.TIMED_OUT, witnessed=(lost,)))

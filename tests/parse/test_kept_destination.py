@@ -21,7 +21,7 @@ def way() -> list[Json]:
 
 
 def unanswered(**changes: Any) -> Json:
-    """Return the record of a connection that nobody answered."""
+    """Return the record of a connection without an answer."""
     usual = {
         "exit_code": 28,
         "stdout": "",
@@ -37,7 +37,7 @@ def unanswered(**changes: Any) -> Json:
 
 
 def test_packets_arrive_as_the_client_sent_them() -> None:
-    """That nobody answers is the outcome; the frames at the Pod say what it got."""
+    """The outcome is that no answer comes; the frames at the Pod show what reached it."""
     read = read_raw(of(unanswered()))
     assert read.outcome is Outcome.TIMED_OUT
     found = compared(unanswered())

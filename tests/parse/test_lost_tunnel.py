@@ -1,4 +1,4 @@
-"""A connection between nodes that nobody answered: a tunnel that carries nothing shows in captures at both of its ends."""
+"""A connection between nodes without an answer: a tunnel that carries nothing shows in captures at both of its ends."""
 
 from typing import Any
 
@@ -42,16 +42,25 @@ def test_a_tunnel_that_carries_nothing_is_told_with_its_port() -> None:
     ("frames", "changes"),
     [
         ([*SENT, GOT], {}),
+        ([*SENT, frame("linux-1", "Pod", "out")], {}),
         (SENT[:1], {}),
         ([SENT[0], frame("win-1", "wire", "out")], {}),
         (SENT, {"outside": True}),
         (SENT, {"backend_node": "win-1"}),
         (SENT, {"doubts": ["the capture breaks off"]}),
     ],
-    ids=["arrives", "never sent", "no tunnel", "outside", "on one node", "in doubt"],
+    ids=[
+        "arrives",
+        "arrives decapsulated",
+        "never sent",
+        "no tunnel",
+        "outside",
+        "on one node",
+        "in doubt",
+    ],
 )
 def test_nothing_is_said_of_a_tunnel_that_may_have_carried_it(
     frames: list[Json], changes: Json
 ) -> None:
-    """That nobody answered may then have any reason."""
+    """The missing answer may then have any reason."""
     assert compared(silent(*frames, **changes)) == {}

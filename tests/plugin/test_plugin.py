@@ -318,7 +318,7 @@ def test_a_suite_without_a_cluster_is_refused(pytester: pytest.Pytester) -> None
 
 
 def test_a_disk_that_is_full_ends_the_run_with_a_sentence(run: Runner) -> None:
-    """No test waits for a journal that nobody can write; what it does not hold was not judged, and nothing is green."""
+    """No test waits for a journal that cannot be written; what it does not hold was not judged, and nothing is green."""
     done = run(
         f"--flow={FLOW}",
         "--nettests-output=own",

@@ -48,7 +48,7 @@ def test_an_answers_time_is_the_questions_where_nothing_else_is_known(bench: Ben
 
 
 def test_what_a_lost_request_took_is_no_part_of_an_answers_time(bench: Bench) -> None:
-    """Made again over the other channel, it does not look like one whose first packet was lost."""
+    """A request repeated over the other channel does not look like one whose first packet was lost."""
 
     @dataclass
     class Loses:
