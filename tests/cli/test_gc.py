@@ -31,7 +31,7 @@ def marks(
     *, age: timedelta = timedelta(hours=1), left: timedelta = timedelta(hours=5)
 ) -> Ownership:
     """Return the marks of a run that began so long ago, and expires in so long."""
-    now = datetime.now(UTC)
+    now = COLLECTED
     # Half a second is lost on the way to the line; the numbers stay what they are.
     return Ownership(
         run=RUN, owner="me.here", created=now - age, expires=now + left + timedelta(seconds=9)
