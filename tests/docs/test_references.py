@@ -376,9 +376,26 @@ def test_the_readme_says_how_many_checks_the_sample_has() -> None:
 
 
 def test_no_decision_is_without_a_number() -> None:
-    """Every file beside the index is a numbered decision."""
-    files = set((ROOT / "docs" / "decisions").glob("*.md"))
-    assert files - set(DECISIONS) == {ROOT / "docs" / "decisions" / "README.md"}
+    """Every file beside the index and the archive is a numbered decision."""
+    folder = ROOT / "docs" / "decisions"
+    assert {*folder.glob("*.md")} - {*DECISIONS} == {folder / "README.md", folder / "archive.md"}
+
+
+def test_decisions_stay_few_and_short() -> None:
+    """At most forty decisions have files of their own, none longer than sixty lines."""
+    assert len(DECISIONS) <= 40
+    long = {path.name for path in DECISIONS if len(path.read_text("utf-8").splitlines()) > 60}
+    assert long == set()
+
+
+def test_every_decision_that_the_code_names_can_be_found() -> None:
+    """A number of a decision in a docstring or a document has its file or its section in the archive."""
+    archive = (ROOT / "docs" / "decisions" / "archive.md").read_text("utf-8")
+    kept = {path.name[:4] for path in DECISIONS} | {*re.findall(r"^## (\d{4})$", archive, re.M)}
+    texts = [path.read_text("utf-8") for path in (ROOT / "nettests").rglob("*.py")]
+    named = {number for text in texts for number in re.findall(r"decision (\d{4})", text)}
+    assert named
+    assert named - kept == set()
 
 
 def test_the_modules_of_one_check_exist_and_are_counted() -> None:
