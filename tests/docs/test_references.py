@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import timedelta
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
@@ -34,7 +33,6 @@ from tests.docs.documents import (
 REPORT = "docs/guides/reading-a-report.md"
 PROFILE = "docs/reference/cluster-profile.md"
 TIMING = "docs/reference/timing.md"
-DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
 OTHERS = {
     "--enable-dsr": "kube-proxy",
     "--proxy-mode": "kube-proxy",
@@ -348,23 +346,6 @@ def test_every_bound_of_diagnostics_is_explained_with_its_default() -> None:
     assert len(bounds) == len(fields(DiagnosticsLimits))
 
 
-@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name)
-def test_decisions_have_one_form(path: Path) -> None:
-    """A decision has a number, a status, context, decision and consequences, and a line in the index."""
-    text = path.read_text("utf-8")
-    title = text.splitlines()[0].removeprefix("# ")
-    number, _, name = title.partition(" ")
-    assert path.name.startswith(f"{number}-")
-    assert re.findall(r"^(?:## .*|Status: \w+)", text, re.MULTILINE) == [
-        "Status: accepted",
-        "## Context",
-        "## Decision",
-        "## Consequences",
-    ]
-    index = (path.parent / "README.md").read_text("utf-8")
-    assert f"| [{number}]({path.name}) | {name} |" in index
-
-
 def test_the_readme_says_how_many_checks_the_sample_has() -> None:
     """The hundreds that its text names, and the counts of its summary, are those of the committed run."""
     coverage = json.loads((ROOT / "reports/sample/results.json").read_text())["coverage"]
@@ -373,29 +354,6 @@ def test_the_readme_says_how_many_checks_the_sample_has() -> None:
     assert {*named} == {str(ran // 100 * 100)}
     counted = f"{coverage['due']} checks planned: {ran} ran, {coverage['skipped']} skipped, in "
     assert counted in text
-
-
-def test_no_decision_is_without_a_number() -> None:
-    """Every file beside the index and the archive is a numbered decision."""
-    folder = ROOT / "docs" / "decisions"
-    assert {*folder.glob("*.md")} - {*DECISIONS} == {folder / "README.md", folder / "archive.md"}
-
-
-def test_decisions_stay_few_and_short() -> None:
-    """At most forty decisions have files of their own, none longer than sixty lines."""
-    assert len(DECISIONS) <= 40
-    long = {path.name for path in DECISIONS if len(path.read_text("utf-8").splitlines()) > 60}
-    assert long == set()
-
-
-def test_every_decision_that_the_code_names_can_be_found() -> None:
-    """A number of a decision in a docstring or a document has its file or its section in the archive."""
-    archive = (ROOT / "docs" / "decisions" / "archive.md").read_text("utf-8")
-    kept = {path.name[:4] for path in DECISIONS} | {*re.findall(r"^## (\d{4})$", archive, re.M)}
-    texts = [path.read_text("utf-8") for path in (ROOT / "nettests").rglob("*.py")]
-    named = {number for text in texts for number in re.findall(r"decision (\d{4})", text)}
-    assert named
-    assert named - kept == set()
 
 
 def test_the_modules_of_one_check_exist_and_are_counted() -> None:
