@@ -28,10 +28,11 @@ from nettests.cluster.follow import (
     wait_gone,
 )
 from nettests.cluster.ownership import Ownership
+from nettests.cluster.pod_events import events_of
 from nettests.cluster.port_forward import PortForward
 from nettests.cluster.standing_pods import standing_pods
 from nettests.cluster.undo import CreatedObjects
-from nettests.cluster.wait import events_of, wait_for_addresses, wait_for_pods
+from nettests.cluster.wait import wait_for_addresses, wait_for_pods
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, Conversation, ExecChannel, HttpChannel
 from nettests.model.words import OS

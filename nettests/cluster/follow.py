@@ -11,8 +11,10 @@ from typing import Any
 
 from nettests.cluster.connection import Connection
 from nettests.cluster.list_watch import LOOK_SECONDS, states
-from nettests.cluster.wait import STUCK, reason_of
+from nettests.cluster.pod_events import Hopeless
+from nettests.cluster.wait import STUCK
 from nettests.errors import ClusterError
+from nettests.model.pod_problem import reason_of
 
 Object = dict[str, Any]
 
@@ -31,10 +33,12 @@ def follow_pod(
 ) -> Object:
     """Return the pod once it is ``settled``, or after ``seconds``, or after ``stuck`` seconds in a stuck state.
 
+    A pod whose events say several times that it gets no sandbox or no image is returned at once.
+
     ``ClusterError`` if the pod does not appear within ``stuck``, as one whose controller is refused it, or is deleted: an
     interrupted run removes it.
     """
-    began = time.monotonic()
+    began, hopeless = time.monotonic(), Hopeless(connection, namespace)
     stuck_since: float | None = None
     last: Object | None = None
     pod_states = _states_of(
@@ -48,7 +52,7 @@ def follow_pod(
                 break
             raise ClusterError(f"pod {name} was deleted while it was followed")
         last = pod
-        if settled(pod):
+        if settled(pod) or hopeless.among([pod], now=time.monotonic()):
             return pod
         if not _stalls(pod):
             stuck_since = None
@@ -74,9 +78,9 @@ def follow_pods(
     """Return the pods of a label selector once they are ``settled``; there may be none.
 
     The wait for a first pod ends after ``appear``; the whole wait ends after ``seconds``, and once all pods have been
-    for ``stuck`` in a state that seldom heals by itself.
+    for ``stuck`` in a state that seldom heals by itself, or get no sandbox or no image by their events.
     """
-    began, stuck_since = time.monotonic(), 0.0
+    began, stuck_since, hopeless = time.monotonic(), 0.0, Hopeless(connection, namespace)
     latest: list[Object] = []
     listed = states(
         connection,
@@ -92,6 +96,8 @@ def follow_pods(
         stalled = bool(latest) and all(map(_stalls, latest))
         stuck_since = (stuck_since or now) if stalled else 0.0
         if stalled and now - stuck_since >= stuck:
+            break
+        if latest and len(hopeless.among(latest, now=now)) == len(latest):
             break
     return latest
 

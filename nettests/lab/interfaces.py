@@ -134,6 +134,8 @@ class Disk:
     """How long a pull takes."""
     registry_down: bool = False
     """Whether no registry can be reached from the node."""
+    no_sandbox: dict[str, str] = field(default_factory=dict)
+    """What the network plugin says instead of attaching a pod, by pattern of the pod's name."""
     cluster_domain: str = ""
     """The cluster domain in the kubelet's configuration where it is wrong; empty: the cluster's own."""
 

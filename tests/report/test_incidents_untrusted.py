@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from nettests.judge.advice import after_distrust
 from nettests.model.check import Check
 from nettests.model.observation import ControlResult
 from nettests.model.words import Question, Verdict
@@ -41,7 +42,10 @@ def test_pods_that_never_started_are_one_cause(quiet: Results) -> None:
         why = why if at_source else f"pod {pod} does not stand: {why}"
         checks.append(replace(one, verdict=Verdict.UNKNOWN, observation=None, distrust=why))
     (incident,) = holding(quiet, checks).incidents
-    assert incident.cause == f"Pods of the run do not start on {WIN}: ImagePullBackOff"
+    assert (
+        incident.cause
+        == f"Pods of the run do not start on {WIN}: container hostname: ImagePullBackOff: Back-off pulling image"
+    )
     assert incident.traits == {"not-started": WIN}
     assert len({name.split("/")[0] for name in incident.checks}) > 3
 
@@ -78,6 +82,7 @@ def untrusted(quiet: Results, at: Callable[[Check], str]) -> Results:
             verdict=Verdict.UNKNOWN,
             observation=replace(one.observation, trusted=False, distrust=why),
             distrust=why,
+            next_step=after_distrust(why),
         )
         if one.observation and one.check and (why := at(one.check))
         else one
@@ -242,4 +247,4 @@ def test_a_quota_that_leaves_no_room_is_one_cause(quiet: Results) -> None:
 
     (incident,) = untrusted(quiet, why).incidents
     assert incident.cause == "Pods of the run were not created: exceeded quota: small"
-    assert "quotas" in incident.next_step
+    assert "ResourceQuota small" in incident.next_step

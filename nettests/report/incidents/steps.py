@@ -17,7 +17,6 @@ from nettests.judge.advice import (
     AFTER_UNDECIDED,
     AFTER_UNREADY,
 )
-from nettests.judge.not_started import AFTER_REFUSAL
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.network_drivers import TUNNELS
 from nettests.model.words import OS, Protocol
@@ -28,7 +27,6 @@ from nettests.report.results import CheckResult
 _WHATEVER_ELSE = {
     Kind.UNDECIDED: AFTER_UNDECIDED,
     Kind.UNREADY: AFTER_UNREADY,
-    Kind.NOT_CREATED: AFTER_REFUSAL,
     Kind.GONE_POD: AFTER_GONE,
     Kind.GONE_PODS: AFTER_GONE,
     Kind.LOST_API: AFTER_LOST_API,
