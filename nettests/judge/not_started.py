@@ -12,7 +12,7 @@ from nettests.judge.refusals import AFTER_REFUSAL, Refusal, bare, refusal_of, sh
 _NOT_STARTED = re.compile(
     # sample: pod server-windows-1-1 is not Ready: container hostname: ImagePullBackOff: failed to pull and unpack image "…": no match …
     # sample: no Pod of this run started on win-1: pod hostport-windows-1-1 is not Ready: not scheduled: 0/4 nodes …
-    r"\bpod (?P<pod>\S+) is not Ready: (?P<reason>.*)",
+    r"(?P<none>no Pod of this run started on \S+: )?\bpod (?P<pod>\S+) is not Ready: (?P<reason>.*)",
     re.DOTALL,
 )
 _NOT_CREATED = re.compile(
@@ -106,10 +106,11 @@ _INIT = re.compile(r"init container (?P<name>\S+): ")
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """A Pod of the run, and why it did not become Ready."""
+    """A Pod of the run, and why it did not become Ready; ``of_node``: no other Pod of the run started on its node."""
 
     pod: str
     reason: str
+    of_node: bool = False
 
     @property
     def next_step(self) -> str:
@@ -127,7 +128,9 @@ class NotStarted:
 def not_started(why: str) -> NotStarted | None:
     """Return the Pod that never became Ready, if that is why the check is unknown."""
     match = _NOT_STARTED.search(why)
-    return NotStarted(match["pod"], match["reason"].strip()) if match else None
+    if match is None:
+        return None
+    return NotStarted(match["pod"], match["reason"].strip(), of_node=match["none"] is not None)
 
 
 def not_created(why: str) -> Refusal | None:

@@ -20,7 +20,7 @@ PULL = (
         ),
         (
             "no Pod of this run started on win-1: pod probe-windows-1-1 is not Ready: not scheduled: 0/4 nodes",
-            NotStarted("probe-windows-1-1", "not scheduled: 0/4 nodes"),
+            NotStarted("probe-windows-1-1", "not scheduled: 0/4 nodes", of_node=True),
         ),
         ("pod probe-windows-1-1 is not Ready: Pending", NotStarted("probe-windows-1-1", "Pending")),
         ("node win-2 was not Ready while this was probed (NodeStatusUnknown)", None),

@@ -58,7 +58,7 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         if kind in of:
             return sentence.format(of[kind])
     if Kind.NOT_STARTED in of:
-        return f"Pods of the run do not start on {of[Kind.NOT_STARTED]}{_why_not_started(results)}"
+        return _not_started_cause(of[Kind.NOT_STARTED], results)
     if Kind.SETTINGS in of:
         return f"Settings of {of[Kind.SETTINGS]} deviate from the rules {listed(rules_of(results))}"
     if Kind.NAMES_OUTSIDE in of:
@@ -194,13 +194,14 @@ def _now_and_then(results: Sequence[CheckResult]) -> str:
     return " now and then" if well * _SOME > len(seen) else ""
 
 
-def _why_not_started(results: Sequence[CheckResult]) -> str:
-    """Return the most frequent reason why Pods that the checks depend on did not start."""
-    failures = (not_started(result.distrust) for result in results)
-    reasons = Counter(
-        reason for _, reason in {(failure.pod, failure.reason) for failure in failures if failure}
-    )
-    return f": {reasons.most_common(1)[0][0]}" if reasons else ""
+def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:
+    """Return which Pods did not start on a node, with the most frequent reason; a single one by name, if others started."""
+    failures = {failure for result in results if (failure := not_started(result.distrust))}
+    (reason, _), *_ = Counter(failure.reason for failure in failures).most_common(1)
+    pods = {failure.pod for failure in failures}
+    if len(pods) == 1 and not any(failure.of_node for failure in failures):
+        return f"Pod {pods.pop()} of the run does not start on {node}: {reason}"
+    return f"Pods of the run do not start on {node}: {reason}"
 
 
 def _only_start(results: Sequence[CheckResult]) -> bool:
