@@ -66,6 +66,8 @@ RESOLVERS: Mapping[str, Parser] = {
 """The tools that can look up a name only."""
 
 
+DOUBT = "doubt"
+"""In ``Raw.context``, never in a journal: why the instrument behind an answer is distrusted (``calibration``)."""
 _OTHER_SHAPES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """What a parser raises for data of an unknown shape."""
 
@@ -129,6 +131,8 @@ def _attempt(raw: Raw, parsers: Mapping[str, Parser]) -> Attempt:
 def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
     if raw.error is not None:
         return probe_failed(f"control channel {raw.channel}: {raw.error}")
+    if why := raw.context.get(DOUBT):
+        return probe_failed(why)
     parser = parsers.get(raw.tool)
     if parser is None:
         return probe_failed(f"{raw.tool} cannot answer this question")

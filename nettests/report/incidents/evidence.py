@@ -32,6 +32,7 @@ from nettests.model.words import (
 from nettests.parse.first_packets import NOTHING, lacked, lateness
 from nettests.parse.slow import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
+from nettests.report.incidents.instruments import reasons, trait_of
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
     DISTRIBUTED,
@@ -292,6 +293,8 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     undecided = result.expectation.undecided if result.expectation else None
     if result.verdict is Verdict.UNKNOWN and undecided:
         return frozenset({Trait(Kind.UNDECIDED, undecided)})
+    if result.verdict is Verdict.UNKNOWN and (trait := trait_of(result)):
+        return frozenset({trait})
     if result.verdict is Verdict.UNKNOWN and (node := unready_node(result.distrust)):
         return frozenset({Trait(Kind.UNREADY, node)})
     if result.verdict is Verdict.UNKNOWN and (node := misaddressed_node(result.distrust)):
@@ -304,7 +307,7 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         node = _node_of(pod, result, nodes)
         traits = {Trait(Kind.GONE_POD, f"{pod} on {node}" if node else pod)}
         return frozenset({*traits, Trait(Kind.GONE_PODS, node)} if node else traits)
-    if result.verdict is Verdict.UNKNOWN and any(map(lost_api, _channels_lost(result))):
+    if result.verdict is Verdict.UNKNOWN and any(map(lost_api, reasons(result))):
         return frozenset({Trait(Kind.LOST_API, "The API server")})
     if result.verdict is Verdict.UNKNOWN and (lost := _lost_probe(result)):
         traits = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
@@ -329,13 +332,6 @@ def _lost_probe(result: CheckResult) -> Vantage | None:
         ),
     ]
     return next((source for source in sources if source.node), None)
-
-
-def _channels_lost(result: CheckResult) -> Iterator[str]:
-    """Yield why a check cannot be judged, and why its controls failed."""
-    yield result.distrust
-    if result.observation is not None:
-        yield from (control.detail for control in result.observation.controls if not control.ok)
 
 
 def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
