@@ -1,6 +1,6 @@
 """What must be read of an answer to a known question, by the same readers that read checks' answers.
 
-The table of calibrations. ``probes.known_questions`` asks by the names of its rows; ``calibration`` reads answers by them.
+The table of calibrations. ``probes.known_questions`` asks by the names of its rows; ``doubts`` reads answers by them.
 """
 
 from collections.abc import Callable, Mapping

@@ -17,8 +17,8 @@ from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.service import ByHand, Change
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse import during, many_services
-from nettests.parse.calibration import NO_DOUBTS, Doubts
 from nettests.parse.controls import read_controls
+from nettests.parse.doubts import NO_DOUBTS, Doubts
 from nettests.parse.first_packets import without_busy_nodes
 from nettests.parse.kept_back import telling
 from nettests.parse.lost_datagram import ALONE

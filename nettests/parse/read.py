@@ -67,7 +67,7 @@ RESOLVERS: Mapping[str, Parser] = {
 
 
 DOUBT = "doubt"
-"""In ``Raw.context``, never in a journal: why the instrument behind an answer is distrusted (``calibration``)."""
+"""In ``Raw.context``, never in a journal: why the instrument behind an answer is distrusted (``doubts``)."""
 _OTHER_SHAPES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """What a parser raises for data of an unknown shape."""
 

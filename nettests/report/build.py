@@ -18,7 +18,7 @@ from nettests.model.observation import Observation
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of, observe
-from nettests.parse.calibration import Doubts
+from nettests.parse.doubts import Doubts
 from nettests.parse.unread import unread_texts
 from nettests.report.digest import facts_digest
 from nettests.report.exercised import exercised

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nettests.model.calibration import Calibration
 from nettests.model.words import OS
-from nettests.parse.calibration import KnownAnswer, State, known_answers
+from nettests.parse.doubts import KnownAnswer, State, known_answers
 
 _FIRST = (State.NOT_UNDERSTOOD, State.UNANSWERED, State.ABSENT, State.OPEN, State.UNDERSTOOD)
 

@@ -21,7 +21,7 @@ from nettests.model.observation import Observation
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
-from nettests.parse.calibration import Doubts
+from nettests.parse.doubts import Doubts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

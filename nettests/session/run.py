@@ -21,7 +21,7 @@ from nettests.plan.selection import select
 from nettests.probes.objects import inspected_pods
 from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import Blueprint
-from nettests.session.calibrating import Calibrating
+from nettests.session.calibrations import Calibrating
 from nettests.session.diagnosis import (
     Diagnosis,
     Failing,

@@ -22,7 +22,7 @@ from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Question, Verdict
 from nettests.parse import observation_of
-from nettests.parse.calibration import NO_DOUBTS, Doubts
+from nettests.parse.doubts import NO_DOUBTS, Doubts
 from nettests.parse.lost_datagram import loses, lost_alone
 from nettests.parse.overload import Carried, carried, overloaded, overloaded_before, too_busy
 from nettests.parse.read import read_raw

@@ -36,5 +36,6 @@ def trait_of(result: CheckResult) -> Trait | None:
 
 def cause(results: Sequence[CheckResult]) -> str:
     """Return which instrument is not understood on which nodes, and what was read on the first of them."""
-    found = [lacking for lacking in map(distrusted, results) if lacking is not None]
-    return f"{found[0].name} on {listed(sorted({one.node for one in found}))} {found[0].how}"
+    lacking = [each for each in map(distrusted, results) if each is not None]
+    first, nodes = lacking[0], sorted({each.node for each in lacking})
+    return f"{first.name} on {listed(nodes)} {first.how}"

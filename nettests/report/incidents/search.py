@@ -200,8 +200,8 @@ def _has_cause(traits: Sequence[Trait], checks: Collection[str]) -> bool:
 
     An instrument is a cause by itself: its calibration shows it, however few checks need it.
     """
-    known = bool(checks) and traits[0].kind is Kind.INSTRUMENT
-    return known or len(checks) >= FEWEST or any(map(member_of, checks))
+    calibrated = bool(checks) and traits[0].kind is Kind.INSTRUMENT
+    return calibrated or len(checks) >= FEWEST or any(map(member_of, checks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -164,10 +164,10 @@ def _section(text: str, number: int) -> str | None:
 
 @dataclass(slots=True)
 class Doubts:
-    """Which instruments are distrusted where; made of a run's calibrations, in whatever order these come."""
+    """Which instruments are distrusted where; made of a run's calibrations, in the order in which they were made."""
 
-    _of: dict[tuple[str, str], dict[Instrument, KnownAnswer | None]] = field(default_factory=dict)
-    """By node and vantage, each instrument that was calibrated there, with the first answer that was not understood."""
+    _answers: dict[tuple[str, str], dict[str, KnownAnswer]] = field(default_factory=dict)
+    """By node and vantage, the last answer to each question: one that got none is asked again."""
 
     @classmethod
     def of(cls, calibrations: Iterable[Calibration]) -> "Doubts":
@@ -179,29 +179,28 @@ class Doubts:
 
     def add(self, calibration: Calibration) -> None:
         """Take one more calibration into account."""
-        known = self._of.setdefault((calibration.node, calibration.vantage), {})
-        for answer in known_answers(calibration):
-            if known.get(answer.instrument) is None:
-                known[answer.instrument] = None if answer.trusted else answer
+        answers = self._answers.setdefault((calibration.node, calibration.vantage), {})
+        answers |= {answer.name: answer for answer in known_answers(calibration)}
 
     def why(self, raw: Raw, node: str, vantage: str) -> str:
         """Return why an answer from there says nothing, or nothing.
 
         A journal without calibrations of a place is of an older version: nothing is doubted there.
         """
-        known = self._of.get((node, vantage))
-        if known is None:
+        answers = self._answers.get((node, vantage), {})
+        if not answers:
             return ""
         for instrument in instruments_of(raw):
-            if instrument not in known:
+            its = [answer for answer in answers.values() if answer.instrument is instrument]
+            if not its:
                 return f"{instrument.value} on {node} {UNCALIBRATED}: nobody planned it"
-            if answer := known[instrument]:
-                return doubt(answer)
+            if distrusted := next((answer for answer in its if not answer.trusted), None):
+                return doubt(distrusted)
         return ""
 
     def doubted(self, check: Check, raws: Sequence[Raw]) -> tuple[Raw, ...]:
         """Return a check's answers, those marked that come from distrusted instruments."""
-        if not self._of:
+        if not self._answers:
             return tuple(raws)
         sources = {action.source.probe: action.source for action in check.actions}
         marked = []

@@ -13,7 +13,7 @@ from nettests.bounds import Bounds
 from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
 from nettests.model.journal_records import Calibrated
-from nettests.parse.calibration import Doubts
+from nettests.parse.doubts import Doubts
 from nettests.probes.calibrating import Place
 
 
