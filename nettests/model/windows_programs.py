@@ -73,11 +73,11 @@ def _changed(words: tuple[str, ...]) -> str:
     if "\\" in first and not re.search(r"\.\w+$", first):
         return f"it starts no file without an extension: {first}"
     for word in words:
-        if found := re.search(r'[%"\r\n]', word.replace(ROOT, "")):
-            return f"{found[0]!r} in {word[:80]!r}"
+        if special := re.search(r'[%"\r\n]', word.replace(ROOT, "")):
+            return f"{special[0]!r} in {word[:80]!r}"
         bare = word not in OPERATORS if words[:2] == CMD else True
-        if bare and not re.search(r"\s", word) and (found := re.search(r"[&|<>^]", word)):
-            return f"{found[0]!r} in {word[:80]!r}"
+        if bare and not re.search(r"\s", word) and (special := re.search(r"[&|<>^]", word)):
+            return f"{special[0]!r} in {word[:80]!r}"
     if (length := len(" ".join(("cmd /c", *words))) + 2 * len(words)) > LONGEST:
         return f"{length} characters are more than {LONGEST}"
     return ""
