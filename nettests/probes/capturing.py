@@ -25,6 +25,7 @@ from nettests.model.channel import (
 )
 from nettests.model.facts import NodeFacts
 from nettests.model.labels import POD_LABEL
+from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS
 from nettests.plan.images import capture_image
 from nettests.plan.pod_security import forbidden
@@ -188,7 +189,7 @@ class Capturer:
 
     def run(self, words: Sequence[str], seconds: float) -> int:
         """Run a program in the capturing Pod, and return its exit code."""
-        return self._exec().run(words, timeout=seconds).exit_code
+        return self._exec().run(node_argv(*words), timeout=seconds).exit_code
 
     def end(self, *, until: str) -> str:
         """Stop capturing, undo what was changed, and return what was captured; text with ``until`` is whole."""
@@ -314,7 +315,7 @@ class Capturer:
     def _run(self, *words: str) -> ExecAnswer:
         channel = self._exec()
         with channel.slots:
-            return channel.run(words, timeout=TOOL_SECONDS)
+            return channel.run(node_argv(*words), timeout=TOOL_SECONDS)
 
     def _tool(self, *words: str) -> str:
         answer = self._run(*words)

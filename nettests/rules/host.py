@@ -8,6 +8,7 @@ numbers, addresses and names are read. Sources: "Windows debugging tips", Micros
 import re
 
 from nettests.model.ports import NODE_PORTS
+from nettests.model.windows_programs import node_argv
 from nettests.rules import kept
 from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding
 from nettests.rules.readings import ToolOutput
@@ -19,7 +20,7 @@ FEWEST_POOLS = 10
 """networkhealth.ps1 warns from here on: HNS takes ports for source rewriting in blocks of 64."""
 ADAPTERS = ToolOutput(
     name="ipconfig",
-    words=("ipconfig.exe",),
+    words=node_argv("ipconfig.exe"),
     # names of adapters, and lines that end with an address
     # sample: Ethernet adapter vEthernet (Ethernet):
     #            IPv4 Address. . . . . . . . . . . : 172.30.0.13
@@ -27,12 +28,12 @@ ADAPTERS = ToolOutput(
 )
 DYNAMIC = ToolOutput(
     name="dynamic-ports",
-    words=("netsh.exe", "int", "ipv4", "show", "dynamicport", "tcp"),
+    words=node_argv("netsh.exe", "int", "ipv4", "show", "dynamicport", "tcp"),
     keep=kept.lines(r"(?m):\s*\d+\s*$"),
 )
 EXCLUDED = ToolOutput(
     name="excluded-ports",
-    words=("netsh.exe", "int", "ipv4", "show", "excludedportrange", "protocol=tcp"),
+    words=node_argv("netsh.exe", "int", "ipv4", "show", "excludedportrange", "protocol=tcp"),
     keep=kept.lines(r"(?m)^-{4}[ -]*|^\s+\d+\s+\d+\s*\*?\s*$"),
 )
 
