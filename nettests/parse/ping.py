@@ -72,7 +72,7 @@ def read(raw: Raw) -> Reading:
 def _replies(raw: Raw) -> list[str]:
     if raw.client_os == OS.WINDOWS:
         answers = ping_of_windows.answers(raw.stdout)
-        senders = [answer.sender for answer in answers if answer.echo]
+        senders = [answer.sender for answer in answers if answer.echoed]
     else:
         senders = _LINUX_REPLY.findall(raw.stdout)
     target = _address(raw.command[-1]) if raw.command else None

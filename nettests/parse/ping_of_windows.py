@@ -54,7 +54,7 @@ class Answer:
     """A line that a machine's answer is printed as: its address, and whether it is an echo."""
 
     sender: str
-    echo: bool
+    echoed: bool
     line: str
 
 
@@ -88,7 +88,7 @@ def without_echo(raw: Raw) -> tuple[Outcome, str] | None:
     """Return why nothing was echoed, and the line that says so; ``None`` if no line is understood."""
     text = f"{raw.stdout}\n{raw.stderr}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [answer.line for answer in answers(text) if not answer.echo]
+    errors = [answer.line for answer in answers(text) if not answer.echoed]
     unreachable = errors or [line for line in lines if _UNREACHABLE.search(line)]
     not_sent = [line for line in lines if _NOT_SENT.match(line)]
     unreachable += [line for line in not_sent if _NO_WAY & set(re.findall(r"\d+", line))]
