@@ -65,12 +65,14 @@ def answers(text: str) -> Iterator[Answer]:
             sender = _address(match[0])
             if sender is None:
                 continue
-            behind = line[match.start() + len(sender) :]
-            said = re.split(r"[:：]", behind, maxsplit=1)[-1].strip()
-            # Head and statistics lines name the target, and end with a colon.
-            if said and said != behind.strip():
-                by_time = ":" in sender and _ECHO_BY_TIME.search(said)
-                yield Answer(sender, bool(_ECHO_BY_TTL.search(said) or by_time), line.strip())
+            _, colon, text_of_it = (
+                line[match.start() + len(sender) :].replace("：", ":").partition(":")
+            )
+            if (
+                colon and text_of_it.strip()
+            ):  # lines about the whole name the target, and end with a colon
+                by_time = ":" in sender and _ECHO_BY_TIME.search(text_of_it)
+                yield Answer(sender, bool(_ECHO_BY_TTL.search(text_of_it) or by_time), line.strip())
             break
 
 
