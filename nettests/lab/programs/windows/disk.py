@@ -30,14 +30,14 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
 
 async def delete_files(process: Process, words: Sequence[str]) -> int:
     """Delete files (``del /q FILE …``); 0 also where one is not there, as with cmd."""
-    disk, said = _disk(process), texts.of(process.machine.locale)
+    disk, language = _disk(process), texts.of(process.machine.locale)
     for path in (word for word in words if not word.startswith("/")):
         wanted = path.replace("/", "\\").lower()
         gone = [name for name in disk.files if name.lower() == wanted]
         for name in gone:
             del disk.files[name]
         if not gone:
-            await err(process, f"{said.say('cmd', 'not_found', path=path)}\n")
+            await err(process, f"{language.say('cmd', 'not_found', path=path)}\n")
     return 0
 
 
