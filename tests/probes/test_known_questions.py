@@ -1,7 +1,6 @@
 """Known questions are asked in as few processes as there are batches, by shell text that a real shell runs."""
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ echo "1 packets transmitted, 0 received, 100% packet loss"; echo "noise" >&2; ex
 
 
 @pytest.fixture
-def tools(tmp_path: Path) -> Iterator[Path]:
+def tools(tmp_path: Path) -> Path:
     """A folder of programs that answer as those of an image do."""
     (tmp_path / "ping").write_text(PING)
     (tmp_path / "ping").chmod(0o700)
