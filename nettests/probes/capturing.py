@@ -30,7 +30,14 @@ from nettests.model.words import OS
 from nettests.plan.images import capture_image
 from nettests.plan.pod_security import forbidden
 from nettests.probes.objects import Blank, Object, outfitted, read_template
-from nettests.probes.packet_monitor import ROOM, ROOM_MIB, Dialect, free_mib, has_filters
+from nettests.probes.packet_monitor import (
+    ROOM,
+    ROOM_MIB,
+    Dialect,
+    free_mib,
+    has_filters,
+    is_running,
+)
 from nettests.probes.seams import Converses, Executes
 
 CONTAINER = "capture"
@@ -245,9 +252,10 @@ class Capturer:
             self._dialect = Dialect.FIRST  # it has no such command, and refuses to start twice
         elif status.exit_code != 0:
             self._tool("pktmon", "status")
-        elif "not running" not in status.stdout:
+        elif (running := is_running(status.stdout)) is not False:
+            what = "runs" if running else "shows no status: it may run"
             raise RefusedCaptureError(
-                f"pktmon runs on {self.node.name} already, for somebody else",
+                f"pktmon {what} on {self.node.name} already, for somebody else",
                 hint="end that capture first: pktmon stop",
             )
         filters = self._tool("pktmon", "filter", "list")
