@@ -22,14 +22,15 @@ from nettests.model.calibration import (
 from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.model.words import OS
+from nettests.parse import program_start
 from nettests.parse.known_answers import ROWS, Row
 from nettests.parse.read import DOUBT
 from nettests.parse.reading import one_line
 
 TOOLS: Mapping[str, Instrument] = {"ping": Instrument.PING}
 """The instrument beside the exec channel that a tool's answers need, by ``Raw.tool``."""
-_NOT_FOUND = frozenset({127, 9009})
-"""What shells end with for a program that is missing: POSIX, and cmd between two commands (MSG_DIR_BAD_COMMAND_OR_FILE)."""
+_NOT_FOUND = 127
+"""What a POSIX shell ends with for a program that is missing."""
 
 
 class State(StrEnum):
@@ -104,7 +105,7 @@ def _state(
             return State.UNANSWERED, "no answer", calibration.error
         whole = one_line(f"{calibration.stdout} {calibration.stderr}")
         return State.NOT_UNDERSTOOD, "output that was cut short", whole
-    if asked.words and raw.exit_code in _NOT_FOUND:
+    if asked.words and (raw.exit_code == _NOT_FOUND or _missing(raw)):
         return State.ABSENT, "no such program", raw.stderr or raw.stdout
     seen = row.read(raw)
     text = "\n".join(part for part in (raw.stdout, raw.stderr, raw.error or "") if part.strip())
@@ -113,6 +114,11 @@ def _state(
     if seen.value in row.open:
         return State.OPEN, seen.value, text
     return State.NOT_UNDERSTOOD, seen.value, text or seen.detail
+
+
+def _missing(raw: Raw) -> bool:
+    """Whether ``cmd`` did not find the program."""
+    return program_start.of_answer(raw.command, raw.exit_code, raw.stdout, raw.stderr) is not None
 
 
 def _part(calibration: Calibration, number: int, asked: Asked) -> Raw | None:
