@@ -13,12 +13,13 @@ from nettests.model.observation import ControlResult
 from nettests.model.words import OS, Question, Verdict
 from nettests.report import Results, build_results, render_html, render_json
 from nettests.report.results import CheckResult
-from tests.parse.test_doubts import IN_ORDER, LOST, calibration
+from tests.parse.test_doubts import IN_ORDER, calibration
 from tests.report.scenario import QUIET, records
 from tests.report.test_incidents import WIN, broken, holding
 from tests.report.test_results_json import SCHEMA
 
 STRANGE = "Zeit <b>über</b>schritten"
+LOST = "Request timed out.\n    Packets: Sent = 1, Received = 0, Lost = 1 (100% loss),"
 OTHER = WIN.replace("1", "2")
 WHY = f"ping on {WIN} is not understood: ping of its own loopback address was read as probe_failed"
 
