@@ -94,9 +94,9 @@ def _header_value(text: str, what: str) -> str:
     trimmed = text.strip()
     if not trimmed:
         raise ClusterError(f"{what} in the kubeconfig is empty", hint="log in again")
-    if not trimmed.isascii() or not trimmed.isprintable() or " " in trimmed:
+    if not trimmed.isascii() or not trimmed.isprintable():
         raise ClusterError(
-            f"{what} in the kubeconfig holds a blank, a control character or a letter outside ASCII, "
+            f"{what} in the kubeconfig holds a control character or a letter outside ASCII, "
             "which no HTTP header carries",
             hint="was the file written by the program that gives the token, and as a whole?",
         )

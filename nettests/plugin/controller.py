@@ -4,6 +4,7 @@ Under xdist it hands the facts to the workers and runs no test itself. However t
 the cluster is left as it was.
 """
 
+import os
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,7 +17,7 @@ from _pytest.outcomes import (
 )  # ``pytest.exit.Exception``, which cannot be subclassed in typed code
 
 from nettests.baseline import Baseline, BaselineComparison
-from nettests.errors import NettestsError, PathError
+from nettests.errors import DEBUG, NettestsError, PathError, unexpected
 from nettests.judge.exit_status import FailOn, of_run
 from nettests.model.check import Check, Plan, Skip
 from nettests.model.exit_code import ExitCode, of_error
@@ -90,10 +91,10 @@ class Controller:
             stopped = NettestsError("the run was interrupted before it began")
             self._fail_to_start(stopped, ExitCode.INTERRUPTED)
         except Exception as error:
-            self._record_failure(
-                NettestsError(f"nettests failed: {error!r}"), ExitCode.INTERNAL_ERROR
-            )
-            raise
+            if os.environ.get(DEBUG):
+                self._record_failure(unexpected(error), ExitCode.INTERNAL_ERROR)
+                raise
+            self._fail_to_start(unexpected(error), ExitCode.INTERNAL_ERROR)
         self.run = None
         if self.config.option.collectonly:
             journal = prepared.directory / JOURNAL

@@ -69,7 +69,7 @@ def test_a_token_file_goes_before_a_token(tmp_path: Path) -> None:
     assert headers["authorization"] == f"Bearer {SECRET}"
 
 
-@pytest.mark.parametrize("token", [f"{SECRET}\nx", f"{SECRET} x", f"{SECRET}é", f"{SECRET}\x00"])
+@pytest.mark.parametrize("token", [f"{SECRET}\nx", f"{SECRET}é", f"{SECRET}\x00"])
 def test_a_token_that_no_header_carries_is_refused_without_it(tmp_path: Path, token: str) -> None:
     """The message says what is wrong with the token, and holds none of it."""
     file = kubeconfig(tmp_path, "http://127.0.0.1:1", {"token": token})
