@@ -127,9 +127,9 @@ def dns_address(services: Sequence[Object], stated: StatedFacts, reason: str = "
         address = address_of((service.get("spec") or {}).get("clusterIP"))
         if address is not None:
             return known(address, f"Service {name}")
-    found = ", ".join(service["metadata"]["name"] for service in services)
+    names = ", ".join(service["metadata"]["name"] for service in services)
     missing = (
-        f"Service {found} has no address" if found else "no Service has the label k8s-app=kube-dns"
+        f"Service {names} has no address" if names else "no Service has the label k8s-app=kube-dns"
     )
     return unknown(reason or missing)
 

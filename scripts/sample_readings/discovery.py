@@ -13,6 +13,7 @@ from nettests.cluster import networks, nodes
 from nettests.cluster.corefile import corefile_of
 from nettests.cluster.discover import discover
 from nettests.model.cluster_profile import ClusterProfile, StatedFacts
+from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.node_reading import NodeReading
 from nettests.model.versions import KubernetesVersion
@@ -125,11 +126,11 @@ READ_BY_NAME = {reading.name: reading for rule in RULES.values() for reading in 
 def evidence_of(file: str, text: str, rule: str) -> Evidence:
     """Return what a rule would find on a node whose tool printed the text."""
     names = next((names for begin, names in READING_OF.items() if file.startswith(begin)), ())
-    texts = {**texts_beside(file, text), **dict.fromkeys(names, text)}
+    texts = {**texts_beside(text), **dict.fromkeys(names, text)}
     services = services_beside(text) if file.startswith("services-") else {}
     readings = {reading.name: reading for reading in RULES[rule].reads}
     for name, reading in readings.items():
-        key = str(reading.words[2]).rpartition("\\")[2] if _is_of_service(reading) else ""
+        key = _service_of(reading)
         if key.lower() in services:
             texts[name] = services[key.lower()]
     wanted = {name: reduced(readings[name], texts[name]) for name in readings if name in texts}
@@ -137,19 +138,18 @@ def evidence_of(file: str, text: str, rule: str) -> Evidence:
     return Evidence(texts=wanted, problems=problems, facts=facts_beside(file, text))
 
 
-def _is_of_service(reading: ReadingOfRule) -> bool:
-    return (
-        isinstance(reading, ToolOutput)
-        and reading.words[:2] == ("reg.exe", "query")
-        and len(reading.words) > 3
-    )
+def _service_of(reading: ReadingOfRule) -> str:
+    """Return the Windows service whose settings a reading queries, or nothing."""
+    if not isinstance(reading, ToolOutput) or reading.words[:2] != ("reg.exe", "query"):
+        return ""
+    return reading.words[2].rpartition("\\Services\\")[2] if len(reading.words) > 3 else ""
 
 
 def _by_rule(sample: Sample) -> Read:
     name = sample.reading.partition(":")[2]
     try:
-        found = RULES[name].demand(evidence_of(sample.file, sample.text, name))
-        text = f"{'conforms' if found.conforms else 'deviates'}: {found.detail}"
+        finding = RULES[name].demand(evidence_of(sample.file, sample.text, name))
+        text = f"{'conforms' if finding.conforms else 'deviates'}: {finding.detail}"
     except NothingThereError as error:
         text = f"NothingThere: {error.message}"
     except UnreadableError as error:
@@ -168,9 +168,9 @@ def _corefile(sample: Sample) -> Read:
 
 
 def _suffixes(sample: Sample) -> str | Read:
-    listed = dns_suffixes.suffixes_of(reduced(dns_suffixes.IN_POD, sample.text), "cluster.local")
+    listed = dns_suffixes.suffixes_of(reduced(dns_suffixes.IN_POD, sample.text), DEFAULT_DOMAIN)
     if sample.reading.endswith("kind_of"):
-        return str(dns_suffixes.kind_of(listed, "cluster.local"))
+        return str(dns_suffixes.kind_of(listed, DEFAULT_DOMAIN))
     return Read(text=str(listed), right=str(listed) == sample.expected)
 
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nettests.model.dns_names import DEFAULT_DOMAIN
+
 Object = dict[str, Any]
 NAME = "win-1"
 PLUGINS = {
@@ -52,7 +54,7 @@ def facts_beside(file: str, text: str) -> Mapping[str, str]:
         "server": "1.30.4",
         "kubelet": "1.30.4",
         "build": "20348.2527",
-        "runtime": "containerd://1.7.20",
+        "runtime": "docker://19.3.14" if "-sdn-" in file else "containerd://1.7.20",
         "node": next(iter(_of(text, "HostnameOverride")), NAME),
         "plugin": plugin,
         "driver": "transparent"
@@ -62,7 +64,7 @@ def facts_beside(file: str, text: str) -> Mapping[str, str]:
         else "l2bridge",
         "dsr": "on",
         "dns-address": "10.96.0.10",
-        "cluster-domain": "cluster.local",
+        "cluster-domain": DEFAULT_DOMAIN,
         "service-cidrs": "10.96.0.0/16",
         "node-pod-cidrs": next(iter(ranges), "10.244.3.0/24"),
         "node-addresses": "172.30.0.13",
@@ -74,7 +76,7 @@ def facts_beside(file: str, text: str) -> Mapping[str, str]:
     return facts
 
 
-def texts_beside(file: str, text: str) -> Mapping[str, str]:
+def texts_beside(text: str) -> Mapping[str, str]:
     """Return texts of other readings of the node, by the readings' names."""
     addresses = [ip for ip in _of(text, "IPAddress") if "/" not in ip]
     first = next(iter(_of(text, "subnet")), f"{ADDRESS}/24").partition("/")[0]

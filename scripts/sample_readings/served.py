@@ -6,7 +6,7 @@ sample only if it would ask a cluster for it.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nettests.bounds import Bounds
@@ -36,7 +36,7 @@ class Served:
 
     sample: Object
     context: str = "sample"
-    bounds: Bounds = Bounds.of(Timing())
+    bounds: Bounds = field(default_factory=lambda: Bounds.of(Timing()))
     version: str | None = None
 
     def __post_init__(self) -> None:

@@ -4,7 +4,9 @@ import pytest
 
 from nettests.cluster.corefile import corefile_of
 
-BLOCK = "{zones} {{\n    errors\n    {plugin} {{\n        {inside}\n    }}\n    forward . 1.1.1.1\n}}\n"
+BLOCK = (
+    "{zones} {{\n    errors\n    {plugin} {{\n        {inside}\n    }}\n    forward . 1.1.1.1\n}}\n"
+)
 
 
 def written(zones: str, plugin: str, inside: str = "pods insecure") -> str:
