@@ -196,7 +196,9 @@ def test_refusals_are_errors_for_people(text: str, status: int) -> None:
 def test_ends_of_processes_are_known_or_not(text: str) -> None:
     """The status that ends an exec is an exit code, or a ``ChannelError``."""
     with suppress(ChannelError):
-        answer_of("pod", stdout=b"", stderr=b"", status=text.encode(errors="surrogatepass"))
+        answer_of(
+            "pod", "program", stdout=b"", stderr=b"", status=text.encode(errors="surrogatepass")
+        )
 
 
 RUN = [data_of(record) for record in records(QUIET)]
