@@ -7,7 +7,7 @@ tips"; Microsoft, "Common Kubernetes problems".
 import re
 from dataclasses import dataclass
 
-from nettests.judge.distrust import gone_pod, lost_api, unready_node
+from nettests.judge.distrust import gone_pod, lost_api, missing_program, unready_node
 from nettests.judge.limit_advice import after_limit
 from nettests.judge.message import last_detail
 from nettests.judge.not_started import AFTER_REFUSAL, not_created, not_started
@@ -316,6 +316,12 @@ AFTER_LOST = (
 )
 
 
+AFTER_MISSING_PROGRAM = (
+    "see in the evidence what the node or the runtime says, and whether the program is there (`where` in a HostProcess container of "
+    "the node, the image of the Pod); what needs it stays unknown until it is"
+)
+
+
 AFTER_LOST_API = (
     "see why the API server was not reached from here for a while (its restarts and health, what stands between it and this "
     "machine): control channels lead through it; then run again"
@@ -352,6 +358,8 @@ def after_distrust(why: str) -> str:
         return AFTER_REFUSAL
     if gone_pod(why):
         return AFTER_GONE
+    if missing_program(why):
+        return AFTER_MISSING_PROGRAM
     if lost_api(why):
         return AFTER_LOST_API
     if OVERLOADED in why:

@@ -6,6 +6,8 @@ stands above its pattern.
 
 import re
 
+from nettests.model.channel import MISSING, UNSTARTED
+
 UNREADY = "was not Ready while this was probed"
 """Part of the reason of a check that depends on a node that was NotReady meanwhile."""
 
@@ -23,6 +25,13 @@ def gone_pod(why: str) -> str | None:
     # sample: pod server-linux-1-2 was started again while this was run
     match = re.match(r"pod (\S+) (?:no longer stands: |was started again\b)", why)
     return match[1] if match else None
+
+
+def missing_program(why: str) -> str | None:
+    """Return the program that did not run where it should, if that is the reason for distrust."""
+    # sample: attempt 1: curl.exe is missing in node-windows-1-1: 'curl.exe' is not recognized as an internal or external command, …
+    match = re.search(rf"(?:^|[\s:])(\S+) (?:{MISSING}|{UNSTARTED}) \S+: ", why)
+    return match[1].rpartition("\\")[2] if match else None
 
 
 def lost_channel(why: str) -> bool:

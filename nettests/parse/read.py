@@ -25,6 +25,7 @@ from nettests.parse import (
     many_services,
     nslookup,
     ping,
+    program_start,
     resolve_dnsname,
     start,
     train,
@@ -128,7 +129,12 @@ def _attempt(raw: Raw, parsers: Mapping[str, Parser]) -> Attempt:
 
 def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
     if raw.error is not None:
-        return probe_failed(f"control channel {raw.channel}: {raw.error}")
+        not_started = program_start.is_sentence(raw.error)
+        return probe_failed(
+            raw.error if not_started else f"control channel {raw.channel}: {raw.error}"
+        )
+    if missing := program_start.of_answer(raw.command, raw.exit_code, raw.stdout, raw.stderr):
+        return probe_failed(missing.of(raw.command[0], raw.probe))
     parser = parsers.get(raw.tool)
     if parser is None:
         return probe_failed(f"{raw.tool} cannot answer this question")

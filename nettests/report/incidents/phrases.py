@@ -27,6 +27,7 @@ _OF_ONE = {
     Kind.LATE_RULES: "The Service proxy of {} does not serve new Services in time",
     Kind.GONE_POD: "Pod {} was deleted or started again in the middle of the run",
     Kind.GONE_PODS: "Pods of the run on {} were deleted or started again in the middle of it",
+    Kind.MISSING_PROGRAM: "Program {} does not run: what needs it cannot be judged",
     Kind.LOST_API: "{} was not reached for a while: what was run meanwhile cannot be judged",
     Kind.LOST_PROBE: "Probe {} did not answer over its control channel",
     Kind.LOST_PROBES: "Probes on {} did not answer over their control channels",

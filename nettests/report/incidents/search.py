@@ -21,6 +21,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.NOT_CREATED,),
     (Kind.GONE_POD,),
     (Kind.GONE_PODS,),
+    (Kind.MISSING_PROGRAM,),
     (Kind.LOST_API,),
     (Kind.LOST_PROBE,),
     (Kind.LOST_PROBES,),

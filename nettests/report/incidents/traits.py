@@ -98,6 +98,8 @@ class Kind(StrEnum):
     """A Pod of the run, with its node, that went or was started again while its checks were run."""
     GONE_PODS = "gone-pods"
     """A node whose Pods of the run did so."""
+    MISSING_PROGRAM = "missing-program"
+    """A program that does not run on a node."""
     LOST_API = "lost-api-server"
     """The API server, through which control channels lead, was not reached while checks were run."""
     LOST_PROBE = "lost-probe"
