@@ -9,11 +9,12 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from tempfile import TemporaryFile
+from typing import Any
 
 from nettests import terminal
 from nettests.errors import ClusterError
@@ -93,41 +94,32 @@ class Plugin:
         return status
 
     def _run(self) -> tuple[int, str, str]:
+        """Return exit code, answer and message; a person who has to act on the message sees it at once."""
         interactive = sys.stdin is not None and sys.stdin.isatty()
         relative = os.sep in self.command and not Path(self.command).is_absolute()
         command = str(self.folder / self.command) if relative else self.command
-        try:
-            process = subprocess.Popen(
-                [command, *self.arguments],
-                stdin=None if interactive else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env={
-                    **os.environ,
-                    **self.variables,
-                    "KUBERNETES_EXEC_INFO": self._info(interactive=interactive),
-                },
-                text=True,
-                errors="replace",
-            )
-        except OSError as error:
-            hint = self.install_hint or INSTALLED_BY.get(self.name, "")
-            raise self._failed(
-                f"cannot be started: {error.strerror}",
-                f"install it: {hint}" if hint else "install it, and see that it is on the PATH",
-            ) from error
-        assert process.stdout is not None
-        assert process.stderr is not None
-        message: list[str] = []
-        relay = threading.Thread(
-            target=_relay, args=(process.stderr, message), kwargs={"show": interactive}, daemon=True
-        )
-        with process:
-            relay.start()
-            answer = process.stdout.read(ANSWER_BYTES)
-            process.stdout.close()
-            relay.join()
-        return process.returncode, answer, "".join(message)
+        info = self._info(interactive=interactive)
+        with TemporaryFile("w+", errors="replace") as answer:
+            try:
+                process = subprocess.Popen(
+                    [command, *self.arguments],
+                    stdin=None if interactive else subprocess.DEVNULL,
+                    stdout=answer,
+                    stderr=subprocess.PIPE,
+                    env={**os.environ, **self.variables, "KUBERNETES_EXEC_INFO": info},
+                    text=True,
+                    errors="replace",
+                )
+            except OSError as error:
+                hint = self.install_hint or INSTALLED_BY.get(self.name, "")
+                raise self._failed(
+                    f"cannot be started: {error.strerror}",
+                    f"install it: {hint}" if hint else "install it, and see that it is on the PATH",
+                ) from error
+            with process:
+                message = "".join(_relayed(process.stderr or (), show=interactive))
+            answer.seek(0)
+            return process.returncode, answer.read(ANSWER_BYTES), message
 
     def _info(self, *, interactive: bool) -> str:
         spec: dict[str, Any] = {"interactive": interactive}
@@ -147,13 +139,14 @@ class Plugin:
         )
 
 
-def _relay(stream: IO[str], message: list[str], *, show: bool) -> None:
-    """Keep a plugin's message, and show it where somebody may have to act on it, such as open a page to log in."""
-    for text in stream:
-        message.append(text)
-        del message[:-100]
+def _relayed(lines: Iterable[str], *, show: bool) -> deque[str]:
+    """Return the last lines of a plugin's message, and show all, such as the address of a page to log in."""
+    last: deque[str] = deque(maxlen=100)
+    for text in lines:
+        last.append(text)
         if show:
             terminal.line(Redactor().text(text.rstrip("\n")), err=True)
+    return last
 
 
 def _shortened(message: str) -> str:
