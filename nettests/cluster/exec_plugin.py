@@ -68,9 +68,9 @@ class Plugin:
         """Run it and return ``status`` of its answer: a token, or a client certificate with its key."""
         code, answer, message = self._run()
         if code:
-            said = _shortened(message) or "it printed no message"
+            reason = _shortened(message) or "it printed no message"
             raise self._failed(
-                f"ended with exit code {code}: {said}",
+                f"ended with exit code {code}: {reason}",
                 f"run `{self.name} --help` or log in again as its documentation says; "
                 f"`kubectl get --raw /version` has to work first",
             )

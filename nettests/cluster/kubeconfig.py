@@ -83,16 +83,16 @@ def _loaded(merged: ConfigNode, name: str) -> tuple[client.Configuration, tuple[
     cluster = merged["clusters"].get_with_name(context["cluster"])
     user = merged["users"].get_with_name(context.safe_get("user") or "", safe=True)
     folder = Path((user or cluster).path).absolute().parent
-    told = prepared(user["user"].value if user else {}, cluster["cluster"].value, folder)
-    cluster.value["cluster"] = told.cluster
+    login = prepared(user["user"].value if user else {}, cluster["cluster"].value, folder)
+    cluster.value["cluster"] = login.cluster
     if user:
-        user.value["user"] = told.user
+        user.value["user"] = login.user
     configuration = client.Configuration()
     KubeConfigLoader(merged, name, config_base_path=None).load_and_set(configuration)
     _tune(configuration)
-    if not told.cluster.get("proxy-url") and _is_loopback(configuration.host):
+    if not login.cluster.get("proxy-url") and _is_loopback(configuration.host):
         configuration.proxy = None  # as Go's clients: a proxy from the environment has no loopback
-    return configuration, told.impersonation
+    return configuration, login.impersonation
 
 
 def _require_small(file: Path) -> None:
