@@ -12,7 +12,7 @@ from nettests.judge.refusals import AFTER_REFUSAL, Refusal, bare, refusal_of, sh
 _NOT_STARTED = re.compile(
     # sample: pod server-windows-1-1 is not Ready: container hostname: ImagePullBackOff: failed to pull and unpack image "…": no match …
     # sample: no Pod of this run started on win-1: pod hostport-windows-1-1 is not Ready: not scheduled: 0/4 nodes …
-    r"(?P<none>no Pod of this run started on \S+: )?\bpod (?P<pod>\S+) is not Ready: (?P<reason>.*)",
+    r"(?P<none>no Pod of this run .*?started on \S+: )?\bpod (?P<pod>\S+) is not Ready: (?P<reason>.*)",
     re.DOTALL,
 )
 _NOT_CREATED = re.compile(
