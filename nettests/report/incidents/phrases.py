@@ -208,11 +208,14 @@ def _now_and_then(results: Sequence[CheckResult]) -> str:
 def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:
     """Return which Pods did not start on a node, with the most frequent reason; a single one by name, if others started."""
     failures = {failure for result in results if (failure := not_started(result.distrust))}
-    (reason, _), *_ = Counter(failure.reason for failure in failures).most_common(1)
-    pods = {failure.pod for failure in failures}
+    pods, reasons = (
+        {failure.pod for failure in failures},
+        Counter(failure.reason for failure in failures),
+    )
+    why = f": {reasons.most_common(1)[0][0]}" if reasons else ""
     if len(pods) == 1 and not any(failure.of_node for failure in failures):
-        return f"Pod {pods.pop()} of the run does not start on {node}: {reason}"
-    return f"Pods of the run do not start on {node}: {reason}"
+        return f"Pod {pods.pop()} of the run does not start on {node}{why}"
+    return f"Pods of the run do not start on {node}{why}"
 
 
 def _only_start(results: Sequence[CheckResult]) -> bool:
