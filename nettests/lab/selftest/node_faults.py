@@ -47,6 +47,28 @@ NODE_FAULTS = (
         names=("win-1|windows",),
     ),
     NamedFault(
+        name="no-sandbox",
+        summary="HNS gives the Pod server-windows-1-2 no endpoint, each time its sandbox is made",
+        profiles=(BRIDGE,),
+        injections=inject("no-sandbox", pod="server-windows-1-2"),
+        must=(Checks(flow="pod-to-pod-ip", target="win-2"),),
+        may=(*answering("win-2"), *UNPROVEN),
+        names=("server-windows-1-2", "FailedCreatePodSandBox", "hcnCreateEndpoint failed"),
+    ),
+    NamedFault(
+        name="image-of-no-build",
+        summary="the image of the Pod server-windows-1-2 has nothing for its node's build of Windows",
+        profiles=(BRIDGE,),
+        injections=inject(
+            "pods-changed",
+            match='{"metadata": {"name": "server-windows-1-2"}}',
+            patch='{"spec": {"containers": [{"name": "netexec", "image": "registry.k8s.io/e2e-test-images/agnhost:2.20"}]}}',
+        ),
+        must=(Checks(flow="pod-to-pod-ip", target="win-2"),),
+        may=(*answering("win-2"), *UNPROVEN),
+        names=("server-windows-1-2", "ImagePullBackOff", "no match for platform"),
+    ),
+    NamedFault(
         name="probe-killed",
         summary="the process of the source Pod from win-1 is killed in the middle",
         profiles=(BRIDGE,),
