@@ -168,8 +168,7 @@ class Commands(Expressions):
         emit: Emit,
     ) -> None:
         scope: dict[str, Any] = {"input": given or []}
-        named = {name.lower(): value for name, value in arguments if name is not None}
-        loose = [value for name, value in arguments if name is None]
+        named, loose = _paired(arguments)
         for name, default in block.parameters:
             if name in named:
                 scope[name] = named[name]
@@ -211,6 +210,24 @@ class Commands(Expressions):
         inner = self.session.scopes.pop()
         inner.pop("_", None)
         self.session.scopes[-1].update(inner)
+
+
+def _paired(
+    arguments: Sequence[tuple[str | None, Any]],
+) -> tuple[dict[str, Any], list[Any]]:
+    """Return a function's arguments: by name, where one stands before its value, and the others."""
+    named: dict[str, Any] = {}
+    loose: list[Any] = []
+    waiting = ""
+    for name, value in arguments:
+        if name is not None:
+            waiting = name.lower() if value is None else ""
+            named[name.lower()] = True if value is None else value
+        elif waiting:
+            named[waiting], waiting = value, ""
+        else:
+            loose.append(value)
+    return named, loose
 
 
 def _words(nodes: Sequence[s.Node], arguments: Sequence[tuple[str | None, Any]]) -> list[str]:

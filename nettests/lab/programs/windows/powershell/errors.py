@@ -26,6 +26,9 @@ class ErrorRecord:
     start: int = 0
     end: int = 0
 
+    def __str__(self) -> str:
+        return self.exception.message
+
     def text(self, script: str, position: str) -> str:
         """Return what the console shows; ``position`` is "At line:1 char:1" in the host's language."""
         before = script[: self.start]
