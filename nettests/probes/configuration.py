@@ -14,6 +14,7 @@ from nettests.model.channel import ChannelError
 from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
+from nettests.model.powershell import first_use
 from nettests.parse.inspection import RULE
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.examine import API, Examination, case_of
@@ -120,7 +121,7 @@ class Inspection:
             raise ChannelError(f"{name} has no exec channel")
         with execute.slots:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
-            got = tools.run(words, timeout=self.seconds)
+            got = tools.run(words, timeout=self.seconds + first_use(words))
         if got.exit_code != 0 and not (reading.in_part and got.stdout.strip()):
             output = " ".join((got.stderr.strip() or got.stdout).split()) or "it said nothing"
             return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {output}")

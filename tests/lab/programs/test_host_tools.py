@@ -18,6 +18,10 @@ from nettests.lab.interfaces import (
 from nettests.lab.programs import run
 from nettests.lab.topology import OS
 
+SCRIPT = (
+    "$ErrorActionPreference = 'Stop'; $ProgressPreference='SilentlyContinue'; try { Get-Date; 1 } catch { }; "
+    "ConvertTo-Json -InputObject @(HostNetworkingService\\Get-HnsNetwork -ErrorAction Stop) -Depth 9 -Compress; 'it is over'"
+)
 SHELL = ["powershell.exe", "-NoProfile", "-NonInteractive", "-Command"]
 NETSH = ["netsh.exe", "int", "ipv4", "show"]
 
@@ -98,6 +102,21 @@ def test_cmdlets_show_what_hns_has(cmdlet: str) -> None:
         assert (json.loads(out) if out else "") == expected
     _, out, _ = finish(Node(hns=Hns([{"Name": "a"}, {"Name": "b"}])), [*SHELL, text])
     assert [one["Name"] for one in json.loads(out)] == ["a", "b"]
+
+
+@pytest.mark.parametrize("objects", [[], [{"Name": "a"}], [{"Name": "a"}, {"Name": "b"}]])
+def test_an_input_object_is_shown_as_the_array_that_it_is(objects: list[dict[str, str]]) -> None:
+    """What a script prepares prints nothing, and the word that it ends with comes last."""
+    code, out, _ = finish(Node(hns=Hns(objects)), [*SHELL, SCRIPT])
+    array, last = out.splitlines()
+    assert (code, json.loads(array), last) == (0, objects, "it is over")
+
+
+def test_a_script_ends_at_its_first_error() -> None:
+    """Then it does not print its last word."""
+    code, out, err = finish(Node(), [*SHELL, SCRIPT], "NT AUTHORITY\\Local service")
+    assert (code, out) == (1, "")
+    assert "Access is denied" in err
 
 
 def test_hns_answers_administrators_only() -> None:

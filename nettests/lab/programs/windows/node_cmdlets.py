@@ -5,34 +5,34 @@ HostProcess containers of a Windows node.
 """
 
 import fnmatch
-import json
 import re
 
 from nettests.lab.interfaces import Disk, Process
 from nettests.lab.programs.terminal import out
+from nettests.lab.programs.windows.hns_cmdlets import as_json
 
-# Sample: Get-CimInstance Win32_Process | Where-Object Name -EQ kube-proxy.exe | Select-Object CommandLine | ConvertTo-Json
+# Sample: ConvertTo-Json -InputObject @(Get-CimInstance Win32_Process -ErrorAction Stop | Where-Object Name -EQ kube-proxy.exe
+#         | Select-Object CommandLine) -Depth 2 -Compress
 _PROCESSES = re.compile(
-    r"Get-CimInstance Win32_Process \| Where-Object Name -EQ (?P<name>[\w.-]+)\.exe "
-    r"\| Select-Object CommandLine \| ConvertTo-Json",
+    r"ConvertTo-Json -InputObject @\(Get-CimInstance Win32_Process -ErrorAction Stop "
+    r"\| Where-Object Name -EQ (?P<name>[\w.-]+)\.exe \| Select-Object CommandLine\) -Depth 2 -Compress",
     re.IGNORECASE,
 )
 _KUBELET = (
-    "$erroractionpreference = 'stop'; "
     "$kubelets = @(get-ciminstance win32_process | where-object name -eq kubelet.exe); "
     "$line = [string]$kubelets.commandline; "
     "if ($kubelets -and -not $line) { throw 'the command line of kubelet.exe is not shown' }; $line; "
     "if ($line.replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
     "{ get-content -raw -literalpath $matches[1] }"
 )
-# Sample: $ErrorActionPreference = 'Stop'; if (Test-Path -Path 'C:\\k\\a*.json') { Get-Content -Path 'C:\\k\\a*.json' }
+# Sample: if (Test-Path -Path 'C:\\k\\a*.json') { Get-Content -Path 'C:\\k\\a*.json' }
 _CONTENT = re.compile(
-    r"\$ErrorActionPreference = 'Stop'; if \(Test-Path -Path '(?P<path>[^']+)'\) "
+    r"if \(Test-Path -Path '(?P<path>[^']+)'\) "
     r"\{ Get-Content -Path '(?P=path)' \}",
     re.IGNORECASE,
 )
 _LOGS = re.compile(
-    r"\$ErrorActionPreference = 'Stop'; if \(Test-Path -Path '(?P<path>[^']+)'\) "
+    r"if \(Test-Path -Path '(?P<path>[^']+)'\) "
     r"\{ Get-ChildItem -Path '(?P=path)' \| Sort-Object -Property CreationTime \| Get-Content -Tail (?P<lines>\d+) \}",
     re.IGNORECASE,
 )
@@ -41,7 +41,8 @@ _ARE_FILES = re.compile(
     r"Test-Path -PathType Leaf -LiteralPath (?P<paths>'[^']+'(?:,'[^']+')*)", re.IGNORECASE
 )
 _FIREWALL = (
-    "get-netfirewallprofile -policystore activestore | select-object name,enabled | convertto-json"
+    "convertto-json -inputobject @(get-netfirewallprofile -policystore activestore -erroraction stop "
+    "| select-object -property @('name', @{name='enabled'; expression={[string]$_.enabled}})) -depth 2 -compress"
 )
 _PROFILES = ("Domain", "Private", "Public")
 
@@ -52,8 +53,8 @@ async def run(process: Process, text: str) -> int | None:
     if node is None:
         return None
     if text.lower() == _FIREWALL:
-        rows = [{"Name": name, "Enabled": int(node.disk.firewall)} for name in _PROFILES]
-        await out(process, _json(rows))
+        rows = [{"Name": name, "Enabled": str(node.disk.firewall)} for name in _PROFILES]
+        await out(process, as_json(rows, compress=True))
         return 0
     if text.lower() == _KUBELET:
         return await _print_kubelet(process, node.disk)
@@ -72,8 +73,8 @@ async def run(process: Process, text: str) -> int | None:
     if match is None:
         return None
     name = match["name"].lower()
-    if name in node.disk.processes:  # a pipeline without input prints nothing
-        await out(process, _json({"CommandLine": node.disk.command_lines.get(name)}))
+    lines = [node.disk.command_lines.get(name)] if name in node.disk.processes else []
+    await out(process, as_json([{"CommandLine": line} for line in lines], compress=True))
     return 0
 
 
@@ -96,7 +97,3 @@ async def _print_ends(process: Process, disk: Disk, path: str, lines: int) -> in
 def _matching(disk: Disk, path: str) -> list[str]:
     """Return files by a path with wildcards on every level, the oldest first."""
     return [name for name in disk.files if fnmatch.fnmatchcase(name.lower(), path.lower())]
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=4, separators=(",", ":  ")) + "\n"

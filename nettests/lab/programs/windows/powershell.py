@@ -18,7 +18,7 @@ from nettests.lab.dns.resolution import Failure, ResolutionError
 from nettests.lab.interfaces import Process
 from nettests.lab.programs import datagram_dialogue, dialogue
 from nettests.lab.programs.terminal import err, out
-from nettests.lab.programs.windows import hns_cmdlets, node_cmdlets
+from nettests.lab.programs.windows import hns_cmdlets, node_cmdlets, script
 
 # Samples: Resolve-DnsName kubernetes.default
 #          Resolve-DnsName -Name 'web.demo.svc.cluster.local' -Type A -DnsOnly
@@ -64,7 +64,14 @@ async def run(process: Process, words: Sequence[str]) -> int:
     rest = [word for word in words if word.lower() not in _IGNORED]
     if rest and rest[0].lower() in _COMMAND:
         rest = rest[1:]
-    text = " ".join(rest).strip()
+    given = script.read(" ".join(rest).strip())
+    code = await _run(process, given.text)
+    if code == 0 and given.last is not None:
+        await out(process, f"{given.last}\n")
+    return code
+
+
+async def _run(process: Process, text: str) -> int:
     if text.lower() == _PRESENT.lower():
         if process.machine.host_process:
             await out(process, _COMMAND_TABLE)
