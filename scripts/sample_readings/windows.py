@@ -11,6 +11,7 @@ from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.flags import flags_in_log
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome
+from nettests.parse.program_start import of_answer
 from nettests.parse.read import read_raw
 from nettests.parse.taxonomy import classify
 from nettests.probes.packet_monitor import has_filters, is_running
@@ -79,9 +80,13 @@ def _error_text(sample: Sample) -> str:
 
 
 def _exec_error(sample: Sample) -> str:
+    # sample: 'C:\\hpc\\agnhost' is not recognized as an internal or external command,
+    quoted = re.match(r"[^'\"«]*['\"«]\s?([^'\"»]+?)\s?['\"»]", sample.text)
+    if quoted and of_answer([quoted[1]], 1, "", sample.text):
+        return "program missing"
     status = json.dumps({"status": "Failure", "message": sample.text}).encode()
     try:
-        answer_of("sample", stdout=b"", stderr=b"", status=status)
+        answer_of("sample", "program", stdout=b"", stderr=b"", status=status)
     except ProgramMissingError:
         return "program missing"
     except ChannelError as error:
