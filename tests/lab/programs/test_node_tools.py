@@ -6,28 +6,40 @@ import pytest
 
 from nettests.lab.interfaces import Disk
 from nettests.model.powershell import END
-from nettests.rules import kubelet
-from nettests.rules.firewall import PROFILES
 from nettests.rules.flannel import FLANNEL_LOG
-from nettests.rules.kube_proxy_on_host import COMMAND_LINE
 from nettests.rules.kubelet import RESOLV_CONF_FILES
-from nettests.rules.readings import printed_if_there
-from tests.lab.programs.test_host_tools import Node, finish
+from tests.lab.programs.test_host_tools import SHELL, Node, finish
 
+LAST = f"{END}\r\n"
 KEY = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kubelet"
 REGISTRY = {
     KEY: (("Start", "REG_DWORD", "0x2"),),
     rf"{KEY}\Parameters\AppExit": (("", "REG_SZ", "Restart"),),
     f"{KEY}-other": (("Start", "REG_DWORD", "0x4"),),
 }
-LAST = f"{END}\r\n"
-LINES, FIREWALL, KUBELET = COMMAND_LINE.words, PROFILES.words, kubelet.KUBELET.words
+LINES = (
+    "Get-CimInstance Win32_Process | Where-Object Name -EQ kube-proxy.exe "
+    "| Select-Object CommandLine | ConvertTo-Json"
+)
+FIREWALL = (
+    "Get-NetFirewallProfile -PolicyStore ActiveStore | Select-Object Name,Enabled | ConvertTo-Json"
+)
+KUBELET = (
+    "$ErrorActionPreference = 'Stop'; "
+    "$kubelets = @(Get-CimInstance Win32_Process | Where-Object Name -EQ kubelet.exe); "
+    "$line = [string]$kubelets.CommandLine; "
+    "if ($kubelets -and -not $line) { throw 'the command line of kubelet.exe is not shown' }; $line; "
+    "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
+    "{ Get-Content -Raw -LiteralPath $Matches[1] }"
+)
 
 
-def shown(out: str) -> object:
-    """Return what a script showed before the mark of its end."""
-    assert out.endswith(LAST)
-    return json.loads(out.removesuffix(LAST))
+def printing(path: str) -> str:
+    """Return the script that prints what is at a path."""
+    return (
+        f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{path}') "
+        f"{{ Get-Content -Path '{path}' }}"
+    )
 
 
 def node(**disk: object) -> Node:
@@ -85,33 +97,36 @@ def test_reg_says_what_it_does_not_find_and_writes_nothing(words: list[str], sai
 
 
 def test_a_command_line_is_that_of_a_running_process() -> None:
-    """Of one that does not run PowerShell prints an empty array, and fails at nothing."""
+    """Of one that does not run PowerShell prints nothing, and fails at nothing."""
     running = node(processes=["kube-proxy"], command_lines={"kube-proxy": "kube-proxy.exe --v=4"})
-    _, out, _ = finish(running, [*LINES])
-    assert shown(out) == [{"CommandLine": "kube-proxy.exe --v=4"}]
-    absent = node(command_lines={"kube-proxy": "x"})
-    assert finish(absent, [*LINES]) == (0, f"[]\r\n{LAST}", "")
+    _, out, _ = finish(running, [*SHELL, LINES])
+    assert json.loads(out) == {"CommandLine": "kube-proxy.exe --v=4"}
+    assert finish(node(command_lines={"kube-proxy": "x"}), [*SHELL, LINES]) == (0, "", "")
 
 
 @pytest.mark.parametrize("on", [True, False])
 def test_the_firewall_tells_its_profiles(on: bool) -> None:
-    """As words, as the script asks for them."""
-    _, out, _ = finish(node(firewall=on), [*FIREWALL])
+    """As numbers, as Windows' own PowerShell writes them."""
+    _, out, _ = finish(node(firewall=on), [*SHELL, FIREWALL])
     names = ("Domain", "Private", "Public")
-    assert shown(out) == [{"Name": name, "Enabled": str(on)} for name in names]
+    assert json.loads(out) == [{"Name": name, "Enabled": int(on)} for name in names]
 
 
 def test_the_kubelet_is_shown_with_the_file_that_it_names() -> None:
     """Without one its command line alone."""
     told = node(
-        command_lines={"kubelet": r"kubelet.exe --config=C:\a.yaml"}, files={r"C:\a.yaml": "x: 1"}
+        processes=["kubelet"],
+        command_lines={"kubelet": r"kubelet.exe --config=C:\a.yaml"},
+        files={r"C:\a.yaml": "x: 1"},
     )
-    assert finish(told, [*KUBELET])[1] == f"kubelet.exe --config=C:\\a.yaml\r\nx: 1\r\n{LAST}"
+    assert finish(told, [*SHELL, KUBELET])[1] == "kubelet.exe --config=C:\\a.yaml\r\nx: 1\r\n"
     line = r'"C:\Program Files\kubelet.exe" --config "C:\a b.yaml" --v=4'
-    spaced = node(command_lines={"kubelet": line}, files={r"C:\a b.yaml": "x: 2"})
-    assert finish(spaced, [*KUBELET])[1] == f"{line}\r\nx: 2\r\n{LAST}"
-    alone = node(command_lines={"kubelet": "kubelet.exe --v=4"})
-    assert finish(alone, [*KUBELET])[1] == f"kubelet.exe --v=4\r\n{LAST}"
+    spaced = node(
+        processes=["kubelet"], command_lines={"kubelet": line}, files={r"C:\a b.yaml": "x: 2"}
+    )
+    assert finish(spaced, [*SHELL, KUBELET])[1] == f"{line}\r\nx: 2\r\n"
+    alone = node(processes=["kubelet"], command_lines={"kubelet": "kubelet.exe --v=4"})
+    assert finish(alone, [*SHELL, KUBELET])[1] == "kubelet.exe --v=4\r\n"
 
 
 def test_whether_files_are_there_is_said_of_each() -> None:
@@ -152,4 +167,4 @@ def test_of_flanneld_the_newest_log_is_read_last() -> None:
 def test_files_are_printed_where_they_are(path: str, out: str) -> None:
     """By a path or a pattern; that there is none is no failure."""
     there = node(files={r"C:\k\SourceVip.json": "kept\n", r"C:\a b\config.toml": "toml\n"})
-    assert finish(there, [*printed_if_there(path)]) == (0, f"{out}{LAST}", "")
+    assert finish(there, [*SHELL, printing(path)]) == (0, out, "")
