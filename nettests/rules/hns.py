@@ -161,7 +161,9 @@ def endpoint_of(row: Object) -> Endpoint:
     #           "Routes": [{"NextHop": "10.1.18.65"}], "Dns": {"Domain": "demo.svc.cluster.local", "ServerList": ["10.96.0.10"]}}
     if is_second(row):
         dns = row.get("Dns") or {}
-        addresses = [str(one.get("IpAddress") or "") for one in listed(row.get("IpConfigurations"))]
+        addresses = [
+            str(item.get("IpAddress") or "") for item in listed(row.get("IpConfigurations"))
+        ]
         network, remote = None, bool(int(row.get("Flags") or 0) & REMOTE)
         gateway = _first(listed(row.get("Routes")), "NextHop")
         servers, suffixes = (
