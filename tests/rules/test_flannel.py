@@ -51,6 +51,12 @@ def test_a_process_that_is_missing_is_named(running: str) -> None:
     assert f"no {({'kube-proxy.exe', 'flanneld.exe'} - {running}).pop()};" in finding.detail
 
 
+def test_a_lease_that_is_not_there_is_not_known() -> None:
+    """An installer may keep it elsewhere."""
+    with pytest.raises(UnreadableError, match="not there"):
+        found("subnet-file", {"flannel-subnet-file": ""})
+
+
 @pytest.mark.parametrize(
     ("text", "conforms"),
     [
