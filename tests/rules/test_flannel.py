@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from nettests.rules import UnreadableError
 from tests.rules.made import found
 
 TASKS = '"System Idle Process","0","Services","0","8 K"\r\n"kubelet.exe","3716","Services","0","80 K"\r\n'
