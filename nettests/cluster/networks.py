@@ -92,10 +92,10 @@ def cluster_domain(
     if stated.cluster_domain:
         return known(stated.cluster_domain, STATED)
     domains, of_kubeadm = corefile.domains, kubeadm.get("dnsDomain")
-    if of_kubeadm and (not domains or of_kubeadm in domains):
-        return known(str(of_kubeadm), KUBEADM)
     if len(domains) == 1:
         return known(domains[0], corefile.origin)
+    if of_kubeadm and (not domains or of_kubeadm in domains):
+        return known(str(of_kubeadm), KUBEADM)
     if domains:
         return unknown(f"{corefile.origin} serves several domains: {', '.join(domains)}")
     for pod in dns_pods:
