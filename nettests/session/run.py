@@ -26,7 +26,6 @@ from nettests.session.diagnosis import (
     Failing,
     diagnose_failures,
     host_pods,
-    redactor_of,
 )
 from nettests.session.families import documented
 from nettests.session.head import write_head
@@ -62,8 +61,7 @@ class Run:
         self.prepared = prepared
         self.run_id = prepared.run_id
         self.directory = prepared.directory
-        redactor = redactor_of(prepared.profile, prepared.connection)
-        self.journal = Journal(prepared.directory / JOURNAL, redactor)
+        self.journal = Journal(prepared.directory / JOURNAL)
         self._on_progress = on_progress
         self._progress = Progress(stage="prepared")
         self._began = time.monotonic()
