@@ -5,7 +5,6 @@ from the backend, a node annotation, the managed service, or the plugin itself i
 Anything else is unknown unless the cluster profile states it.
 """
 
-import ipaddress
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -14,7 +13,15 @@ from nettests.cluster.plugins import FLANNEL_BACKEND, NOT_READ, PluginObjects, p
 from nettests.cluster.references import data_of
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.facts import STATED, CniFacts, Fact, Network, known, unknown
+from nettests.model.facts import (
+    EVERY_ADDRESS,
+    STATED,
+    CniFacts,
+    Fact,
+    Network,
+    known,
+    unknown,
+)
 from nettests.model.json_text import read_json
 from nettests.model.words import OS
 
@@ -148,8 +155,7 @@ def _nat_exceptions(
         if not (spec := pool.get("spec") or {}).get("disabled")
     }
     if plugin == "calico" and wanted == {False} and stated.cni_nat_exceptions is None:
-        everything = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
-        return known(everything, "no IP pool of Calico has natOutgoing")
+        return known(EVERY_ADDRESS, "no IP pool of Calico has natOutgoing")
     return _stated(stated.cni_nat_exceptions, "facts.cni.natExceptions")
 
 

@@ -10,6 +10,7 @@ from typing import Literal, assert_never
 
 from nettests.errors import NettestsError
 from nettests.model.check import Action, Target
+from nettests.model.dns_names import DOMAIN_ENDING
 from nettests.model.facts import Address, ClusterFacts, NodeFacts
 from nettests.model.service import LOAD_BALANCER, ByHand
 from nettests.model.target_kinds import Location, Naming, Owner
@@ -44,6 +45,16 @@ class NotStandingError(NettestsError):
 
 class NotOfferedError(NotStandingError):
     """The cluster does not offer what the action is about: there is nothing to probe."""
+
+
+def domain_of(facts: ClusterFacts) -> str:
+    """Return the cluster's domain; ``NotStandingError`` where neither objects nor Pods told it."""
+    if facts.cluster_domain.value is None:
+        raise NotStandingError(
+            f"the cluster's DNS domain is not known: {facts.cluster_domain.origin}",
+            hint="state facts.clusterDomain in the cluster profile",
+        )
+    return facts.cluster_domain.value
 
 
 _OfService = Literal[
@@ -188,10 +199,11 @@ class Directory:
         external = self.facts.external_target
         if target.descriptor.naming is Naming.OUTSIDE and not target.name_form:
             return (external.name if external else None) or ""
-        return (target.name_form or "").format(
+        form = target.name_form or ""
+        return form.format(
             service=target.service,
             namespace=self.deployment.namespace,
-            domain=self.facts.dns_domain,
+            domain=domain_of(self.facts) if DOMAIN_ENDING in form else "",
             pod=target.pod,
             pod_address=self._dashed(target.pod),
             subdomain=SUBDOMAIN,
