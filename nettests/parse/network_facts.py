@@ -53,10 +53,8 @@ def with_network(facts: ClusterFacts, by_node: ByNode) -> ClusterFacts:
     cni = facts.cni
     plugin = cni.plugin
     if not plugin.known:
-        plugin = _agreed(
-            plugin, *_read(by_node, NETWORKS, lambda told: plugin_of(told.rows(NETWORKS)))
-        )
-    drivers, problems = _each(by_node, NETWORKS, lambda told: driver_of(told.rows(NETWORKS)))
+        plugin = _agreed(plugin, *_read(by_node, NETWORKS, plugin_of))
+    drivers, problems = _each(by_node, NETWORKS, driver_of)
     nodes = tuple(_with_driver(node, drivers, problems) for node in facts.nodes)
     cni = replace(cni, plugin=plugin, backend=_backend(cni, plugin, nodes))
     if not cni.nat_exceptions.known:

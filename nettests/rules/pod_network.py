@@ -8,12 +8,13 @@ are constants of the plugins: Azure/azure-container-networking ``cni/network``, 
 
 import ipaddress
 import re
-from collections.abc import Sequence
 
 from nettests.model.facts import EVERY_ADDRESS, Network
 from nettests.rules.cni_policies import policies_in_files
-from nettests.rules.evidence import Evidence, Object, UnreadableError
-from nettests.rules.hns import listed
+from nettests.rules.evidence import Evidence, UnreadableError
+from nettests.rules.hns import Network as HnsNetwork
+from nettests.rules.hns import networks
+from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.nat import exceptions_of
 
 DRIVERS = ("l2bridge", "l2tunnel", "overlay", "transparent")
@@ -40,26 +41,30 @@ AS_IN_FILE = frozenset({"azure-cni"})
 """Plugins whose Pods have the exceptions of OutBoundNAT that the CNI configuration lists, and no others."""
 
 
-def pod_networks(rows: Sequence[Object]) -> list[Object]:
+def pod_networks(evidence: Evidence) -> list[HnsNetwork]:
     """Return the networks that may carry Pods: not Windows' own, and no placeholder where there is another."""
-    of_drivers = [row for row in rows if str(row.get("Type")).lower() in DRIVERS]
-    with_pods = [row for row in of_drivers if PLACEHOLDER not in _ranges(row)]
+    of_drivers = [
+        network for network in networks(evidence, NETWORKS) if network.kind.lower() in DRIVERS
+    ]
+    with_pods = [network for network in of_drivers if PLACEHOLDER not in _ranges(network)]
     return with_pods or of_drivers
 
 
-def driver_of(rows: Sequence[Object]) -> str:
+def driver_of(evidence: Evidence) -> str:
     """Return the type of the networks that may carry Pods; ``UnreadableError`` if there is none, or types differ."""
-    networks = pod_networks(rows)
-    types = {str(row["Type"]).lower() for row in networks}
+    carrying = pod_networks(evidence)
+    types = {network.kind.lower() for network in carrying}
     if len(types) == 1:
         return types.pop()
-    names = ", ".join(f"{row.get('Name')} ({row.get('Type')})" for row in networks or rows)
-    raise UnreadableError(f"HNS has {names or 'no network'}, which does not tell what carries Pods")
+    names = ", ".join(f"{network.name} ({network.kind})" for network in carrying)
+    raise UnreadableError(
+        f"of HNS' networks {names or 'none'} may carry Pods, which tells no driver"
+    )
 
 
-def plugin_of(rows: Sequence[Object]) -> str:
+def plugin_of(evidence: Evidence) -> str:
     """Return the plugin that names its networks so; ``UnreadableError`` if their names tell none, or several."""
-    names = [str(row.get("Name")) for row in pod_networks(rows)]
+    names = [network.name for network in pod_networks(evidence)]
     plugins = {
         plugin
         for pattern, plugin in PLUGINS.items()
@@ -84,5 +89,5 @@ def nat_exceptions(evidence: Evidence) -> tuple[Network, ...]:
         raise UnreadableError(f"an exception of OutBoundNAT is no network: {error}") from error
 
 
-def _ranges(row: Object) -> set[str]:
-    return {str(subnet.get("AddressPrefix")) for subnet in listed(row.get("Subnets") or [])}
+def _ranges(network: HnsNetwork) -> set[str]:
+    return {subnet.prefix for subnet in network.subnets}

@@ -16,6 +16,7 @@ from nettests.model.cluster_profile import ClusterProfile, StatedFacts
 from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.node_reading import NodeReading
+from nettests.model.powershell import END, whole_output
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS, Family
 from nettests.parse import host_facts
@@ -133,9 +134,15 @@ def evidence_of(file: str, text: str, rule: str) -> Evidence:
         key = _service_of(reading)
         if key.lower() in services:
             texts[name] = services[key.lower()]
-    wanted = {name: reduced(readings[name], texts[name]) for name in readings if name in texts}
+    wanted = {name: _kept(readings[name], texts[name]) for name in readings if name in texts}
     problems = {name: f"{name} was not read" for name in readings if name not in texts}
     return Evidence(texts=wanted, problems=problems, facts=facts_beside(file, text))
+
+
+def _kept(reading: ReadingOfRule, text: str) -> str:
+    """Return what is kept of a sample, whose script has come to its end."""
+    of_script = isinstance(reading, ToolOutput) and whole_output(reading.words, "") is None
+    return reduced(reading, f"{text}\n{END}\n" if of_script else text)
 
 
 def _service_of(reading: ReadingOfRule) -> str:
@@ -168,7 +175,7 @@ def _corefile(sample: Sample) -> Read:
 
 
 def _suffixes(sample: Sample) -> str | Read:
-    listed = dns_suffixes.suffixes_of(reduced(dns_suffixes.IN_POD, sample.text), DEFAULT_DOMAIN)
+    listed = dns_suffixes.suffixes_of(_kept(dns_suffixes.IN_POD, sample.text), DEFAULT_DOMAIN)
     if sample.reading.endswith("kind_of"):
         return str(dns_suffixes.kind_of(listed, DEFAULT_DOMAIN))
     return Read(text=str(listed), right=str(listed) == sample.expected)
@@ -183,7 +190,7 @@ def _source_vip(sample: Sample) -> str:
     path, _, content = sample.text.partition(" ")
     folder = path.replace("/", "\\").rpartition("\\")[0].lower()
     looked_at = folder in " ".join(flannel.SOURCE_VIP_FILES.words).lower()
-    kept = reduced(flannel.SOURCE_VIP_FILES, content)
+    kept = _kept(flannel.SOURCE_VIP_FILES, content)
     return "read" if looked_at and re.search(r"\d+\.\d+\.\d+\.\d+", kept) else f"not read: {kept}"
 
 
@@ -198,7 +205,7 @@ def _host_facts(sample: Sample) -> Read:
             probe="node",
             command=readings[name].words,
             exit_code=0 if text else 7,
-            stdout=reduced(readings[name], text),
+            stdout=_kept(readings[name], text),
         )
         for name, text in json.loads(sample.text)["readings"]
     ]

@@ -15,6 +15,7 @@ from nettests.rules.dns_suffixes import IN_POD, SEARCH_LIST
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.readings import ToolOutput
 from tests.facts import cluster_facts
+from tests.rules.made import printed
 
 WHY = "no object tells it"
 NAT: dict[str, Any] = {"Name": "nat", "Type": "nat"}
@@ -49,7 +50,7 @@ def told(reading: ToolOutput, text: Any, node: str = "win-1", **more: Any) -> No
             "probe": f"probe-{node}",
             "command": reading.words,
             "exit_code": 0,
-            "stdout": reduced(reading, stdout),
+            "stdout": reduced(reading, printed(reading.words, stdout)),
             **more,
         }
     )
