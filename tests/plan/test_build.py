@@ -381,14 +381,6 @@ def test_the_clusters_dns_needs_a_known_address() -> None:
     assert plan(facts, *flows).checks == ()
 
 
-def test_a_pod_with_a_search_list_of_its_own_needs_the_clusters_domain() -> None:
-    """The list is a part of the Pod; all other names are looked up once Pods have told the domain."""
-    facts = replace(mixed(), cluster_domain=unknown("no Corefile"))
-    why = reasons(facts, "dns-policy-none", "dns-other-namespace")
-    assert {skip.split("/")[0] for skip in why} == {"dns-policy-none"}
-    assert all("domain is not known: no Corefile" in reason for reason in why.values())
-
-
 def test_pods_with_a_policy_of_their_own_stand_beside_the_usual_ones() -> None:
     """A flow with a dnsPolicy probes from a Pod of that policy, and its controls do not."""
     made = plan(mixed(), "dns-policy-default", "dns-policy-host-network")

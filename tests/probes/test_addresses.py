@@ -9,8 +9,9 @@ from nettests.model.check import Action
 from nettests.model.facts import unknown
 from nettests.model.service import ServiceSettings
 from nettests.model.words import Family, Protocol, Question, TargetKind
-from nettests.probes.addresses import Directory, NotOfferedError, NotStandingError, seen_of
+from nettests.probes.addresses import Directory, NotOfferedError, NotStandingError
 from nettests.probes.deployment import StandingService
+from nettests.probes.sources_seen import seen_of
 from tests.probes.made import FACTS, action, deployed, without_target
 
 DIRECTORY = Directory(facts=FACTS, deployment=deployed())
