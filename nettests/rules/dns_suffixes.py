@@ -55,8 +55,8 @@ def suffixes_of(text: str, domain: str | None) -> tuple[str, ...]:
 
 
 def _spelled(suffix: str, domain: str | None) -> str:
-    own = NAMESPACE_DOMAIN.format(namespace=_NAMESPACE, domain=re.escape(domain or ""))
-    return NAMESPACE_DOMAIN if domain and re.fullmatch(own, suffix) else suffix
+    of_namespace = NAMESPACE_DOMAIN.format(namespace=_NAMESPACE, domain=re.escape(domain or ""))
+    return NAMESPACE_DOMAIN if domain and re.fullmatch(of_namespace, suffix) else suffix
 
 
 def domain_of(suffixes: Iterable[str]) -> str | None:
