@@ -32,6 +32,7 @@ from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
 from nettests.plan.least import limited, pinging_pods
 from nettests.plan.node_pools import MANY_BACKENDS
+from nettests.probes import container_start
 from nettests.probes.deployment import INSPECTOR, StandingPod
 from nettests.resources import manifests_path
 
@@ -246,6 +247,7 @@ def _pod(
         _listen_in_families(spec, node)
     if pod.dns_policy:
         _resolve_by(pod, spec, facts)
+    container_start.prove_listening(spec)
     return item
 
 
@@ -280,6 +282,8 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
     for container in (*spec.get("initContainers", ()), *spec["containers"]):
         named = container.get("image")
         container["image"] = mirrored(named, blank.images.registry) if named else usual
+        if not named:
+            container_start.start(spec, container)
         if resources := settings.resources(node.os):
             container.setdefault("resources", deepcopy(dict(resources)))
     return {**item, "spec": spec}
