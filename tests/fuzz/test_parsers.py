@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from nettests.cluster import cni, kubeproxy, networks
 from nettests.cluster.execute import answer_of
 from nettests.cluster.failures import Answer, failure
+from nettests.cluster.plugins import PluginObjects
 from nettests.cluster.profile_file import parse_profile
 from nettests.errors import ManifestError, NettestsError
 from nettests.expect.manifest_reading import read_manifest
@@ -175,10 +176,11 @@ def test_config_maps_tell_something_or_nothing(text: str, data: Any) -> None:
     encoded = {"data": dict.fromkeys(keys, json.dumps(data))}
     for one in (made, encoded):
         stated = StatedFacts()
-        cni.facts_of([], one, "x", stated)
+        cni.facts_of(PluginObjects(config_maps={"x/y": one}), stated)
         networks.pod_cidrs(networks.kubeadm_networking(one), cni.flannel_network(one), (), stated)
         networks.service_cidrs((), networks.kubeadm_networking(one), stated)
-        kubeproxy._settings(kubeproxy.ProxySources(config=kubeproxy.config_of(one)))
+        config, origin = kubeproxy.config_of(None, {"kube-system/kube-proxy": one})
+        kubeproxy._settings(kubeproxy.ProxySources(config=config, config_origin=origin))
 
 
 @fuzz
