@@ -5,7 +5,9 @@ stands above its pattern.
 """
 
 import re
+from dataclasses import dataclass
 
+from nettests.model.calibration import NOT_UNDERSTOOD, UNCALIBRATED
 from nettests.model.channel import MISSING, UNSTARTED
 
 UNREADY = "was not Ready while this was probed"
@@ -25,6 +27,23 @@ def gone_pod(why: str) -> str | None:
     # sample: pod server-linux-1-2 was started again while this was run
     match = re.match(r"pod (\S+) (?:no longer stands: |was started again\b)", why)
     return match[1] if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """An instrument that is distrusted on a node, and how its calibration ended."""
+
+    name: str
+    node: str
+    how: str
+
+
+def instrument(why: str) -> Instrument | None:
+    """Return the instrument that is the reason for distrust, of the check or of its control."""
+    # sample: attempt 1: ping on win-1 is not understood: ping of its own loopback address was read as timed_out, not as …
+    # sample: probe_failed: hns on win-1 was not calibrated: exec in node-windows-1-1 did not end within 40 s
+    match = re.search(rf"(?:^|: )(\S+) on (\S+) ((?:{NOT_UNDERSTOOD}|{UNCALIBRATED}): .*)", why)
+    return Instrument(*match.groups()) if match else None
 
 
 def missing_program(why: str) -> str | None:

@@ -42,6 +42,10 @@ async def _bash(process: Process, words: Sequence[str]) -> int:
     return await dialogue.bash(process, words) if code is None else code
 
 
+async def _powershell(process: Process, words: Sequence[str]) -> int:
+    return await powershell.run(process, words, run)
+
+
 async def _nc(process: Process, words: Sequence[str]) -> int:
     return await netcat.windows(process, words, run)
 
@@ -81,8 +85,8 @@ _WINDOWS: Mapping[str, Program] = {
     "nc": _nc,
     "nslookup": bind_nslookup.run,
     "ping": windows_ping.run,
-    "powershell": powershell.run,
-    "pwsh": powershell.run,
+    "powershell": _powershell,
+    "pwsh": _powershell,
     "reg": registry.run,
     "whoami": small_programs.whoami,
 }
@@ -96,7 +100,7 @@ _HOST_PROCESS: Mapping[str, Program] = {
     "nslookup": nslookup.run,
     "ping": windows_ping.run,
     "pktmon": pktmon.run,
-    "powershell": powershell.run,
+    "powershell": _powershell,
     "reg": registry.run,
     "tasklist": disk.tasklist,
     "whoami": small_programs.whoami,

@@ -11,6 +11,7 @@ from dataclasses import replace
 from nettests.judge.advice import Late, late_service
 from nettests.judge.distrust import (
     gone_pod,
+    instrument,
     lost_api,
     lost_channel,
     misaddressed_node,
@@ -305,17 +306,26 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         node = _node_of(pod, result, nodes)
         traits = {Trait(Kind.GONE_POD, f"{pod} on {node}" if node else pod)}
         return frozenset({*traits, Trait(Kind.GONE_PODS, node)} if node else traits)
-    sources = list(_distrusted_sources(result)) if result.verdict is Verdict.UNKNOWN else []
+    if result.verdict is Verdict.UNKNOWN and (lost := _lost_at_source(result)):
+        return lost
+    if result.verdict is Verdict.LIFTED and result.limitation_id:
+        return frozenset({Trait(Kind.LIMITATION, result.limitation_id)})
+    return frozenset()
+
+
+def _lost_at_source(result: CheckResult) -> frozenset[Trait]:
+    """Return what is wrong at the source of a check, or of its control, where that is why nothing of it can be judged."""
+    sources = list(_distrusted_sources(result))
     for source, why in sources:
         if program := missing_program(why):
             return frozenset({Trait(Kind.MISSING_PROGRAM, f"{program} on {source.node}")})
+        if lacking := instrument(why):
+            return frozenset({Trait(Kind.INSTRUMENT, f"{lacking.name} of {source.pool}")})
     if any(lost_api(why) for _, why in sources):
         return frozenset({Trait(Kind.LOST_API, "The API server")})
     for lost in (source for source, why in sources if source.node and lost_channel(why)):
         traits = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
         return frozenset({*traits, Trait(Kind.LOST_PROBES, lost.node or "")})
-    if result.verdict is Verdict.LIFTED and result.limitation_id:
-        return frozenset({Trait(Kind.LIMITATION, result.limitation_id)})
     return frozenset()
 
 

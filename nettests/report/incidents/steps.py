@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from nettests.judge.advice import (
     AFTER_ADDRESSES,
     AFTER_GONE,
+    AFTER_INSTRUMENT,
     AFTER_LOST,
     AFTER_LOST_API,
     AFTER_MISLEADING,
@@ -28,6 +29,7 @@ from nettests.report.results import CheckResult
 
 _WHATEVER_ELSE = {
     Kind.UNDECIDED: AFTER_UNDECIDED,
+    Kind.INSTRUMENT: AFTER_INSTRUMENT,
     Kind.UNREADY: AFTER_UNREADY,
     Kind.NOT_CREATED: AFTER_REFUSAL,
     Kind.GONE_POD: AFTER_GONE,
