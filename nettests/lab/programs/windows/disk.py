@@ -1,13 +1,12 @@
-"""``cmd /c type FILE …``, ``del``, CNI plugins and ``tasklist``: what the node's components left on it."""
+"""``type FILE …`` and ``del`` of cmd, CNI plugins and ``tasklist``: what the node's components left on it."""
 
 import fnmatch
 from collections.abc import Sequence
 
 from nettests.lab.interfaces import Disk, Process
 from nettests.lab.programs.terminal import err, out
+from nettests.lab.programs.windows.cmd_texts import Text, say
 
-_NO_PATH = "The system cannot find the path specified.\n"
-_NOT_FOUND = "The system cannot find the file specified.\n"
 _FIRST_PROCESS = 2804
 
 
@@ -24,7 +23,7 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
                 await err(process, f"\n{name}\n\n\n")
             await out(process, disk.files[name])
         if not names:
-            await err(process, _NOT_FOUND)
+            await process.stderr(say(process, Text.NO_FILE))
             code = 1
     return code
 
@@ -38,17 +37,15 @@ async def delete_files(process: Process, words: Sequence[str]) -> int:
         for name in gone:
             del disk.files[name]
         if not gone:
-            await err(process, f"Could Not Find {path}\n")
+            await process.stderr(say(process, Text.NOT_FOUND, path))
     return 0
 
 
-async def print_about(process: Process, path: str, words: Sequence[str]) -> int:
-    """Call a CNI plugin without input: it prints its version, to standard error unless that is redirected."""
+async def print_about(process: Process, _words: Sequence[str]) -> int:
+    """Call a CNI plugin without input: it prints its version, to standard error."""
     by_path = {name.lower(): text for name, text in _disk(process).programs.items()}
-    write = out if list(words) == ["2>&1"] else err
-    text = by_path.get(path.replace("/", "\\").lower())
-    await write(process, _NO_PATH if text is None else text)
-    return 1 if text is None else 0
+    await err(process, by_path[process.argv[0].replace("/", "\\").lower()])
+    return 0
 
 
 async def tasklist(process: Process, words: Sequence[str]) -> int:
