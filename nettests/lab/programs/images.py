@@ -6,7 +6,7 @@ A command that is not found raises with the runtime's words: runc's, or those of
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from nettests.lab.interfaces import Process, ProgramNotFoundError
+from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
 from nettests.lab.programs import agnhost, bind_nslookup, curl, datagram_dialogue, dialogue, netcat
 from nettests.lab.programs.image_programs import drive_of
 from nettests.lab.programs.lifetime import until_terminated
@@ -23,6 +23,7 @@ from nettests.lab.programs.windows import (
     registry,
     small_programs,
     starting,
+    texts,
 )
 from nettests.lab.programs.windows import ping as windows_ping
 from nettests.lab.topology import OS
@@ -92,6 +93,8 @@ _WINDOWS: Mapping[str, Program] = {
     "whoami": small_programs.whoami,
 }
 """Programs by the names that ``image_programs`` gives them; cmd and where are run below, because they seek others."""
+_OF_WINDOWS = frozenset(_WINDOWS) - {*("agnhost", "bind-nslookup", "cat", "cni-plugin", "curl", "nc")} | {"cmd", "where"}
+"""Programs of Windows itself, which encode what they print in a code page."""
 
 _UINT32 = 0xFFFFFFFF
 """Exit codes of Windows are unsigned."""
@@ -112,6 +115,14 @@ async def _finish(program: Program, process: Process, words: Sequence[str]) -> i
     if program is agnhost.run:
         return await program(process, words)
     return await until_terminated(process, _call(program, process, words))
+
+
+def _encoding(machine: Machine, name: str) -> str:
+    """Return how a program encodes its output: those of Windows in the console's code page, nslookup in the other."""
+    if name not in _OF_WINDOWS:
+        return "utf-8"
+    pages = texts.of(machine.locale)
+    return pages.ansi if name == "nslookup" else pages.oem
 
 
 async def _call(program: Program, process: Process, words: Sequence[str]) -> int:
@@ -135,14 +146,15 @@ async def _run_on_windows(process: Process) -> int:
     async def launch(process: Process, path: str) -> int:
         """Run the program in a file, which is not written meanwhile; its name comes from its command line."""
         line = process.command_line
-        name, words = drive.program(path), starting.arguments(line)
+        name, words = drive.program(path) or "", starting.arguments(line)
+        process = replace(process, argv=words, encoding=_encoding(process.machine, name))
         with drive.running(path):
             if name == "cmd":
                 tail = line[len(words[0]) + 2 * line.startswith('"') :]
                 return await cmd.run(process, tail, drive, launch)
             if name == "where":
                 return await cmd.where(process, words[1:], drive)
-            return await _finish(_WINDOWS[name or ""], replace(process, argv=words), words[1:])
+            return await _finish(_WINDOWS[name], process, words[1:])
 
     started = starting.start(process, drive)
     code = await launch(replace(process, command_line=started.line), started.path)

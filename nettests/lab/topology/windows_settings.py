@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+ENGLISH = "en-US"
+LOCALES = ("en-US", "de-DE", "fr-FR", "es-ES", "pt-BR", "ru-RU", "zh-CN", "ja-JP", "ko-KR")
+
 
 def _key(default: Any, example: str, **schema: Any) -> Any:
     """Return a field with what its values may be, as JSON Schema, and an example for messages."""
@@ -25,6 +28,29 @@ class WindowsSettings:
     """Whether ``bindfltapi.dll`` is on the nodes; unless stated it follows from build and patch level."""
     lost_output: int = _key(0, "10", type="integer", minimum=0)
     """One of so many short commands loses its output, where the shim can lose it (before 0.12); 0: none."""
+    locale: str = _key("en-US", "ko-KR", enum=LOCALES, type="string")
+    """The nodes' language; images of containers are English whatever it is."""
+    english_messages: bool | None = _key(None, "true", type="boolean")
+    """Whether nodes of another language have the system's English messages too, which Go requests first; unless stated they have not."""
+    hns_module: str = _key("inbox", "psgallery", enum=("inbox", "psgallery", "none"), type="string")
+    """Which cmdlets of HNS nodes have: those of Windows, the module HNS of the PowerShell Gallery before them, or none."""
+    hns_hiccup: int = _key(0, "5", type="integer", minimum=0)
+    """One of so many calls of HNS' cmdlets prints nothing and succeeds; 0: none."""
+    hns_accounts: str = _key("system", "all", enum=("system", "all"), type="string")
+    """Which accounts HNS answers."""
+    account: str = _key("", r"NT AUTHORITY\Local service", type="string")
+    """The account that HostProcess containers run as, whatever their Pods request; empty: the one that they request."""
+    powershell_first_seconds: int = _key(0, "20", type="integer", minimum=0)
+    """How long PowerShell on a node looks for a module's cmdlet the first time, when it has no cache of modules yet."""
+    refusal_seconds: int = _key(2, "0", type="integer", minimum=0)
+    """For how long Winsock sends a refused SYN again, twice in a second, before a program learns of it."""
+    curl: str = _key("", "8.7.1", type="string", pattern=r"^\d+\.\d+\.\d+$")
+    """Version of the curl that Windows nodes have; empty: the one that came with their build."""
+
+    @property
+    def message_locale(self) -> str:
+        """The language of the system's errors in Go's programs: English, where there is such a message."""
+        return ENGLISH if self.english_messages else self.locale
 
 
 def key(name: str) -> str:

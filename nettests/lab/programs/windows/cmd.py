@@ -20,7 +20,14 @@ from nettests.lab.programs.windows.cmd_line import (
     expanded,
     words,
 )
-from nettests.lab.programs.windows.cmd_texts import Text, say
+from nettests.lab.programs.windows.cmd_texts import (
+    DENIED,
+    IN_USE,
+    NO_FILE,
+    NO_PATH,
+    complain,
+    message,
+)
 from nettests.lab.programs.windows.disk import delete_files, type_files
 
 Launch = Callable[[Process, str], Awaitable[int]]
@@ -68,9 +75,9 @@ _NOT_KNOWN = frozenset(
     ]
 )
 _COPIES = {
-    CopyFailure.NO_SOURCE: Text.NO_FILE,
-    CopyFailure.NO_FOLDER: Text.NO_PATH,
-    CopyFailure.IN_USE: Text.IN_USE,
+    CopyFailure.NO_SOURCE: NO_FILE,
+    CopyFailure.NO_FOLDER: NO_PATH,
+    CopyFailure.IN_USE: IN_USE,
 }
 
 
@@ -90,7 +97,7 @@ async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
         await out(process, f"Microsoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n")
         return 0
     if len(text) > LONGEST:
-        await process.stderr(say(process, Text.TOO_LONG))
+        await complain(process, "too_long")
         return 1
     try:
         return await _line(process, text, drive, launch)
@@ -182,9 +189,9 @@ async def _external(process: Process, command: Command, drive: Drive, launch: La
         return await launch(replace(process, command_line=line), path)
     folder = ntpath.dirname(command.name.replace('"', "").replace("/", "\\"))
     if folder and not drive.has_folder(full(folder, process.working_directory)):
-        await process.stderr(say(process, Text.NO_PATH))
+        await complain(process, NO_PATH)
     else:
-        await process.stderr(say(process, Text.NOT_RECOGNIZED, command.name))
+        await complain(process, "not_recognized", name=command.name)
     return 1
 
 
@@ -227,7 +234,7 @@ async def _set(process: Process, rest: str, _drive: Drive) -> int:
     for name, value in shown:
         await out(process, f"{name}={value}\n")
     if not shown:
-        await process.stderr(say(process, Text.NO_VARIABLE, rest.strip()))
+        await complain(process, "no_variable", name=rest.strip())
     return 0 if shown else 1
 
 
@@ -257,7 +264,7 @@ async def _copy(process: Process, rest: str, drive: Drive) -> int:
     if troubles.copy_seconds:
         await asyncio.sleep(troubles.copy_seconds)
     paths = [full(name, process.working_directory) for name in names[:2]]
-    problem = Text.DENIED if troubles.copy_refused else None
+    problem = DENIED if troubles.copy_refused else None
     if problem is None and len(paths) == 2 and drive.program(paths[1]) and "/y" not in options:
         await out(process, f"Overwrite {names[1]}? (Yes/No/All): ")
     elif problem is None:
@@ -266,12 +273,12 @@ async def _copy(process: Process, rest: str, drive: Drive) -> int:
         except CopyError as error:
             problem = _COPIES[error.failure]
         else:
-            await process.stdout(say(process, Text.COPIED, 1))
+            await process.stdout(message(process, "copied", count=1))
             return 0
     if problem is not None:
-        await process.stderr(say(process, problem))
-    if problem is not Text.NO_FILE:
-        await process.stdout(say(process, Text.COPIED, 0))
+        await complain(process, problem)
+    if problem != NO_FILE:
+        await process.stdout(message(process, "copied", count=0))
     return 1
 
 

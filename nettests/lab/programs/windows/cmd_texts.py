@@ -1,32 +1,20 @@
-"""What ``cmd.exe`` says: its own messages, which Windows keeps in the language of the system.
-
-``say`` writes one; a fault (``other-cmd-text``) replaces them all by words that nobody has seen.
-"""
-
-from enum import Enum
+"""What ``cmd.exe`` says in the language of the system; a fault (``other-cmd-text``) puts words there that nobody knows."""
 
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import encode
+from nettests.lab.programs.windows import texts
+
+NO_FILE, NO_PATH, DENIED, IN_USE = 2, 3, 5, 32
+"""Errors of Win32, whose texts are the system's."""
 
 
-class Text(Enum):
-    """The messages, in English; ``{}`` is what they are about."""
-
-    NOT_RECOGNIZED = (
-        "'{}' is not recognized as an internal or external command,\n"
-        "operable program or batch file.\n"
-    )
-    NO_PATH = "The system cannot find the path specified.\n"
-    NO_FILE = "The system cannot find the file specified.\n"
-    IN_USE = "The process cannot access the file because it is being used by another process.\n"
-    DENIED = "Access is denied.\n"
-    COPIED = "        {} file(s) copied.\n"
-    NOT_FOUND = "Could Not Find {}\n"
-    NO_VARIABLE = "Environment variable {} not defined\n"
-    TOO_LONG = "The command line is too long.\n"
+def message(process: Process, key: str | int, **values: object) -> bytes:
+    """Return one of cmd's own messages by its key, or the system's of an error's number, as it is written."""
+    said = texts.of(process.machine.locale)
+    text = said.say("cmd", key, **values) if isinstance(key, str) else said.system(key)
+    return encode(process, f"{process.machine.troubles.cmd_text or text}\n")
 
 
-def say(process: Process, text: Text, about: object = "") -> bytes:
-    """Return a message as it is written."""
-    sample = process.machine.troubles.cmd_text or text.value
-    return encode(process, sample.replace("{}", str(about)))
+async def complain(process: Process, key: str | int, **values: object) -> None:
+    """Write a message to standard error."""
+    await process.stderr(message(process, key, **values))

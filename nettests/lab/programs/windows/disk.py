@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from nettests.lab.interfaces import Disk, Process
 from nettests.lab.programs.terminal import err, out
-from nettests.lab.programs.windows.cmd_texts import Text, say
+from nettests.lab.programs.windows.cmd_texts import complain
 
 _FIRST_PROCESS = 2804
 
@@ -23,7 +23,7 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
                 await err(process, f"\n{name}\n\n\n")
             await out(process, disk.files[name])
         if not names:
-            await process.stderr(say(process, Text.NO_FILE))
+            await complain(process, 2)
             code = 1
     return code
 
@@ -37,7 +37,7 @@ async def delete_files(process: Process, words: Sequence[str]) -> int:
         for name in gone:
             del disk.files[name]
         if not gone:
-            await process.stderr(say(process, Text.NOT_FOUND, path))
+            await complain(process, "not_found", path=path)
     return 0
 
 
