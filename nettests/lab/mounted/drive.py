@@ -30,7 +30,7 @@ class CopyError(Exception):
 
 def full(path: str, directory: str) -> str:
     """Return a path as ``directory`` makes it a whole one, with backslashes: ``C:\\hpc\\agnhost.exe``."""
-    return ntpath.normpath(ntpath.join(directory or "C:\\", path))
+    return ntpath.normpath(ntpath.join("C:\\", directory, path))
 
 
 def _key(path: str) -> str:

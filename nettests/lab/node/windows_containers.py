@@ -8,13 +8,16 @@ account on the node, then those of its image and Pod, later ones in place of ear
 import ntpath
 from collections.abc import Mapping
 
+from nettests.lab.node.images import Image
 from nettests.lab.programs.windows.starting import with_mount_point
 from nettests.lab.topology import Shim
 
 VARIABLE = "CONTAINER_SANDBOX_MOUNT_POINT"
 SYSTEM = "NT AUTHORITY"
 """The domain of the accounts of the system, in the one spelling that logs on without a password."""
-_SERVICES = frozenset({"system", "local service", "localservice", "network service", "networkservice"})
+_SERVICES = frozenset(
+    {"system", "local service", "localservice", "network service", "networkservice"}
+)
 _GROUPS = frozenset(
     {
         "administrators",
@@ -37,9 +40,14 @@ _PROFILES = {
 }
 
 
-def image_variables(*, with_agnhost: bool) -> dict[str, str]:
-    """Return the variables that an image states; base images state none."""
-    if not with_agnhost:
+def computer(hostname: str) -> dict[str, str]:
+    """Return the variable that names a computer, as NetBIOS cuts it."""
+    return {"COMPUTERNAME": hostname.upper()[:15]}
+
+
+def image_variables(image: Image) -> dict[str, str]:
+    """Return the variables that an image states."""
+    if not image.holds_agnhost:
         return {}
     local = r"C:\Users\ContainerAdministrator\AppData\Local"
     return {
@@ -56,7 +64,7 @@ def host_variables(hostname: str, account: str) -> dict[str, str]:
     name = account.rpartition("\\")[2]
     home = _PROFILES.get(name.lower(), r"C:\Windows\system32\config\systemprofile")
     return {
-        "COMPUTERNAME": hostname.upper()[:15],
+        **computer(hostname),
         "ComSpec": r"C:\Windows\system32\cmd.exe",
         "OS": "Windows_NT",
         "PATHEXT": _HOST_PATHEXT,

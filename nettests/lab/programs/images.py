@@ -93,7 +93,9 @@ _WINDOWS: Mapping[str, Program] = {
     "whoami": small_programs.whoami,
 }
 """Programs by the names that ``image_programs`` gives them; cmd and where are run below, because they seek others."""
-_OF_WINDOWS = frozenset(_WINDOWS) - {*("agnhost", "bind-nslookup", "cat", "cni-plugin", "curl", "nc")} | {"cmd", "where"}
+_OF_WINDOWS = frozenset(_WINDOWS) - {
+    *("agnhost", "bind-nslookup", "cat", "cni-plugin", "curl", "nc")
+} | {"cmd", "where"}
 """Programs of Windows itself, which encode what they print in a code page."""
 
 _UINT32 = 0xFFFFFFFF
@@ -107,8 +109,8 @@ async def run(process: Process) -> int:
         raise ProgramNotFoundError("no command specified")
     if process.machine.os is OS.WINDOWS:
         return await _run_on_windows(process)
-    program = _find_linux(process.argv[0])
-    return await _finish(program, process, process.argv[1:])
+    program = _find_linux(process.machine, process.argv[0])
+    return await _finish(program, process, list(process.argv[1:]))
 
 
 async def _finish(program: Program, process: Process, words: Sequence[str]) -> int:
@@ -129,11 +131,11 @@ async def _call(program: Program, process: Process, words: Sequence[str]) -> int
     return await program(process, words)
 
 
-def _find_linux(command: str) -> Program:
+def _find_linux(machine: Machine, command: str) -> Program:
     """Return the program that a command names in the image of Linux; the error has runc's text."""
     folder, _, name = command.rpartition("/")
     program = _LINUX.get(name) if folder in _LINUX_FOLDERS else None
-    if program is not None:
+    if program is not None and name not in machine.troubles.missing:
         return program
     if "/" in command:
         raise ProgramNotFoundError(f'exec: "{command}": stat {command}: no such file or directory')

@@ -87,15 +87,18 @@ def start(process: Process, drive: Drive) -> Started:
     return found
 
 
-def logon_failure(machine: Machine, line: str) -> str:
+def logon_failure(machine: Machine, argv: Sequence[str]) -> str:
     """Return what the shim says when it cannot log an account on."""
     if machine.host_process:
         return f"failed to create user process token: failed to logon user: {_LOGON}: unknown"
-    return create_process_failure(machine, line, _LOGON)
+    return process_failure(machine, argv, _LOGON)
 
 
-def create_process_failure(machine: Machine, line: str, why: str) -> str:
-    """Return what hcsshim says when the HCS creates no process; from 0.10 on it names the line."""
+def process_failure(machine: Machine, argv: Sequence[str], why: str) -> str:
+    """Return what the shim says when no process is created; that of the HCS names the command line from 0.10 on."""
+    if machine.host_process:
+        return f"failed to start host process: failed to create process: {why}: unknown"
+    line = command_line(argv)
     operation = f"{_HCS}: {line}" if machine.shim.images_in_hpc else _HCS
     return f"{operation} {machine.container_id}: {why}: unknown"
 
@@ -107,7 +110,7 @@ def _in_silo(process: Process, drive: Drive, line: str) -> Started:
         folder = ntpath.dirname(process.argv[0].replace("/", "\\"))
         there = not folder or drive.has_folder(full(folder, process.working_directory))
         why = f"The system cannot find the {'file' if there else 'path'} specified."
-        raise ProgramNotFoundError(create_process_failure(process.machine, line, why))
+        raise ProgramNotFoundError(process_failure(process.machine, process.argv, why))
     return found
 
 
