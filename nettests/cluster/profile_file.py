@@ -29,6 +29,7 @@ from nettests.model.document import read_document
 from nettests.model.facts import ALL, Address, ExternalTarget, Network, Scale
 from nettests.model.labels import is_ours
 from nettests.model.versions import KubernetesVersion
+from nettests.redaction import register
 from nettests.resources import manifests_path
 
 SOCKS_SCHEMES = frozenset({"socks5", "socks5h"})
@@ -205,6 +206,7 @@ def _proxy_address(text: str | None) -> str | None:
         raise ValueError(
             "externalProxy is not an address such as http://user:token@host:3128 or socks5://host:1080"
         )
+    register(parts.password)
     return text
 
 
@@ -220,4 +222,5 @@ def _udp_proxy_address(text: str | None, vantage: str) -> str | None:
         raise ValueError(
             "externalUDPProxy is not the address of a SOCKS5 proxy such as socks5://user:token@host:1080"
         )
+    register(parts.password)
     return text

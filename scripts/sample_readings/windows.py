@@ -6,13 +6,24 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nettests.cluster.execute import answer_of
+from nettests.diagnose.inventory import of_vfp_ports
 from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.flags import flags_in_log
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome
+from nettests.parse.program_start import of_answer
 from nettests.parse.read import read_raw
 from nettests.parse.taxonomy import classify
-from nettests.probes.packet_monitor import has_filters
+from nettests.probes.packet_monitor import has_filters, is_running
+from nettests.rules.evidence import Evidence, UnreadableError
+from nettests.rules.host import (
+    ADAPTERS,
+    DYNAMIC,
+    EXCLUDED,
+    dynamic_range,
+    excluded_ranges,
+    virtual_adapter,
+)
 from nettests.rules.kube_proxy import PROXY_LOG
 from nettests.rules.readings import reduced
 from nettests.tracing.printed import read_pktmon
@@ -69,9 +80,13 @@ def _error_text(sample: Sample) -> str:
 
 
 def _exec_error(sample: Sample) -> str:
+    # sample: 'C:\\hpc\\agnhost' is not recognized as an internal or external command,
+    quoted = re.match(r"[^'\"«]*['\"«]\s?([^'\"»]+?)\s?['\"»]", sample.text)
+    if quoted and of_answer([quoted[1]], 1, "", sample.text):
+        return "program missing"
     status = json.dumps({"status": "Failure", "message": sample.text}).encode()
     try:
-        answer_of("sample", stdout=b"", stderr=b"", status=status)
+        answer_of("sample", "program", stdout=b"", stderr=b"", status=status)
     except ProgramMissingError:
         return "program missing"
     except ChannelError as error:
@@ -93,6 +108,40 @@ def _flags(sample: Sample) -> Read:
     return Read(text=" ".join(words), right=sample.expected in words)
 
 
+def _excluded(sample: Sample) -> str:
+    return f"{len(excluded_ranges(reduced(EXCLUDED, sample.text)))} ranges"
+
+
+def _dynamic(sample: Sample) -> str:
+    ports = dynamic_range(reduced(DYNAMIC, sample.text))
+    return f"{ports.start}+{len(ports)}"
+
+
+def _ipconfig(sample: Sample) -> str:
+    """Say whether the addresses are on a virtual adapter, as those of the node have to be."""
+    addresses = re.findall(r": (\d+\.\d+\.\d+\.\d+)", sample.text)
+    evidence = Evidence(
+        texts={ADAPTERS.name: reduced(ADAPTERS, sample.text)},
+        facts={"node-addresses": ",".join(addresses)},
+    )
+    try:
+        finding = virtual_adapter.demand(evidence)
+    except UnreadableError as error:
+        return f"unknown: {error.message}"
+    return "virtual adapter" if finding.conforms else "no virtual adapter"
+
+
+def _vfp(sample: Sample) -> str:
+    (counters, *_) = of_vfp_ports(sample.text)
+    ports = len(counters.words)
+    return f"{ports} port" if ports == 1 else f"{ports} ports"
+
+
+def _status(sample: Sample) -> str:
+    states = {True: "running", False: "not running", None: "unknown: no output"}
+    return states[is_running(sample.text)]
+
+
 READINGS = {
     "ping": _tool("ping", exit_code=1),
     "nslookup": _tool("nslookup", exit_code=0),
@@ -104,6 +153,11 @@ READINGS = {
     "taxonomy": _error_text,
     "exec": _exec_error,
     "pktmon": _pktmon,
+    "excluded": _excluded,
+    "dynamic": _dynamic,
+    "ipconfig": _ipconfig,
+    "vfp": _vfp,
+    "pktmon_status": _status,
     "has_filters": lambda sample: str(has_filters(sample.text)),
     "kplog": _flags,
 }

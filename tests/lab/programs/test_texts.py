@@ -2,6 +2,7 @@
 
 import errno
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_texts_are_those_of_a_console_of_that_language(locale: str) -> None:
         ({"locale": "zh-CN", "english_messages": True}, "actively refused it."),
     ],
 )
-def test_go_requests_english_messages_first(settings: dict[str, object], sentence: str) -> None:
+def test_go_requests_english_messages_first(settings: dict[str, Any], sentence: str) -> None:
     """Where a host lacks them, its own language follows; texts of images are English."""
     machine = Machine(**_PARTS, host_process=True, windows=WindowsSettings(**settings))
     refused = OSError(errno.ECONNREFUSED, "")
@@ -75,7 +76,7 @@ def test_go_requests_english_messages_first(settings: dict[str, object], sentenc
     assert "refused it" in call_text(OS.WINDOWS, Call.CONNECT, refused, inside.message_locale)
 
 
-_PARTS: dict[str, object] = {
+_PARTS: dict[str, Any] = {
     "os": OS.WINDOWS,
     "hostname": "win-1",
     "namespace": None,
@@ -90,5 +91,6 @@ def _process(encoding: str) -> Process:
         return None
 
     machine = Machine(**_PARTS)
-    parts = {"argv": (), "environment": {}, "stdout": nowhere, "stderr": nowhere}
-    return Process(machine=machine, encoding=encoding, **parts)
+    return Process(
+        argv=(), environment={}, machine=machine, stdout=nowhere, stderr=nowhere, encoding=encoding
+    )

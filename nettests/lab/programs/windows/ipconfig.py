@@ -18,11 +18,11 @@ async def run(process: Process, words: Sequence[str]) -> int:
         await out(process, f"\nError: unrecognized or incomplete command line: {' '.join(words)}\n")
         return 1
     machine = process.machine
-    said = texts.of(machine.locale)
-    labels = said.groups["ipconfig"]["labels"]
-    text = f"\n{said.say('ipconfig', 'title')}\n\n"
+    language = texts.of(machine.locale)
+    labels = language.groups["ipconfig"]["labels"]
+    text = f"\n{language.say('ipconfig', 'title')}\n\n"
     text += _lines(_system(machine), labels) if switches else ""
-    text += f"\n{said.say('ipconfig', 'adapter', name=_adapter(machine))}\n\n"
+    text += f"\n{language.say('ipconfig', 'adapter', name=_adapter(machine))}\n\n"
     text += _lines(_adapter_settings(machine, everything=bool(switches)), labels)
     await out(process, text)
     return 0

@@ -18,36 +18,36 @@ _REMOTE_MANAGEMENT = {"tcp": (5985, 47001), "udp": ()}
 
 async def run(process: Process, words: Sequence[str]) -> int:
     """Print the range requested; 1 for any other command."""
-    text, said = " ".join(words).lower(), texts.of(process.machine.locale)
+    text, language = " ".join(words).lower(), texts.of(process.machine.locale)
     node = process.machine.node
     hns = node.hns if node is not None else None
     if hns is not None and (match := _DYNAMIC.fullmatch(text)):
-        await out(process, _dynamic(said, match[1], hns.dynamic_ports()))
+        await out(process, _dynamic(language, match[1], hns.dynamic_ports()))
         return 0
     if hns is not None and (match := _EXCLUDED.fullmatch(text)):
-        await out(process, _excluded(said, match[1], hns.port_pools(match[1])))
+        await out(process, _excluded(language, match[1], hns.port_pools(match[1])))
         return 0
-    await out(process, f"{said.say('netsh', 'unknown', command=' '.join(words))}\n")
+    await out(process, f"{language.say('netsh', 'unknown', command=' '.join(words))}\n")
     return 1
 
 
-def _dynamic(said: Texts, protocol: str, ports: range) -> str:
+def _dynamic(language: Texts, protocol: str, ports: range) -> str:
     return (
-        f"\n{said.say('netsh', 'dynamic', protocol=protocol)}\n"
+        f"\n{language.say('netsh', 'dynamic', protocol=protocol)}\n"
         "---------------------------------\n"
-        f"{said.say('netsh', 'start', number=ports.start)}\n"
-        f"{said.say('netsh', 'count', number=len(ports))}\n\n"
+        f"{language.say('netsh', 'start', number=ports.start)}\n"
+        f"{language.say('netsh', 'count', number=len(ports))}\n\n"
     )
 
 
-def _excluded(said: Texts, protocol: str, pools: Sequence[range]) -> str:
+def _excluded(language: Texts, protocol: str, pools: Sequence[range]) -> str:
     ranges = [range(port, port + 1) for port in _REMOTE_MANAGEMENT[protocol]] + list(pools)
     rows = "".join(
         f"{ports.start:>10}  {ports.stop - 1:>10}      \n" for ports in sorted(ranges, key=min)
     )
     return (
-        f"\n{said.say('netsh', 'excluded', protocol=protocol)}\n\n"
-        f"{said.say('netsh', 'columns')}\n"
+        f"\n{language.say('netsh', 'excluded', protocol=protocol)}\n\n"
+        f"{language.say('netsh', 'columns')}\n"
         "----------    --------      \n"
-        f"{rows}\n{said.say('netsh', 'administered')}\n\n"
+        f"{rows}\n{language.say('netsh', 'administered')}\n\n"
     )

@@ -49,8 +49,8 @@ async def run(process: Process, words: Sequence[str]) -> int:
     if failure is Failure.NO_DATA:
         await out(process, f"{_say(process, 'name', name=names[0])}\n\n")
     else:
-        found = {"title": title, "name": names[0], "why": _TEXTS[failure]}
-        await err(process, f"{_say(process, 'not_found', **found)}\n")
+        values = {"title": title, "name": names[0], "why": _TEXTS[failure]}
+        await err(process, f"{_say(process, 'not_found', **values)}\n")
     return 0
 
 
