@@ -58,7 +58,7 @@ def shim_of(
     runtime: str, release: tuple[int, int], settings: WindowsSettings | None = None
 ) -> Shim:
     """Return the shim of a node: of its ``containerd://1.7.28``, its build and patch level, unless settings say otherwise."""
-    given = settings or WindowsSettings(hcsshim="")
+    given = settings or WindowsSettings()
     version = _version(runtime)
     minor = SHIMS[max(each for each in SHIMS if each <= version or each == _OLDEST)]
     binds = release[0] >= _BIND_FILTER_BUILD or (
