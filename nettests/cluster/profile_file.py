@@ -29,6 +29,7 @@ from nettests.model.document import read_document
 from nettests.model.facts import ALL, Address, ExternalTarget, Network, Scale
 from nettests.model.labels import is_ours
 from nettests.model.versions import KubernetesVersion
+from nettests.outside_files import read_text
 from nettests.redaction import register
 from nettests.resources import manifests_path
 
@@ -43,7 +44,7 @@ def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> Clu
     if path is None:
         return ClusterProfile()
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ManifestError(

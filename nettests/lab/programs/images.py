@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
+from nettests.lab.mounted import Drive
 from nettests.lab.programs import agnhost, bind_nslookup, curl, datagram_dialogue, dialogue, netcat
 from nettests.lab.programs.image_programs import drive_of
 from nettests.lab.programs.lifetime import until_terminated
@@ -87,15 +88,14 @@ _WINDOWS: Mapping[str, Program] = {
     "nslookup": nslookup.run,
     "ping": windows_ping.run,
     "pktmon": pktmon.run,
-    "powershell": powershell.run,
     "reg": registry.run,
     "tasklist": disk.tasklist,
     "whoami": small_programs.whoami,
 }
-"""Programs by the names that ``image_programs`` gives them; cmd and where are run below, because they seek others."""
+"""Programs by the names that ``image_programs`` gives them; cmd, powershell and where are run below, because they seek others."""
 _OF_WINDOWS = frozenset(_WINDOWS) - {
     *("agnhost", "bind-nslookup", "cat", "cni-plugin", "curl", "nc")
-} | {"cmd", "where"}
+} | {"cmd", "powershell", "where"}
 """Programs of Windows itself, which encode what they print in a code page."""
 
 _UINT32 = 0xFFFFFFFF
@@ -142,6 +142,22 @@ def _find_linux(machine: Machine, command: str) -> Program:
     raise ProgramNotFoundError(f'exec: "{command}": executable file not found in $PATH')
 
 
+def _powershell(drive: Drive, launch: cmd.Launch) -> Program:
+    """Return PowerShell, which finds programs as cmd does, and starts them itself."""
+
+    async def call(process: Process) -> int:
+        path = cmd.find(process, drive, process.argv[0])
+        if path is None:
+            raise ProgramNotFoundError(process.argv[0])
+        line = starting.command_line(process.argv)
+        return await launch(replace(process, command_line=line), path)
+
+    async def program(process: Process, words: Sequence[str]) -> int:
+        return await powershell.run(process, words, call)
+
+    return program
+
+
 async def _run_on_windows(process: Process) -> int:
     drive = process.machine.drive or drive_of(process.machine)
 
@@ -156,6 +172,8 @@ async def _run_on_windows(process: Process) -> int:
                 return await cmd.run(process, tail, drive, launch)
             if name == "where":
                 return await cmd.where(process, words[1:], drive)
+            if name == "powershell":
+                return await _finish(_powershell(drive, launch), process, words[1:])
             return await _finish(_WINDOWS[name], process, words[1:])
 
     started = starting.start(process, drive)

@@ -91,7 +91,7 @@ class _ExitError(Exception):
 
 async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
     """Run what follows ``cmd.exe`` on its command line; return the exit code of the last command."""
-    text = commanded(tail, lambda name: _find(process, drive, name) is not None)
+    text = commanded(tail, lambda name: find(process, drive, name) is not None)
     if text is None:
         machine = process.machine
         await out(process, f"Microsoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n")
@@ -108,7 +108,7 @@ async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
 async def where(process: Process, names: Sequence[str], drive: Drive) -> int:
     """Run ``where NAME …``: print the file of each name that cmd would start; 1 where one has none."""
     wanted = [name for name in names if not name.startswith("/")]
-    paths = [_find(process, drive, name) for name in wanted]
+    paths = [find(process, drive, name) for name in wanted]
     for path in filter(None, paths):
         await out(process, f"{path}\n")
     if wanted and all(paths):
@@ -183,7 +183,7 @@ async def _command(process: Process, command: Command, drive: Drive, launch: Lau
 async def _external(process: Process, command: Command, drive: Drive, launch: Launch) -> int:
     if not command.name:
         return 0
-    path = _find(process, drive, command.name.replace('"', ""))
+    path = find(process, drive, command.name.replace('"', ""))
     if path is not None:
         line = command.name + command.rest
         return await launch(replace(process, command_line=line), path)
@@ -195,7 +195,7 @@ async def _external(process: Process, command: Command, drive: Drive, launch: La
     return 1
 
 
-def _find(process: Process, drive: Drive, name: str) -> str | None:
+def find(process: Process, drive: Drive, name: str) -> str | None:
     """Return the file that cmd starts for a name: with an extension of PATHEXT, in its folder or along PATH."""
     extensions = _variable(process, "PATHEXT", _PATHEXT).lower().split(";")
     has_one = ntpath.splitext(name)[1].lower() in {each for each in extensions if each}
