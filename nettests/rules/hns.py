@@ -67,6 +67,11 @@ class Network:
         """Whether it is of a kind; HNS knows no case."""
         return self.kind.lower() == kind.lower()
 
+    @property
+    def is_nat(self) -> bool:
+        """Whether it leads outside by NAT alone: as type NAT, or by Internet Connection Sharing."""
+        return self.is_of("nat") or self.is_of("ics")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:

@@ -98,7 +98,7 @@ def nat_unused(evidence: Evidence) -> Finding:
     hns_networks = networks(evidence, NETWORKS)
     if not hns_networks:
         raise UnreadableError("HNS shows no network on the node")
-    nat = {network.name for network in hns_networks if network.is_of("nat")}
+    nat = {network.name for network in hns_networks if network.is_nat}
     if not dict(running_pods(evidence)):
         raise NothingThereError("no pod of the pod network runs on the node")
     used = {pod: _network_of(endpoint) for pod, endpoint in _of_pods(evidence).items()}
