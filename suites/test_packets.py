@@ -12,7 +12,7 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-from nettests.plan import Matrix, ServiceSettings, flow
+from nettests.plan import Matrix, Members, ServiceSettings, flow
 
 NETWORK_MODEL = Source(
     document="Kubernetes documentation, Services, Load Balancing, and Networking",
@@ -49,7 +49,6 @@ DRIVERS = Source(
     question=Question.WITNESS,
     source_seen=SourceSeen.CLIENT_POD,
     check_class=CheckClass.PACKETS,
-    alike="pod-to-pod-ip",
     facts=(
         "flow-pod-pod-ip-cross-node",
         "cni-l2bridge-model",
@@ -71,7 +70,6 @@ def test_witnessed_pod_to_pod() -> None:
     question=Question.WITNESS,
     source_seen=SourceSeen.CLIENT_POD,
     check_class=CheckClass.PACKETS,
-    alike="dsr-source-address",
     facts=("dsr-source-ip-clusterip", "dsr-source-ip-non-dsr"),
     sources=(DSR, MODES),
 )
@@ -88,7 +86,6 @@ def test_witnessed_service() -> None:
     question=Question.WITNESS,
     source_seen=SourceSeen.CLIENT_NODE,
     check_class=CheckClass.PACKETS,
-    alike="pod-to-external-source-address",
     facts=("flow-pod-external-ip",),
     sources=(MODES,),
 )
@@ -101,11 +98,11 @@ def test_witnessed_outbound_nat() -> None:
     source=VantageKind.POD,
     target=TargetKind.LOADBALANCER,
     matrix=Matrix.NEAREST,
+    members=Members.FEW,
     protocols=(Protocol.TCP,),
     question=Question.WITNESS,
     service=ServiceSettings(label="lb-preserve", type="LoadBalancer", preserve_destination=True),
     check_class=CheckClass.PACKETS,
-    alike="loadbalancer-preserve-destination",
     facts=("preserve-dest-annotation", "preserve-dest-client-ip"),
     sources=(PRESERVED, DSR),
 )

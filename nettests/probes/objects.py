@@ -186,7 +186,7 @@ def server_beside(
 
 def inspected_pods(plan: Plan) -> frozenset[str]:
     """Return the Pods that inspect nodes: they need a container that can query HNS."""
-    probed = (check for check in plan.checks if check.action.question is Question.INSPECT)
+    probed = (check for check in plan.each if check.action.question is Question.INSPECT)
     return frozenset({pod.name for pod in plan.pods if pod.inspected}).union(
         check.source.probe for check in probed
     )

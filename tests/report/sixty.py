@@ -7,7 +7,7 @@ from nettests.model.check import Action, Check
 from nettests.model.journal_records import Begin, Discovered, End, Record
 from nettests.model.words import OS
 from nettests.report import Results, build_results
-from tests.plan.test_fleet import fleet
+from tests.plan.test_members import fleet
 from tests.report import scenario, sweep
 from tests.report.scenario import Story
 

@@ -25,7 +25,7 @@ from nettests.report import (
 from nettests.report.headline import headline
 from nettests.report.heat_map import CELL, MARKED, heat_maps
 from nettests.report.results import CheckResult
-from tests.plan.test_fleet import fleet
+from tests.plan.test_members import fleet
 from tests.report.opened import opened
 from tests.report.sweep import records, swept, twelve
 
