@@ -86,6 +86,7 @@ def test_service_endpoints_changed() -> None:
     question=Question.CHURN,
     service=ServiceSettings(label="changed-lb", type="LoadBalancer", change=Change.ENDPOINTS),
     check_class=CheckClass.DISRUPTIVE,
+    alike="pod-to-loadbalancer",
     facts=("svc-stale-vip-leak", "svc-lb-ingress-vip"),
     sources=(VIRTUAL_IPS, LOAD_BALANCER),
 )
@@ -102,6 +103,7 @@ def test_loadbalancer_endpoints_changed() -> None:
     question=Question.CHURN,
     service=ServiceSettings(label="sibling", change=Change.SIBLING),
     check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
     facts=("svc-shared-endpoints",),
     sources=(VIRTUAL_IPS, SHARED),
 )
@@ -118,6 +120,7 @@ def test_service_sibling_deleted() -> None:
     question=Question.CHURN,
     service=ServiceSettings(label="renamed", change=Change.PORT_NAME),
     check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
     facts=("svc-stale-vip-leak",),
     sources=(VIRTUAL_IPS, PORT_NAMES),
 )
@@ -134,6 +137,7 @@ def test_service_port_renamed() -> None:
     question=Question.CHURN,
     service=ServiceSettings(label="replaced", change=Change.POD),
     check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
     facts=("svc-stale-vip-leak",),
     sources=(VIRTUAL_IPS,),
 )
@@ -150,6 +154,7 @@ def test_service_pod_replaced() -> None:
     question=Question.CHURN,
     service=ServiceSettings(label="readdressed", change=Change.SAME_ADDRESS),
     check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
     facts=("svc-stale-vip-leak",),
     sources=(VIRTUAL_IPS,),
 )

@@ -28,6 +28,7 @@ CLEAN_UP = Source(
     question=Question.DURING,
     service=ServiceSettings(label="during"),
     check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
     facts=("svc-update-vs-recreate", "kp-win-proxy-optimization"),
     sources=(VIRTUAL_IPS,),
 )
@@ -44,6 +45,7 @@ def test_service_during_changes() -> None:
     question=Question.DURING,
     service=ServiceSettings(label="kept-flow"),
     check_class=CheckClass.DISRUPTIVE,
+    alike="service-endpoints-changed",
     facts=("udp-conntrack-stale",),
     sources=(VIRTUAL_IPS, CLEAN_UP),
 )

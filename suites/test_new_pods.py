@@ -42,6 +42,7 @@ def test_new_pod_first_packets() -> None:
     question=Question.START,
     cases=(pods.reaching("thirty", pods=30),),
     check_class=CheckClass.COSTLY,
+    alike="new-pod-first-packets",
     facts=("pod-network-before-containers",),
     sources=(READINESS, RETRANSMISSION),
 )

@@ -49,6 +49,7 @@ DRIVERS = Source(
     question=Question.WITNESS,
     source_seen=SourceSeen.CLIENT_POD,
     check_class=CheckClass.PACKETS,
+    alike="pod-to-pod-ip",
     facts=(
         "flow-pod-pod-ip-cross-node",
         "cni-l2bridge-model",
@@ -70,6 +71,7 @@ def test_witnessed_pod_to_pod() -> None:
     question=Question.WITNESS,
     source_seen=SourceSeen.CLIENT_POD,
     check_class=CheckClass.PACKETS,
+    alike="dsr-source-address",
     facts=("dsr-source-ip-clusterip", "dsr-source-ip-non-dsr"),
     sources=(DSR, MODES),
 )
@@ -86,6 +88,7 @@ def test_witnessed_service() -> None:
     question=Question.WITNESS,
     source_seen=SourceSeen.CLIENT_NODE,
     check_class=CheckClass.PACKETS,
+    alike="pod-to-external-source-address",
     facts=("flow-pod-external-ip",),
     sources=(MODES,),
 )
@@ -103,6 +106,7 @@ def test_witnessed_outbound_nat() -> None:
     question=Question.WITNESS,
     service=ServiceSettings(label="lb-preserve", type="LoadBalancer", preserve_destination=True),
     check_class=CheckClass.PACKETS,
+    alike="loadbalancer-preserve-destination",
     facts=("preserve-dest-annotation", "preserve-dest-client-ip"),
     sources=(PRESERVED, DSR),
 )

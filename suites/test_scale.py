@@ -36,6 +36,7 @@ LEFT_BEHIND = Source(
     protocols=(Protocol.TCP,),
     question=Question.FLOWS,
     check_class=CheckClass.COSTLY,
+    alike="pod-to-service-clusterip",
     facts=("flow-pod-clusterip", "win-dynamic-ports"),
     sources=(VIRTUAL_IPS, PORTS),
 )
@@ -51,6 +52,7 @@ def test_many_connections() -> None:
     protocols=(Protocol.TCP,),
     question=Question.FLOWS,
     check_class=CheckClass.COSTLY,
+    alike="pod-to-external-ip",
     facts=("flow-pod-external-ip", "win-dynamic-ports"),
     sources=(PORTS,),
 )
@@ -67,6 +69,7 @@ def test_many_connections_outside() -> None:
     question=Question.SCALE,
     service=ServiceSettings(label="served", crowd=Crowd.SERVED),
     check_class=CheckClass.COSTLY,
+    alike="pod-to-service-clusterip",
     facts=("svc-max-count-port-exhaustion", "dsr-port-exhaustion-fix"),
     sources=(VIRTUAL_IPS, LARGE),
 )
@@ -83,6 +86,7 @@ def test_many_services() -> None:
     question=Question.SCALE,
     service=ServiceSettings(label="beside", crowd=Crowd.BESIDE),
     check_class=CheckClass.COSTLY,
+    alike="pod-to-service-clusterip",
     facts=("svc-max-count-port-exhaustion",),
     sources=(VIRTUAL_IPS,),
 )
@@ -100,6 +104,7 @@ def test_service_beside_many() -> None:
     outcome=Outcome.CONFORMS,
     service=ServiceSettings(label="removed", crowd=Crowd.REMOVED),
     check_class=CheckClass.COSTLY,
+    alike="pod-to-service-clusterip",
     facts=("svc-stale-vip-leak",),
     sources=(VIRTUAL_IPS, LEFT_BEHIND),
 )

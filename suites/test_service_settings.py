@@ -70,6 +70,7 @@ def test_affinity_timeout() -> None:
     matrix=Matrix.ELSEWHERE,
     service=ServiceSettings(label="sctp", sctp=True),
     check_class=CheckClass.COSTLY,
+    alike="pod-to-service-clusterip",
     facts=("svc-sctp",),
     sources=(PROTOCOLS,),
 )

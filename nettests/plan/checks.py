@@ -35,6 +35,7 @@ def _check(candidate: Candidate, action: Action, topology: Topology) -> Check:
         required=candidate.flow.required,
         check_class=candidate.flow.check_class,
         suite=candidate.flow.suite,
+        alike=candidate.flow.alike,
     )
 
 

@@ -131,6 +131,7 @@ class Declaration:
     ``each_family`` probes the same in every IP family of the cluster, not only in its first one.
     ``dual_stack`` limits the flow to clusters of two families.
     ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
+    ``alike`` names the flow whose documented limitations hold for this one, too: it does the same in another way.
     ``members`` says which nodes are members of its checks; ``Matrix.CLUSTER`` has none.
     ``payload`` is how many bytes are exchanged over TCP, either way; over UDP it is what one packet of the pods' MTU holds.
     """
@@ -160,6 +161,7 @@ class Declaration:
     each_family: bool = False
     dual_stack: bool = False
     beyond_mtu: int | None = None
+    alike: str = ""
     payload: int | None = None
 
     def __post_init__(self) -> None:

@@ -29,7 +29,7 @@ FLOWS = (
     "pod-to-pod-ip",
     "pod-to-service-clusterip",
     "dsr-source-address",
-    "fleet-pod-to-pod",
+    "pod-to-pod-ip",
     "path-mtu",
 )
 LOST = "pod-to-pod-ip/linux-1/windows-1/other-node/"

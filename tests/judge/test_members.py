@@ -193,6 +193,6 @@ def test_silence_without_controls_makes_the_check_unknown() -> None:
 
 def test_a_member_is_named_apart_from_its_check() -> None:
     """Its id leads back to the check, and to its label."""
-    name = member_id("fleet-dns/windows/udp/nslookup", "win-3")
-    assert (parent_of(name), member_of(name)) == ("fleet-dns/windows/udp/nslookup", "win-3")
+    name = member_id("dns-via-service/windows-1/udp/nslookup", "win-3")
+    assert (parent_of(name), member_of(name)) == ("dns-via-service/windows-1/udp/nslookup", "win-3")
     assert (parent_of("a/b/tcp"), member_of("a/b/tcp")) == ("a/b/tcp", "")

@@ -11,7 +11,7 @@ from tests.plan.test_members import fleet
 from tests.report import scenario, sweep
 from tests.report.scenario import Story
 
-SWEPT = (*sweep.FLOWS, "fleet-nodeport-own")
+SWEPT = (*sweep.FLOWS, "nodeport-from-pod-own-node")
 DEAD = "node-windows-1-7-x7"
 
 

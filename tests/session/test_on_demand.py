@@ -61,7 +61,7 @@ def test_a_check_leads_to_its_nodes_and_names_itself() -> None:
 
 def test_a_check_of_the_fleet_leads_to_the_nodes_of_its_members() -> None:
     """All of them by its own id, and by a member's the two that this one is about."""
-    fleet = "fleet-pod-to-pod/windows/windows/tcp"
+    fleet = "pod-to-pod-ip/windows-1/windows-1/other-node/tcp"
     one, other = (node.name for node in FACTS.nodes if node.pool == "windows-1")
     assert kinds(Demand(checks=(fleet,))) == {NODE: {one, other}}
     member = f"{fleet}#{one} → {one}"
