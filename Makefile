@@ -7,11 +7,19 @@ BIN := $(VENV)/bin
 # Of the tests, on two cores: two of them leave half of the processor time to time-outs that are waited for.
 WORKERS ?= 3
 
-.PHONY: demo test test-all test-as-root lint unit coverage mutation with-lab without-lab sample bench fuzz soak upgrade nights selftest soak-settings killing lock lowest wheel image krew clean
+.PHONY: demo dev quick test test-all test-as-root lint unit coverage mutation with-lab without-lab sample bench fuzz soak upgrade nights selftest soak-settings killing lock lowest wheel image krew clean
 
 demo:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/nettests run --lab
+
+# What the project is developed with; afterwards `.venv/bin/python -m pytest tests/judge` works.
+dev:
+	@$(PYTHON) scripts/bootstrap.py development
+
+# About a minute: lint, types, import contracts, and the tests of the packages that changed since main.
+quick: dev
+	@$(BIN)/python -m scripts.quick
 
 test:
 	@$(PYTHON) scripts/bootstrap.py development

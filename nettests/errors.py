@@ -11,6 +11,10 @@ The tree::
     └── NotInstalledError   an extra of nettests that was requested is not installed
 """
 
+import os
+import traceback
+from pathlib import Path
+
 
 class NettestsError(Exception):
     """An error that a person can act on; ``hint`` says what to do next."""
@@ -49,3 +53,18 @@ class DeployError(NettestsError):
 
 class NotInstalledError(NettestsError):
     """An extra of nettests that was requested is not installed."""
+
+
+DEBUG = "NETTESTS_DEBUG"
+"""The variable that ``--debug`` sets: errors that nobody expected show their traceback."""
+
+
+def unexpected(error: Exception) -> NettestsError:
+    """Return the sentence for an error that nobody expected: where it arose, and how to see all of it."""
+    places = traceback.extract_tb(error.__traceback__)
+    ours = [place for place in places if f"{os.sep}nettests{os.sep}" in place.filename]
+    at = f" in {Path(ours[-1].filename).stem}.{ours[-1].name}" if ours else ""
+    return NettestsError(
+        f"nettests failed{at}: {type(error).__name__}: {error}",
+        hint="this is a defect of nettests: `nettests --debug …` prints the traceback to report it with",
+    )

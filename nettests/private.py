@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from nettests.redaction import without_held
+
 FOLDER, FILE = 0o700, 0o600
 
 
@@ -49,5 +51,5 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file in UTF-8 for the owner alone."""
-    write_bytes(path, text.encode("utf-8"))
+    """Write a file in UTF-8 for the owner alone, without the secrets that this process holds."""
+    write_bytes(path, without_held(text).encode("utf-8"))

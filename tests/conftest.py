@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from nettests.redaction import held
 from tests.needs_lab import NEEDS_LAB
 
 # No test measures time: a busy machine is not a failure.
@@ -144,3 +145,10 @@ def _folder(item: pytest.Item) -> str:
 def _group(item: pytest.Item) -> str:
     mark = item.get_closest_marker("xdist_group")
     return str(mark.args[0]) if mark else ""
+
+
+@pytest.fixture(autouse=True)
+def no_secrets_held() -> Iterator[None]:
+    """Secrets that a test's code registered are words of no other test."""
+    yield
+    held.forget()

@@ -33,6 +33,9 @@ class Bounds:
     """Probes whose channels are opened at the same time: each costs handshakes with the API server and a kubelet."""
     host_readings: int = 8
     """Nodes whose own settings are read at the same time, by a process each."""
+    calibrations: int = 32
+    """Vantages that answer known questions at the same time, by one process each: most of its time each waits for an answer
+    that must not come."""
     waiting_checks: int = 512
     """Checks that are waited for at the same time, each by a thread: the other bounds say how many of them run."""
     waiting_services: int = 512

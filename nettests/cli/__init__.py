@@ -41,7 +41,8 @@ HOMES = {
 
 @click.group(cls=Commands, homes=HOMES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="nettests")
-def main() -> None:
+@click.option("--debug", is_flag=True, envvar="NETTESTS_DEBUG", help="Show tracebacks.")
+def main(*, debug: bool) -> None:
     """Does Windows networking in this Kubernetes cluster behave as documented?
 
     See it at work on an emulated cluster: nettests run --lab. Then test your own:

@@ -3,6 +3,7 @@
 ``nettests lab status`` does not import what a run needs, and users never see a traceback for an expected error.
 """
 
+import os
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import click
 
 from nettests import terminal
-from nettests.errors import NettestsError
+from nettests.errors import DEBUG, NettestsError, unexpected
 from nettests.model.exit_code import ExitCode, of_error
 from nettests.model.visible import as_paragraph
 from nettests.session.signals import ending_signals
@@ -57,6 +58,8 @@ class Commands(click.Group):
 
         SIGTERM and SIGHUP do what Ctrl-C does: what a command has created is removed, whoever ends it.
         """
+        if ctx.params.get("debug"):
+            os.environ[DEBUG] = "1"  # for the processes of pytest too
         try:
             with ending_signals():
                 return super().invoke(ctx)
@@ -68,6 +71,13 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             terminal.line("Error: interrupted", err=True)
             ctx.exit(ExitCode.INTERRUPTED)
+        except (click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if os.environ.get(DEBUG):
+                raise
+            terminal.paragraph(f"Error: {unexpected(error)}", err=True)
+            ctx.exit(ExitCode.INTERNAL_ERROR)
 
 
 def _harmless(error: click.ClickException) -> click.ClickException:

@@ -18,6 +18,7 @@ from nettests.cluster.profile_file import read_profile
 from nettests.errors import PathError, PlanError
 from nettests.job import Role, Wanted, checked, identity, workload
 from nettests.model.limits import KIB
+from nettests.outside_files import read_text
 from nettests.resources import manifests_path
 from nettests.session.against_baseline import read_baseline_file
 
@@ -188,6 +189,6 @@ def require_run_arguments(words: tuple[str, ...]) -> None:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        return read_text(path)
     except (OSError, ValueError) as error:
         raise PathError(f"{path} cannot be read: {error}") from error

@@ -38,7 +38,6 @@ from nettests.plugin.reporter import Reporter
 from nettests.plugin.terminal_summary import show
 from nettests.report.text import plural
 from nettests.session.blueprint import unused
-from nettests.session.known import Known
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
 from nettests.session.rounds import Rounds, Schedule
@@ -113,10 +112,8 @@ def _watched(
 ) -> int:
     """Prepare, and run rounds until the schedule ends."""
     flows = load(common.suites).select(common.flows).flows
-    secrets = Known()
-    secrets.learn(notifications.secrets)
-    with Reporter("quiet" if quiet else "own", secrets.redactor) as reporter:
-        prepared = prepare(options, flows, secrets)
+    with Reporter("quiet" if quiet else "own") as reporter:
+        prepared = prepare(options, flows)
         chosen = _chosen(prepared, named=bool(common.flows))
         rounds = Rounds(
             prepared, schedule, reporter.progress, lambda finished: _tell(reporter, finished)

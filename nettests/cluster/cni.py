@@ -1,14 +1,16 @@
-"""Read the network plugin: its name, backend and overlay settings, and each node's driver.
+"""Read the network plugin: its backend and overlay settings, and each node's driver.
 
-Pure. The plugin is recognised by its DaemonSets, the backend by its ConfigMap, the driver by the backend, a node
-annotation, or the plugin itself if it makes only one type of network. Anything else is unknown unless the cluster
-profile states it.
+Pure. ``plugins`` recognises the plugin; the backend is in its ConfigMap or its DaemonSet's variables; the driver follows
+from the backend, a node annotation, the managed service, or the plugin itself if it makes only one type of network.
+Anything else is unknown unless the cluster profile states it.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from nettests.cluster import hybrid_overlay, plugin_settings
+from nettests.cluster.plugins import FLANNEL_BACKEND, NOT_READ, PluginObjects, plugin_of
+from nettests.cluster.references import data_of
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import STATED, CniFacts, Fact, known, unknown
@@ -18,86 +20,85 @@ from nettests.model.words import OS
 T = TypeVar("T")
 Object = dict[str, Any]
 
-DAEMON_SETS = {
-    "kube-flannel": "flannel",
-    "calico-node": "calico",
-    "antrea-agent": "antrea",
-    "ovnkube-node": "ovn-kubernetes",
-    "cilium": "cilium",
-    "weave-net": "weave",
-    "kube-router": "kube-router",
-    "aws-node": "aws-vpc-cni",
-    "azure-cns": "azure-cni",
-    "azure-npm": "azure-cni",
-    "azure-ip-masq-agent": "azure-cni",
-}
-"""Prefixes of DaemonSet names, and their plugin."""
-OTHERS = ("aws-node-termination-handler",)
-"""DaemonSets with a plugin's prefix that do not belong to it."""
-POWERED_BY_CILIUM = {"azure-cni", "cilium"}
-"""Azure CNI with Cilium's data plane: Azure assigns the addresses, and the data plane has no agent for Windows."""
 AZURE_NETWORK = "kubernetes.azure.com/podnetwork-type"
 """The label of AKS nodes with their kind of Pod network: ``overlay``, ``vnet`` …"""
-
-BACKEND_ANNOTATION = "flannel.alpha.coreos.com/backend-type"
+FLANNEL_DATA = "flannel.alpha.coreos.com/backend-data"
+FLANNEL_KEY = "net-conf.json"
 HYBRID_OVERLAY = "k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac"
 """OVN-Kubernetes writes it on Windows nodes, which run an overlay network (hybrid overlay)."""
+CALICO_TUNNEL = "projectcalico.org/IPv4VXLANTunnelAddr"
+"""Calico writes it on nodes that have a VXLAN device."""
 
 
 def flannel_network(config_map: Object | None) -> Object:
     """Return Flannel's ``net-conf.json``; empty if there is none or it is no JSON object."""
-    text = str(((config_map or {}).get("data") or {}).get("net-conf.json", ""))
     try:
-        loaded = read_json(text)
+        loaded = read_json(data_of(config_map).get(FLANNEL_KEY, ""))
     except ValueError:
         return {}
     return loaded if isinstance(loaded, dict) else {}
 
 
-def facts_of(
-    daemon_sets: Sequence[Object],
-    flannel: Object | None,
-    flannel_origin: str,
-    stated: StatedFacts,
-    config_maps: Mapping[str, Object] | None = None,
-    *,
-    nodes: Sequence[Object] = (),
-) -> CniFacts:
-    """Return the plugin's facts; facts stated in the cluster profile override them.
+def flannel_config_map(config_maps: Mapping[str, Object]) -> tuple[str, Object]:
+    """Return the name and the object of Flannel's ConfigMap: the first that has its file."""
+    having = ((name, item) for name, item in config_maps.items() if FLANNEL_KEY in data_of(item))
+    return next(having, ("kube-flannel/kube-flannel-cfg", {}))
 
-    ``config_maps`` are other plugins', by namespace and name; ``nodes`` bear the labels of a cloud's plugin.
-    """
-    named = flannel_network(flannel).get("Backend")
-    network = named if isinstance(named, dict) else {}
-    plugin = known(stated.cni_plugin, STATED) if stated.cni_plugin else plugin_of(daemon_sets)
-    backend: Fact[str]
-    if stated.cni_backend:
-        backend = known(stated.cni_backend, STATED)
-    elif network.get("Type"):
-        backend = known(str(network["Type"]), flannel_origin)
-    elif plugin.value == "azure-cni":
-        backend = _azure_backend(nodes)
-    elif plugin.value == hybrid_overlay.PLUGIN:
-        backend = hybrid_overlay.backend_of(config_maps or {})
-    elif plugin.value in plugin_settings.CONFIG_MAPS:
-        backend = plugin_settings.backend_of(plugin.value, config_maps or {}, daemon_sets)
-    else:
-        of_flannel = plugin.value in {None, "flannel"}
-        where = flannel_origin if of_flannel else f"no object of {plugin.value}"
-        backend = unknown(f"{where} {'does not name' if of_flannel else 'names'} a backend")
+
+def facts_of(objects: PluginObjects, stated: StatedFacts) -> CniFacts:
+    """Return the plugin's facts; facts stated in the cluster profile override them."""
+    plugin = known(stated.cni_plugin, STATED) if stated.cni_plugin else plugin_of(objects)
+    backend = known(stated.cni_backend, STATED) if stated.cni_backend else _backend(plugin, objects)
+    network_id, port = _vxlan(plugin.value, objects)
     return CniFacts(
         plugin=plugin,
         backend=backend,
-        vni=_network_id(plugin.value, network, flannel_origin, daemon_sets, config_maps or {}),
-        vxlan_port=hybrid_overlay.port_of(config_maps or {})
-        if plugin.value == hybrid_overlay.PLUGIN
-        else _number(network, "Port", flannel_origin),
+        vni=network_id,
+        vxlan_port=port,
         mtu=_stated(stated.cni_mtu, "facts.cni.mtu"),
         nat_exceptions=_stated(stated.cni_nat_exceptions, "facts.cni.natExceptions"),
         loopback_dsr=known(stated.cni_loopback_dsr, STATED)
         if stated.cni_loopback_dsr is not None
-        else plugin_settings.loopback_dsr_of(plugin.value, config_maps or {}),
+        else plugin_settings.loopback_dsr_of(plugin.value, objects.config_maps),
     )
+
+
+def _backend(plugin: Fact[str], objects: PluginObjects) -> Fact[str]:
+    match plugin.value:
+        case None | "flannel":
+            return _flannel_backend(objects)
+        case "azure-cni":
+            return _azure_backend(objects.nodes)
+        case hybrid_overlay.PLUGIN:
+            return hybrid_overlay.backend_of(objects)
+        case "calico":
+            return plugin_settings.calico_backend(objects)
+        case "antrea":
+            return plugin_settings.antrea_backend(objects.config_maps)
+        case other:
+            return unknown(f"no object of {other} that is read names a backend")
+
+
+def _flannel_backend(objects: PluginObjects) -> Fact[str]:
+    """Return Flannel's backend: of its ConfigMap, or of its annotations on all nodes that have one."""
+    name, config_map = flannel_config_map(objects.config_maps)
+    kind = _backend_of(config_map).get("Type")
+    if isinstance(kind, str) and kind:
+        return known(kind, f"ConfigMap {name}")
+    annotated = {
+        backend: str(node["metadata"]["name"])
+        for node in objects.nodes
+        if (backend := (node["metadata"].get("annotations") or {}).get(FLANNEL_BACKEND))
+    }
+    if len(annotated) == 1:
+        ((backend, node_name),) = annotated.items()
+        return known(backend, f"annotation {FLANNEL_BACKEND} of {node_name}")
+    return unknown(f"ConfigMap {name} does not name a backend, and nodes' annotations do not agree")
+
+
+def _backend_of(config_map: Object) -> Object:
+    named = flannel_network(config_map).get("Backend")
+    return named if isinstance(named, dict) else {}
 
 
 def _azure_backend(nodes: Sequence[Object]) -> Fact[str]:
@@ -109,19 +110,31 @@ def _azure_backend(nodes: Sequence[Object]) -> Fact[str]:
     return unknown(f"no node has the label {AZURE_NETWORK}")
 
 
-def _network_id(
-    plugin: str | None,
-    flannel: Object,
-    flannel_origin: str,
-    daemon_sets: Sequence[Object],
-    config_maps: Mapping[str, Object],
-) -> Fact[int]:
-    """Return the network id of the plugin's VXLAN."""
-    if plugin == "calico":
-        return plugin_settings.network_id_of(plugin, daemon_sets)
+def _vxlan(plugin: str | None, objects: PluginObjects) -> tuple[Fact[int], Fact[int]]:
+    """Return network id and UDP port of the plugin's VXLAN."""
     if plugin == hybrid_overlay.PLUGIN:
-        return hybrid_overlay.network_id_of(config_maps)
-    return _number(flannel, "VNI", flannel_origin)
+        return hybrid_overlay.network_id_of(objects), hybrid_overlay.port_of(objects)
+    name, config_map = flannel_config_map(objects.config_maps)
+    origin, network = f"ConfigMap {name}", _backend_of(config_map)
+    port = _number(network, "Port", origin)
+    if plugin == "calico":
+        return plugin_settings.calico_network_id(objects), port
+    network_id = _number(network, "VNI", origin)
+    return (network_id if network_id.known else _annotated_id(objects, network_id)), port
+
+
+def _annotated_id(objects: PluginObjects, before: Fact[int]) -> Fact[int]:
+    """Return the network id that flanneld writes on its nodes, from release 0.14 on."""
+    # sample: flannel.alpha.coreos.com/backend-data: {"VNI":4096,"VtepMAC":"00:15:5d:a1:d1:75"}
+    for node in objects.nodes:
+        try:
+            data = read_json((node["metadata"].get("annotations") or {}).get(FLANNEL_DATA, ""))
+        except ValueError:
+            continue
+        network_id = data.get("VNI") if isinstance(data, dict) else None
+        if isinstance(network_id, int):
+            return known(network_id, f"annotation {FLANNEL_DATA} of {node['metadata']['name']}")
+    return before
 
 
 def _stated(value: T | None, key: str) -> Fact[T]:
@@ -132,46 +145,31 @@ def _stated(value: T | None, key: str) -> Fact[T]:
 
 
 def driver_of(
-    os: OS, annotations: Mapping[str, str], cni: CniFacts, stated: StatedFacts
+    os: OS,
+    annotations: Mapping[str, str],
+    cni: CniFacts,
+    stated: StatedFacts,
+    platform: Fact[str] = NOT_READ,
 ) -> Fact[str]:
     """Return the driver (type of HNS network) of a node."""
     if os is not OS.WINDOWS:
         return unknown("a driver is a matter of Windows nodes")
     if stated.cni_driver:
         return known(stated.cni_driver, STATED)
-    annotated = annotations.get(BACKEND_ANNOTATION)
-    backend, origin = (
-        (annotated, f"node annotation {BACKEND_ANNOTATION}")
-        if annotated
-        else (cni.backend.value, cni.backend.origin)
+    annotated = annotations.get(FLANNEL_BACKEND)
+    backend = (
+        Fact(annotated, f"node annotation {FLANNEL_BACKEND}")
+        if annotated and cni.plugin.value in {None, "flannel"}
+        else cni.backend
     )
-    driver = network_drivers.by_backend(cni.plugin, Fact(backend, origin))
+    driver = network_drivers.by_backend(cni.plugin, backend)
     if driver is not None:
         return driver
     if HYBRID_OVERLAY in annotations:
         return known("overlay", f"node annotation {HYBRID_OVERLAY}")
-    return network_drivers.by_plugin(cni.plugin)
-
-
-def plugin_of(daemon_sets: Sequence[Object]) -> Fact[str]:
-    """Return the plugin that DaemonSets name; unknown when none or several do."""
-    plugins: dict[str, str] = {}
-    for item in daemon_sets:
-        name = item["metadata"]["name"]
-        if name.startswith(OTHERS):
-            continue
-        for beginning, plugin in DAEMON_SETS.items():
-            if name.startswith(beginning):
-                plugins.setdefault(plugin, f"DaemonSet {item['metadata']['namespace']}/{name}")
-    if len(plugins) == 1:
-        ((plugin, origin),) = plugins.items()
-        return known(plugin, origin)
-    if plugins.keys() == POWERED_BY_CILIUM:
-        both = " and ".join(sorted(plugins.values()))
-        return known("cilium", f"{both}: Azure CNI powered by Cilium")
-    if plugins:
-        return unknown(f"several network plugins run: {', '.join(sorted(plugins.values()))}")
-    return unknown("no DaemonSet of a known network plugin was found")
+    if cni.plugin.value == "calico" and CALICO_TUNNEL in annotations:
+        return known("overlay", f"node annotation {CALICO_TUNNEL}")
+    return network_drivers.by_plugin(cni.plugin, platform)
 
 
 def _number(network: Object, key: str, origin: str) -> Fact[int]:

@@ -3,7 +3,6 @@
 Every command that reads a cluster starts here. ``connection`` sends the later requests.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 from nettests.cluster.connection import Connection
@@ -17,15 +16,9 @@ def connect(
     kubeconfig: Path | None,
     context: str | None,
     timing: Timing | None = None,
-    learn: Callable[[Callable[[], tuple[str, ...]]], None] | None = None,
 ) -> Connection:
-    """Choose a context, connect and request the version, so that errors show before anything else.
-
-    ``learn`` is told who knows the credentials before anything is sent with them.
-    """
+    """Choose a context, connect and request the version, so that errors show before anything else."""
     connection = Connection(choose(kubeconfig, context), timing)
-    if learn is not None:
-        learn(connection.secrets)
     server_version(connection)
     return connection
 

@@ -71,7 +71,7 @@ class Handshake:
 
     configuration: client.Configuration
     url: str
-    headers: dict[str, str]
+    headers: tuple[tuple[str, str], ...]
 
 
 class Connection:
@@ -88,6 +88,7 @@ class Connection:
         """The API server's ``gitVersion``, once it was read."""
         self.server = chosen.configuration.host
         self._configuration = chosen.configuration
+        self._impersonation = chosen.impersonation
         self.sent = Sent()
         """Requests and handshakes of streams, tries and watches included."""
         self.shared: dict[str, SharedWatch] = {}
@@ -99,10 +100,6 @@ class Connection:
         self._credentials = Credentials(chosen)
         self._random = random.Random()  # noqa: S311 - jitter
 
-    def secrets(self) -> tuple[str, ...]:
-        """Return the current and former credentials, so that they can be redacted."""
-        return self._credentials.secrets()
-
     @contextmanager
     def borrowed(self) -> Iterator[Client]:
         """Lend a client to one thread; an idle one keeps its connection alive. ``ClosedError`` once all are closed."""
@@ -110,7 +107,7 @@ class Connection:
             raise ClosedError(f"the connection to {self.server} was closed: the run is over")
         with self._lock:
             idle = self._idle.pop() if self._idle else None
-        lent = idle or Client(self._configuration)
+        lent = idle or Client(self._configuration, self._impersonation)
         lent.patience.renew()
         try:
             with self.under_way.cutting(lent.patience.give_up):
@@ -366,7 +363,7 @@ class Connection:
             _, url, headers, *_ = lent.param_serialize(
                 "GET", path, query_params=list(query), auth_settings=["BearerToken"]
             )
-        return Handshake(configuration=self._configuration, url=url, headers=headers)
+        return Handshake(configuration=self._configuration, url=url, headers=tuple(headers.items()))
 
     def _unreachable(self, error: Exception, request: str) -> ClusterError:
         if came_too_slowly(error):

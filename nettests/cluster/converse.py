@@ -32,6 +32,7 @@ class Talk:
     """One interactive process; one thread at a time."""
 
     pod: str
+    program: str
     stream: Stream
     stdout: str = ""
     stderr: str = ""
@@ -110,7 +111,7 @@ class Talk:
                 raise self._cut(error) from error
         if self._status:
             self.exit_code = answer_of(
-                self.pod, stdout=b"", stderr=b"", status=self._status
+                self.pod, self.program, stdout=b"", stderr=b"", status=self._status
             ).exit_code
         elif closed:
             raise LostStreamError(f"exec in {self.pod} lost its exit code")
@@ -133,4 +134,4 @@ def converse(
     """Start ``argv`` with its input open; ``ChannelError`` when the stream cannot be opened."""
     until = time.monotonic() + connection.timing.execute + HANDSHAKE_SECONDS
     stream = open_exec(connection, namespace, pod, container, argv, until=until, stdin=True)
-    return Talk(pod, stream)
+    return Talk(pod, argv[0], stream)

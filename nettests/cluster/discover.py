@@ -5,11 +5,16 @@ guessed: a fact that no object shows is unknown, with the reason.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from nettests.cluster import cni, kubeproxy, networks, nodes, plugin_settings
+from nettests.cluster import cni, hybrid_overlay, kubeproxy, networks, nodes, plugin_settings
 from nettests.cluster.connection import Connection
+from nettests.cluster.corefile import corefile_of
 from nettests.cluster.fleet import scope_of
+from nettests.cluster.plugins import PluginObjects
 from nettests.cluster.snapshot import (
+    DAEMON_SETS,
+    DNS_SERVICES,
     KUBERNETES,
     PODS,
     RUNTIME_CLASSES,
@@ -30,7 +35,6 @@ from nettests.model.facts import (
     known,
     unknown,
 )
-from nettests.model.permission import FLANNEL_CONFIG_MAPS
 from nettests.model.words import OS
 
 
@@ -47,21 +51,17 @@ def _platform(known_nodes: Sequence[Object], profile: ClusterProfile) -> Fact[st
     return known(stated, STATED) if stated else nodes.platform_of(known_nodes)
 
 
-def _plugin(
-    snapshot: Snapshot, known_nodes: Sequence[Object], profile: ClusterProfile
-) -> tuple[Object | None, CniFacts]:
-    """Return Flannel's ConfigMap, and the facts of the network plugin from the cluster's objects."""
-    name = _flannel_config_map(snapshot)
-    flannel = snapshot.config_maps.get(name)
-    plugin = cni.facts_of(
-        snapshot.daemon_sets,
-        flannel,
-        f"ConfigMap {name}",
-        profile.facts,
-        snapshot.config_maps,
+def _plugin_objects(
+    snapshot: Snapshot, known_nodes: Sequence[Object], platform: Fact[str]
+) -> PluginObjects:
+    return PluginObjects(
         nodes=known_nodes,
+        daemon_sets=snapshot.daemon_sets,
+        config_maps=snapshot.config_maps,
+        ip_pools=snapshot.ip_pools,
+        platform=platform,
+        reason=snapshot.reasons.get(DAEMON_SETS, ""),
     )
-    return flannel, plugin
 
 
 def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
@@ -71,12 +71,14 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         raise ClusterError("the cluster has no Linux or Windows node", hint="add a node first")
     places = nodes.places(known_nodes, profile.pools)
     kubeadm = networks.kubeadm_networking(snapshot.config_maps.get("kube-system/kubeadm-config"))
-    flannel, plugin = _plugin(snapshot, known_nodes, profile)
+    corefile = corefile_of(snapshot.config_maps)
+    platform = _platform(known_nodes, profile)
+    plugin = cni.facts_of(_plugin_objects(snapshot, known_nodes, platform), profile.facts)
+    _, flannel = cni.flannel_config_map(snapshot.config_maps)
     of_nodes = [network for node in known_nodes for network in nodes.pod_cidrs_of(node)]
     pod_cidrs = networks.pod_cidrs(kubeadm, cni.flannel_network(flannel), of_nodes, profile.facts)
-    read = [
-        _node(node, places[nodes.name_of(node)], snapshot, profile, plugin) for node in known_nodes
-    ]
+    cluster = _Cluster(snapshot=snapshot, profile=profile, plugin=plugin, platform=platform)
+    read = [_node(node, places[nodes.name_of(node)], cluster) for node in known_nodes]
     all_addresses = [address for node in known_nodes for address in nodes.addresses_of(node)]
     kubernetes = networks.kubernetes_address(
         snapshot.kubernetes_service, snapshot.reasons.get(KUBERNETES, "")
@@ -90,22 +92,22 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         pod_cidrs=pod_cidrs,
         service_cidrs=_service_cidrs(snapshot, kubeadm, profile),
         families=networks.families(pod_cidrs, of_nodes, all_addresses, kubernetes.value),
-        dns_address=networks.dns_address(snapshot.dns_services, profile.facts),
-        cluster_domain=networks.cluster_domain(
-            snapshot.config_maps.get("kube-system/coredns"), kubeadm, profile.facts
+        dns_address=networks.dns_address(
+            snapshot.dns_services, profile.facts, snapshot.reasons.get(DNS_SERVICES, "")
         ),
+        cluster_domain=networks.cluster_domain(corefile, kubeadm, profile.facts, snapshot.dns_pods),
         external_target=profile.external_target,
         external_vantage=profile.external_vantage,
         external_udp=profile.external_vantage == "direct" or profile.external_udp_proxy is not None,
         denied=snapshot.denied,
         namespace=snapshot.namespace,
-        pod_records=networks.pod_records(snapshot.config_maps.get("kube-system/coredns")),
-        dns_pods=networks.dns_pods(snapshot.system_pods),
+        pod_records=networks.pod_records(corefile),
+        dns_pods=networks.dns_pods(snapshot.dns_pods),
         kubernetes_address=kubernetes,
         runtime_classes=nodes.steering_classes(
             snapshot.runtime_classes, snapshot.reasons.get(RUNTIME_CLASSES, "")
         ),
-        platform=_platform(known_nodes, profile),
+        platform=platform,
         fleet=scope_of(known_nodes, profile.fleet_nodes),
         scale=profile.scale,
     )
@@ -115,35 +117,56 @@ def _service_cidrs(
     snapshot: Snapshot, kubeadm: Object, profile: ClusterProfile
 ) -> Fact[tuple[Network, ...]]:
     why = snapshot.reasons.get(SERVICE_CIDRS, "")
-    return networks.service_cidrs(snapshot.service_cidrs, kubeadm, profile.facts, why)
+    of_plugin = hybrid_overlay.service_networks(snapshot.config_maps)
+    return networks.service_cidrs(snapshot.service_cidrs, kubeadm, profile.facts, why, of_plugin)
 
 
-def _flannel_config_map(snapshot: Snapshot) -> str:
-    present = (name for name in FLANNEL_CONFIG_MAPS if name in snapshot.config_maps)
-    return next(present, FLANNEL_CONFIG_MAPS[0])
+def _proxy_sources(
+    name: str, os: OS, snapshot: Snapshot, plugin: CniFacts
+) -> kubeproxy.ProxySources:
+    """Return what could be fetched about kube-proxy on a node."""
+    pod = snapshot.proxy_pods.get(name)
+    config, origin = kubeproxy.config_of(pod, snapshot.config_maps)
+    unread = [
+        snapshot.reasons[reference]
+        for reference in kubeproxy.references_of(pod)
+        if reference in snapshot.reasons
+    ]
+    replaced = plugin_settings.serves_services(plugin.plugin, os, snapshot.config_maps)
+    served_by_it = plugin.plugin.known and plugin.plugin.value != plugin_settings.MAY_REPLACE
+    return kubeproxy.ProxySources(
+        pod=pod,
+        log=snapshot.proxy_logs.get(name, ""),
+        config=config,
+        config_origin=origin,
+        reason="; ".join(
+            filter(None, (snapshot.reasons.get(f"log/{name}"), *unread, _no_pod(name, snapshot)))
+        ),
+        absent=pod is None and not _unlisted(snapshot),
+        replaced=replaced,
+        server=snapshot.server_version if served_by_it else None,
+    )
 
 
-def _node(
-    node: Object,
-    place: nodes.Place,
-    snapshot: Snapshot,
-    profile: ClusterProfile,
-    plugin: CniFacts,
-) -> NodeFacts:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cluster:
+    """What facts of a node follow from besides its object."""
+
+    snapshot: Snapshot
+    profile: ClusterProfile
+    plugin: CniFacts
+    platform: Fact[str]
+
+
+def _node(node: Object, place: nodes.Place, cluster: _Cluster) -> NodeFacts:
+    snapshot, profile, plugin = cluster.snapshot, cluster.profile, cluster.plugin
     name = nodes.name_of(node)
     os = nodes.os_of(node) or OS.LINUX
-    info = node["status"]["nodeInfo"]
+    info = (node.get("status") or {}).get("nodeInfo") or {}
     stated = (
         profile.facts.kube_proxy_windows if os is OS.WINDOWS else profile.facts.kube_proxy_linux
     )
-    sources = kubeproxy.ProxySources(
-        pod=snapshot.proxy_pods.get(name),
-        log=snapshot.proxy_logs.get(name, ""),
-        config=kubeproxy.config_of(snapshot.config_maps.get("kube-system/kube-proxy")),
-        reason=snapshot.reasons.get(f"log/{name}") or _no_pod(name, snapshot),
-        absent=name not in snapshot.proxy_pods and not _unlisted(snapshot),
-        replaced=plugin_settings.serves_services(plugin.plugin.value, snapshot.config_maps),
-    )
+    sources = _proxy_sources(name, os, snapshot, plugin)
     annotations = node["metadata"].get("annotations") or {}
     return NodeFacts(
         name=name,
@@ -163,7 +186,7 @@ def _node(
         schedulable=nodes.schedulable(node),
         taints=nodes.taints_of(node),
         kube_proxy=kubeproxy.facts_of(os, name, sources, stated),
-        cni_driver=cni.driver_of(os, annotations, plugin, profile.facts),
+        cni_driver=cni.driver_of(os, annotations, plugin, profile.facts, cluster.platform),
         host_process=nodes.host_process_of(node),
         hostname=nodes.hostname_of(node),
         left_out=nodes.left_out(node, profile),

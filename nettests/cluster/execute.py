@@ -4,7 +4,6 @@ The control channel that does not depend on the pod network, and the only one th
 An exec without an exit code is a channel error: nothing is known of what it ran.
 """
 
-import re
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from nettests.cluster.streams import LostError, Stream
 from nettests.model import limits
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.json_text import read_json
+from nettests.parse import program_start
 
 STDIN, STDOUT, STDERR, STATUS = range(4)
 """The channels of an exec; the last one carries the ``Status`` object with the result."""
@@ -43,14 +43,19 @@ class Exec:
     name: str = "exec"
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
-        """Run ``argv`` and return its result; ``ChannelError`` if that is unknown."""
+        """Run ``argv`` and return its result; ``ChannelError`` if that is unknown, or if it did not run at all."""
         until = time.monotonic() + timeout + HANDSHAKE_SECONDS
         for left in reversed(range(self.connection.timing.channel_tries)):
             try:
-                return self._exchange(argv, timeout, until)
+                answer = self._exchange(argv, timeout, until)
             except LostStreamError:  # run it again: it does no harm twice
                 if not left:
                     raise
+            else:
+                streams = answer.exit_code, answer.stdout, answer.stderr
+                if missing := program_start.of_answer(argv, *streams):
+                    raise ProgramMissingError(missing.of(argv[0], self.pod), answer)
+                return answer
         raise AssertionError("unreachable: the last try returns or raises")
 
     def _exchange(self, argv: Sequence[str], timeout: float, until: float) -> ExecAnswer:
@@ -73,7 +78,7 @@ class Exec:
         stdout, stderr, status = (
             b"".join(received[channel]) for channel in (STDOUT, STDERR, STATUS)
         )
-        return answer_of(self.pod, stdout=stdout, stderr=stderr, status=status)
+        return answer_of(self.pod, argv[0], stdout=stdout, stderr=stderr, status=status)
 
 
 def open_exec(
@@ -106,7 +111,7 @@ def open_exec(
         raise ChannelError(f"exec in {pod} was not opened: {error}") from error
 
 
-def answer_of(pod: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecAnswer:
+def answer_of(pod: str, program: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecAnswer:
     """Read the three streams of an exec that ended; ``status`` is channel 3's ``Status`` object."""
     try:
         loaded = read_json(status)
@@ -115,26 +120,30 @@ def answer_of(pod: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecA
     if not isinstance(loaded, dict):
         raise ChannelError(f"exec in {pod} ended with a status that is none: {str(loaded)[:80]!r}")
     return ExecAnswer(
-        exit_code=_exit_code(pod, loaded),
+        exit_code=_exit_code(pod, program, loaded),
         stdout=stdout.decode(errors="replace"),
         stderr=stderr.decode(errors="replace"),
     )
 
 
-def _exit_code(pod: str, status: dict[str, Any]) -> int:
+def _exit_code(pod: str, program: str, status: dict[str, Any]) -> int:
     if status.get("status") == "Success":
         return 0
     message = str(status.get("message", ""))
     try:
         for cause in (status.get("details") or {}).get("causes") or []:
             if cause.get("reason") == "ExitCode":
-                return int(cause["message"])
+                return signed(int(cause["message"]))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ChannelError(f"exec in {pod} ended with an exit code that is none") from error
-    # samples: exec: "ping": executable file not found in $PATH
-    #          hcs::System::CreateProcess …: The system cannot find the file specified.
-    if re.search(
-        r"executable file not found|no such file or directory|cannot find the file", message
-    ):
-        raise ProgramMissingError(f"{pod} has no such program: {message}")
+    not_run = program_start.of_error(message)
+    if not_run is not None and not_run.missing:
+        raise ProgramMissingError(not_run.of(program, pod))
+    if not_run is not None:
+        raise ChannelError(not_run.of(program, pod))
     raise ChannelError(f"exec in {pod} failed: {message}")
+
+
+def signed(code: int) -> int:
+    """Return an exit code as 32 bits with a sign: exec shows -1 of Windows as 4294967295, a Pod's status as -1."""
+    return code - 2**32 if code >= 2**31 else code

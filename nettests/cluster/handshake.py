@@ -89,7 +89,7 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
                 server_hostname=to.configuration.tls_server_name,
                 subprotocols=[Subprotocol(name) for name in SUBPROTOCOLS],
                 compression=None,
-                additional_headers=to.headers,
+                additional_headers=list(to.headers),
                 user_agent_header=USER_AGENT,
                 proxy=proxy,
                 proxy_ssl=_tls(to.configuration) if proxy_tls else None,

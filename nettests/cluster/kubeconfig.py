@@ -9,8 +9,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import yaml
-from kubernetes import client, config
+from kubernetes import client
+from kubernetes.config.kube_config import ConfigNode, KubeConfigLoader, KubeConfigMerger
 
+from nettests.cluster.credentials import Header, prepared
 from nettests.cluster.service_account import MOUNT, in_pod, service_account
 from nettests.errors import ClusterError
 from nettests.model import limits
@@ -29,6 +31,8 @@ class Chosen:
     file: str
     context: str
     configuration: client.Configuration
+    impersonation: tuple[Header, ...] = ()
+    """Headers by which the API server takes the requests as somebody else's."""
 
     def anew(self) -> client.Configuration:
         """Read it once more: its token may have changed."""
@@ -59,10 +63,10 @@ def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
     for part in file.split(os.pathsep):
         _require_small(Path(part).expanduser())
     try:
-        contexts, current = config.list_kube_config_contexts(config_file=file)
-        name = _pick([item["name"] for item in contexts], current, context, file)
-        configuration = client.Configuration()
-        config.load_kube_config(config_file=file, context=name, client_configuration=configuration)
+        merged = KubeConfigMerger(file).config
+        names = [item.value["name"] for item in merged["contexts"].value]
+        name = _pick(names, merged.value.get("current-context"), context, file)
+        configuration, impersonation = _loaded(merged, name)
     except ClusterError:
         raise
     except Exception as error:  # the client passes on whatever its YAML and file readers raise
@@ -70,8 +74,25 @@ def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
             f"the kubeconfig {file} cannot be used: {_why(error)}",
             hint="compare with `kubectl config view`",
         ) from error
+    return Chosen(file=file, context=name, configuration=configuration, impersonation=impersonation)
+
+
+def _loaded(merged: ConfigNode, name: str) -> tuple[client.Configuration, tuple[Header, ...]]:
+    """Return what the client library makes of a context whose credentials we have read."""
+    context = merged["contexts"].get_with_name(name)["context"]
+    cluster = merged["clusters"].get_with_name(context["cluster"])
+    user = merged["users"].get_with_name(context.safe_get("user") or "", safe=True)
+    folder = Path((user or cluster).path).absolute().parent
+    login = prepared(user["user"].value if user else {}, cluster["cluster"].value, folder)
+    cluster.value["cluster"] = login.cluster
+    if user:
+        user.value["user"] = login.user
+    configuration = client.Configuration()
+    KubeConfigLoader(merged, name, config_base_path=None).load_and_set(configuration)
     _tune(configuration)
-    return Chosen(file=file, context=name, configuration=configuration)
+    if not login.cluster.get("proxy-url") and _is_loopback(configuration.host):
+        configuration.proxy = None  # as Go's clients: a proxy from the environment has no loopback
+    return configuration, login.impersonation
 
 
 def _require_small(file: Path) -> None:
@@ -86,16 +107,13 @@ def _require_small(file: Path) -> None:
         return  # the client library says what is wrong
 
 
-def _pick(
-    names: list[str], current: dict[str, object] | None, wanted: str | None, file: str
-) -> str:
-    if wanted is None:
-        if current is None:
-            raise ClusterError(
-                f"the kubeconfig {file} has no current context",
-                hint=f"pass --context; it has {', '.join(names) or 'none'}",
-            )
-        return str(current["name"])
+def _pick(names: list[str], current: object, wanted: str | None, file: str) -> str:
+    if wanted is None and not current:
+        raise ClusterError(
+            f"the kubeconfig {file} has no current context",
+            hint=f"pass --context; it has {', '.join(names) or 'none'}",
+        )
+    wanted = str(wanted or current)
     if wanted not in names:
         raise ClusterError(
             f"the kubeconfig {file} has no context {wanted!r}",
@@ -116,5 +134,7 @@ def _tune(configuration: client.Configuration) -> None:
     # The client runs an exec plugin before every request while its token has less than five minutes to
     # live, in every thread for itself. A token is used here until it is refused, then fetched anew.
     configuration.refresh_api_key_hook = None
-    if urlsplit(configuration.host).hostname in {"127.0.0.1", "localhost", "::1"}:
-        configuration.proxy = None  # as Go's clients: a proxy from the environment has no loopback
+
+
+def _is_loopback(host: str) -> bool:
+    return urlsplit(host).hostname in {"127.0.0.1", "localhost", "::1"}

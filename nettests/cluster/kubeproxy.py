@@ -1,28 +1,34 @@
 """Read kube-proxy's settings of one node: mode, DSR and source VIP, as they are in effect.
 
 Pure. What kube-proxy says of itself comes first (the ``FLAG:`` lines with which its log begins), then
-the arguments of its Pod, then the ConfigMap. Flags do not count where ``--config`` is given: kube-proxy
-then ignores them (cmd/kube-proxy, Options.Complete). A kube-proxy that is no Pod of a Windows node reads no
-ConfigMap: what it is given stands on the node (``probes.host_facts``).
+the arguments of its Pod, then the ConfigMap that the Pod refers to, whatever its name. Flags do not count where
+``--config`` is given: kube-proxy then ignores them (cmd/kube-proxy, Options.Complete). A kube-proxy that is no Pod of a
+Windows node reads no ConfigMap: what it is given stands on the node (``probes.host_facts``).
 """
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nettests.cluster.references import config_maps_of, containers_of, data_of, file_name
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import StatedKubeProxy
 from nettests.model.facts import STATED, Address, Fact, KubeProxyFacts, known, unknown
 from nettests.model.flags import flags_in_arguments, flags_in_log
-from nettests.model.versions import KubernetesVersion
+from nettests.model.versions import KubernetesVersion, VersionRange
 from nettests.model.words import OS
 from nettests.model.yaml_text import plain_yaml
 
 Object = dict[str, Any]
 
-CONFIG_MAP = "ConfigMap kube-system/kube-proxy"
+CONFIG_MAPS = ("kube-system/kube-proxy", "kube-system/kube-proxy-config")
+"""ConfigMaps of kubeadm and of EKS, of kube-proxies whose Pod refers to none."""
+KIND = "KubeProxyConfiguration"
+COMMAND = "kube-proxy"
+SINGLE_MODE = VersionRange.parse(">=1.26", KubernetesVersion)
+"""From here on kernelspace is the only mode on Windows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,31 +38,53 @@ class ProxySources:
     pod: Object | None = None
     log: str = ""
     config: Object | None = None
+    config_origin: str = f"ConfigMap {CONFIG_MAPS[0]}"
     reason: str = ""
     """Why something of the above is missing, for people."""
     absent: bool = False
     """Whether the Pods of the node were listed and none of them is kube-proxy."""
     replaced: str = ""
     """The source that says that the network plugin serves Services itself; empty if it does not."""
+    server: KubernetesVersion | None = None
+    """The API server's version, if it is known that nothing but a kube-proxy serves Services on the node."""
 
 
-def config_of(config_map: Object | None) -> Object | None:
-    """Return the KubeProxyConfiguration in kubeadm's ConfigMap, ``None`` if it cannot be read."""
-    text = ((config_map or {}).get("data") or {}).get("config.conf")
-    if not text:
-        return None
-    try:
-        loaded = plain_yaml(text)
-    except ManifestError:
-        return None
-    return loaded if isinstance(loaded, dict) else None
+def config_of(pod: Object | None, config_maps: Mapping[str, Object]) -> tuple[Object | None, str]:
+    """Return the KubeProxyConfiguration that a Pod of kube-proxy is given, and where; ``None`` if it cannot be read.
+
+    Of the ConfigMaps that the Pod refers to; a Pod that refers to none, and a kube-proxy without a Pod, may have an
+    installer's.
+    """
+    referred = references_of(pod)
+    given = flags_in_arguments(_arguments(pod)).get("config", "")
+    for name in referred or CONFIG_MAPS:
+        data = data_of(config_maps.get(name))
+        keys = [file_name(given)] if file_name(given) in data else list(data)
+        for key in keys:
+            try:
+                loaded = plain_yaml(data[key])
+            except ManifestError:
+                continue
+            if isinstance(loaded, dict) and (loaded.get("kind") == KIND or key == _KUBEADM_KEY):
+                return loaded, f"ConfigMap {name}"
+    return None, f"ConfigMap {' or '.join(referred or CONFIG_MAPS)}"
+
+
+def references_of(pod: Object | None) -> tuple[str, ...]:
+    """Return the ConfigMaps that a Pod of kube-proxy refers to."""
+    if pod is None:
+        return ()
+    return config_maps_of(pod.get("spec") or {}, pod["metadata"].get("namespace", ""))
+
+
+_KUBEADM_KEY = "config.conf"
 
 
 def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) -> KubeProxyFacts:
     """Return kube-proxy's settings on one node; facts stated in the cluster profile override them."""
     windows = os is OS.WINDOWS
     settings = _settings(replace(sources, config=None) if windows and sources.absent else sources)
-    if windows and sources.pod is None and sources.replaced and not stated.mode:
+    if sources.pod is None and sources.replaced and not stated.mode:
         return _replaced(sources.replaced)
     version = known(stated.version, STATED) if stated.version else _version(sources.pod)
     return KubeProxyFacts(
@@ -113,7 +141,7 @@ def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
         tables = iptables if isinstance(iptables, dict) else {}
         settings.append(
             (
-                CONFIG_MAP,
+                sources.config_origin,
                 {
                     "proxy-mode": sources.config.get("mode"),
                     "enable-dsr": windows.get("enableDSR"),
@@ -140,17 +168,23 @@ def _mode(
 ) -> Fact[str]:
     if os is OS.WINDOWS:
         # The ConfigMap's mode is the Linux nodes'; without a flag the default decides.
-        setting = _first([item for item in settings if item[0] != CONFIG_MAP], "proxy-mode")
+        by_flags = [item for item in settings if item[0] != sources.config_origin]
+        setting = _first(by_flags, "proxy-mode")
     else:
         setting = _first(settings, "proxy-mode")
     if setting is not None and setting[1]:
         return known(setting[1], setting[0])
-    if os is OS.WINDOWS and version is not None and version >= KubernetesVersion(1, 26):
+    if os is OS.WINDOWS and version is not None and SINGLE_MODE.holds(version):
         return known("kernelspace", f"the only mode of kube-proxy {version} on Windows")
+    if os is OS.WINDOWS and sources.server and SINGLE_MODE.holds_within_skew(sources.server):
+        policy = f"that the version skew policy allows beside Kubernetes {sources.server}"
+        return known("kernelspace", f"the only mode on Windows of each kube-proxy {policy}")
     if os is OS.WINDOWS and setting is not None and version is not None:
         return known("userspace", f"{setting[0]}: empty, the default of {version} on Windows")
     if os is OS.LINUX and setting is not None:
         return known("iptables", f"{setting[0]}: empty, which means the default")
+    if os is OS.LINUX and settings and settings[0][0] != sources.config_origin:
+        return known("iptables", f"{settings[0][0]} do not name it, which means the default")
     return unknown(sources.reason or "neither log, arguments nor ConfigMap of kube-proxy say it")
 
 
@@ -203,21 +237,31 @@ def _source_vip(
 
 
 def _version(pod: Object | None) -> Fact[KubernetesVersion]:
-    for container in (pod or {}).get("spec", {}).get("containers", []):
-        # sample: registry.k8s.io/kube-proxy:v1.29.4, sigwindowstools/kube-proxy:v1.29.4-flannel
-        match = re.search(r"kube-proxy[^:/@]*:(v?\d[^@]*)", container.get("image", ""))
+    """Return the version in the tag of kube-proxy's image, which may hold all of Kubernetes."""
+    for container in _proxies(pod):
+        # samples: registry.k8s.io/kube-proxy:v1.29.4, sigwindowstools/kube-proxy:v1.29.4-flannel,
+        #          index.docker.io/rancher/hardened-kubernetes:v1.29.2-rke2r1-build20240215
+        image = container.get("image", "")
+        match = re.search(r"(?:kube-proxy[^:/@]*|kubernetes|hyperkube):(v?1\.\d[^@]*)", image)
         if match is not None:
             try:
-                return known(KubernetesVersion.parse(match[1]), f"image {container['image']}")
+                return known(KubernetesVersion.parse(match[1]), f"image {image}")
             except ValueError:
                 continue
     return unknown("no kube-proxy image on this node names a version")
 
 
+def _proxies(pod: Object | None) -> Iterator[Object]:
+    """Yield the containers of kube-proxy's Pod that run it, or all if none shows it."""
+    containers = containers_of((pod or {}).get("spec") or {})
+    of_proxy = [item for item in containers if COMMAND in item.get("name", "")]
+    yield from of_proxy or containers
+
+
 def _arguments(pod: Object | None) -> list[str]:
-    containers = (pod or {}).get("spec", {}).get("containers", [])
+    """Return command and arguments, scripts of a shell included."""
     return [
         text
-        for item in containers
+        for item in _proxies(pod)
         for text in (item.get("command") or []) + (item.get("args") or [])
     ]

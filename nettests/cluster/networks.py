@@ -1,17 +1,19 @@
 """Read cluster-wide networks: pod and service CIDRs, DNS address and domain, IP families.
 
-Pure. kubeadm's ConfigMap, the network plugin's own, CoreDNS's Corefile and the DNS Service are read;
+Pure. kubeadm's ConfigMap, the network plugin's own, the Corefile of the cluster's DNS and its Service are read;
 what none of them says is unknown with the reason, or stated in the cluster profile.
 """
 
 import ipaddress
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from nettests.cluster.corefile import Corefile
+from nettests.cluster.references import containers_of, data_of
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import STATED, Address, Fact, Network, known, unknown
+from nettests.model.flags import flags_in_arguments
 from nettests.model.words import Family
 from nettests.model.yaml_text import plain_yaml
 from nettests.parse.serving import serves
@@ -23,9 +25,8 @@ KUBEADM = "ConfigMap kube-system/kubeadm-config"
 
 def kubeadm_networking(config_map: Object | None) -> Object:
     """Return ``networking`` of kubeadm's ClusterConfiguration; empty if there is none."""
-    text = ((config_map or {}).get("data") or {}).get("ClusterConfiguration", "")
     try:
-        loaded = plain_yaml(text)
+        loaded = plain_yaml(data_of(config_map).get("ClusterConfiguration", ""))
     except ManifestError:
         return {}
     networking = loaded.get("networking") if isinstance(loaded, dict) else None
@@ -55,11 +56,16 @@ def _both(first: object, second: object) -> str:
 
 
 def service_cidrs(
-    objects: Sequence[Object], kubeadm: Object, stated: StatedFacts, reason: str = ""
+    objects: Sequence[Object],
+    kubeadm: Object,
+    stated: StatedFacts,
+    reason: str = "",
+    of_plugin: tuple[str, str] = ("", ""),
 ) -> Fact[tuple[Network, ...]]:
-    """Return the Service networks: the API's objects show the actual ones, kubeadm the configured ones.
+    """Return the Service networks: the API's objects show the actual ones, kubeadm and OVN-Kubernetes the configured ones.
 
     ``reason`` says why ServiceCIDRs were not read; the API has them from Kubernetes 1.33 on (KEP-1880).
+    ``of_plugin`` are the networks that the network plugin is given, and where.
     """
     if stated.service_cidrs:
         return known(stated.service_cidrs, STATED)
@@ -72,75 +78,88 @@ def service_cidrs(
     networks = _networks(",".join(dict.fromkeys(named)))
     if networks:
         return known(networks, "ServiceCIDRs (networking.k8s.io/v1)")
-    networks = _networks(kubeadm.get("serviceSubnet"))
-    if networks:
-        return known(networks, KUBEADM)
+    for text, origin in ((kubeadm.get("serviceSubnet"), KUBEADM), of_plugin):
+        if networks := _networks(text):
+            return known(networks, origin)
     why = f"{KUBEADM} does not name serviceSubnet"
     return unknown(f"{why}, and ServiceCIDRs were not read: {reason}" if reason else why)
 
 
-def cluster_domain(corefile: Object | None, kubeadm: Object, stated: StatedFacts) -> Fact[str]:
-    """Return the cluster's DNS domain."""
+def cluster_domain(
+    corefile: Corefile, kubeadm: Object, stated: StatedFacts, dns_pods: Iterable[Object] = ()
+) -> Fact[str]:
+    """Return the cluster's DNS domain, which Pods' own search lists tell too (``parse.host_facts``)."""
     if stated.cluster_domain:
         return known(stated.cluster_domain, STATED)
-    text = ((corefile or {}).get("data") or {}).get("Corefile", "")
-    # sample line of a Corefile: kubernetes cluster.local in-addr.arpa ip6.arpa {
-    match = re.search(r"^\s*kubernetes\s+([\w.-]+?)\.?\s", text, re.MULTILINE)
-    if match is not None:
-        return known(match[1], "ConfigMap kube-system/coredns")
-    if kubeadm.get("dnsDomain"):
-        return known(str(kubeadm["dnsDomain"]), KUBEADM)
-    return unknown("neither CoreDNS's Corefile nor kubeadm-config names the domain")
+    domains, of_kubeadm = corefile.domains, kubeadm.get("dnsDomain")
+    if of_kubeadm and (not domains or of_kubeadm in domains):
+        return known(str(of_kubeadm), KUBEADM)
+    if len(domains) == 1:
+        return known(domains[0], corefile.origin)
+    if domains:
+        return unknown(f"{corefile.origin} serves several domains: {', '.join(domains)}")
+    for pod in dns_pods:
+        for container in containers_of(pod.get("spec") or {}):
+            # sample of kube-dns, GKE's: --domain=cluster.local.
+            words = [*(container.get("command") or ()), *(container.get("args") or ())]
+            if domain := flags_in_arguments(words).get("domain", "").rstrip("."):
+                return known(domain, f"arguments of Pod {pod['metadata']['name']}")
+    return unknown(f"neither kubeadm-config nor {corefile.origin} names the domain")
 
 
-def pod_records(corefile: Object | None) -> Fact[bool]:
+def pod_records(corefile: Corefile) -> Fact[bool]:
     """Return whether CoreDNS answers names made of pod addresses (``pods`` of its kubernetes plugin).
 
     Its default is ``disabled``; kubeadm writes ``insecure`` (CoreDNS manual, plugin kubernetes).
     """
-    origin = "ConfigMap kube-system/coredns"
-    text = ((corefile or {}).get("data") or {}).get("Corefile", "")
-    if not re.search(r"^\s*kubernetes\s", text, re.MULTILINE):
-        return unknown(f"{origin} cannot be read, or does not configure the kubernetes plugin")
-    # sample line of a Corefile: pods insecure
-    match = re.search(r"^\s*pods\s+(\w+)", text, re.MULTILINE)
-    mode = match[1] if match else "disabled"
-    return known(mode in {"insecure", "verified"}, f"{origin}: pods {mode}")
+    if not corefile.plugins:
+        return unknown(f"there is no {corefile.origin}")
+    modes = {item.pods for item in corefile.plugins if item.domains} or {corefile.plugins[0].pods}
+    return known(bool(modes & {"insecure", "verified"}), f"{corefile.origin}: pods {min(modes)}")
 
 
-def dns_address(services: Sequence[Object], stated: StatedFacts) -> Fact[Address]:
-    """Return the address of the cluster's DNS Service (label ``k8s-app=kube-dns``)."""
+def dns_address(services: Sequence[Object], stated: StatedFacts, reason: str = "") -> Fact[Address]:
+    """Return the address of the cluster's DNS Service; ``reason`` says why Services were not read."""
     if stated.dns_address:
         return known(stated.dns_address, STATED)
     for service in services:
-        address = service.get("spec", {}).get("clusterIP")
-        if address and address != "None":
-            name = f"{service['metadata']['namespace']}/{service['metadata']['name']}"
-            return known(ipaddress.ip_address(address), f"Service {name}")
-    return unknown("no Service has the label k8s-app=kube-dns")
+        name = f"{service['metadata'].get('namespace', '')}/{service['metadata']['name']}"
+        address = address_of((service.get("spec") or {}).get("clusterIP"))
+        if address is not None:
+            return known(address, f"Service {name}")
+    names = ", ".join(service["metadata"]["name"] for service in services)
+    missing = (
+        f"Service {names} has no address" if names else "no Service has the label k8s-app=kube-dns"
+    )
+    return unknown(reason or missing)
 
 
 def dns_pods(pods: Sequence[Object]) -> Fact[tuple[Address, ...]]:
-    """Return the addresses of the DNS's serving Pods in kube-system (label ``k8s-app=kube-dns``).
+    """Return the addresses of the DNS's serving Pods, of those that its Service selects.
 
     Those are its Service's endpoints: Pods that are ready and not being deleted.
     """
-    addresses = [
-        ipaddress.ip_address(pod["status"]["podIP"])
-        for pod in pods
-        if (pod["metadata"].get("labels") or {}).get("k8s-app") == "kube-dns" and serves(pod)
-    ]
+    serving = (address_of(pod["status"]["podIP"]) for pod in pods if serves(pod))
+    addresses = [address for address in serving if address is not None]
     if addresses:
-        return known(tuple(sorted(addresses, key=str)), "Pods with the label k8s-app=kube-dns")
-    return unknown("no ready Pod of kube-system has the label k8s-app=kube-dns")
+        return known(tuple(sorted(addresses, key=str)), "Pods of the cluster's DNS Service")
+    return unknown("the cluster's DNS Service selects no ready Pod that may be read")
+
+
+def address_of(text: object) -> Address | None:
+    """Return the address in a text; ``None`` for what is none."""
+    try:
+        return ipaddress.ip_address(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
 
 
 def kubernetes_address(service: Object | None, reason: str) -> Fact[Address]:
     """Return the address of the Service ``kubernetes``; ``reason`` says why it was not read."""
-    address = ((service or {}).get("spec") or {}).get("clusterIP")
-    if not address:
+    address = address_of(((service or {}).get("spec") or {}).get("clusterIP"))
+    if address is None:
         return unknown(reason or "Service default/kubernetes has no address")
-    return known(ipaddress.ip_address(address), "Service default/kubernetes")
+    return known(address, "Service default/kubernetes")
 
 
 def families(

@@ -11,6 +11,7 @@ from typing import Any
 
 from nettests.cluster import hybrid_overlay
 from nettests.cluster.fleet import LEAVING
+from nettests.cluster.networks import address_of
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import Address, Fact, Network, Taint, known, unknown
@@ -35,12 +36,14 @@ POOL_LABELS = (
 """Labels with which platforms name a group of nodes; the first one of a node is its pool."""
 
 PLATFORM_LABELS = {
-    "kubernetes.azure.com/agentpool": "aks",
-    "eks.amazonaws.com/nodegroup": "eks",
-    "eks.amazonaws.com/compute-type": "eks",
-    "cloud.google.com/gke-nodepool": "gke",
+    "kubernetes.azure.com/": "aks",
+    "eks.amazonaws.com/": "eks",
+    "alpha.eksctl.io/": "eks",
+    "cloud.google.com/gke-": "gke",
 }
-"""Labels that only a managed service gives to its nodes."""
+"""How labels begin that only a managed service, or a tool for it alone, gives to its nodes."""
+PLATFORM_VERSIONS = {"-eks-": "eks", "-gke.": "gke"}
+"""Parts of a kubelet's version that only a managed service's builds have: nodes that join by hand may have no label."""
 ZONE_LABEL = "topology.kubernetes.io/zone"
 KUBELET_PORT = 10250
 
@@ -64,12 +67,18 @@ def hostname_of(node: Object) -> str:
 
 
 def platform_of(nodes: Sequence[Object]) -> Fact[str]:
-    """Return the platform whose managed nodes these are, by their labels; ``other`` without such a label."""
+    """Return the managed service that the nodes belong to, by labels and builds; ``other`` where no node shows one."""
     for node in nodes:
-        for label, platform in PLATFORM_LABELS.items():
-            if label in _labels(node):
-                return known(platform, f"label {label} of node {name_of(node)}")
-    return known("other", f"no node has a label of {', '.join(PLATFORM_LABELS)}")
+        for label in _labels(node):
+            for beginning, platform in PLATFORM_LABELS.items():
+                if label.startswith(beginning):
+                    return known(platform, f"label {label} of node {name_of(node)}")
+        version = _info(node).get("kubeletVersion", "")
+        for part, platform in PLATFORM_VERSIONS.items():
+            if part in version:
+                return known(platform, f"kubelet {version} of node {name_of(node)}")
+    shown = ", ".join((*PLATFORM_LABELS, *PLATFORM_VERSIONS))
+    return known("other", f"no node has a label or a version with {shown}")
 
 
 def zone_of(node: Object) -> Fact[str]:
@@ -132,23 +141,27 @@ def host_process_of(node: Object) -> Fact[bool]:
 
 
 def addresses_of(node: Object) -> tuple[Address, ...]:
-    """Return the node's addresses, internal ones first."""
+    """Return the node's addresses, internal ones first; a text that is no address is none."""
     listed = node.get("status", {}).get("addresses", [])
-    addresses: list[Address] = []
-    for kind in ("InternalIP", "ExternalIP"):
-        for item in listed:
-            if item["type"] == kind:
-                address = ipaddress.ip_address(item["address"])
-                if address not in addresses:
-                    addresses.append(address)
-    return tuple(addresses)
+    addresses = [
+        address
+        for kind in ("InternalIP", "ExternalIP")
+        for item in listed
+        if item.get("type") == kind and (address := address_of(item.get("address"))) is not None
+    ]
+    return tuple(dict.fromkeys(addresses))
 
 
 def pod_cidrs_of(node: Object) -> tuple[Network, ...]:
     """Return the node's pod CIDRs; empty if the network plugin keeps them to itself."""
     spec = node.get("spec", {})
     texts = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
-    return tuple(ipaddress.ip_network(text) for text in texts or hybrid_overlay.subnets_of(node))
+    try:
+        return tuple(
+            ipaddress.ip_network(text) for text in texts or hybrid_overlay.subnets_of(node)
+        )
+    except ValueError:
+        return ()
 
 
 def kubelet_port_of(node: Object) -> int:
@@ -160,7 +173,7 @@ def kubelet_port_of(node: Object) -> int:
 def ready(node: Object) -> bool:
     """Whether the Ready condition is True."""
     return any(
-        item["type"] == "Ready" and item["status"] == "True"
+        item.get("type") == "Ready" and item.get("status") == "True"
         for item in node.get("status", {}).get("conditions", [])
     )
 
@@ -177,7 +190,7 @@ def of_own_network(pods: Iterable[Object]) -> Iterator[str]:
         options = (spec.get("securityContext") or {}).get("windowsOptions") or {}
         on_host = spec.get("hostNetwork") or options.get("hostProcess")
         if not on_host and pod.get("status", {}).get("phase") not in {"Succeeded", "Failed"}:
-            yield f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+            yield f"{pod['metadata'].get('namespace', '')}/{pod['metadata']['name']}"
 
 
 def left_out(node: Object, profile: ClusterProfile) -> str:
@@ -221,6 +234,7 @@ def taints_of(node: Object) -> tuple[Taint, ...]:
     return tuple(
         Taint(key=item["key"], value=item.get("value") or "", effect=item["effect"])
         for item in node.get("spec", {}).get("taints") or []
+        if item.get("key") and item.get("effect")
     )
 
 

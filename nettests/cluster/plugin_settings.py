@@ -1,17 +1,20 @@
 """Read settings of network plugins other than Flannel: backend, and whether they replace kube-proxy.
 
-Pure. Which objects are of use depends on the plugin that its DaemonSets name; ``discover`` fetches only
-those. What they do not say is unknown with the reason.
+Pure. Which objects are of use depends on the plugin that was recognised; ``snapshot`` fetches only those. What they do
+not say is unknown with the reason.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nettests.cluster import hybrid_overlay
+from nettests.cluster.plugins import CALICO_BACKEND, PluginObjects, origin_of
+from nettests.cluster.references import data_of
 from nettests.errors import ManifestError
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.json_text import read_json
 from nettests.model.permission import LIST_IP_POOLS
+from nettests.model.words import OS
 from nettests.model.yaml_text import plain_yaml
 
 Object = dict[str, Any]
@@ -21,7 +24,7 @@ CONFIG_MAPS = {
     "calico": ("kube-system/calico-windows-config", "calico-system/calico-windows-config"),
     hybrid_overlay.PLUGIN: hybrid_overlay.CONFIG_MAPS,
 }
-"""ConfigMaps by plugin, the one of Windows nodes first."""
+"""ConfigMaps by plugin that no DaemonSet need refer to, the one of Windows nodes first."""
 PERMISSIONS = {"calico": (LIST_IP_POOLS,)}
 """The permissions that rules about a plugin's own objects need."""
 FLANNEL_ON_WINDOWS = (
@@ -31,38 +34,92 @@ FLANNEL_ON_WINDOWS = (
 """The ConfigMaps in which sig-windows-tools' manifests configure Flannel's plugin on Windows nodes."""
 LOOPBACK_DSR = "loopbackDSR"
 
+MAY_REPLACE = "antrea"
+"""The plugin that may serve Services on Windows nodes in kube-proxy's place."""
+ANTREA_KEY = "antrea-agent.conf"
 ANTREA_TUNNEL = "geneve"
 ANTREA_ENCAPSULATED = {"encap", "hybrid", ""}
 
+CALICO_NETWORK_IDS = ("VXLAN_VNI", "FELIX_VXLANVNI")
+_BGP, BGP_ON_WINDOWS = "bird", "windows-bgp"
+"""Calico's backends of BGP on either system."""
+_NEVER = "Never"
 
-CALICO_DAEMON_SETS = "calico-node-windows"
-"""Prefix of the names of Calico's DaemonSets on Windows; its operator writes settings only there."""
-CALICO_BACKEND = "CALICO_NETWORKING_BACKEND"
-CALICO_NETWORK_ID = "VXLAN_VNI"
 
+def calico_backend(objects: PluginObjects) -> Fact[str]:
+    """Return Calico's backend on Windows nodes: ``vxlan``, ``windows-bgp``, ``none`` …
 
-def backend_of(
-    plugin: str, config_maps: Mapping[str, Object], daemon_sets: Sequence[Object] = ()
-) -> Fact[str]:
-    """Return the backend of Calico or Antrea: ``vxlan``, ``geneve``, ``windows-bgp``, ``none`` …"""
-    variable = _calico_variable(CALICO_BACKEND, daemon_sets) if plugin == "calico" else None
-    if variable is not None and variable.value:
-        return known(variable.value, variable.origin)
-    for name in CONFIG_MAPS.get(plugin, ()):
-        data = (config_maps.get(name) or {}).get("data") or {}
-        backend = _antrea_backend(data) if plugin == "antrea" else _calico_backend(data)
+    As its DaemonSet or its ConfigMap there has it; RKE2, which runs Calico on Windows without a Pod, follows the Linux
+    nodes (rancher/rke2, pkg/windows/calico.go), and so does Calico's operator.
+    """
+    linux: Fact[str] | None = None
+    for item in objects.of_plugin("calico"):
+        backend = objects.variables(item).get(CALICO_BACKEND)
         if backend:
+            read = known(backend, f"{origin_of(item)}: {CALICO_BACKEND}")
+            if "windows" in item["metadata"]["name"]:
+                return read
+            linux = linux or read
+    for name, item in objects.config_maps.items():
+        # sample of calico-windows-vxlan.yaml: CALICO_NETWORKING_BACKEND: "vxlan"
+        if backend := data_of(item).get(CALICO_BACKEND, "").strip():
             return known(backend, f"ConfigMap {name}")
-    where = " or ".join(CONFIG_MAPS.get(plugin, ())) or "no object"
-    return unknown(f"{where} of {plugin} names a backend")
+    return _calico_by_linux(linux, objects.ip_pools)
 
 
-def network_id_of(plugin: str, daemon_sets: Sequence[Object]) -> Fact[int]:
-    """Return the network id of Calico's VXLAN, as its DaemonSet on Windows has it."""
-    variable = _calico_variable(CALICO_NETWORK_ID, daemon_sets) if plugin == "calico" else None
-    if variable is None or not (variable.value or "").isdecimal():
-        return unknown(f"no DaemonSet of {plugin} says {CALICO_NETWORK_ID}")
-    return known(int(variable.value or 0), variable.origin)
+def _calico_by_linux(linux: Fact[str] | None, pools: Sequence[Object]) -> Fact[str]:
+    """Return the backend that follows from Linux nodes, and with BGP from the pools: Windows knows no IP in IP."""
+    modes = {
+        mode
+        for pool in pools
+        for key in ("vxlanMode", "ipipMode")
+        if (mode := (pool.get("spec") or {}).get(key) or _NEVER)
+        if not (pool.get("spec") or {}).get("disabled")
+    }
+    if linux is None:
+        return unknown(
+            f"neither a DaemonSet nor a ConfigMap of calico that was read says {CALICO_BACKEND}"
+        )
+    if linux.value != _BGP:
+        return linux
+    if modes == {_NEVER}:
+        return known(BGP_ON_WINDOWS, f"{linux.origin}={_BGP}, and no IP pool encapsulates")
+    return unknown(f"{linux.origin}={_BGP} does not say what Windows nodes use")
+
+
+def calico_network_id(objects: PluginObjects) -> Fact[int]:
+    """Return the network id of Calico's VXLAN, as its DaemonSets have it."""
+    for item in objects.of_plugin("calico"):
+        variables = objects.variables(item)
+        for name in CALICO_NETWORK_IDS:
+            if (text := variables.get(name, "")).isdecimal():
+                return known(int(text), f"{origin_of(item)}: {name}")
+    return unknown(f"no DaemonSet of calico says {' or '.join(CALICO_NETWORK_IDS)}")
+
+
+def antrea_backend(config_maps: Mapping[str, Object]) -> Fact[str]:
+    """Return Antrea's encapsulation: ``geneve``, ``vxlan`` …, or a mode without one."""
+    for name, agent in _antrea_agents(config_maps):
+        # sample: trafficEncapMode: encap
+        mode = str(agent.get("trafficEncapMode") or "").lower()
+        tunnel = str(agent.get("tunnelType") or ANTREA_TUNNEL)
+        return known(tunnel if mode in ANTREA_ENCAPSULATED else mode, f"ConfigMap {name}")
+    return unknown(f"no ConfigMap of antrea that was read has {ANTREA_KEY}")
+
+
+def _antrea_agents(config_maps: Mapping[str, Object]) -> Iterator[tuple[str, Object]]:
+    """Yield the configurations of Antrea's agents, that of Windows first; kustomize adds hashes to ConfigMaps' names."""
+    windows_first = sorted(config_maps.items(), key=lambda item: "windows" not in item[0])
+    for name, item in windows_first:
+        text = data_of(item).get(ANTREA_KEY)
+        if text is None:
+            continue
+        try:
+            loaded = plain_yaml(text)
+        except ManifestError:
+            continue
+        if loaded is None or isinstance(loaded, dict):
+            yield name, loaded or {}
 
 
 def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fact[bool]:
@@ -76,7 +133,7 @@ def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fa
             "state facts.cni.loopbackDSR in the cluster profile"
         )
     for name in FLANNEL_ON_WINDOWS:
-        data = (config_maps.get(name) or {}).get("data") or {}
+        data = data_of(config_maps.get(name))
         options = {_has_option(delegate) for text in data.values() if (delegate := _delegate(text))}
         if len(options) == 1:
             return known(options.pop(), f"ConfigMap {name}")
@@ -106,59 +163,17 @@ def _has_option(delegate: Object) -> bool:
     return delegate.get(LOOPBACK_DSR) is True or settings.get(LOOPBACK_DSR) is True
 
 
-def _calico_variable(name: str, daemon_sets: Sequence[Object]) -> Fact[str] | None:
-    for item in daemon_sets:
-        metadata = item["metadata"]
-        if not metadata["name"].startswith(CALICO_DAEMON_SETS):
-            continue
-        for variable, value in _environment(item):
-            if variable == name and value:
-                where = f"DaemonSet {metadata['namespace']}/{metadata['name']}"
-                return known(value, f"{where}: {name}")
-    return None
+def serves_services(plugin: Fact[str], os: OS, config_maps: Mapping[str, Object]) -> str:
+    """Return the source that says that the plugin replaces kube-proxy for all Services on nodes of a system, or nothing.
 
-
-def _environment(daemon_set: Object) -> Iterator[tuple[str, str]]:
-    # sample: {"name": "CALICO_NETWORKING_BACKEND", "value": "vxlan"}
-    template = (daemon_set.get("spec") or {}).get("template") or {}
-    for container in (template.get("spec") or {}).get("containers") or []:
-        for entry in container.get("env") or []:
-            yield str(entry.get("name")), str(entry.get("value") or "")
-
-
-def serves_services(plugin: str | None, config_maps: Mapping[str, Object]) -> str:
-    """Return the source that says that the plugin replaces kube-proxy for all Services, or nothing.
-
-    Antrea's ``proxyAll``; without it only pods are served.
+    Antrea's ``proxyAll``, without which only pods are served; OVN-Kubernetes on the nodes that it runs on, Linux ones.
     """
-    if plugin != "antrea":
+    if plugin.value == hybrid_overlay.PLUGIN and os is OS.LINUX:
+        return f"{plugin.origin}: OVN serves Services"
+    if plugin.value != MAY_REPLACE or os is not OS.WINDOWS:
         return ""
-    for name in CONFIG_MAPS["antrea"]:
-        proxy = _antrea_agent((config_maps.get(name) or {}).get("data") or {}).get("antreaProxy")
+    for name, agent in _antrea_agents(config_maps):
+        proxy = agent.get("antreaProxy")
         if isinstance(proxy, dict) and proxy.get("enable", True) and proxy.get("proxyAll"):
             return f"ConfigMap {name}: antreaProxy.proxyAll"
     return ""
-
-
-def _antrea_agent(data: Mapping[str, str]) -> Object:
-    try:
-        loaded = plain_yaml(data.get("antrea-agent.conf", ""))
-    except ManifestError:
-        return {}
-    return loaded if isinstance(loaded, dict) else {}
-
-
-def _antrea_backend(data: Mapping[str, str]) -> str:
-    if "antrea-agent.conf" not in data:
-        return ""
-    agent = _antrea_agent(data)
-    # sample: trafficEncapMode: encap
-    mode = str(agent.get("trafficEncapMode") or "").lower()
-    if mode not in ANTREA_ENCAPSULATED:
-        return mode
-    return str(agent.get("tunnelType") or ANTREA_TUNNEL)
-
-
-def _calico_backend(data: Mapping[str, str]) -> str:
-    # sample of calico-windows-vxlan.yaml: CALICO_NETWORKING_BACKEND: "vxlan"
-    return data.get("CALICO_NETWORKING_BACKEND", "").strip()

@@ -29,6 +29,8 @@ from nettests.model.document import read_document
 from nettests.model.facts import ALL, Address, ExternalTarget, Network, Scale
 from nettests.model.labels import is_ours
 from nettests.model.versions import KubernetesVersion
+from nettests.outside_files import read_text
+from nettests.redaction import register
 from nettests.resources import manifests_path
 
 SOCKS_SCHEMES = frozenset({"socks5", "socks5h"})
@@ -42,7 +44,7 @@ def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> Clu
     if path is None:
         return ClusterProfile()
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ManifestError(
@@ -205,6 +207,7 @@ def _proxy_address(text: str | None) -> str | None:
         raise ValueError(
             "externalProxy is not an address such as http://user:token@host:3128 or socks5://host:1080"
         )
+    register(parts.password)
     return text
 
 
@@ -220,4 +223,5 @@ def _udp_proxy_address(text: str | None, vantage: str) -> str | None:
         raise ValueError(
             "externalUDPProxy is not the address of a SOCKS5 proxy such as socks5://user:token@host:1080"
         )
+    register(parts.password)
     return text

@@ -12,6 +12,7 @@ from kubernetes.config.config_exception import ConfigException
 from kubernetes.config.incluster_config import InClusterConfigLoader
 
 from nettests.errors import ClusterError
+from nettests.redaction import register
 
 MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """The folder in which a kubelet mounts the token of a Pod."""
@@ -41,7 +42,9 @@ def service_account(mount: Path) -> client.Configuration:
             environ=os.environ,
         ).load_and_set(configuration)
         # The loader writes "bearer" and keeps a line feed at the end; a redactor has to know the token itself.
-        configuration.api_key["BearerToken"] = f"Bearer {token.read_text().strip()}"
+        secret = token.read_text().strip()
+        configuration.api_key["BearerToken"] = f"Bearer {secret}"
+        register(secret)
     except (ConfigException, OSError, ValueError) as error:
         raise ClusterError(
             f"the ServiceAccount at {mount} cannot be used: {' '.join(str(error).split())}",

@@ -1,16 +1,30 @@
 """Fetch the API objects that facts are read from, concurrently, and keep the reason for each that cannot be read.
 
-The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispensable.
+The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispensable. ConfigMaps are found by the Pods and
+DaemonSets that refer to them, and by the names that installers give them where nothing that may be read refers to one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.cluster import cni, nodes, permissions, plugin_settings
+from nettests.cluster import hybrid_overlay, kubeproxy, nodes, permissions, plugin_settings
 from nettests.cluster.connecting import server_version
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.plugins import PluginObjects, plugin_of
+from nettests.cluster.reader import Reader, existing
+from nettests.cluster.references import config_maps_of, pod_spec_of
+from nettests.cluster.shapes import (
+    DAEMON_SET,
+    IP_POOL,
+    NODE,
+    POD,
+    RUNTIME_CLASS,
+    SERVICE,
+    SERVICE_CIDR,
+    shaped_items,
+)
 from nettests.cluster.threads import threads
 from nettests.errors import ClusterError
 from nettests.model import permission
@@ -19,21 +33,27 @@ from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
 Object = dict[str, Any]
+NODES = "/api/v1/nodes"
 DAEMON_SETS = "/apis/apps/v1/daemonsets"
 DNS_SERVICES = "/api/v1/namespaces/kube-system/services"
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
+IP_POOLS = "/apis/crd.projectcalico.org/v1/ippools"
 PODS = "/api/v1/pods"
+SYSTEM = "kube-system"
+OPENSHIFT_DNS = "openshift-dns/dns-default"
+"""The Service of the cluster's DNS on OpenShift, which has a label of its own (openshift/cluster-dns-operator)."""
 CORDONED = 4
 """The Pods of so many cordoned Windows nodes are listed: one of them is enough for what is tested there."""
 LOG_BYTES = 65_536
 """A component logs its flags first: no more of a log is needed."""
+DNS_LABEL = "k8s-app=kube-dns"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The fetched objects, as the API returned them; ``reasons`` says why an object is missing."""
+    """The fetched objects, in their documented shape; ``reasons`` says why an object, or a part of it, is missing."""
 
     server_version: KubernetesVersion
     server_git_version: str
@@ -41,10 +61,11 @@ class Snapshot:
     nodes: Sequence[Object]
     daemon_sets: Sequence[Object] = ()
     config_maps: Mapping[str, Object] = field(default_factory=dict)
+    """By ``namespace/name``; those that Pods and DaemonSets refer to come first."""
     dns_services: Sequence[Object] = ()
+    dns_pods: Sequence[Object] = ()
+    """The Pods that the Service of the cluster's DNS selects."""
     kubernetes_service: Object | None = None
-    system_pods: Sequence[Object] = ()
-    """The Pods of kube-system."""
     proxy_pods: Mapping[str, Object] = field(default_factory=dict)
     proxy_logs: Mapping[str, str] = field(default_factory=dict)
     """Both by node name."""
@@ -52,6 +73,8 @@ class Snapshot:
     """The Pods of cordoned Windows nodes by node name, as far as they may be listed."""
     runtime_classes: Sequence[Object] = ()
     service_cidrs: Sequence[Object] = ()
+    ip_pools: Sequence[Object] = ()
+    """Calico's."""
     denied: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
     namespace: str = ""
@@ -61,45 +84,109 @@ class Snapshot:
 def fetch(connection: Connection, namespace: str = "") -> Snapshot:
     """Fetch the objects that facts are read from, concurrently; only nodes are indispensable."""
     version, git_version = server_version(connection)
-    reasons: dict[str, str] = {}
+    read = Reader(connection)
     with threads(connection, "discover") as pool:
-        every_node = pool.submit(_nodes, connection)
-        of_all = _config_maps(pool, connection, (*CONFIG_MAPS, *FLANNEL_CONFIG_MAPS), reasons)
-        daemon_sets = pool.submit(_listed, connection, DAEMON_SETS, reasons)
-        dns = pool.submit(
-            _listed, connection, DNS_SERVICES, reasons, labelSelector="k8s-app=kube-dns"
-        )
-        kubernetes = pool.submit(_read, connection, KUBERNETES, reasons)
-        classes = pool.submit(_listed, connection, RUNTIME_CLASSES, reasons)
+        every_node = pool.submit(_nodes, read)
+        named = read.config_maps(pool, (*CONFIG_MAPS, *FLANNEL_CONFIG_MAPS))
+        daemon_sets = pool.submit(read.listed, DAEMON_SETS, DAEMON_SET)
+        dns = pool.submit(read.listed, DNS_SERVICES, SERVICE, labelSelector=DNS_LABEL)
+        kubernetes = pool.submit(read.one, KUBERNETES, SERVICE)
+        classes = pool.submit(read.listed, RUNTIME_CLASSES, RUNTIME_CLASS)
         has_cidrs = version >= permission.SERVICE_CIDRS
-        cidrs = pool.submit(_listed, connection, SERVICE_CIDRS, reasons) if has_cidrs else None
-        plugin = cni.plugin_of(daemon_sets.result()).value or ""
-        on_windows = plugin_settings.FLANNEL_ON_WINDOWS if plugin == "flannel" else ()
-        names = (*plugin_settings.CONFIG_MAPS.get(plugin, ()), *on_windows)
-        of_plugin = _config_maps(pool, connection, names, reasons)
+        cidrs = pool.submit(read.listed, SERVICE_CIDRS, SERVICE_CIDR) if has_cidrs else None
+        by_space = _system_pods(read, daemon_sets.result())
+        objects = PluginObjects(nodes=every_node.result(), daemon_sets=daemon_sets.result())
+        plugin = plugin_of(objects).value or ""
         denied = pool.submit(_denied, connection, version, plugin, namespace)
-        by_space = _system_pods(connection, daemon_sets.result(), reasons)
+        of_plugin = read.config_maps(pool, _of_plugin(plugin, objects))
+        has_pools = any(objects.of_plugin("calico"))
+        pools = pool.submit(read.listed, IP_POOLS, IP_POOL) if has_pools else None
         pods = _proxy_pods(by_space)
-        logs = pool.submit(_logs, connection, pods, reasons)
+        logs = pool.submit(_logs, read, pods)
+        services = dns.result() or _other_dns(read, dict(existing(of_plugin)))
+        dns_pods = [pod for service in services for pod in _selected(read, service, by_space)]
+        wanted = tuple(dict.fromkeys((*_of_dns(services, dns_pods), *_of_proxies(pods.values()))))
+        new = [name for name in wanted if name not in named and name not in of_plugin]
+        maps = dict(existing({**read.config_maps(pool, new), **of_plugin, **named}))
         return Snapshot(
             server_version=version,
             server_git_version=git_version,
             context=connection.context,
             nodes=every_node.result(),
             daemon_sets=daemon_sets.result(),
-            config_maps={**dict(_existing(of_all)), **dict(_existing(of_plugin))},
-            dns_services=dns.result(),
+            config_maps={
+                name: maps[name] for name in dict.fromkeys((*wanted, *maps)) if name in maps
+            },
+            dns_services=services,
+            dns_pods=dns_pods,
             kubernetes_service=kubernetes.result(),
-            system_pods=by_space["kube-system"],
             proxy_pods=pods,
             proxy_logs=logs.result(),
-            cordoned=_on_cordoned(pool, connection, every_node.result(), reasons),
+            cordoned=_on_cordoned(pool, read, every_node.result()),
             runtime_classes=classes.result(),
             service_cidrs=cidrs.result() if cidrs is not None else (),
+            ip_pools=pools.result() if pools is not None else (),
             denied=denied.result(),
-            reasons=reasons,
+            reasons=read.reasons,
             namespace=namespace,
         )
+
+
+def _of_plugin(plugin: str, objects: PluginObjects) -> tuple[str, ...]:
+    """Return the ConfigMaps that the plugin's DaemonSets refer to, and those of installers.
+
+    Beside another plugin Calico's are read: as a policy engine it says beside which.
+    """
+    with_settings = {*plugin_settings.CONFIG_MAPS, "flannel"}
+    of_daemon = plugin if plugin in with_settings else "calico"
+    referred = (
+        name
+        for item in objects.of_plugin(of_daemon)
+        for name in config_maps_of(pod_spec_of(item), item["metadata"].get("namespace", ""))
+    )
+    on_windows = plugin_settings.FLANNEL_ON_WINDOWS if plugin == "flannel" else ()
+    return (*referred, *plugin_settings.CONFIG_MAPS.get(plugin, ()), *on_windows)
+
+
+def _other_dns(read: Reader, config_maps: Mapping[str, Object]) -> list[Object]:
+    """Return the cluster's DNS Service where none of kube-system has the usual label: the plugin's, or OpenShift's."""
+    named = hybrid_overlay.dns_service(config_maps) or OPENSHIFT_DNS
+    namespace, _, name = named.partition("/")
+    service = read.one(f"/api/v1/namespaces/{namespace}/services/{name}", SERVICE)
+    return [service] if service is not None else []
+
+
+def _selected(
+    read: Reader, service: Object, by_space: Mapping[str, Sequence[Object]]
+) -> Sequence[Object]:
+    """Return the Pods that a Service selects."""
+    namespace = service["metadata"].get("namespace", SYSTEM)
+    selector = (service.get("spec") or {}).get("selector") or {}
+    if not selector:
+        return ()
+    if namespace not in by_space:
+        labels = ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
+        return read.listed(f"/api/v1/namespaces/{namespace}/pods", POD, labelSelector=labels)
+    return [
+        pod
+        for pod in by_space[namespace]
+        if selector.items() <= (pod["metadata"].get("labels") or {}).items()
+    ]
+
+
+def _of_dns(services: Iterable[Object], pods: Iterable[Object]) -> Iterator[str]:
+    """Yield the ConfigMaps of the DNS Pods, and that with the Service's own name, as charts and operators name it."""
+    for pod in pods:
+        yield from config_maps_of(pod.get("spec") or {}, pod["metadata"].get("namespace", ""))
+    for service in services:
+        yield f"{service['metadata'].get('namespace', SYSTEM)}/{service['metadata']['name']}"
+
+
+def _of_proxies(pods: Iterable[Object]) -> Iterator[str]:
+    """Yield the ConfigMaps of kube-proxy's Pods, and those of installers."""
+    for pod in pods:
+        yield from config_maps_of(pod.get("spec") or {}, pod["metadata"].get("namespace", ""))
+    yield from kubeproxy.CONFIG_MAPS
 
 
 def _denied(
@@ -112,9 +199,9 @@ def _denied(
     return tuple(str(missing) for missing in permissions.denied(connection, wanted, namespace))
 
 
-def _nodes(connection: Connection) -> list[Object]:
+def _nodes(read: Reader) -> list[Object]:
     try:
-        return connection.items("/api/v1/nodes")
+        listed = read.connection.items(NODES)
     except ApiError as error:
         if error.status == 403:
             raise ClusterError(
@@ -122,65 +209,24 @@ def _nodes(connection: Connection) -> list[Object]:
                 hint="grant manifests/rbac/discovery.yaml, or use a context that may list nodes",
             ) from error
         raise
+    nodes, odd = shaped_items(listed, NODE, NODES)
+    if odd:
+        read.reasons[NODES] = odd
+    return nodes
 
 
-def _config_maps(
-    pool: Executor, connection: Connection, names: Sequence[str], reasons: dict[str, str]
-) -> dict[str, Future[Object | None]]:
-    """Start reading ConfigMaps; return a future for each."""
-    return {name: pool.submit(_config_map, connection, name, reasons) for name in names}
-
-
-def _existing(pending: Mapping[str, Future[Object | None]]) -> Iterator[tuple[str, Object]]:
-    """Yield the ConfigMaps that exist, in the order in which they were requested."""
-    for name, request in pending.items():
-        if (config_map := request.result()) is not None:
-            yield name, config_map
-
-
-def _config_map(connection: Connection, name: str, reasons: dict[str, str]) -> Object | None:
-    namespace, _, short = name.partition("/")
-    path = f"/api/v1/namespaces/{namespace}/configmaps/{short}"
-    return _read(connection, path, reasons, name)
-
-
-def _read(
-    connection: Connection, path: str, reasons: dict[str, str], name: str = ""
-) -> Object | None:
-    try:
-        return connection.get(path)
-    except ApiError as error:
-        reasons[name or path] = error.message
-        return None
-
-
-def _listed(
-    connection: Connection, path: str, reasons: dict[str, str], **query: str
-) -> list[Object]:
-    try:
-        return connection.items(path, **query)
-    except ApiError as error:
-        reasons[path] = error.message
-        return []
-
-
-def _system_pods(
-    connection: Connection, daemon_sets: Sequence[Object], reasons: dict[str, str]
-) -> dict[str, list[Object]]:
+def _system_pods(read: Reader, daemon_sets: Sequence[Object]) -> dict[str, list[Object]]:
     """Return the Pods of kube-system, and of the namespaces where kube-proxy has DaemonSets."""
-    spaces = {"kube-system"} | {
-        item["metadata"]["namespace"]
+    spaces = {SYSTEM} | {
+        item["metadata"].get("namespace", SYSTEM)
         for item in daemon_sets
         if item["metadata"]["name"].startswith("kube-proxy")
     }
-    return {
-        space: _listed(connection, f"/api/v1/namespaces/{space}/pods", reasons)
-        for space in sorted(spaces)
-    }
+    return {space: read.listed(f"/api/v1/namespaces/{space}/pods", POD) for space in sorted(spaces)}
 
 
 def _on_cordoned(
-    pool: Executor, connection: Connection, every_node: Sequence[Object], reasons: dict[str, str]
+    pool: Executor, read: Reader, every_node: Sequence[Object]
 ) -> dict[str, list[Object]]:
     """Return the Pods of a few Windows nodes that are Ready and cordoned; a list that is refused leaves its node out."""
     names = [
@@ -188,19 +234,23 @@ def _on_cordoned(
         for node in every_node
         if nodes.os_of(node) is OS.WINDOWS and nodes.ready(node) and not nodes.schedulable(node)
     ]
-    pending = {
-        name: pool.submit(_pods_on, connection, name, reasons) for name in sorted(names)[:CORDONED]
-    }
+    pending = {name: pool.submit(_pods_on, read, name) for name in sorted(names)[:CORDONED]}
     listings = {name: listing.result() for name, listing in pending.items()}
     return {name: pods for name, pods in listings.items() if pods is not None}
 
 
-def _pods_on(connection: Connection, node: str, reasons: dict[str, str]) -> list[Object] | None:
+def _pods_on(read: Reader, node: str) -> list[Object] | None:
+    """Return the Pods of a node; ``None`` if one of them cannot be read: it may be on the node's network."""
+    key = f"{PODS}/{node}"
     try:
-        return connection.items(PODS, fieldSelector=f"spec.nodeName={node}")
+        listed = read.connection.items(PODS, fieldSelector=f"spec.nodeName={node}")
     except ApiError as error:
-        reasons[f"{PODS}/{node}"] = error.message
+        read.reasons[key] = error.message
         return None
+    pods, odd = shaped_items(listed, POD, PODS)
+    if odd:
+        read.reasons[key] = odd
+    return None if odd else pods
 
 
 def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
@@ -214,22 +264,26 @@ def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
     return by_node
 
 
-def _logs(
-    connection: Connection, pods: Mapping[str, Object], reasons: dict[str, str]
-) -> dict[str, str]:
-    def read(item: tuple[str, Object]) -> tuple[str, str]:
+def _container_of(pod: Object) -> str:
+    """Return the container that runs kube-proxy, else the first."""
+    names = [item.get("name", "") for item in (pod.get("spec") or {}).get("containers") or ()]
+    return next((name for name in names if kubeproxy.COMMAND in name), next(iter(names), ""))
+
+
+def _logs(read: Reader, pods: Mapping[str, Object]) -> dict[str, str]:
+    def log_of(item: tuple[str, Object]) -> tuple[str, str]:
         node, pod = item
         meta = pod["metadata"]
         try:
-            text = connection.text(
-                f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log",
-                container=pod["spec"]["containers"][0]["name"],
+            text = read.connection.text(
+                f"/api/v1/namespaces/{meta.get('namespace', SYSTEM)}/pods/{meta['name']}/log",
+                container=_container_of(pod),
                 limitBytes=LOG_BYTES,
             )
         except ApiError as error:
-            reasons[f"log/{node}"] = f"kube-proxy's log cannot be read: {error.message}"
+            read.reasons[f"log/{node}"] = f"kube-proxy's log cannot be read: {error.message}"
             return node, ""
         return node, text
 
-    with threads(connection, "logs") as pool:
-        return dict(pool.map(read, sorted(pods.items())))
+    with threads(read.connection, "logs") as pool:
+        return dict(pool.map(log_of, sorted(pods.items())))

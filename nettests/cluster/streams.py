@@ -5,6 +5,7 @@ protocols ``*.channel.k8s.io`` the first byte of a message is its channel. The c
 the stream ends right after it.
 """
 
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -43,11 +44,15 @@ class Stream:
     def receive(self, seconds: float) -> tuple[int, bytes] | None:
         """Return the next message's channel and data; ``None`` once the other side has closed the stream.
 
-        ``TimeoutError`` if none arrives in time; ``LostError`` or ``RefusedError`` if the stream broke.
+        ``TimeoutError`` if none arrives in time, whatever else arrives; ``LostError`` or ``RefusedError`` if the
+        stream broke. With 0 seconds, what has arrived is returned.
         """
+        until = time.monotonic() + seconds
         while True:
+            if (left := until - time.monotonic()) < 0 < seconds or seconds < 0:
+                raise TimeoutError("no message arrived in time")
             try:
-                message = self.connection.recv(timeout=seconds, decode=False)
+                message = self.connection.recv(timeout=max(0.0, left), decode=False)
             except ConnectionClosed as closed:
                 self._end(closed)
                 return None

@@ -37,15 +37,6 @@ class Credentials:
         with self._lock:
             return self._current()
 
-    def secrets(self) -> tuple[str, ...]:
-        """Return every credential that is or was in use."""
-        configuration = self._chosen.configuration
-        tokens = [text.removeprefix("Bearer ") for text in (configuration.api_key or {}).values()]
-        old = (text.removeprefix("Bearer ") for text in sorted(self._accepted))
-        return tuple(
-            dict.fromkeys(secret for secret in (*tokens, *old, configuration.password) if secret)
-        )
-
     def accept(self, token: str | None) -> None:
         """Remember that the API server accepted this token."""
         if token is not None and token not in self._accepted:

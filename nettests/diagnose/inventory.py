@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from nettests.model import ports
-from nettests.model.powershell import POWERSHELL
+from nettests.model.powershell import powershell
+from nettests.model.windows_programs import NodeArgv, node_argv
 from nettests.model.words import OS
 from nettests.rules.cni import CNI
 from nettests.rules.flannel import PROCESSES
@@ -27,7 +28,7 @@ class Command:
 
     file: str
     title: str
-    words: tuple[str, ...]
+    words: NodeArgv
 
 
 def _from_reading(reading: ToolOutput, file: str, title: str) -> Command:
@@ -35,11 +36,11 @@ def _from_reading(reading: ToolOutput, file: str, title: str) -> Command:
 
 
 def _shell(file: str, title: str, text: str) -> Command:
-    return Command(file=file, title=title, words=(*POWERSHELL, text))
+    return Command(file=file, title=title, words=powershell(text))
 
 
 def _tool(file: str, title: str, *words: str) -> Command:
-    return Command(file=file, title=title, words=words)
+    return Command(file=file, title=title, words=node_argv(*words))
 
 
 def _kube_proxy(curl: str) -> tuple[Command, ...]:
@@ -137,7 +138,7 @@ def of_system(os: OS) -> tuple[Command, ...]:
 VFP_PORTS = Command(
     file="vfp-ports.txt",
     title="ports of the virtual switch",
-    words=("vfpctrl.exe", "/list-vmswitch-port"),
+    words=node_argv("vfpctrl.exe", "/list-vmswitch-port"),
 )
 VFP_AT_MOST = 16
 """So many ports' counters are read; a node may have hundreds."""
@@ -153,7 +154,7 @@ class OfPorts:
 
     file: str
     title: str
-    words: tuple[tuple[str, ...], ...]
+    words: tuple[NodeArgv, ...]
 
 
 def of_vfp_ports(listed: str) -> tuple[OfPorts, ...]:
@@ -169,17 +170,18 @@ def of_vfp_ports(listed: str) -> tuple[OfPorts, ...]:
             file="vfp-counters.txt",
             title="counters of the virtual switch's ports",
             words=tuple(
-                ("vfpctrl.exe", "/port", port, "/get-port-counter") for port in ports[:VFP_AT_MOST]
+                node_argv("vfpctrl.exe", "/port", port, "/get-port-counter")
+                for port in ports[:VFP_AT_MOST]
             ),
         ),
         OfPorts(
             file="vfp-layers.txt",
             title="layers of the virtual switch's ports",
-            words=tuple(("vfpctrl.exe", "/list-layer", "/port", port) for port in some),
+            words=tuple(node_argv("vfpctrl.exe", "/list-layer", "/port", port) for port in some),
         ),
         OfPorts(
             file="vfp-rules.txt",
             title="rules in these layers: load balancing, OutBoundNAT, encapsulation, ACLs",
-            words=tuple(("vfpctrl.exe", "/list-rule", "/port", port) for port in some),
+            words=tuple(node_argv("vfpctrl.exe", "/list-rule", "/port", port) for port in some),
         ),
     )

@@ -49,7 +49,7 @@ def changed(
     after = _other_network(facts, after, stated)
     _refuse_without_proxy(after.nodes, in_order)
     nodes = tuple(
-        _followed(old, new, after.cni, facts.cni, stated)
+        _followed(old, new, after, facts, stated)
         for old, new in zip(facts.nodes, after.nodes, strict=True)
     )
     return replace(after, nodes=nodes)
@@ -135,15 +135,16 @@ def _unread(key: str) -> str:
 
 
 def _followed(
-    old: NodeFacts, new: NodeFacts, cni: CniFacts, cni_before: CniFacts, stated: set[str]
+    old: NodeFacts, new: NodeFacts, after: ClusterFacts, before: ClusterFacts, stated: set[str]
 ) -> NodeFacts:
     """Return a node with what follows from its changed facts, unless it was stated."""
     if new.os is not OS.WINDOWS:
         return new
-    node = new
-    if "cni.driver" not in stated and _network(cni) != _network(cni_before):
+    node, cni = new, after.cni
+    if "cni.driver" not in stated and _network(cni) != _network(before.cni):
         driver = network_drivers.by_backend(cni.plugin, cni.backend)
-        node = replace(node, cni_driver=driver or network_drivers.by_plugin(cni.plugin))
+        by_plugin = network_drivers.by_plugin(cni.plugin, after.platform)
+        node = replace(node, cni_driver=driver or by_plugin)
     versions = (old.kubelet.value, old.runtime.value) != (new.kubelet.value, new.runtime.value)
     if versions and "windows.hostProcess" not in stated:
         supported = host_process(new.kubelet.value, new.runtime.value or "")

@@ -11,14 +11,13 @@ import io
 import re
 import tarfile
 import textwrap
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from nettests.errors import PathError
 from nettests.model.limits import MIB
-from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
+from nettests.model.run_folder import DIAGNOSTICS, JOURNAL, RUN_ID
 
 LOG_BYTES = 7 * MIB
 """Of a spelled archive. A kubelet keeps 10 MiB of a container's log by default, and what a run prints comes first."""
@@ -117,26 +116,33 @@ def unpack(archive: Archive) -> tuple[str, dict[PurePosixPath, bytes]]:
 
     Nothing but plain files below one folder is taken: no link, no path upwards, and no more than is bounded here.
     """
-    files: dict[PurePosixPath, bytes] = {}
-    runs = set()
     try:
         with tarfile.open(fileobj=io.BytesIO(_expanded(archive.data)), mode="r:") as packed:
-            for member in packed:
-                path = PurePosixPath(member.name)
-                upwards = path.is_absolute() or ".." in path.parts
-                if member.type != tarfile.REGTYPE or upwards or len(path.parts) < 2:
-                    raise _damaged(f"it holds {member.name!r}, which is no file of a run")
-                if len(files) >= MEMBERS:
-                    raise _damaged(f"it holds more than {MEMBERS} files")
-                content = packed.extractfile(member)
-                assert content is not None  # of a regular file
-                runs.add(path.parts[0])
-                files[PurePosixPath(*path.parts[1:])] = content.read()
-    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+            files = dict(_files(packed))
+    except PathError:
+        raise
+    except Exception as error:  # whatever the readers of gzip and tar raise for damaged headers
         raise _damaged(str(error)) from error
+    runs = {path.parts[0] for path in files}
     if len(runs) != 1:
         raise _damaged(f"it holds {len(runs)} folders")
-    return runs.pop(), files
+    run = runs.pop()
+    if not RUN_ID.fullmatch(run):
+        raise _damaged(f"it holds a folder {run!r}, which is no run's")
+    return run, {PurePosixPath(*path.parts[1:]): content for path, content in files.items()}
+
+
+def _files(packed: tarfile.TarFile) -> Iterator[tuple[PurePosixPath, bytes]]:
+    for number, member in enumerate(packed):
+        path = PurePosixPath(member.name)
+        upwards = path.is_absolute() or ".." in path.parts
+        if member.type != tarfile.REGTYPE or upwards or len(path.parts) < 2:
+            raise _damaged(f"it holds {member.name!r}, which is no file of a run")
+        if number >= MEMBERS:
+            raise _damaged(f"it holds more than {MEMBERS} files")
+        content = packed.extractfile(member)
+        assert content is not None  # of a regular file
+        yield path, content.read()
 
 
 def _expanded(data: bytes) -> bytes:

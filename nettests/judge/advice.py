@@ -7,7 +7,13 @@ tips"; Microsoft, "Common Kubernetes problems".
 import re
 from dataclasses import dataclass
 
-from nettests.judge.distrust import gone_pod, lost_api, unready_node
+from nettests.judge.distrust import (
+    gone_pod,
+    instrument,
+    lost_api,
+    missing_program,
+    unready_node,
+)
 from nettests.judge.limit_advice import after_limit
 from nettests.judge.message import last_detail
 from nettests.judge.not_started import AFTER_REFUSAL, not_created, not_started
@@ -299,6 +305,10 @@ AFTER_KNOWN_BUG = (
 )
 AFTER_DISTRUST = "repair the probe or its channel and run again; nothing is known of the network"
 AFTER_UNREADY = "see why the node was not Ready (`kubectl describe node`), and run again once it is"
+AFTER_INSTRUMENT = (
+    "send what the tool said, so that the next version reads it: `nettests export` makes a bundle without names and "
+    "addresses; what needs this tool on these nodes is not judged until then"
+)
 AFTER_OVERLOAD = (
     "run again when the probe's node, and the machine that runs nettests, have less to do, or lower "
     "`timing.perProbe` in the cluster profile"
@@ -313,6 +323,12 @@ AFTER_GONE = "see who deleted, evicted or restarted it (`kubectl get events -A`,
 AFTER_LOST = (
     "see whether a container of its Pod was restarted (its events, and the memory of its node), and whether the API "
     "server reaches the kubelet there; then run again"
+)
+
+
+AFTER_MISSING_PROGRAM = (
+    "see in the evidence what the node or the runtime says, and whether the program is there (`where` in a HostProcess container of "
+    "the node, the image of the Pod); what needs it stays unknown until it is"
 )
 
 
@@ -352,8 +368,12 @@ def after_distrust(why: str) -> str:
         return AFTER_REFUSAL
     if gone_pod(why):
         return AFTER_GONE
+    if missing_program(why):
+        return AFTER_MISSING_PROGRAM
     if lost_api(why):
         return AFTER_LOST_API
+    if instrument(why):
+        return AFTER_INSTRUMENT
     if OVERLOADED in why:
         return AFTER_OVERLOAD
     return AFTER_UNREADY if unready_node(why) else AFTER_DISTRUST

@@ -5,6 +5,10 @@ stands above its pattern.
 """
 
 import re
+from dataclasses import dataclass
+
+from nettests.model.calibration import NOT_UNDERSTOOD, UNCALIBRATED
+from nettests.model.channel import MISSING, UNSTARTED
 
 UNREADY = "was not Ready while this was probed"
 """Part of the reason of a check that depends on a node that was NotReady meanwhile."""
@@ -23,6 +27,30 @@ def gone_pod(why: str) -> str | None:
     # sample: pod server-linux-1-2 was started again while this was run
     match = re.match(r"pod (\S+) (?:no longer stands: |was started again\b)", why)
     return match[1] if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """An instrument that is distrusted on a node, and how its calibration ended."""
+
+    name: str
+    node: str
+    how: str
+
+
+def instrument(why: str) -> Instrument | None:
+    """Return the instrument that is the reason for distrust, of the check or of its control."""
+    # sample: attempt 1: ping on win-1 is not understood: ping of its own loopback address was read as timed_out, not as …
+    # sample: probe_failed: hns on win-1 was not calibrated: exec in node-windows-1-1 did not end within 40 s
+    match = re.search(rf"(?:^|: )(\S+) on (\S+) ((?:{NOT_UNDERSTOOD}|{UNCALIBRATED}): .*)", why)
+    return Instrument(*match.groups()) if match else None
+
+
+def missing_program(why: str) -> str | None:
+    """Return the program that did not run where it should, if that is the reason for distrust."""
+    # sample: attempt 1: curl.exe is missing in node-windows-1-1: 'curl.exe' is not recognized as an internal or external command, …
+    match = re.search(rf"(?:^|[\s:])(\S+) (?:{MISSING}|{UNSTARTED}) \S+: ", why)
+    return match[1].rpartition("\\")[2] if match else None
 
 
 def lost_channel(why: str) -> bool:

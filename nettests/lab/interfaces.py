@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from nettests.lab.mounted import Files
 from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable
+from nettests.lab.topology.windows_settings import ENGLISH, WindowsSettings
 
 Json = dict[str, Any]
 Allowed = Mapping[Address, Sequence[Address]]
@@ -126,6 +127,8 @@ class Disk:
     """DNS servers and suffixes that the plugin gave the endpoint of each pod, by its address, as HNS shows them."""
     firewall: bool = True
     """Whether all profiles of the firewall are on."""
+    broken_tools: set[str] = field(default_factory=set)
+    """Names of the faults of tools that are in force."""
     background: dict[str, object] = field(default_factory=dict)
     """Objects that outlive the command that started them, by the command's name."""
     images: set[str] = field(default_factory=set)
@@ -212,6 +215,22 @@ class Machine:
     """The node itself, which tools of HostProcess containers look at."""
     files: Files = field(default_factory=Files)
     """What is mounted."""
+    image: str = ""
+    """The reference of the container's image."""
+    windows: WindowsSettings = field(default_factory=WindowsSettings)
+    """How the node behaves, if it is one of Windows."""
+    broken: Collection[str] = frozenset()
+    """Names of the faults of tools that are in force on the node."""
+
+    @property
+    def locale(self) -> str:
+        """The language of its programs: the node's on a node, English in images."""
+        return self.windows.locale if self.host_process else ENGLISH
+
+    @property
+    def message_locale(self) -> str:
+        """The language of the system's errors in Go's programs."""
+        return self.windows.message_locale if self.host_process else ENGLISH
 
 
 async def _no_input() -> bytes:
@@ -234,6 +253,8 @@ class Process:
     stdin: Callable[[], Awaitable[bytes]] = _no_input
     tty: bool = False
     working_directory: str = "/"
+    encoding: str = "utf-8"
+    """How the program encodes its output."""
     terminate: asyncio.Event = field(default_factory=asyncio.Event)
 
 

@@ -11,6 +11,9 @@ from typing import Protocol
 
 from nettests.errors import NettestsError
 
+MISSING, UNSTARTED = "is missing in", "could not be started in"
+"""What an error says of a program, between its name and its Pod; ``judge.distrust`` reads it again."""
+
 
 class ChannelError(NettestsError):
     """The control channel itself failed: nothing is known about the network of the probe."""
@@ -18,10 +21,6 @@ class ChannelError(NettestsError):
 
 class SpentError(ChannelError):
     """A stream to a Pod that can be used only once was lost: its output is unknown, and is not repeated."""
-
-
-class ProgramMissingError(ChannelError):
-    """The container has no program of that name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +42,14 @@ class ExecAnswer:
     stderr: str
     seconds: float | None = None
     """How long this process took, if others were started for the same answer."""
+
+
+class ProgramMissingError(ChannelError):
+    """There is no program of that name where it should run; ``answer`` is what ``cmd`` said of it, if it was asked."""
+
+    def __init__(self, message: str, answer: ExecAnswer | None = None) -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
 class HttpChannel(Protocol):

@@ -23,6 +23,7 @@ class ExitCode(IntEnum):
     """A check failed, was lifted or flaky; of other commands: something was found that somebody has to look into."""
     INTERRUPTED = 2
     INTERNAL_ERROR = 3
+    """A defect of nettests: one sentence on the terminal, the traceback with ``--debug``."""
     USAGE_ERROR = 4
     """Wrong input or usage."""
     NO_TESTS_COLLECTED = 5

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Self, assert_never
 
+from nettests.model.calibration import Calibration
 from nettests.model.check import Skip
 from nettests.model.check_id import member_id, member_of
 from nettests.model.expectation import Expectation
@@ -17,6 +18,7 @@ from nettests.model.journal_records import (
     AcceptedFailure,
     Answer,
     Begin,
+    Calibrated,
     Convergence,
     Diagnostics,
     Discovered,
@@ -60,6 +62,7 @@ class History:
     """By check; ``distrust`` also reports wrong answers in the journal."""
     judged: dict[str, Judgement] = field(default_factory=dict)
     unused: tuple[UnusedLimitation, ...] = ()
+    calibrations: list[Calibration] = field(default_factory=list)
     pulls: list[Pull] = field(default_factory=list)
     convergence: list[Convergence] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
@@ -126,6 +129,13 @@ class History:
             case Accepted():
                 self.accepted = {failure.check: failure for failure in record.failures}
                 self.excused = record.excused
+            case _:
+                self._add_reading(record)
+
+    def _add_reading(self, record: Reading | Calibrated) -> None:
+        match record:
+            case Calibrated():
+                self.calibrations.append(record.calibration)
             case Reading():
                 pass  # the facts that it completed follow it
             case _:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, get_args
 
+from nettests.model.calibration import Calibration
 from nettests.model.check import Check, Skip
 from nettests.model.check_id import member_id
 from nettests.model.expectation import Expectation
@@ -123,6 +124,15 @@ class Reading:
     KIND: ClassVar = "reading"
 
     reading: NodeReading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrated:
+    """The answers of a node's tools to known questions."""
+
+    KIND: ClassVar = "calibration"
+
+    calibration: Calibration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,6 +329,7 @@ OfRun = (
     | Discovered
     | Limitations
     | Reading
+    | Calibrated
     | Convergence
     | Round
     | Event

@@ -33,8 +33,12 @@ HEAD_BYTES = MIB
 """Of the answer to a WebSocket's handshake; for a port-forward, of everything besides the body."""
 JOURNAL_LINE_BYTES = 256 * MIB
 """Of one record of a journal: it may hold the output of several processes."""
-BUNDLE_MEMBER_BYTES = 512 * MIB
-"""Of one file of an exported bundle, unpacked: the journal of a fleet of hundreds of nodes has some 100 MiB."""
+JOURNAL_BYTES = 512 * MIB
+"""Of a journal that is read as a whole: that of a fleet of hundreds of nodes has some 100 MiB."""
+BUNDLE_BYTES = 64 * MIB
+"""Of an exported bundle, packed: a twentieth of what it holds."""
+BUNDLE_EXPANDED_BYTES, BUNDLE_RATIO = 32 * MIB, 60
+"""Of all files of a bundle, unpacked: so much, or so many times its packed size, whichever is more."""
 
 
 class TooMuchError(ValueError):

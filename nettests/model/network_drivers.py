@@ -5,8 +5,12 @@ Used by discovery, on what API objects say, and by ``forecast``, on what a user 
 
 from nettests.model.facts import Fact, known, unknown
 
-PLUGIN_DRIVERS = {"antrea": "transparent", "aws-vpc-cni": "l2bridge"}
-"""Plugins that create only one type of HNS network (Antrea's Windows design, EKS' user guide)."""
+PLUGIN_DRIVERS = {"antrea": "transparent", "aws-vpc-cni": "l2bridge", "sdnbridge": "l2bridge"}
+"""Plugins that create only one type of HNS network (Antrea's Windows design, EKS' user guide,
+microsoft/windows-container-networking plugins/sdnbridge)."""
+PLATFORM_DRIVERS = {("aks", "azure-cni"): "l2bridge", ("aks", "cilium"): "l2bridge"}
+"""Azure CNI on AKS: every configuration that is written to its Windows nodes has azure-vnet's mode ``bridge``
+(Azure/AgentBaker, staging/cse/windows/azurecnifunc.ps1)."""
 FLANNEL_DRIVERS = {"host-gw": "l2bridge", "vxlan": "overlay"}
 """Flannel's backends on Windows and the HNS network that they create (flannel, pkg/backend)."""
 CALICO_DRIVERS = {"vxlan": "overlay", "windows-bgp": "l2bridge"}
@@ -36,10 +40,13 @@ def by_backend(plugin: Fact[str], backend: Fact[str]) -> Fact[str] | None:
     return known(drivers[backend.value], f"{backend.origin}: {backend.value}")
 
 
-def by_plugin(plugin: Fact[str]) -> Fact[str]:
-    """Return the driver of a plugin that creates only one type of network."""
+def by_plugin(plugin: Fact[str], platform: Fact[str]) -> Fact[str]:
+    """Return the driver of a plugin that creates only one type of network, everywhere or on a managed service."""
     if plugin.value in PLUGIN_DRIVERS:
         return known(PLUGIN_DRIVERS[plugin.value], f"{plugin.origin}: {plugin.value}")
+    here = PLATFORM_DRIVERS.get((platform.value or "", plugin.value or ""))
+    if here:
+        return known(here, f"{platform.origin}: {plugin.value} of {platform.value}")
     return unknown(
         f"the HNS network type of {plugin.value or 'an unknown plugin'} cannot be read "
         "from the API; state facts.cni.driver in the cluster profile"

@@ -1,5 +1,7 @@
 """File names in a run's folder, and the name of the link to the newest one."""
 
+import re
+
 JOURNAL = "journal.jsonl"
 """The record from which all other documents are rendered."""
 RESULTS = "results.json"
@@ -9,5 +11,8 @@ SUMMARY = "summary.md"
 DIAGNOSTICS = "diagnostics"
 """The folder of the diagnostics of failed checks."""
 DIAGNOSTICS_INDEX = "index.md"
+# sample: 20261128-161641-f36e
+RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
+"""A run's id, which names its folder."""
 LATEST = "latest"
 """The link in the folder of reports that names its newest run."""

@@ -2,8 +2,11 @@
 
 Exit codes are the same on Linux and Windows (curl(1), EXIT CODES). Code 7 covers every failed connect:
 older versions print the system's reason, newer ones only "Couldn't connect to server", which is read as
-refused because a time-out is code 28 as long as ``-m`` is shorter than the system's own.
+refused because a time-out is code 28 as long as ``-m`` is shorter than the system's own. Windows sends a refused SYN
+again, so that a refusal takes about two seconds (curl#14144); what failed much later was none.
 """
+
+import re
 
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome
@@ -22,8 +25,24 @@ _WITHOUT_REASON = {
     56: Outcome.REFUSED,  # curl: (56) Recv failure: Connection was reset
 }
 _REASON_COUNTS = {7, 56}
-_OLD_WINDOWS_TIMEOUT = "timed out"
-"""curl 7.57 on Windows: ``Failed to connect to 192.0.2.1 port 80: Timed out`` with code 7."""
+_OF_WINDOWS = {
+    "Connection refused": Outcome.REFUSED,
+    "Connection was reset": Outcome.REFUSED,
+    "Bad access": Outcome.REFUSED,  # WSAEACCES: the node's own firewall, as in ``taxonomy``
+    "Connection was aborted": Outcome.TIMED_OUT,
+    "Timed out": Outcome.TIMED_OUT,  # 7.5x; later versions end with 28
+    "Host unreachable": Outcome.UNREACHABLE,
+    "Network unreachable": Outcome.UNREACHABLE,
+    "Address already in use": Outcome.NO_PORT,
+    "No buffer space": Outcome.NO_PORT,
+}
+"""curl's own words for Winsock errors (lib/strerror.c, lib/curlx/strerr.c): never translated, unlike those of other numbers."""
+# samples: "curl: (7) Failed to connect to h port 80: Host unreachable", "curl: (56) Recv failure: Connection was reset"
+#          "curl: (7) Failed to connect to h port 80 after 2043 ms: Couldn't connect to server"
+_REASON = re.compile(r"(?:port \d+|after (?P<waited>\d+) ms|failure): (?P<reason>[^\r\n]+?)\.?\s*$")
+_NO_REASON = frozenset({"Couldn't connect to server", "Could not connect to server"})
+REFUSED_WITHIN = 5.0
+"""A refusal on Windows takes a request of at least so many seconds: it came by then, or there was none."""
 
 
 def read(raw: Raw) -> Reading:
@@ -39,18 +58,26 @@ def read(raw: Raw) -> Reading:
         )
     if code not in _WITHOUT_REASON:
         return not_understood(f"curl ended with code {code}: {error_text}")
-    outcome = _reason(raw) if code in _REASON_COUNTS else None
-    return Reading(
-        outcome=outcome or _WITHOUT_REASON[code],
-        detail=error_text or f"curl ended with code {code}",
-    )
+    outcome = _WITHOUT_REASON[code]
+    if code in _REASON_COUNTS:
+        reason = _reason_on_windows if raw.client_os == OS.WINDOWS else _reason_on_linux
+        given = reason(raw.stderr, outcome)
+        if given is None:
+            return not_understood(f"curl ended with code {code}: {error_text}")
+        outcome = given
+    return Reading(outcome=outcome, detail=error_text or f"curl ended with code {code}")
 
 
-def _reason(raw: Raw) -> Outcome | None:
-    if raw.client_os == OS.WINDOWS and _OLD_WINDOWS_TIMEOUT in raw.stderr.lower():
-        return Outcome.TIMED_OUT
-    # curl on Windows prints the same short texts as on Linux.
-    return classify(raw.stderr, OS.LINUX, Stage.ADDRESS)
+def _reason_on_linux(text: str, without: Outcome) -> Outcome | None:
+    return classify(text, OS.LINUX, Stage.ADDRESS) or without
+
+
+def _reason_on_windows(text: str, without: Outcome) -> Outcome | None:
+    match = _REASON.search(text)
+    if match is None or match["reason"] in _NO_REASON:
+        waited = float((match and match["waited"]) or 0) / 1000
+        return without if waited < REFUSED_WITHIN else None
+    return _OF_WINDOWS.get(match["reason"])
 
 
 def _of_body(raw: Raw) -> Reading:

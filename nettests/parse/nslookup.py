@@ -1,11 +1,13 @@
 """Read the output of ``nslookup``: BIND's, as agnhost's images hold it, Microsoft's and BusyBox's.
 
 Never by exit code: Microsoft's always ends with 0. Both programs walk a suffix list of their own, so
-their answer is about nslookup, not about the system's resolver.
+their answer is about nslookup, not about the system's resolver. Microsoft's labels are translated, its reasons behind
+the last colon are not (posted outputs), so that an address is known by its place: behind the server's, after a blank line.
 """
 
 import ipaddress
 import re
+from collections.abc import Iterator
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
@@ -15,22 +17,25 @@ _FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
     (
         # sample: "** server can't find nosuch.demo: NXDOMAIN" (BIND, BusyBox)
         # sample: "*** UnKnown can't find nosuch.demo: Non-existent domain" (Microsoft)
-        re.compile(r"can't find .*: (?:NXDOMAIN|Non-existent domain)|can't resolve '"),
+        # sample: "*** UnKnown ne parvient pas à trouver nosuch.demo : Non-existent domain"
+        re.compile(r"^\*\*\*? .*: ?(?:NXDOMAIN|Non-existent domain)|can't resolve '", re.MULTILINE),
         Outcome.NXDOMAIN,
     ),
     (
         # sample: "*** Can't find a.b: No answer" (BIND), "*** … No address (A) records available"
-        re.compile(r"can't find .*: No answer|No .* records available", re.IGNORECASE),
+        re.compile(
+            r"^\*\*\*? .*: ?No answer|No .* records available", re.IGNORECASE | re.MULTILINE
+        ),
         Outcome.NXDOMAIN,
     ),
     (
         # sample: "** server can't find a.b: SERVFAIL", "*** UnKnown can't find a.b: Server failed"
-        re.compile(r"can't find .*: (?:SERVFAIL|Server failed)"),
+        re.compile(r"^\*\*\*? .*: ?(?:SERVFAIL|Server failed)", re.MULTILINE),
         Outcome.SERVFAIL,
     ),
     (
         # sample: "** server can't find a.b: REFUSED", "*** UnKnown can't find a.b: Query refused"
-        re.compile(r"can't find .*: (?:REFUSED|Query refused)"),
+        re.compile(r"^\*\*\*? .*: ?(?:REFUSED|Query refused)", re.MULTILINE),
         Outcome.REFUSED,
     ),
     (
@@ -78,24 +83,34 @@ def read(raw: Raw) -> Reading:
 
 
 def _addresses(text: str) -> tuple[str, ...]:
-    """Return the addresses below the first ``Name:``; those above it are the server's.
+    """Return the addresses below the first ``Name:``, or in whatever language in the parts behind the server's.
 
     sample: ``Name:\\tweb.demo.svc.cluster.local\\nAddress: 10.96.247.61`` (BIND)
     sample: ``Name:    web.demo…\\nAddresses:  10.0.0.1\\n          10.0.0.2`` (Microsoft)
     """
     _, name, answer = text.partition("Name:")
-    if not name:
-        return ()
-    addresses: list[str] = []
-    for line in answer.splitlines()[1:]:
-        # sample: "Address: 10.96.247.61", "Address 1: 10.96.0.1 kubernetes…", "          10.0.0.2"
-        word = re.sub(r"^\s*(?:Address(?:es)?(?: \d+)?:)?\s*", "", line).partition(" ")[0]
-        if _is_address(word) and word not in addresses:
-            addresses.append(word)
-    return tuple(addresses)
+    if name:  # the usual label, in most languages
+        return tuple(dict.fromkeys(_values(answer.partition("\n")[2])))
+    parts = [list(_values(part)) for part in re.split(r"\n[ \t\r]*\n", text)]
+    return tuple(
+        dict.fromkeys(address for part in list(filter(None, parts))[1:] for address in part)
+    )
 
 
-def _is_address(word: str) -> bool:
+def _values(part: str) -> Iterator[str]:
+    """Yield the addresses that lines consist of, with or without a label before them."""
+    for line in part.splitlines():
+        # samples: "Address: 10.96.247.61", "Address 1: 10.96.0.1 kubernetes…", "          10.0.0.2"
+        #          "Address:\t10.96.0.10#53", "アドレス:  10.96.0.10"
+        for words in (line, re.sub(r"^\S[^:：]*[:：]", "", line)):
+            word = re.split(r"[\s#]", words.strip(), maxsplit=1)[0]
+            if is_address(word):
+                yield word
+                break
+
+
+def is_address(word: str) -> bool:
+    """Whether a word is an address, and nothing else."""
     try:
         ipaddress.ip_address(word)
     except ValueError:

@@ -18,6 +18,7 @@ from nettests.model.service import ByHand, Change
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse import during, many_services
 from nettests.parse.controls import read_controls
+from nettests.parse.doubts import NO_DOUBTS, Doubts
 from nettests.parse.first_packets import without_busy_nodes
 from nettests.parse.kept_back import telling
 from nettests.parse.lost_datagram import ALONE
@@ -107,8 +108,11 @@ def observe(
     )
 
 
-def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation:
-    """Return the observation of a finished check; it is not trusted if the check's record says why."""
+def observation_of(
+    check: Check, done: Done, raws: Sequence[Raw], doubts: Doubts = NO_DOUBTS
+) -> Observation:
+    """Return the observation of a finished check; it is not trusted if the check's record says why, or a calibration."""
+    raws = doubts.doubted(check, raws)
     seen = replace(
         observe(check, raws, done.overloaded, done.alone),
         late=done.late,

@@ -25,6 +25,7 @@ from nettests.parse import (
     many_services,
     nslookup,
     ping,
+    program_start,
     resolve_dnsname,
     start,
     train,
@@ -66,6 +67,8 @@ RESOLVERS: Mapping[str, Parser] = {
 """The tools that can look up a name only."""
 
 
+DOUBT = "doubt"
+"""In ``Raw.context``, never in a journal: why the instrument behind an answer is distrusted (``doubts``)."""
 _OTHER_SHAPES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """What a parser raises for data of an unknown shape."""
 
@@ -128,7 +131,14 @@ def _attempt(raw: Raw, parsers: Mapping[str, Parser]) -> Attempt:
 
 def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
     if raw.error is not None:
-        return probe_failed(f"control channel {raw.channel}: {raw.error}")
+        not_started = program_start.is_sentence(raw.error)
+        return probe_failed(
+            raw.error if not_started else f"control channel {raw.channel}: {raw.error}"
+        )
+    if why := raw.context.get(DOUBT):
+        return probe_failed(why)
+    if missing := program_start.of_answer(raw.command, raw.exit_code, raw.stdout, raw.stderr):
+        return probe_failed(missing.of(raw.command[0], raw.probe))
     parser = parsers.get(raw.tool)
     if parser is None:
         return probe_failed(f"{raw.tool} cannot answer this question")

@@ -25,8 +25,9 @@ LOOKUP = 1.0
 """Seconds that a lookup process and its exec may take besides waiting."""
 _SAID_AGAIN = re.compile(
     # sample: ";; communications error to 10.96.0.10#53: timed out" (BIND 9.18 and newer, before it asks again)
+    # sample: ";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: host unreachable." (BIND, over TCP)
     # sample: "DNS request timed out." (Microsoft)
-    r"^(?:;; communications error to .*: timed out|DNS request timed out)",
+    r"^(?:;; communications error to .*: timed out|;; Connection to .* failed: [a-z ]+|DNS request timed out)",
     re.MULTILINE,
 )
 SPEAKS_TCP = frozenset({"dial", "curl", "http", "connect"})

@@ -8,6 +8,7 @@ import re
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
+from nettests.parse.nslookup import is_address
 from nettests.parse.reading import Reading, not_understood, one_line
 
 _FAILURES = {
@@ -20,8 +21,9 @@ _FAILURES = {
     "DNS_ERROR_NO_DNS_SERVERS": Outcome.UNREACHABLE,
 }
 
-# sample: "kubernetes.default.svc.cluster.local           A      5     Answer     10.96.0.1"
-_RECORD = re.compile(r"^\S+\s+(?:A|AAAA)\s+\d+\s+Answer\s+([0-9a-fA-F.:]+)\s*$", re.MULTILINE)
+# samples: "kubernetes.default.svc.cluster.local           A      5     Answer     10.96.0.1"
+#          "kubernetes.default.svc.cluster.local           AAAA   5     Answer     fd00:10:..."
+_RECORD = re.compile(r"^\S+\s+(?:A|AAAA)\s+\d+\s+Answer\s+(\S+)\s*$", re.MULTILINE)
 # sample: "    + FullyQualifiedErrorId : DNS_ERROR_RCODE_NAME_ERROR,Microsoft.DnsClient.Commands.…"
 _ERROR = re.compile(r"FullyQualifiedErrorId\s*:\s*([A-Z_]+)\b")
 # sample: "cluster.local                  SOA    5     Authority  ns.dns.cluster.local …"
@@ -32,6 +34,8 @@ def read(raw: Raw) -> Reading:
     """Read the result of a lookup by the Windows DNS client."""
     addresses = tuple(_RECORD.findall(raw.stdout))
     if addresses:
+        if not all(map(is_address, addresses)):  # PowerShell cuts what a line has no room for
+            return not_understood(f"Resolve-DnsName shows no whole address: {raw.stdout}")
         shown = ", ".join(addresses)
         return Reading(outcome=Outcome.RESOLVED, detail=f"resolved to {shown}", addresses=addresses)
     text = f"{raw.stdout}\n{raw.stderr}"

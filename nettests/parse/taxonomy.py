@@ -240,8 +240,9 @@ TABLE: tuple[Row, ...] = (
     ),
     # Addresses, Windows (texts of FormatMessage for Winsock errors).
     _address(
-        # WSAEADDRINUSE of a connect: no dynamic port is left (Microsoft, Troubleshoot port exhaustion issues).
-        "Only one usage of each socket address",
+        # WSAEADDRINUSE of a connect: no dynamic port is left (Microsoft, Troubleshoot port exhaustion issues). Of a bind it
+        # says that another socket has the port.
+        "connectex: Only one usage of each socket address",
         Outcome.NO_PORT,
         'Get "http://10.96.0.7:80/hostname": dial tcp 10.96.0.7:80: connectex: Only one usage of each socket address '
         "(protocol/network address/port) is normally permitted.",
@@ -264,7 +265,8 @@ TABLE: tuple[Row, ...] = (
         OS.WINDOWS,
     ),
     _address(
-        "actively refused it",
+        # Go's ConnectEx on Windows 10 1511 prints it without "it".
+        "actively refused",
         Outcome.REFUSED,
         "dial tcp 10.244.2.5:9999: connectex: No connection could be made because the target "
         "machine actively refused it.",
@@ -331,6 +333,30 @@ TABLE: tuple[Row, ...] = (
     ),
 )
 
+_WINDOWS_ERRORS = {
+    64: "The specified network name is no longer available.",
+    1460: "This operation returned because the timeout period expired.",
+    9002: "DNS server failure.",
+    9003: "DNS name does not exist: no such host.",
+    10013: "An attempt was made to access a socket in a way forbidden by its access permissions.",
+    10040: "A message sent on a datagram socket was larger than the internal message buffer or some other network limit.",
+    10048: "Only one usage of each socket address is normally permitted.",
+    10051: "A socket operation was attempted to an unreachable network.",
+    10053: "An established connection was aborted by the software in your host machine.",
+    10054: "An existing connection was forcibly closed by the remote host.",
+    10055: "The system lacked sufficient buffer space or because a queue was full.",
+    10060: "The connected party did not properly respond after a period of time.",
+    10061: "The target machine actively refused it.",
+    10065: "A socket operation was attempted to an unreachable host.",
+    11001: "No such host is known.",
+    11002: "The local server did not receive a response from an authoritative server.",
+    11004: "The requested name is valid, but no data of the requested type was found.",
+}
+"""The texts of numbers (Winsock, winerror.h). Where FormatMessage has no text at all, Go prints the number
+(``syscall.Errno.Error``); it prefers English, and where that is missing takes the system's own language."""
+# sample: "dial tcp 10.244.2.5:9999: connectex: winapi error #10061"
+_NUMBER = re.compile(r"winapi error #(\d+)")
+
 
 def stage_of(text: str) -> Stage:
     """Return whether an error text is about a name or about an address."""
@@ -345,6 +371,8 @@ def classify(text: str, client_os: str, stage: Stage | None = None) -> Outcome |
     from the text unless the tool said it otherwise.
     """
     stage = stage or stage_of(text)
+    if client_os == OS.WINDOWS:
+        text = _NUMBER.sub(lambda match: _WINDOWS_ERRORS.get(int(match[1]), match[0]), text)
     lowered = text.lower()
     for row in TABLE:
         if row.stage is stage and row.os in {None, client_os} and row.fragment.lower() in lowered:

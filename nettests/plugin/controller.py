@@ -4,6 +4,7 @@ Under xdist it hands the facts to the workers and runs no test itself. However t
 the cluster is left as it was.
 """
 
+import os
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,7 +17,7 @@ from _pytest.outcomes import (
 )  # ``pytest.exit.Exception``, which cannot be subclassed in typed code
 
 from nettests.baseline import Baseline, BaselineComparison
-from nettests.errors import NettestsError, PathError
+from nettests.errors import DEBUG, NettestsError, PathError, unexpected
 from nettests.judge.exit_status import FailOn, of_run
 from nettests.model.check import Check, Plan, Skip
 from nettests.model.exit_code import ExitCode, of_error
@@ -33,10 +34,10 @@ from nettests.plugin.lab import lab
 from nettests.plugin.notifications import Notifications, notifications_of
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.terminal_summary import show
+from nettests.redaction import Redactor
 from nettests.session.against_baseline import accepted_record, against, baseline_of, ending
 from nettests.session.blueprint import unused
 from nettests.session.head import record_failed_start
-from nettests.session.known import Known
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
 from nettests.session.run import Run
@@ -61,8 +62,7 @@ class Controller:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.options: RunOptions = pytest_options.run_options(config)
-        self.secrets = Known()
-        self.reporter = Reporter(config.option.nettests_output, self.secrets.redactor)
+        self.reporter = Reporter(config.option.nettests_output)
         self.run: Run | None = None
         self._verdicts: dict[str, Verdict] = {}
         self._of_members: set[Verdict] = set()
@@ -91,10 +91,10 @@ class Controller:
             stopped = NettestsError("the run was interrupted before it began")
             self._fail_to_start(stopped, ExitCode.INTERRUPTED)
         except Exception as error:
-            self._record_failure(
-                NettestsError(f"nettests failed: {error!r}"), ExitCode.INTERNAL_ERROR
-            )
-            raise
+            if os.environ.get(DEBUG):
+                self._record_failure(unexpected(error), ExitCode.INTERNAL_ERROR)
+                raise
+            self._fail_to_start(unexpected(error), ExitCode.INTERNAL_ERROR)
         self.run = None
         if self.config.option.collectonly:
             journal = prepared.directory / JOURNAL
@@ -133,21 +133,19 @@ class Controller:
         self._registry: Registry = load(pytest_options.suites(self.config)).select(
             self.config.option.flow
         )
-        return prepare(self.options, self._registry.flows, self.secrets)
+        return prepare(self.options, self._registry.flows)
 
     def _destinations(self) -> Notifications:
-        """Return where the results of this run go, and register the webhook's address as a secret."""
+        """Return where the results of this run go."""
         option = self.config.option
         file = Path(option.metrics) if option.metrics else None
-        notifications = notifications_of(file, option.webhook)
-        self.secrets.learn(notifications.secrets)
-        return notifications
+        return notifications_of(file, option.webhook)
 
     def _fail_to_start(self, error: NettestsError, code: int) -> NoReturn:
         """Report a run that could not start, and end pytest."""
         self.reporter.still()
         directory = self._record_failure(error, code)
-        message = self.secrets.redactor.text(str(error))
+        message = Redactor().text(str(error))
         if directory:
             message += f"\n  report: {directory}"
         raise Error(as_paragraph(message), code)
@@ -156,9 +154,7 @@ class Controller:
         """Write the documents of a run that could not start, if they are wanted and can be written."""
         if self.config.option.collectonly or isinstance(error, PathError):
             return None
-        directory = record_failed_start(
-            self.options, error, exit_code=code, redactor=self.secrets.redactor
-        )
+        directory = record_failed_start(self.options, error, exit_code=code)
         results = write_documents(directory)
         self._notifications.send(results, directory, self.reporter.paragraph)
         return directory

@@ -34,10 +34,6 @@ class Notifications:
             done = "the summary was sent"
             say(_result_line("webhook", done, partial(_post, results, page, self.webhook)))
 
-    def secrets(self) -> tuple[str, ...]:
-        """Return what nothing may repeat."""
-        return self.webhook.secrets() if self.webhook else ()
-
 
 def notifications_of(metrics: Path | None, webhook: str | None = "") -> Notifications:
     """Return what is wanted, before anything runs; ``NettestsError`` where it cannot work.

@@ -52,10 +52,9 @@ class Reporter:
     Called from the run's background threads and from pytest's hooks.
     """
 
-    def __init__(self, output: str, redactor: Redactor = _BY_SHAPE) -> None:
+    def __init__(self, output: str) -> None:
         self._stream, self._own_stream = uncaptured()
         self.console = console(self._stream, soft_wrap=True)
-        self._redactor = redactor
         self.quiet = output == "quiet"
         self._beside_pytest = output == "pytest"
         self._progress = Progress(stage="start")
@@ -135,7 +134,7 @@ class Reporter:
 
     def paragraph(self, text: str, *, style: str = "") -> None:
         """Print a text that was worded elsewhere, without secrets: it may have several lines, all but the first indented."""
-        self.console.print(as_paragraph(self._redactor.text(text)), style=style or None)
+        self.console.print(as_paragraph(_BY_SHAPE.text(text)), style=style or None)
 
 
 def _quarter(progress: Progress) -> int:

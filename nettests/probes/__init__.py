@@ -8,6 +8,7 @@ cluster is used through the protocols in ``seams``; nothing here judges.
 
 from nettests.probes.addresses import Directory
 from nettests.probes.arrivals import Arrivals
+from nettests.probes.calibrating import calibrate, places
 from nettests.probes.churn import Churn
 from nettests.probes.deploy import deploy, in_cluster, rendered, standing
 from nettests.probes.deployment import Deployment
@@ -37,6 +38,7 @@ __all__ = [
     "Replacing",
     "Sender",
     "StoppedError",
+    "calibrate",
     "changes",
     "close_probes",
     "deploy",
@@ -45,6 +47,7 @@ __all__ = [
     "in_cluster",
     "open_probes",
     "passing",
+    "places",
     "pods",
     "pull_images",
     "read_host_facts",

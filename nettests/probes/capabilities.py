@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Check
-from nettests.model.powershell import POWERSHELL
+from nettests.model.powershell import powershell
 from nettests.parse.reading import one_line
 from nettests.probes.commands import ping_words
 from nettests.probes.idle_client import TRIALS
@@ -18,7 +18,7 @@ from nettests.probes.sending import Probe, Sender
 
 NSLOOKUP = ("nslookup", "localhost")
 """Tried for its presence only: its exit code says nothing."""
-RESOLVE_DNSNAME = (*POWERSHELL, "Get-Command Resolve-DnsName")
+RESOLVE_DNSNAME = powershell("Get-Command Resolve-DnsName")
 """PowerShell of the nanoserver images lacks it (kubernetes/kubernetes, test/e2e/windows/dns.go)."""
 
 

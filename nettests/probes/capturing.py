@@ -25,11 +25,19 @@ from nettests.model.channel import (
 )
 from nettests.model.facts import NodeFacts
 from nettests.model.labels import POD_LABEL
+from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS
 from nettests.plan.images import capture_image
 from nettests.plan.pod_security import forbidden
 from nettests.probes.objects import Blank, Object, outfitted, read_template
-from nettests.probes.packet_monitor import ROOM, ROOM_MIB, Dialect, free_mib, has_filters
+from nettests.probes.packet_monitor import (
+    ROOM,
+    ROOM_MIB,
+    Dialect,
+    free_mib,
+    has_filters,
+    is_running,
+)
 from nettests.probes.seams import Converses, Executes
 
 CONTAINER = "capture"
@@ -181,7 +189,7 @@ class Capturer:
 
     def run(self, words: Sequence[str], seconds: float) -> int:
         """Run a program in the capturing Pod, and return its exit code."""
-        return self._exec().run(words, timeout=seconds).exit_code
+        return self._exec().run(node_argv(*words), timeout=seconds).exit_code
 
     def end(self, *, until: str) -> str:
         """Stop capturing, undo what was changed, and return what was captured; text with ``until`` is whole."""
@@ -244,9 +252,10 @@ class Capturer:
             self._dialect = Dialect.FIRST  # it has no such command, and refuses to start twice
         elif status.exit_code != 0:
             self._tool("pktmon", "status")
-        elif "not running" not in status.stdout:
+        elif (running := is_running(status.stdout)) is not False:
+            what = "runs" if running else "shows no status: it may run"
             raise RefusedCaptureError(
-                f"pktmon runs on {self.node.name} already, for somebody else",
+                f"pktmon {what} on {self.node.name} already, for somebody else",
                 hint="end that capture first: pktmon stop",
             )
         filters = self._tool("pktmon", "filter", "list")
@@ -306,7 +315,7 @@ class Capturer:
     def _run(self, *words: str) -> ExecAnswer:
         channel = self._exec()
         with channel.slots:
-            return channel.run(words, timeout=TOOL_SECONDS)
+            return channel.run(node_argv(*words), timeout=TOOL_SECONDS)
 
     def _tool(self, *words: str) -> str:
         answer = self._run(*words)

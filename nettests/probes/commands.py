@@ -13,7 +13,8 @@ from nettests.errors import NettestsError
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.payload import ECHO, expanded, written
-from nettests.model.powershell import POWERSHELL
+from nettests.model.powershell import powershell
+from nettests.model.windows_programs import AGNHOST, node_argv
 from nettests.model.words import OS, Family, Protocol, Question, Resolver, VantageKind
 from nettests.parse.datagram import DATAGRAM
 from nettests.probes.endpoint import Endpoint
@@ -55,6 +56,13 @@ def command(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Co
 
     Turns alternate between the server's name and the client that it saw, if the target reports both.
     """
+    wanted = _command(action, endpoint, turn, timing)
+    if action.source.kind is VantageKind.NODE and action.source.os is OS.WINDOWS:
+        node_argv(*wanted.words)
+    return wanted
+
+
+def _command(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
     match action.question:
         case Question.PING:
             return _ping(action, endpoint)
@@ -136,7 +144,7 @@ def _resolve(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
             return Command(
                 means="exec",
                 tool="resolve_dnsname",
-                words=(*POWERSHELL, f"{probed} -Type {_record(action.family)} -DnsOnly"),
+                words=powershell(f"{probed} -Type {_record(action.family)} -DnsOnly"),
                 deadline=timing.execute,
             )
         case Resolver.SYSTEM | None:
@@ -276,8 +284,7 @@ def host_programs(os: OS) -> tuple[str, str]:
         case OS.LINUX:
             return "/agnhost", "curl"
         case OS.WINDOWS:
-            # HostProcess containers resolve nothing of the image by itself (k/k #112651).
-            return "%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost", "curl.exe"
+            return AGNHOST, "curl.exe"
         case _:
             assert_never(os)
 

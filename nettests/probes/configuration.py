@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from nettests.model.channel import ChannelError
+from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
@@ -120,7 +120,10 @@ class Inspection:
             raise ChannelError(f"{name} has no exec channel")
         with execute.slots:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
-            got = tools.run(words, timeout=self.seconds)
+            try:
+                got = tools.run(words, timeout=self.seconds)
+            except ProgramMissingError as error:
+                return Taken(words=words, problem=error.message)
         if got.exit_code != 0 and not (reading.in_part and got.stdout.strip()):
             output = " ".join((got.stderr.strip() or got.stdout).split()) or "it said nothing"
             return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {output}")

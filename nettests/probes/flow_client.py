@@ -8,7 +8,7 @@ one datagram to agnhost's UDP server, which answers with its host name, and prin
 from ipaddress import ip_address
 from typing import assert_never
 
-from nettests.model.powershell import POWERSHELL
+from nettests.model.powershell import powershell
 from nettests.model.words import OS
 
 _BASH = (
@@ -47,6 +47,6 @@ def flow_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...
             return ("bash", "-c", _BASH, address, str(port), str(seconds))
         case OS.WINDOWS:
             script = _POWERSHELL.replace("HOST", address).replace("PORT", str(port))
-            return (*POWERSHELL, script.replace("SECONDS", str(seconds)))
+            return powershell(script.replace("SECONDS", str(seconds)))
         case _:
             assert_never(system)

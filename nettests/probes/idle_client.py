@@ -11,7 +11,7 @@ whether something arrived meanwhile, which answers nothing and is an end of the 
 from ipaddress import ip_address
 from typing import assert_never
 
-from nettests.model.powershell import POWERSHELL
+from nettests.model.powershell import powershell
 from nettests.model.words import OS
 
 _BASH = (
@@ -88,7 +88,7 @@ _POWERSHELL_WEB = (
 
 TRIALS = {
     "bash": ("bash", "-c", "exec 3<>/dev/udp/127.0.0.1/9"),
-    "powershell": (*POWERSHELL, "[Net.Sockets.TcpClient].FullName"),
+    "powershell": powershell("[Net.Sockets.TcpClient].FullName"),
 }
 """Commands that test whether an image has what such a client needs; they send no packet."""
 
@@ -101,7 +101,7 @@ def client_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, .
             return ("bash", "-c", _BASH, address, str(port), str(seconds))
         case OS.WINDOWS:
             script = _POWERSHELL.replace("HOST", address).replace("PORT", str(port))
-            return (*POWERSHELL, script.replace("SECONDS", str(seconds)))
+            return powershell(script.replace("SECONDS", str(seconds)))
         case _:
             assert_never(system)
 
@@ -115,6 +115,6 @@ def web_client_words(system: OS, host: str, port: int, seconds: int) -> tuple[st
             return ("bash", "-c", _BASH_WEB, address, str(port), str(seconds), name)
         case OS.WINDOWS:
             script = _POWERSHELL_WEB.replace("HOST", address).replace("PORT", str(port))
-            return (*POWERSHELL, script.replace("SECONDS", str(seconds)).replace("NAME", name))
+            return powershell(script.replace("SECONDS", str(seconds)).replace("NAME", name))
         case _:
             assert_never(system)

@@ -14,6 +14,7 @@ from nettests.model.channel import ExecAnswer
 from nettests.model.check import Action
 from nettests.model.dns_names import DEFAULT_SEARCH
 from nettests.model.payload import ECHO
+from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS, Protocol, VantageKind
 from nettests.probes.commands import host_programs
 from nettests.probes.endpoint import CLIENT_IP, Endpoint
@@ -123,7 +124,7 @@ def _connection(action: Action, endpoint: Endpoint, to: str, number: int, token:
 def _curl(program: tuple[str, ...], url: str, number: int) -> MarkedFlow:
     bounds = ("-m", str(FLOW_SECONDS), "--local-port", str(number))
     return MarkedFlow(
-        words=(*program, "-sS", *bounds, url),
+        words=node_argv(*program, "-sS", *bounds, url),
         mark=Mark(protocol=Protocol.TCP, port=number),
         answered=lambda answer: answer.exit_code == 0,
         unsent=BIND_FAILED,

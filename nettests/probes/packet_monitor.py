@@ -58,3 +58,16 @@ def free_mib(output: str) -> int | None:
 def has_filters(output: str) -> bool:
     """Whether ``pktmon filter list`` lists any: each begins with its number."""
     return any(line.strip()[:1].isdigit() for line in output.splitlines())
+
+
+def is_running(output: str) -> bool | None:
+    """Whether ``pktmon status`` shows a capture: several lines do, one sentence in any language says that there is none.
+
+    ``None`` where it printed nothing.
+    """
+    # samples: Packet Monitor is not running.      O Monitor de Pacotes não está em execução.
+    #          Collected data:⏎    Packet counters, packet capture⏎⏎Logger name:      PktMon⏎Log file:         C:\\a.etl
+    lines = [line for line in output.splitlines() if line.strip()]
+    if not lines:
+        return None
+    return len(lines) > 1 or ":" in lines[0]

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from nettests.bounds import ahead, took
 from nettests.errors import NettestsError
-from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
+from nettests.model.channel import ChannelError, ExecChannel, HttpChannel, ProgramMissingError
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Raw
@@ -305,6 +305,10 @@ class Sender:
         processes = Rerunning(channel=probe.execute, beyond=beyond, tell=tell)
         try:
             got = processes.run(wanted.words, timeout=wanted.deadline + self.timing.execute)
+        except ProgramMissingError as error:
+            if error.answer is None:
+                return Answer(channel="exec", error=error.message)
+            got = error.answer  # it is read again from the journal
         except ChannelError as error:
             return Answer(channel="exec", error=error.message)
         return Answer(

@@ -4,14 +4,13 @@ Fields are checked first, because an object names its values; then texts, as a s
 whole before it is truncated: half a key has no shape any more.
 """
 
-import base64
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote
 
+from nettests.redaction.held import without_held
 from nettests.redaction.names import is_secret_field, is_secret_variable, takes_secret
 from nettests.redaction.spans import REDACTED, redact
 
@@ -24,23 +23,13 @@ REMEMBERED = 1024
 """Texts of so many characters are remembered: a journal repeats most of its texts many times."""
 SEALED = frozenset({"data", "stringData"})
 """What a Secret holds."""
-FEWEST = 4
-"""A shorter text that is held as a secret is ignored: it would remove plain words everywhere."""
-
-
-def _nothing() -> tuple[str, ...]:
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
-    """Takes secrets out; ``known`` are some that the harness itself holds, wherever they turn up.
-
-    ``held`` tells those that change meanwhile, such as the token of a service account.
-    """
+    """Takes secrets out: those that this process holds, ``known``, and what looks like one."""
 
     known: tuple[str, ...] = ()
-    held: Callable[[], tuple[str, ...]] = _nothing
 
     def text(self, text: str) -> str:
         """Return a text without what looks like a secret; one that is JSON is read as what it is."""
@@ -55,10 +44,7 @@ class Redactor:
 
     def _without_known(self, text: str) -> str:
         text = str(text)  # an enum equals its value, and texts are remembered by what they equal
-        for secret in _forms((*self.known, *self.held())):
-            if secret in text:
-                text = text.replace(secret, REDACTED)
-        return text
+        return without_held(text, self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,20 +117,3 @@ def _read(text: str, depth: int) -> str:
         redacted = _Walk().value(read, depth)
         return text if redacted == read else json.dumps(redacted, ensure_ascii=False)
     return redact(text)
-
-
-@lru_cache(maxsize=64)
-def _forms(secrets: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the secrets as they may stand in texts: as they are, in JSON, in an address, in base64."""
-    forms = [
-        form
-        for secret in secrets
-        if len(secret) >= FEWEST
-        for form in (
-            secret,
-            json.dumps(secret)[1:-1],
-            quote(secret, safe=""),
-            base64.b64encode(secret.encode()).decode(),
-        )
-    ]
-    return tuple(sorted(dict.fromkeys(forms), key=len, reverse=True))

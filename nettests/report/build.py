@@ -6,7 +6,7 @@ the journal.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 
@@ -18,10 +18,12 @@ from nettests.model.observation import Observation
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of, observe
+from nettests.parse.doubts import Doubts
 from nettests.parse.unread import unread_texts
 from nettests.report.digest import facts_digest
 from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
+from nettests.report.instruments import instrument_rows
 from nettests.report.latency import latencies, paths
 from nettests.report.members import member_results
 from nettests.report.results import (
@@ -50,9 +52,15 @@ def build_results(
 def build_from(history: History, observations: Mapping[str, Observation] = _NONE) -> Results:
     """Return what a run's history says."""
     expectations = history.expectations()
+    doubts = Doubts.of(history.calibrations)
     checks = (
         *(
-            _planned_result(history, planned, observations, expectations)
+            _planned_result(
+                history,
+                planned,
+                lambda check: _observation(history, check, observations, doubts),
+                expectations,
+            )
             for planned in history.planned.values()
         ),
         *(_skip_result(skip) for skip in history.skips.values()),
@@ -75,6 +83,7 @@ def build_from(history: History, observations: Mapping[str, Observation] = _NONE
         rounds=rounds_of(history.rounds, _by_id(history)),
         events=tuple(history.events),
         diagnostics=tuple(history.diagnostics),
+        instruments=instrument_rows(history.calibrations),
         unread=unread_texts(raw for raws in history.raws.values() for raw in raws),
     )
 
@@ -88,12 +97,12 @@ def _by_id(history: History) -> dict[str, Check]:
 def _planned_result(
     history: History,
     planned: Planned,
-    observations: Mapping[str, Observation],
+    observed: Callable[[Check], Observation | None],
     expectations: Mapping[str, Expectation],
 ) -> CheckResult:
     check, expectation = planned.check, planned.expectation
     judgement = history.judged.get(check.id) or _unjudged(history, check, expectation)
-    observation = _observation(history, check, observations)
+    observation = observed(check)
     done = history.done.get(check.id)
     ran = check.id in history.judged and judgement.verdict is not Verdict.SKIPPED
     members = member_results(
@@ -101,7 +110,7 @@ def _planned_result(
         judgement,
         expectations,
         ran=ran,
-        observed=lambda member: _observation(history, member, observations),
+        observed=observed,
         raws=lambda member_id: tuple(history.raws.get(member_id, ())),
     )
     about = {check.id, *(member.id for member in members if member.verdict in ATTENTION)}
@@ -165,7 +174,7 @@ def _unjudged(history: History, check: Check, expectation: Expectation) -> Judge
 
 
 def _observation(
-    history: History, check: Check, observations: Mapping[str, Observation]
+    history: History, check: Check, observations: Mapping[str, Observation], doubts: Doubts
 ) -> Observation | None:
     """Return what was seen; nothing where the question itself has no answer: controls alone say nothing."""
     raws, done = history.answers(check.id), history.done.get(check.id)
@@ -173,7 +182,7 @@ def _observation(
         return None
     if done is None:
         return observe(check, raws)
-    return observations.get(check.id) or observation_of(check, done, raws)
+    return observations.get(check.id) or observation_of(check, done, raws, doubts)
 
 
 def _skip_result(skip: Skip) -> CheckResult:

@@ -26,6 +26,7 @@ from nettests.model.pull import Pull
 from nettests.model.verdict import ATTENTION
 from nettests.model.words import OS, Placement, Verdict
 from nettests.parse.unread import Unread
+from nettests.report.instruments import InstrumentRow
 from nettests.report.rounds import Rounds
 
 API_VERSION = document_version("v1")
@@ -268,5 +269,7 @@ class Results:
     """Of a watch; a run has none."""
     events: tuple[Event, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()
+    instruments: tuple[InstrumentRow, ...] = ()
+    """What tools made of questions with known answers, what is not understood first."""
     unread: tuple[Unread, ...] = ()
     """Answers that no parser knows, those of most checks first."""

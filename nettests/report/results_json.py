@@ -53,6 +53,7 @@ def document(results: Results) -> dict[str, Any]:
         **({"rounds": to_data(results.rounds)} if results.rounds else {}),
         "events": to_data(results.events),
         **({"diagnostics": to_data(results.diagnostics)} if results.diagnostics else {}),
+        **({"instruments": to_data(results.instruments)} if results.instruments else {}),
         **({"unread": to_data(results.unread)} if results.unread else {}),
         "facts": to_data(results.facts),
     }

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from nettests.model.windows_programs import CMD, node_argv
 from nettests.rules import kept
 from nettests.rules.cni_spelling import spelled
 from nettests.rules.evidence import (
@@ -22,7 +23,7 @@ from nettests.rules.evidence import (
 )
 from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
 from nettests.rules.pods import PODS, pod_addresses
-from nettests.rules.readings import CMD, ToolOutput
+from nettests.rules.readings import ToolOutput
 from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
@@ -64,7 +65,7 @@ def _keep(text: str) -> str:
 
 CNI = ToolOutput(
     name="cni-configuration",
-    words=(
+    words=node_argv(
         *CMD,
         "type",
         r"C:\etc\cni\net.d\*.conf*",
@@ -80,7 +81,7 @@ CNI = ToolOutput(
 ABOUT = {
     plugin: ToolOutput(
         name=f"{plugin}-about",
-        words=(*CMD, rf"C:\opt\cni\bin\{plugin}.exe", "2>&1"),
+        words=node_argv(*CMD, rf"C:\opt\cni\bin\{plugin}.exe", "2>&1"),
         keep=kept.lines(r"(?m)^CNI [\w-]+ plugin .{0,40}$|versions supported: [\d., ]+"),
     )
     for plugin in ("win-bridge", "win-overlay")

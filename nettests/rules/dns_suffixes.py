@@ -8,6 +8,7 @@ primary domain (ISC BIND ``lib/irs/win32/resconf.c``). Windows does not translat
 import re
 
 from nettests.model.dns_names import NAMESPACE_DOMAIN
+from nettests.model.windows_programs import node_argv
 from nettests.model.words import SuffixList
 from nettests.rules import kept
 from nettests.rules.readings import ToolOutput
@@ -16,7 +17,7 @@ KEY = r"HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters"
 LIST, DOMAIN = "SearchList", "Domain"
 IN_POD = ToolOutput(
     name="pod-dns-suffixes",
-    words=("reg.exe", "query", KEY),
+    words=node_argv("reg.exe", "query", KEY),
     # the key itself shows that it was read, with or without such values
     # samples: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters
     #              SearchList    REG_SZ    demo.svc.cluster.local,svc.cluster.local

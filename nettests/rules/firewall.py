@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 
 from nettests.model.json_text import read_json
-from nettests.model.powershell import POWERSHELL
+from nettests.model.powershell import powershell
 from nettests.rules.evidence import Object
 from nettests.rules.readings import ToolOutput
 
@@ -26,9 +26,8 @@ def _rows(text: str) -> list[Object]:
 
 PROFILES = ToolOutput(
     name="firewall-profiles",
-    words=(
-        *POWERSHELL,
-        "Get-NetFirewallProfile -PolicyStore ActiveStore | Select-Object Name,Enabled | ConvertTo-Json",
+    words=powershell(
+        "Get-NetFirewallProfile -PolicyStore ActiveStore | Select-Object Name,Enabled | ConvertTo-Json"
     ),
     keep=_keep,
 )

@@ -11,6 +11,7 @@ import re
 from nettests.model import ports
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
+from nettests.model.windows_programs import CMD, node_argv
 from nettests.rules import kept
 from nettests.rules.evidence import (
     Evidence,
@@ -22,7 +23,6 @@ from nettests.rules.evidence import (
 )
 from nettests.rules.kept import KEEP, Kept
 from nettests.rules.readings import (
-    CMD,
     ApiObjects,
     Request,
     ToolOutput,
@@ -84,7 +84,7 @@ FLANNEL_CONFIG = ApiObjects(
     keep=_keep_backend,
 )
 PROCESSES = ToolOutput(
-    name="processes", words=("tasklist.exe", "/FO", "CSV", "/NH"), keep=_keep_processes
+    name="processes", words=node_argv("tasklist.exe", "/FO", "CSV", "/NH"), keep=_keep_processes
 )
 WAITING = r"Waiting (?:to get (?:ManagementIP|net interface)|for the Network to be created)"
 """flanneld's own words (``pkg/backend``), and those of start.ps1."""
@@ -103,7 +103,7 @@ SOURCE_VIP_FILES = ToolOutput(
 )
 SUBNET_FILE = ToolOutput(
     name="flannel-subnet-file",
-    words=(*CMD, "type", r"C:\run\flannel\subnet.env"),
+    words=node_argv(*CMD, "type", r"C:\run\flannel\subnet.env"),
     keep=kept.lines(rf"(?m)^(?:{'|'.join(LEASE)})=\S+"),
 )
 

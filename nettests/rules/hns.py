@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 
 from nettests.model.json_text import read_json
-from nettests.model.powershell import POWERSHELL
+from nettests.model.powershell import powershell
 from nettests.rules import kept
 from nettests.rules.evidence import Object
 from nettests.rules.readings import ToolOutput
@@ -28,7 +28,7 @@ SHOWN = 5
 
 def shown_by(cmdlet: str, name: str) -> ToolOutput:
     """Return the reading of what a cmdlet shows."""
-    words = (*POWERSHELL, f"{cmdlet} | ConvertTo-Json -Depth 5")
+    words = powershell(f"{cmdlet} | ConvertTo-Json -Depth 5")
     return ToolOutput(name=name, words=words, keep=_keep)
 
 

@@ -8,6 +8,7 @@ numbers, addresses and names are read. Sources: "Windows debugging tips", Micros
 import re
 
 from nettests.model.ports import NODE_PORTS
+from nettests.model.windows_programs import node_argv
 from nettests.rules import kept
 from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding
 from nettests.rules.readings import ToolOutput
@@ -19,7 +20,7 @@ FEWEST_POOLS = 10
 """networkhealth.ps1 warns from here on: HNS takes ports for source rewriting in blocks of 64."""
 ADAPTERS = ToolOutput(
     name="ipconfig",
-    words=("ipconfig.exe",),
+    words=node_argv("ipconfig.exe"),
     # names of adapters, and lines that end with an address
     # sample: Ethernet adapter vEthernet (Ethernet):
     #            IPv4 Address. . . . . . . . . . . : 172.30.0.13
@@ -27,12 +28,12 @@ ADAPTERS = ToolOutput(
 )
 DYNAMIC = ToolOutput(
     name="dynamic-ports",
-    words=("netsh.exe", "int", "ipv4", "show", "dynamicport", "tcp"),
+    words=node_argv("netsh.exe", "int", "ipv4", "show", "dynamicport", "tcp"),
     keep=kept.lines(r"(?m):\s*\d+\s*$"),
 )
 EXCLUDED = ToolOutput(
     name="excluded-ports",
-    words=("netsh.exe", "int", "ipv4", "show", "excludedportrange", "protocol=tcp"),
+    words=node_argv("netsh.exe", "int", "ipv4", "show", "excludedportrange", "protocol=tcp"),
     keep=kept.lines(r"(?m)^-{4}[ -]*|^\s+\d+\s+\d+\s*\*?\s*$"),
 )
 
@@ -74,7 +75,7 @@ def virtual_adapter(evidence: Evidence) -> Finding:
 )
 def node_ports_free(evidence: Evidence) -> Finding:
     """Neither dynamic nor excluded port ranges take ports that NodePorts may have."""
-    ranges = [_dynamic(evidence), *_excluded(evidence)]
+    ranges = [_dynamic(evidence), *excluded_ranges(evidence.text(EXCLUDED))]
     taken = [
         f"{ports.start}-{ports.stop - 1}"
         for ports in ranges
@@ -98,7 +99,7 @@ def node_ports_free(evidence: Evidence) -> Finding:
 def port_pools_left(evidence: Evidence) -> Finding:
     """HNS finds blocks of 64 dynamic ports for the load balancers that are still to come."""
     dynamic = _dynamic(evidence)
-    taken = {port for excluded in _excluded(evidence) for port in excluded}
+    taken = {port for ports in excluded_ranges(evidence.text(EXCLUDED)) for port in ports}
     blocks = range(dynamic.start, dynamic.stop - POOL + 1, POOL)
     free = sum(taken.isdisjoint(range(start, start + POOL)) for start in blocks)
     return finding(
@@ -110,18 +111,23 @@ def port_pools_left(evidence: Evidence) -> Finding:
 
 
 def _dynamic(evidence: Evidence) -> range:
+    return dynamic_range(evidence.text(DYNAMIC))
+
+
+def dynamic_range(text: str) -> range:
+    """Return the range that ``netsh int ipv4 show dynamicport`` shows: first port and number, behind colons."""
     # sample: Start Port      : 49152
     #         Number of Ports : 16384
-    numbers = re.findall(r"(?m):\s*(\d+)\s*$", evidence.text(DYNAMIC).replace("\r", ""))
+    numbers = re.findall(r"(?m):\s*(\d+)\s*$", text.replace("\r", ""))
     if len(numbers) != 2:
         raise UnreadableError("netsh names no dynamic port range")
     return range(int(numbers[0]), int(numbers[0]) + int(numbers[1]))
 
 
-def _excluded(evidence: Evidence) -> list[range]:
+def excluded_ranges(text: str) -> list[range]:
+    """Return the ranges that ``netsh int ipv4 show excludedportrange`` shows: two numbers a line, below a ruler."""
     # sample: ----------    --------
     #              50000       50059     *
-    text = evidence.text(EXCLUDED)
     if not re.search(r"(?m)^-{4,}", text):
         raise UnreadableError("netsh prints no table of excluded port ranges")
     rows = re.findall(r"(?m)^\s+(\d+)\s+(\d+)\s*\*?\s*$", text)

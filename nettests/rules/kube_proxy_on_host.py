@@ -14,7 +14,8 @@ from typing import Any
 from nettests.model import ports
 from nettests.model.flags import flags_in_arguments
 from nettests.model.json_text import read_json
-from nettests.model.powershell import POWERSHELL
+from nettests.model.powershell import powershell
+from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS, Family
 from nettests.rules import kept
 from nettests.rules.kept import Keep
@@ -68,7 +69,7 @@ def _line_of(text: str) -> str:
 
 def _served(name: str, path: str, keep: Keep, curl: str, host: str) -> ToolOutput:
     address = f"http://{host}:{ports.KUBE_PROXY_METRICS}/{path}"
-    words = (curl, "-sS", "-m", str(SECONDS), address)
+    words = node_argv(curl, "-sS", "-m", str(SECONDS), address)
     return ToolOutput(name=name, words=words, keep=keep, only_where=KUBE_PROXY_ON_HOST)
 
 
@@ -87,9 +88,8 @@ _KEEP_VERSION = kept.lines(r'(?m)^kubernetes_build_info\{[^}\n]*git_version="[^"
 MODE, CONFIGURATION, VERSION = served_at("curl.exe")
 COMMAND_LINE = ToolOutput(
     name="kube-proxy-command-line",
-    words=(
-        *POWERSHELL,
-        f"Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS} | Select-Object CommandLine | ConvertTo-Json",
+    words=powershell(
+        f"Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS} | Select-Object CommandLine | ConvertTo-Json"
     ),
     keep=_keep_command_line,
     only_where=KUBE_PROXY_ON_HOST,

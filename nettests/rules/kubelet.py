@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from nettests.errors import ManifestError
 from nettests.model.flags import flags_in_arguments
-from nettests.model.powershell import POWERSHELL
+from nettests.model.powershell import powershell
 from nettests.model.versions import WindowsBuild
 from nettests.model.yaml_text import plain_yaml
 from nettests.rules import kept
@@ -86,15 +86,14 @@ def _file(text: str) -> Object:
     return loaded
 
 
-KUBELET = ToolOutput(name="kubelet-settings", words=(*POWERSHELL, SCRIPT), keep=_keep_settings)
+KUBELET = ToolOutput(name="kubelet-settings", words=powershell(SCRIPT), keep=_keep_settings)
 FILES_OF_LINUX = (r"C:\etc\resolv.conf", r"C:\run\systemd\resolve\resolv.conf")
 """Where the kubelet finds a ``resolvConf`` of Linux nodes on the drive that it runs on, if somebody has put a file there: the
 default, and what kubeadm finds where systemd-resolved runs."""
 RESOLV_CONF_FILES = ToolOutput(
     name="resolv-conf-files",
-    words=(
-        *POWERSHELL,
-        "Test-Path -PathType Leaf -LiteralPath " + ",".join(f"'{path}'" for path in FILES_OF_LINUX),
+    words=powershell(
+        "Test-Path -PathType Leaf -LiteralPath " + ",".join(f"'{path}'" for path in FILES_OF_LINUX)
     ),
     keep=kept.lines(r"(?m)^(?:True|False)\b"),
 )

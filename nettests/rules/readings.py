@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.permission import Permission
-from nettests.model.powershell import POWERSHELL
+from nettests.model.powershell import powershell
+from nettests.model.windows_programs import NodeArgv
 from nettests.rules.kept import Keep
 from nettests.rules.subjects import Subject, why_not_about
 
@@ -18,7 +19,6 @@ UNEXPECTED = "(not as expected: "
 """How the kept part of a text of unknown form begins."""
 LOG_BYTES = 65_536
 """A component prints its flags first, so the beginning of a log is enough."""
-CMD = ("cmd.exe", "/c")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class ToolOutput:
     """
 
     name: str
-    words: tuple[str, ...]
+    words: NodeArgv
     keep: Keep
     only_where: Subject | None = None
     in_part: bool = False
@@ -76,7 +76,7 @@ class PodLog:
 Reading = ApiObjects | ToolOutput | PodLog
 
 
-def printed_if_there(pattern: str) -> tuple[str, ...]:
+def printed_if_there(pattern: str) -> NodeArgv:
     """Return the words that print files by a path or a pattern, and nothing where there is none.
 
     What goes wrong otherwise ends it badly: that a file is not there is no matter of an exit code, nor of words that
@@ -86,10 +86,10 @@ def printed_if_there(pattern: str) -> tuple[str, ...]:
         f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{pattern}') "
         f"{{ Get-Content -Path '{pattern}' }}"
     )
-    return (*POWERSHELL, script)
+    return powershell(script)
 
 
-def newest_last(pattern: str, lines: int) -> tuple[str, ...]:
+def newest_last(pattern: str, lines: int) -> NodeArgv:
     """Return the words that print the last lines of logs, that of the newest last, and nothing where there is none.
 
     By when they were created, which a kubelet does for each start of a container: their names are counted from 0, and 10
@@ -99,7 +99,7 @@ def newest_last(pattern: str, lines: int) -> tuple[str, ...]:
         f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{pattern}') "
         f"{{ Get-ChildItem -Path '{pattern}' | Sort-Object -Property CreationTime | Get-Content -Tail {lines} }}"
     )
-    return (*POWERSHELL, script)
+    return powershell(script)
 
 
 def permission_of(reading: Reading) -> Permission | None:

@@ -6,10 +6,11 @@ Sources: KEP-5100, Microsoft's pages on updates, Calico's requirements for Windo
 import re
 
 from nettests.model.versions import WindowsBuild
+from nettests.model.windows_programs import CMD, node_argv
 from nettests.rules import kept
 from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding
 from nettests.rules.node import NODE
-from nettests.rules.readings import CMD, ToolOutput
+from nettests.rules.readings import ToolOutput
 from nettests.rules.rule import rule
 from nettests.rules.subjects import CALICO, DSR, OVERLAY
 
@@ -26,7 +27,7 @@ FIRST_CALICO = {
     20348: WindowsBuild(20348, 169),
 }
 VERSION = ToolOutput(
-    name="windows-version", words=(*CMD, "ver"), keep=kept.lines(r"10\.0\.\d{5}\.\d+")
+    name="windows-version", words=node_argv(*CMD, "ver"), keep=kept.lines(r"10\.0\.\d{5}\.\d+")
 )
 
 

@@ -8,6 +8,7 @@ there. Sources: "Intro to Windows support in Kubernetes" (kubelet and kube-proxy
 import re
 from collections.abc import Iterator
 
+from nettests.model.windows_programs import node_argv
 from nettests.rules import kept
 from nettests.rules.evidence import (
     Evidence,
@@ -90,7 +91,7 @@ def _program(path: str) -> str:
 
 def _service(service: str, name: str, only_where: Subject | None = None) -> ToolOutput:
     """Return the reading of a Windows service's settings."""
-    words = ("reg.exe", "query", rf"{SERVICES}\{service}", "/s")
+    words = node_argv("reg.exe", "query", rf"{SERVICES}\{service}", "/s")
     return ToolOutput(name=name, words=words, keep=_keep, only_where=only_where)
 
 
@@ -109,7 +110,7 @@ def _names(name: str, only_where: Subject | None = None) -> ToolOutput:
     reg.exe ends the same way for a missing key and for one that may not be read, and its messages are translated. A
     list of all services shows without them that one is missing.
     """
-    words = ("reg.exe", "query", SERVICES)
+    words = node_argv("reg.exe", "query", SERVICES)
     return ToolOutput(name=name, words=words, keep=_keep_names, only_where=only_where)
 
 
@@ -120,7 +121,7 @@ KUBELET_SERVICE = _service("kubelet", "kubelet-service")
 KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service", KUBE_PROXY_ON_HOST)
 MACHINE = ToolOutput(
     name="machine-variables",
-    words=(
+    words=node_argv(
         "reg.exe",
         "query",
         r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\Environment",

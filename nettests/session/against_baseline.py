@@ -17,6 +17,7 @@ from nettests.model.journal_records import Accepted, AcceptedFailure
 from nettests.model.observation import Observation
 from nettests.model.run_folder import JOURNAL, RESULTS
 from nettests.model.words import Verdict
+from nettests.outside_files import read_text
 from nettests.report import build_results, render_json
 from nettests.session.journal import read_journal, understood
 
@@ -38,7 +39,7 @@ def baseline_of(file: Path | None, fail_on: Collection[FailOn]) -> Baseline | No
 def read_baseline_file(file: Path) -> Baseline:
     """Return the baseline in a file; ``ManifestError`` says what is wrong with it."""
     try:
-        return read_baseline(file.read_text("utf-8"), str(file))
+        return read_baseline(read_text(file), str(file))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ManifestError(

@@ -18,6 +18,7 @@ from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import ManifestFile, UnusedLimitation
 from nettests.model.words import CheckClass
+from nettests.outside_files import read_text
 from nettests.plan import Flow, build
 from nettests.resources import manifests_path
 
@@ -45,7 +46,7 @@ def read_manifests(user_paths: Sequence[Path] = ()) -> Read:
         inside = path.is_relative_to(shipped)
         name = str(path.relative_to(shipped.parent.parent)) if inside else str(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_text(path)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
             raise ManifestError(

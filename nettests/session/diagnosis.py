@@ -25,7 +25,6 @@ from nettests.probes.deployment import INSPECTOR
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.redaction import Redactor
 from nettests.session.journal import Journal
-from nettests.session.known import Known
 
 Failing = Sequence[tuple[Check, Verdict]]
 """Checks, or members, that do not leave a run green, in the plan's order."""
@@ -57,14 +56,6 @@ class Hosts:
             os=self.facts.node(node).os,
         )
         return Rerunning(channel=opened, beyond=TOOL_HANGS_SECONDS)
-
-
-def redactor_of(profile: ClusterProfile, connection: Connection) -> Redactor:
-    """Return a redactor that knows the secrets which the harness itself holds, those to come included."""
-    secrets = Known()
-    secrets.profile(profile)
-    secrets.learn(connection.secrets)
-    return secrets.redactor
 
 
 def host_pods(plan: Plan) -> dict[str, str]:
@@ -108,7 +99,7 @@ class Diagnosis:
             api=access,
             facts=self.facts,
             namespace=self.namespace,
-            redactor=redactor_of(self.profile, self.connection),
+            redactor=Redactor(),
             open_exec=hosts.open,
             why_closed=hosts.why_closed,
             seconds=min(self.profile.timing.execute, limits.seconds),

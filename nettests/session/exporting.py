@@ -21,11 +21,13 @@ from nettests.export.pseudonyms import Pseudonyms
 from nettests.export.readable import readme, replaced, unread_text
 from nettests.export.records import Renaming
 from nettests.export.vocabulary import Vocabulary
+from nettests.model import limits
 from nettests.model.history import History
 from nettests.model.journal_lines import data_of, encode
 from nettests.model.journal_records import Record
 from nettests.model.run_folder import JOURNAL
 from nettests.model.verdict import Judgement
+from nettests.outside_files import read_bytes
 from nettests.parse.unread import Unread, unread_texts
 from nettests.private import write_bytes
 from nettests.resources import manifests_path, suites_path
@@ -128,7 +130,7 @@ def run_of(given: Path) -> Iterator[Path]:
         yield given
         return
     try:
-        data = given.read_bytes()
+        data = read_bytes(given, limits.BUNDLE_BYTES)
     except OSError as error:
         raise PathError(f"{given} cannot be read: {error.strerror}") from error
     members = unpack(data, str(given))

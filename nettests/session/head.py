@@ -11,7 +11,6 @@ from pathlib import Path
 from nettests import __version__
 from nettests.model.journal_records import NOT_STARTED, Begin, ManifestFile
 from nettests.model.run_folder import JOURNAL
-from nettests.redaction import Redactor
 from nettests.session.journal import Journal
 from nettests.session.report_dir import link_latest
 from nettests.session.run_options import RunOptions
@@ -22,13 +21,11 @@ def new_run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def record_failed_start(
-    options: RunOptions, error: Exception, *, exit_code: int, redactor: Redactor
-) -> Path:
+def record_failed_start(options: RunOptions, error: Exception, *, exit_code: int) -> Path:
     """Write a journal that says why no run began, without secrets, and return its run directory."""
     run_id = new_run_id()
     directory = options.report_dir / run_id
-    with Journal(directory / JOURNAL, redactor) as journal:
+    with Journal(directory / JOURNAL) as journal:
         write_head(journal, options, run_id, context="", server="", digests=())
         journal.event(f"{NOT_STARTED}{error}")
         journal.end(exit_code=exit_code, counts={})

@@ -20,11 +20,13 @@ from types import MappingProxyType, TracebackType
 from typing import Any, BinaryIO, Self
 
 from nettests.errors import NettestsError, PathError
+from nettests.model import limits
 from nettests.model.codec import from_data
 from nettests.model.journal_lines import data_of, decode, decode_only, encode
 from nettests.model.journal_records import Answer, Convergence, Done, End, Event, Record
 from nettests.model.limits import BrokenJournalError
 from nettests.model.observation import Raw
+from nettests.outside_files import read_bytes
 from nettests.private import make_folder, open_file
 from nettests.redaction import Redactor
 
@@ -211,7 +213,7 @@ def read_journal(path: Path) -> tuple[Record, ...]:
     """
     try:
         # Bytes: text of a cluster may hold what Unicode calls an end of a line.
-        lines = path.read_bytes().splitlines(keepends=True)
+        lines = read_bytes(path, limits.JOURNAL_BYTES).splitlines(keepends=True)
     except OSError as error:
         raise NettestsError(f"{path} cannot be read as a journal: {error}") from error
     if lines and not lines[-1].endswith(b"\n"):

@@ -17,7 +17,6 @@ from nettests.plan import Flow
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.cluster_under_test import facts_of, profile_of
 from nettests.session.head import new_run_id
-from nettests.session.known import Known
 from nettests.session.run_options import RunOptions
 from nettests.session.stage_clock import StageClock
 
@@ -36,20 +35,18 @@ class Prepared:
     """What the time was spent on so far."""
 
 
-def prepare(options: RunOptions, flows: Iterable[Flow], secrets: Known | None = None) -> Prepared:
+def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
     """Connect, discover, plan and resolve; ``NettestsError`` before anything is deployed.
 
-    Nothing is written: the run directory is made by ``Run``. ``known`` learns secrets as they are met.
+    Nothing is written: the run directory is made by ``Run``.
     """
-    secrets = secrets or Known()
     stages = StageClock()
     stages.begin("discover")
     read = read_manifests(
         options.manifests
     )  # what is broken is said before any cluster is contacted
     profile = profile_of(options)
-    secrets.profile(profile)
-    connection = connect(options.kubeconfig, options.context, profile.timing, secrets.learn)
+    connection = connect(options.kubeconfig, options.context, profile.timing)
     run_id = new_run_id()
     facts = facts_of(connection, profile, options)
     # Another part of a large fleet's pairs every run; whoever has the facts finds the same part.

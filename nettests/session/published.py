@@ -8,6 +8,8 @@ from nettests.conformance import ConformanceReport, Mismatch, document, document
 from nettests.conformance.documents import YAML
 from nettests.conformance.report_yaml import read_report
 from nettests.errors import PathError
+from nettests.model import limits
+from nettests.outside_files import read_text
 from nettests.private import make_folder, write_text
 
 BESIDE = "the document that this report gives"
@@ -46,7 +48,7 @@ def compared(file: Path, report: ConformanceReport) -> tuple[Mismatch, ...]:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return read_text(file, limits.JSON_BYTES)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise PathError(

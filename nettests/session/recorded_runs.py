@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 from nettests.errors import PathError
+from nettests.model import limits
 from nettests.model.journal_lines import decode_only
 from nettests.model.journal_records import Begin
 from nettests.model.run_folder import JOURNAL, LATEST, RESULTS
+from nettests.outside_files import read_bytes
 
 # samples: "latest", "latest~1"
 _BACK = re.compile(rf"{LATEST}(?:~(?P<back>\d{{1,4}}))?")
@@ -57,7 +59,7 @@ def _require_there(path: Path) -> None:
 def read_document(path: Path) -> bytes:
     """Return what is in a document; ``PathError`` where it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except OSError as error:
         raise PathError(f"{path} cannot be read: {error.strerror}") from error
 
@@ -106,8 +108,10 @@ def _back(steps: int, reports: Path) -> Path:
 def begin_of(folder: Path) -> Begin | None:
     """Return the first record of a run's journal; ``None`` for what is no run's folder."""
     try:
+        if not (folder / JOURNAL).is_file():  # a pipe would be waited for
+            return None
         with (folder / JOURNAL).open("rb") as file:
-            return decode_only(file.readline(), Begin)
+            return decode_only(file.readline(limits.YAML_BYTES), Begin)
     except (OSError, ValueError, LookupError, TypeError):
         return None
 

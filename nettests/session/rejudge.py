@@ -21,6 +21,7 @@ from nettests.model.observation import Observation
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
+from nettests.parse.doubts import Doubts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,7 @@ def recorded(history: History, journal: Path) -> Recorded:
         raise NettestsError(
             f"{journal} holds no facts of a cluster", hint="the run could not start; see its events"
         )
+    doubts = Doubts.of(history.calibrations)
     planned = [
         record.check
         for record in history.planned.values()
@@ -58,7 +60,9 @@ def recorded(history: History, journal: Path) -> Recorded:
         facts=history.facts,
         checks=tuple(planned),
         observations={
-            member.id: observation_of(member, history.done[member.id], history.answers(member.id))
+            member.id: observation_of(
+                member, history.done[member.id], history.answers(member.id), doubts
+            )
             for check in planned
             for member in check.each
             if member.id in history.done and not history.done[member.id].skip

@@ -37,6 +37,7 @@ from nettests.model.journal_records import (
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.words import Verdict
+from nettests.outside_files import read_bytes
 from nettests.private import make_folder, write_bytes
 from nettests.session.against_baseline import accepted_record, against, ending
 from nettests.session.blueprint import unused
@@ -155,7 +156,7 @@ def _with_copied_files(record: Record, source: Path, target: Path) -> Record:
         if file.is_file() and file.is_relative_to(held):
             copy = target / file.relative_to(source.resolve())
             make_folder(copy.parent)
-            write_bytes(copy, file.read_bytes())
+            write_bytes(copy, read_bytes(file))
     return record
 
 

@@ -1,5 +1,6 @@
 """The folder of reports: checked for write access before a run, with a link ``latest`` to the newest run."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -13,6 +14,11 @@ def require_writable(directory: Path) -> None:
     """Make the folder of reports, and raise ``PathError`` where nothing can be written into it."""
     try:
         make_folder(directory)
+        if directory.stat().st_uid not in {os.geteuid(), 0} and os.geteuid() != 0:
+            raise PathError(
+                f"no report is written to {directory}: it belongs to another user, who could replace what is written",
+                hint="name a folder of yours with --report-dir",
+            )
         with TemporaryFile(dir=directory):
             pass
     except OSError as error:

@@ -21,12 +21,12 @@ from nettests.plan.selection import select
 from nettests.probes.objects import inspected_pods
 from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import Blueprint
+from nettests.session.calibrations import Calibrating
 from nettests.session.diagnosis import (
     Diagnosis,
     Failing,
     diagnose_failures,
     host_pods,
-    redactor_of,
 )
 from nettests.session.families import documented
 from nettests.session.head import write_head
@@ -62,8 +62,7 @@ class Run:
         self.prepared = prepared
         self.run_id = prepared.run_id
         self.directory = prepared.directory
-        redactor = redactor_of(prepared.profile, prepared.connection)
-        self.journal = Journal(prepared.directory / JOURNAL, redactor)
+        self.journal = Journal(prepared.directory / JOURNAL)
         self._on_progress = on_progress
         self._progress = Progress(stage="prepared")
         self._began = time.monotonic()
@@ -77,6 +76,9 @@ class Run:
             shared=bool(prepared.blueprint.facts.namespace),
         )
         self.stages = prepared.stages
+        self._calibrating = Calibrating(
+            write=self.journal.write, timing=prepared.profile.timing, stopped=self._stopped
+        )
         self._broken_off = threading.Event()
         """The run is not only to stop, but to end at once: without diagnostics."""
         self.journal.on_broken = self._break_off
@@ -245,6 +247,8 @@ class Run:
         opened, problems = probes.open_probes(
             standing.access, deployment, self._facts, profile.timing, watch
         )
+        self._calibrating.begin(probes.places(plan.checks, opened), opened)
+        watch.doubts_about = self._calibrating.doubts_about
         blueprint = self._learn(plan, opened, deployment, watch)
         self.stages.begin("observe")
         facts = self._facts = blueprint.facts

@@ -13,10 +13,12 @@ from nettests.diagnose.names import safe_name
 from nettests.diagnose.subjects import NODE, Subject
 from nettests.diagnose.texts import is_whole
 from nettests.errors import NettestsError
+from nettests.model import limits
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.run_folder import DIAGNOSTICS
 from nettests.model.words import Question, Verdict
+from nettests.outside_files import read_text
 from nettests.report.incidents import find_incidents
 from nettests.report.results import CheckResult
 from nettests.session.trace_files import write_trace
@@ -65,7 +67,7 @@ def collected(diagnostics: Path) -> Read:
     def read(node: str, file: str) -> str | None:
         path = diagnostics / Subject(NODE, node).folder / file
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_text(path, limits.EXEC_BYTES)
         except (OSError, UnicodeError):
             return None
         return text if is_whole(text) else None

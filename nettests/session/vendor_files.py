@@ -16,6 +16,7 @@ from nettests.conformance.vendor_profile import KIND, Own
 from nettests.errors import ManifestError
 from nettests.model.nearest import nearest
 from nettests.model.yaml_text import read_yaml
+from nettests.outside_files import read_text
 
 GROUP = "nettests.suites"
 """The group of entry points by which packages bring suites."""
@@ -109,7 +110,7 @@ def _sha256(profile: VendorProfile) -> str:
 def is_vendor_profile(file: Path) -> bool:
     """Whether a file is a document of that kind; one that cannot be read is none."""
     try:
-        data, _ = read_yaml(file.read_text(encoding="utf-8"), str(file))
+        data, _ = read_yaml(read_text(file), str(file))
     except (OSError, UnicodeDecodeError, ManifestError):
         return False
     return isinstance(data, dict) and data.get("kind") == KIND
@@ -117,7 +118,7 @@ def is_vendor_profile(file: Path) -> bool:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_bytes().decode("utf-8")
+        return read_text(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ManifestError(

@@ -22,6 +22,7 @@ from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Question, Verdict
 from nettests.parse import observation_of
+from nettests.parse.doubts import NO_DOUBTS, Doubts
 from nettests.parse.lost_datagram import loses, lost_alone
 from nettests.parse.overload import Carried, carried, overloaded, overloaded_before, too_busy
 from nettests.parse.read import read_raw
@@ -74,6 +75,8 @@ class Watch:
     expectations: Mapping[str, Expectation]
     nodes_of: Callable[[Check], Collection[str]] = lambda _check: ()
     """The nodes that a check depends on."""
+    doubts_about: Callable[[Check], Doubts] = lambda _check: NO_DOUBTS
+    """Returns what calibrations say of the instruments that a check needs, once they are there."""
     nodes: NodeWatch | None = None
     pods: PodWatch | None = None
     began: float = 0.0
@@ -214,7 +217,8 @@ class Watch:
 
     def _judge(self, done: Done, raws: Sequence[Raw]) -> Judgement:
         check = self._checks[done.check]
-        seen = observation_of(check, done, raws)
+        doubts = self.doubts_about(check) if raws and not done.distrust else NO_DOUBTS
+        seen = observation_of(check, done, raws, doubts)
         self.observations[check.id] = seen
         return judge(check, self.expectations[check.id], seen)
 

@@ -26,7 +26,7 @@ from urllib3.exceptions import HTTPError
 from nettests.deadlines import Patience
 from nettests.errors import PlanError
 from nettests.probes.external import TimelyAdapter
-from nettests.redaction import REDACTED
+from nettests.redaction import REDACTED, register
 
 VARIABLE = "NETTESTS_WEBHOOK"
 OPTION = "--webhook"
@@ -122,7 +122,9 @@ def webhook_of(option: str | None) -> Webhook | None:
             "the address of the webhook cannot be used: it is no https:// address",
             hint=f"see --webhook and ${VARIABLE}; http:// is for this machine's own addresses alone",
         )
-    return Webhook(address)
+    webhook = Webhook(address)
+    register(*webhook.secrets())
+    return webhook
 
 
 def without_address(words: Sequence[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from nettests.model.visible import visible
+from nettests.redaction import without_held
 
 
 class _Harmless(Console):
@@ -23,7 +24,7 @@ class _Harmless(Console):
             if segment.control:
                 yield segment  # cursor movements of rich's own live display
             else:
-                yield Segment(visible(segment.text), segment.style)
+                yield Segment(visible(without_held(segment.text)), segment.style)
 
 
 def console(file: TextIO | None = None, *, soft_wrap: bool = False) -> Console:

@@ -198,7 +198,11 @@ class _Component:
 
 
 def read_pktmon(text: str) -> Printed:
-    """Return the frames in a log of ``pktmon etl2txt --hex``."""
+    """Return the frames in a log of ``pktmon etl2txt --hex``.
+
+    No document says how the file is encoded: bytes of zero between ASCII characters are those of UTF-16.
+    """
+    text = text.replace("\0", "")
     lines = _Lines()
     components: dict[str, _Component] = {}
     heads = 0

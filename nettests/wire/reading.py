@@ -5,7 +5,6 @@ makes this process crash or run without end. Uses ``dissect``.
 """
 
 import io
-import stat
 import struct
 import time
 from collections.abc import Iterable, Iterator
@@ -17,8 +16,9 @@ from scapy.error import Scapy_Exception
 from scapy.packet import Packet as Layer
 from scapy.utils import PcapReader
 
+from nettests import outside_files
 from nettests.errors import PathError
-from nettests.model.limits import MIB, spelled
+from nettests.model.limits import MIB
 from nettests.tracing.packet import Packet
 from nettests.tracing.sighting import Capture, Direction, Frame, Sighting
 from nettests.wire.dissect import dissect, goes_out, packet_of
@@ -45,21 +45,12 @@ def read_capture(capture: bytes) -> Iterator[Packet]:
 def read_file(node: str, path: Path, *, vxlan_port: int | None = None) -> Capture:
     """Return the contents of a node's capture file; ``PathError`` if it is none, or is too large."""
     try:
-        status = path.stat()
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise PathError(
-                f"{path} is no file: a device or a pipe may never end",
-                hint="save the capture into a file first",
-            )
-        if status.st_size > CAPTURE_BYTES:
-            raise PathError(
-                f"{path} has {status.st_size} bytes; captures of more than {spelled(CAPTURE_BYTES)} are not read",
-                hint="cut it first, for example: tcpdump -r FILE -w SMALL.pcap port 28600",
-            )
-        with path.open("rb") as file:
-            content = file.read(CAPTURE_BYTES)
+        content = outside_files.read_bytes(path, CAPTURE_BYTES)
     except OSError as error:
-        raise PathError(f"{path} cannot be read: {error.strerror}") from error
+        raise PathError(
+            f"{path} cannot be read: {error.strerror}",
+            hint="a large capture is cut by, for example: tcpdump -r FILE -w SMALL.pcap port 28600",
+        ) from error
     return read_bytes(node, content, str(path), vxlan_port=vxlan_port)
 
 

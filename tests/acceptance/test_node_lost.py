@@ -12,6 +12,9 @@ import pytest
 from tests.acceptance.command import COMMAND
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.runs import HASTY, FinishedRun, merged
+from tests.needs_lab import NEEDS_TUN
+
+pytestmark = NEEDS_TUN
 
 LOST = "win-2"
 FLOWS = (

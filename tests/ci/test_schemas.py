@@ -20,6 +20,8 @@ SCHEMAS = {
     ],
 }
 """The schemas that check-jsonschema brings, and how it reads such a file."""
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
 MISTAKES = {
     GITHUB: ("runs-on:", "run-on:"),
     GITLAB: ("when: always", "when: sometimes"),
@@ -40,6 +42,25 @@ def test_the_schema_of_its_system_accepts_it(file: str) -> None:
     """GitHub's, GitLab's and Azure's schemas find nothing."""
     done = validated(ROOT / file, SCHEMAS[file])
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_github_accepts_the_projects_own_workflows(path: Path) -> None:
+    """GitHub's schema finds nothing in the workflows of this repository."""
+    done = validated(path, SCHEMAS[GITHUB])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
+def test_issue_forms_have_what_github_demands(path: Path) -> None:
+    """A form has a name, a description and a body whose inputs have unique ids and labels."""
+    form = yaml.safe_load(path.read_text("utf-8"))
+    inputs = [part for part in form["body"] if part["type"] != "markdown"]
+    assert form["name"]
+    assert form["description"]
+    assert inputs
+    assert len({part["id"] for part in inputs}) == len(inputs)
+    assert all(part["attributes"]["label"] for part in inputs)
 
 
 @pytest.mark.parametrize("file", SCHEMAS)

@@ -14,6 +14,7 @@ from nettests import __version__
 from nettests.cli import discover_commands, main
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import ClusterProfile
+from nettests.model.exit_code import ExitCode
 from nettests.model.facts import ClusterFacts
 from nettests.session.run_options import RunOptions
 from tests.plan.clusters import mixed
@@ -335,3 +336,17 @@ def test_a_selection_of_nothing_is_said(tmp_path: Path) -> None:
     done = run(tmp_path, to_pytest=("-knothing",))
     assert done.returncode == 5
     assert "no check was selected" in done.stdout
+
+
+def test_an_unexpected_error_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says where it arose and how to see the traceback; its exit code is its own, not that of a failed check."""
+    monkeypatch.setattr("nettests.cli.discover_commands.connect", lambda *_: "".index("x"))
+    monkeypatch.setenv("NETTESTS_DEBUG", "")
+    shown = CliRunner().invoke(main, ["discover"])
+    assert shown.exit_code == ExitCode.INTERNAL_ERROR
+    assert "nettests failed in discover_commands" in shown.output
+    assert "ValueError: substring not found" in shown.output
+    assert "--debug" in shown.output
+    assert "Traceback" not in shown.output
+    debugged = CliRunner().invoke(main, ["--debug", "discover"])
+    assert isinstance(debugged.exception, ValueError)

@@ -15,8 +15,8 @@ from nettests.session.exporting import run_of
 from nettests.session.journal import read_journal
 from scripts.field_bundle import BUNDLES
 
-STRANGE = "Zeitüberschreitung bei acme-db-7.acme.corp"
-SECRETS = ("acme", "zeitüberschreitung")
+STRANGE = "Störungsmeldung bei acme-db-7.acme.corp"
+SECRETS = ("acme", "störungsmeldung")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_a_person_sees_what_would_leave(
     assert done.exit_code == 0, done.output
     assert not [*tmp_path.iterdir()]
     held, _, leaves = done.output.partition("All texts that leave")
-    assert "zeitüberschreitung" in held
+    assert "störungsmeldung" in held
     assert "/dial?host=" in leaves
     assert not [one for one in SECRETS if one in leaves.lower()]
 
@@ -77,9 +77,9 @@ def test_a_person_sees_what_would_leave(
 def test_a_word_may_be_kept(run: Path, tmp_path: Path) -> None:
     """Whoever has read it lets a word leave: without it, nobody can teach the parser."""
     target = tmp_path / "b.zip"
-    assert called(run, "-o", target, "--keep", "Zeitüberschreitung").exit_code == 0
+    assert called(run, "-o", target, "--keep", "Störungsmeldung").exit_code == 0
     told = unpack(target.read_bytes(), "b")[UNREAD].decode()
-    assert "Zeitüberschreitung" in told
+    assert "Störungsmeldung" in told
     assert "acme" not in told
 
 
@@ -91,7 +91,7 @@ def test_programs_are_told_the_same(run: Path, tmp_path: Path) -> None:
     assert "held_back" not in told
     shown = json.loads(called(run, "--show", "--json").output)
     assert shown["bundle"] is None
-    assert "zeitüberschreitung" in shown["held_back"]["word"]
+    assert "störungsmeldung" in shown["held_back"]["word"]
     assert shown["verdicts"] == told["verdicts"] > 5
 
 

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from nettests.cluster.plugins import PluginObjects
+
 Object = dict[str, Any]
 
 TRANSCRIPT = Path(__file__).parents[1] / "fixtures" / "transcripts" / "api.jsonl"
@@ -82,6 +84,13 @@ def windows_node(
 def config_map(name: str, **data: str) -> Object:
     """Return a ConfigMap of kube-system."""
     return {"metadata": {"name": name, "namespace": "kube-system"}, "data": data}
+
+
+def plugin_objects(
+    *daemon_sets: Object, config_maps: dict[str, Object] | None = None, **more: Any
+) -> PluginObjects:
+    """Return what a network plugin is recognised and read by."""
+    return PluginObjects(daemon_sets=daemon_sets, config_maps=config_maps or {}, **more)
 
 
 def daemon_set(name: str, namespace: str = "kube-system", **variables: str) -> Object:

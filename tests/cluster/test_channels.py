@@ -35,7 +35,7 @@ def test_exec_keeps_streams_and_exit_code_apart(
 ) -> None:
     """The Status on channel 3 gives the exit code; stdout and stderr stay two texts."""
     answer = answer_of(
-        "p", stdout=b"out\n", stderr=b"err\n", status=json.dumps(status_object).encode()
+        "p", "x", stdout=b"out\n", stderr=b"err\n", status=json.dumps(status_object).encode()
     )
     assert answer == ExecAnswer(exit_code=expected, stdout="out\n", stderr="err\n")
 
@@ -44,7 +44,7 @@ def test_exec_keeps_streams_and_exit_code_apart(
 def test_a_lost_exit_code_is_a_channel_error(lost: bytes) -> None:
     """Output without a Status proves nothing: the exec is not trusted."""
     with pytest.raises(ChannelError, match="lost its exit code"):
-        answer_of("p", stdout=b"0% loss", stderr=b"", status=lost)
+        answer_of("p", "x", stdout=b"0% loss", stderr=b"", status=lost)
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,22 @@ def test_a_lost_exit_code_is_a_channel_error(lost: bytes) -> None:
 def test_a_missing_program_is_told_apart(message: str) -> None:
     """What a runtime says when the program is not there, on Linux and on Windows."""
     with pytest.raises(ProgramMissingError):
-        answer_of("p", stdout=b"", stderr=b"", status=json.dumps({"status": "Failure", "message": message}).encode())  # fmt: skip
+        answer_of("p", "x", stdout=b"", stderr=b"", status=json.dumps({"status": "Failure", "message": message}).encode())  # fmt: skip
+
+
+@pytest.mark.parametrize(("shown", "code"), [("4294967295", -1), ("3221225781", -1073741515), ("9009", 9009)])  # fmt: skip
+def test_exit_codes_have_a_sign(shown: str, code: int) -> None:
+    """exec shows 32 bits without a sign, and a Pod's status with one: both are the same code."""
+    status_object = {**FAILURE, "details": {"causes": [{"reason": "ExitCode", "message": shown}]}}
+    body = json.dumps(status_object).encode()
+    assert answer_of("p", "x", stdout=b"", stderr=b"", status=body).exit_code == code
 
 
 def test_another_failure_to_start_is_a_channel_error() -> None:
     """A runtime that fails for its own reasons says nothing about the image."""
     body = json.dumps({"status": "Failure", "message": "container is not running"}).encode()
     with pytest.raises(ChannelError, match="container is not running") as raised:
-        answer_of("p", stdout=b"", stderr=b"", status=body)
+        answer_of("p", "x", stdout=b"", stderr=b"", status=body)
     assert not isinstance(raised.value, ProgramMissingError)
 
 

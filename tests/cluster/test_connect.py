@@ -225,7 +225,7 @@ def test_what_is_no_kubeconfig_is_said(tmp_path: Path, text: str) -> None:
     """A file of any other form is an error for people, never the client's own."""
     file = tmp_path / "k"
     file.write_text(text)
-    with pytest.raises(ClusterError, match="cannot be used"):
+    with pytest.raises(ClusterError, match=r"cannot be used|has no current context"):
         connect(file, None)
 
 

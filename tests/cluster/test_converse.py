@@ -80,7 +80,7 @@ def test_a_stream_that_ends_without_an_exit_code_is_a_channel_error(
 
 def test_a_program_that_is_missing_is_said(tmp_path: Path) -> None:
     """The runtime's words are the error."""
-    said = "probe-1 has no such program"
+    said = "is missing in probe-1: "
     with (
         talking(tmp_path, message(3, MISSING) + CLOSING) as talk,
         pytest.raises(ProgramMissingError, match=said),

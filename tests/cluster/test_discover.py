@@ -10,6 +10,7 @@ import pytest
 
 from nettests.cluster import cni, networks
 from nettests.cluster.discover import facts_of
+from nettests.cluster.plugins import FLANNEL_BACKEND, plugin_of
 from nettests.cluster.snapshot import Snapshot
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import ClusterProfile, StatedFacts
@@ -20,6 +21,7 @@ from tests.cluster.recorded import (
     config_map,
     daemon_set,
     linux_node,
+    plugin_objects,
     proxy_pod,
     windows_node,
 )
@@ -162,7 +164,7 @@ def test_no_node_is_an_error(snapshot: Snapshot) -> None:
     [
         ({}, "host-gw", "l2bridge"),
         ({}, "vxlan", "overlay"),
-        ({cni.BACKEND_ANNOTATION: "vxlan"}, "host-gw", "overlay"),
+        ({FLANNEL_BACKEND: "vxlan"}, "host-gw", "overlay"),
         ({}, "wireguard", None),
     ],
 )
@@ -170,19 +172,24 @@ def test_flannels_backend_names_the_driver(
     annotations: dict[str, str], backend: str, driver: str | None
 ) -> None:
     """host-gw makes an l2bridge network, vxlan an overlay; the node's own annotation wins."""
-    plugin = cni.facts_of([daemon_set("kube-flannel-ds")], flannel(backend), "x", NOTHING)
+    plugin = cni.facts_of(
+        plugin_objects(daemon_set("kube-flannel-ds"), config_maps={"x/y": flannel(backend)}),
+        NOTHING,
+    )
     assert cni.driver_of(OS.WINDOWS, annotations, plugin, NOTHING).value == driver
 
 
 def test_a_linux_node_has_no_driver() -> None:
     """The driver is a matter of Windows nodes."""
-    plugin = cni.facts_of([], flannel("vxlan"), "x", NOTHING)
+    plugin = cni.facts_of(plugin_objects(config_maps={"x/y": flannel("vxlan")}), NOTHING)
     assert not cni.driver_of(OS.LINUX, {}, plugin, NOTHING).known
 
 
 def test_overlay_settings_are_read() -> None:
     """VNI and port of VXLAN come from net-conf.json."""
-    plugin = cni.facts_of([], flannel("vxlan", VNI=4096, Port=4789), "x", NOTHING)
+    plugin = cni.facts_of(
+        plugin_objects(config_maps={"x/y": flannel("vxlan", VNI=4096, Port=4789)}), NOTHING
+    )
     assert (plugin.vni.value, plugin.vxlan_port.value) == (4096, 4789)
 
 
@@ -198,7 +205,7 @@ def test_overlay_settings_are_read() -> None:
 )
 def test_the_plugin_is_known_by_its_daemon_sets(names: list[str], plugin: str | None) -> None:
     """One known plugin is a fact; none, or two at once, is unknown with the names."""
-    fact = cni.facts_of([daemon_set(name) for name in names], None, "x", NOTHING).plugin
+    fact = plugin_of(plugin_objects(*map(daemon_set, names)))
     assert fact.value == plugin
 
 

@@ -9,7 +9,7 @@ from nettests.cluster import cni, hybrid_overlay, nodes
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import CniFacts
 from nettests.model.words import OS
-from tests.cluster.recorded import config_map, daemon_set, linux_node
+from tests.cluster.recorded import config_map, daemon_set, linux_node, plugin_objects
 
 HYBRID = "[hybridoverlay]\nenabled=true\n"
 MAC = {"k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac": "0A-58-0A-84-01-03"}
@@ -26,7 +26,8 @@ def conf(text: str) -> dict[str, Any]:
 
 def facts(maps: dict[str, Any]) -> CniFacts:
     """Return the plugin's facts."""
-    return cni.facts_of([daemon_set("ovnkube-node")], None, "Flannel's", StatedFacts(), maps)
+    objects = plugin_objects(daemon_set("ovnkube-node"), config_maps=maps)
+    return cni.facts_of(objects, StatedFacts())
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_without_its_configuration_the_node_s_annotation_tells_the_driver() -> N
     """Who may not read the ConfigMap knows the type of network all the same."""
     found = facts({})
     assert not found.backend.known
-    assert "openshift-ovn-kubernetes/ovnkube-config" in found.backend.origin
+    assert "ovnkube.conf" in found.backend.origin
     assert cni.driver_of(OS.WINDOWS, MAC, found, StatedFacts()).value == "overlay"
 
 

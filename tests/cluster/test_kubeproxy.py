@@ -133,7 +133,8 @@ def test_the_version_comes_from_the_image(image: str, version: str | None) -> No
 @pytest.mark.parametrize("text", ["", "mode: [", "- a list"])
 def test_an_unreadable_config_map_is_no_config(text: str) -> None:
     """A ConfigMap without a readable KubeProxyConfiguration gives nothing."""
-    assert config_of(config_map("kube-proxy", **{"config.conf": text})) is None
+    maps = {"kube-system/kube-proxy": config_map("kube-proxy", **{"config.conf": text})}
+    assert config_of(None, maps)[0] is None
 
 
 @pytest.mark.parametrize(

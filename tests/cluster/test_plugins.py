@@ -6,9 +6,11 @@ import pytest
 
 from nettests.cluster import cni, plugin_settings
 from nettests.cluster.kubeproxy import ProxySources, facts_of
+from nettests.cluster.plugins import plugin_of
 from nettests.model.cluster_profile import StatedFacts, StatedKubeProxy
+from nettests.model.facts import known
 from nettests.model.words import OS
-from tests.cluster.recorded import config_map, daemon_set, linux_node, proxy_pod
+from tests.cluster.recorded import config_map, daemon_set, linux_node, plugin_objects, proxy_pod
 
 NOTHING = StatedFacts()
 ANTREA = "kube-system/antrea-windows-config"
@@ -64,9 +66,8 @@ def test_plugin_backend_and_driver(  # noqa: PLR0917  # the columns of a table
     driver: str | None,
 ) -> None:
     """DaemonSets name the plugin, its ConfigMap the backend; the driver follows or stays unknown."""
-    facts = cni.facts_of(
-        [daemon_set(name) for name in daemon_sets], None, "Flannel's", NOTHING, config_maps
-    )
+    sets = [daemon_set(name) for name in daemon_sets]
+    facts = cni.facts_of(plugin_objects(*sets, config_maps=config_maps), NOTHING)
     found = cni.driver_of(OS.WINDOWS, annotations, facts, NOTHING)
     assert (facts.plugin.value, facts.backend.value, found.value) == (plugin, backend, driver)
     assert found.origin
@@ -77,7 +78,6 @@ def test_plugin_backend_and_driver(  # noqa: PLR0917  # the columns of a table
     [
         ({"CALICO_NETWORKING_BACKEND": "vxlan", "VXLAN_VNI": "4096"}, "vxlan", "overlay", 4096),
         ({"CALICO_NETWORKING_BACKEND": "windows-bgp"}, "windows-bgp", "l2bridge", None),
-        ({"CALICO_NETWORKING_BACKEND": "none"}, "none", None, None),
         ({"VXLAN_VNI": "${VNI}"}, None, None, None),
     ],
 )
@@ -89,7 +89,7 @@ def test_calicos_operator_tells_settings_in_a_daemon_set(
         daemon_set("calico-node", "calico-system", CALICO_NETWORKING_BACKEND="bird"),
         daemon_set("calico-node-windows", "calico-system", **variables),
     ]
-    facts = cni.facts_of(sets, None, "Flannel's", NOTHING)
+    facts = cni.facts_of(plugin_objects(*sets), NOTHING)
     found = cni.driver_of(OS.WINDOWS, {}, facts, NOTHING)
     assert (facts.backend.value, found.value, facts.vni.value) == (backend, driver, vni)
     if backend:
@@ -99,13 +99,13 @@ def test_calicos_operator_tells_settings_in_a_daemon_set(
 def test_calicos_daemon_set_goes_before_a_config_map() -> None:
     """What runs is what the DaemonSet says; a ConfigMap may be an older installation's."""
     sets = [daemon_set("calico-node-windows", CALICO_NETWORKING_BACKEND="vxlan")]
-    facts = cni.facts_of(sets, None, "Flannel's", NOTHING, calico("windows-bgp"))
+    facts = cni.facts_of(plugin_objects(*sets, config_maps=calico("windows-bgp")), NOTHING)
     assert facts.backend.value == "vxlan"
 
 
 def test_a_foreign_annotation_of_flannel_is_no_driver() -> None:
     """What another plugin's node still carries of Flannel says nothing of its network."""
-    facts = cni.facts_of([daemon_set("azure-cns")], None, "x", NOTHING)
+    facts = cni.facts_of(plugin_objects(daemon_set("azure-cns")), NOTHING)
     assert not cni.driver_of(OS.WINDOWS, LEASE, facts, NOTHING).known
 
 
@@ -122,9 +122,11 @@ def test_a_foreign_annotation_of_flannel_is_no_driver() -> None:
 )
 def test_antrea_serves_services_with_proxy_all(text: str, served: bool) -> None:
     """proxyAll in the agent's configuration says that Antrea takes kube-proxy's place."""
-    found = plugin_settings.serves_services("antrea", agent_conf(text))
+    antrea, other = known("antrea", "x"), known("calico", "x")
+    found = plugin_settings.serves_services(antrea, OS.WINDOWS, agent_conf(text))
     assert found == (f"ConfigMap {ANTREA}: antreaProxy.proxyAll" if served else "")
-    assert plugin_settings.serves_services("calico", agent_conf(text)) == ""
+    assert plugin_settings.serves_services(antrea, OS.LINUX, agent_conf(text)) == ""
+    assert plugin_settings.serves_services(other, OS.WINDOWS, agent_conf(text)) == ""
 
 
 def test_without_kube_proxy_its_settings_have_a_reason() -> None:
@@ -156,7 +158,7 @@ def test_aks_tells_its_kind_of_pod_network_by_a_label(
 ) -> None:
     """Its overlay is l2bridge on Windows; of its other networks no object tells the driver."""
     nodes = [linux_node("n1", **labels)]
-    facts = cni.facts_of([daemon_set("azure-cns")], None, "x", NOTHING, nodes=nodes)
+    facts = cni.facts_of(plugin_objects(daemon_set("azure-cns"), nodes=nodes), NOTHING)
     found = cni.driver_of(OS.WINDOWS, {}, facts, NOTHING)
     assert (facts.backend.value, found.value) == (backend, driver)
     assert "node n1" in facts.backend.origin or not backend
@@ -164,7 +166,7 @@ def test_aks_tells_its_kind_of_pod_network_by_a_label(
 
 def test_azure_cni_powered_by_cilium_is_cilium() -> None:
     """Azure's service gives the addresses there, and what carries Pods has no agent for Windows."""
-    found = cni.plugin_of([daemon_set("azure-cns"), daemon_set("cilium")])
+    found = plugin_of(plugin_objects(daemon_set("azure-cns"), daemon_set("cilium")))
     assert found.value == "cilium"
     assert found.origin.endswith("Azure CNI powered by Cilium")
 
@@ -172,5 +174,5 @@ def test_azure_cni_powered_by_cilium_is_cilium() -> None:
 def test_amazon_s_termination_handler_is_no_plugin() -> None:
     """It is called like the VPC's daemon and may run beside any plugin."""
     others = [daemon_set("aws-node-termination-handler"), daemon_set("calico-node")]
-    assert cni.plugin_of(others).value == "calico"
-    assert cni.plugin_of(others[:1]).value is None
+    assert plugin_of(plugin_objects(*others)).value == "calico"
+    assert plugin_of(plugin_objects(others[0])).value is None

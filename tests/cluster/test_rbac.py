@@ -11,6 +11,7 @@ from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.plugin_settings import FLANNEL_ON_WINDOWS
 from nettests.model.permission import (
     CONFIG_MAPS,
+    DISTRIBUTIONS_CONFIG_MAPS,
     EVERYWHERE,
     FLANNEL_CONFIG_MAPS,
     LIST_IP_POOLS,
@@ -27,6 +28,7 @@ MAPS = (
     *CONFIG_MAPS,
     *FLANNEL_CONFIG_MAPS,
     *FLANNEL_ON_WINDOWS,
+    *DISTRIBUTIONS_CONFIG_MAPS,
     *(name for maps in OF_PLUGINS.values() for name in maps),
 )
 LEFTOVERS = (

@@ -188,15 +188,6 @@ def test_tokens_that_never_last_come_to_an_end(
     assert crowd.probed == Timing().api_tokens + Timing().api_tries
 
 
-def test_every_token_that_was_in_use_is_a_secret(
-    crowded: Callable[[int], tuple[Connection, Crowd]],
-) -> None:
-    """Those that were replaced may stand in what was written meanwhile."""
-    connection, _ = crowded(2)
-    connection.get("/api/v1/nodes/n1")
-    assert set(connection.secrets()) == {"t1", "t2", "t3"}
-
-
 def test_a_watch_that_meets_an_expired_token_is_opened_again(tmp_path: Path) -> None:
     """Events come, with the token that the plugin gave in the meantime."""
     server = Server(replies=[Reply(chunks=({"type": "ADDED", "object": {}},))])
@@ -214,10 +205,10 @@ def test_a_stream_is_opened_with_a_fresh_token(tmp_path: Path) -> None:
         used: list[str | None] = []
 
         def handshake() -> str:
-            used.append(connection.secrets()[0])
+            used.append(connection._credentials.token)
             if len(used) == 1:
                 raise HandshakeError("Unauthorized", status=401)
             return "a stream"
 
         assert opened(connection, handshake) == "a stream"
-    assert used == ["t1", "t2"]
+    assert used == ["Bearer t1", "Bearer t2"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from nettests.cluster.cni import DAEMON_SETS
+from nettests.cluster.plugins import DAEMON_SETS
 from nettests.lab.topology import PRODUCTS, Driver, ProxyMode, profiles
 from nettests.resources import manifests_path
 from tests.docs.documents import ROOT, rows, text_of

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import timedelta
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
@@ -34,7 +33,6 @@ from tests.docs.documents import (
 REPORT = "docs/guides/reading-a-report.md"
 PROFILE = "docs/reference/cluster-profile.md"
 TIMING = "docs/reference/timing.md"
-DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
 OTHERS = {
     "--enable-dsr": "kube-proxy",
     "--proxy-mode": "kube-proxy",
@@ -348,23 +346,6 @@ def test_every_bound_of_diagnostics_is_explained_with_its_default() -> None:
     assert len(bounds) == len(fields(DiagnosticsLimits))
 
 
-@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name)
-def test_decisions_have_one_form(path: Path) -> None:
-    """A decision has a number, a status, context, decision and consequences, and a line in the index."""
-    text = path.read_text("utf-8")
-    title = text.splitlines()[0].removeprefix("# ")
-    number, _, name = title.partition(" ")
-    assert path.name.startswith(f"{number}-")
-    assert re.findall(r"^(?:## .*|Status: \w+)", text, re.MULTILINE) == [
-        "Status: accepted",
-        "## Context",
-        "## Decision",
-        "## Consequences",
-    ]
-    index = (path.parent / "README.md").read_text("utf-8")
-    assert f"| [{number}]({path.name}) | {name} |" in index
-
-
 def test_the_readme_says_how_many_checks_the_sample_has() -> None:
     """The hundreds that its text names, and the counts of its summary, are those of the committed run."""
     coverage = json.loads((ROOT / "reports/sample/results.json").read_text())["coverage"]
@@ -373,12 +354,6 @@ def test_the_readme_says_how_many_checks_the_sample_has() -> None:
     assert {*named} == {str(ran // 100 * 100)}
     counted = f"{coverage['due']} checks planned: {ran} ran, {coverage['skipped']} skipped, in "
     assert counted in text
-
-
-def test_no_decision_is_without_a_number() -> None:
-    """Every file beside the index is a numbered decision."""
-    files = set((ROOT / "docs" / "decisions").glob("*.md"))
-    assert files - set(DECISIONS) == {ROOT / "docs" / "decisions" / "README.md"}
 
 
 def test_the_modules_of_one_check_exist_and_are_counted() -> None:

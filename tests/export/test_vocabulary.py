@@ -43,7 +43,6 @@ def test_words_of_the_package_hold_what_parsers_look_for() -> None:
         "Hairpin",
         "SourceVIP",
         "unreachable",
-        "Antwort",
     ):
         assert shipped().is_word(word), word
 

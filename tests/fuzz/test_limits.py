@@ -51,11 +51,10 @@ def test_config_maps_say_nothing(text: str) -> None:
     def data(key: str) -> dict[str, object]:
         return {"data": {key: text}}
 
-    assert not kubeproxy.config_of(data("config.conf"))
+    assert kubeproxy.config_of(None, {"kube-system/kube-proxy": data("config.conf")})[0] is None
     assert networks.kubeadm_networking(data("ClusterConfiguration")) == {}
     assert cni.flannel_network(data("net-conf.json")) == {}
-    agent = {"antrea-agent.conf": text}
-    assert not plugin_settings._antrea_agent(agent).get("trafficEncapMode")
+    assert plugin_settings.antrea_backend({"x/y": data("antrea-agent.conf")}).value is None
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from nettests.cluster import cni, kubeproxy, networks
 from nettests.cluster.execute import answer_of
 from nettests.cluster.failures import Answer, failure
+from nettests.cluster.plugins import PluginObjects
 from nettests.cluster.profile_file import parse_profile
 from nettests.errors import ManifestError, NettestsError
 from nettests.expect.manifest_reading import read_manifest
@@ -175,10 +176,11 @@ def test_config_maps_tell_something_or_nothing(text: str, data: Any) -> None:
     encoded = {"data": dict.fromkeys(keys, json.dumps(data))}
     for one in (made, encoded):
         stated = StatedFacts()
-        cni.facts_of([], one, "x", stated)
+        cni.facts_of(PluginObjects(config_maps={"x/y": one}), stated)
         networks.pod_cidrs(networks.kubeadm_networking(one), cni.flannel_network(one), (), stated)
         networks.service_cidrs((), networks.kubeadm_networking(one), stated)
-        kubeproxy._settings(kubeproxy.ProxySources(config=kubeproxy.config_of(one)))
+        config, origin = kubeproxy.config_of(None, {"kube-system/kube-proxy": one})
+        kubeproxy._settings(kubeproxy.ProxySources(config=config, config_origin=origin))
 
 
 @fuzz
@@ -194,7 +196,9 @@ def test_refusals_are_errors_for_people(text: str, status: int) -> None:
 def test_ends_of_processes_are_known_or_not(text: str) -> None:
     """The status that ends an exec is an exit code, or a ``ChannelError``."""
     with suppress(ChannelError):
-        answer_of("pod", stdout=b"", stderr=b"", status=text.encode(errors="surrogatepass"))
+        answer_of(
+            "pod", "program", stdout=b"", stderr=b"", status=text.encode(errors="surrogatepass")
+        )
 
 
 RUN = [data_of(record) for record in records(QUIET)]

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nettests.model.calibration import Calibration
 from nettests.model.journal_lines import data_of, decode, decode_only, encode
 from nettests.model.journal_records import (
     KINDS,
     Accepted,
     Answer,
     Begin,
+    Calibrated,
     Convergence,
     Diagnostics,
     Discovered,
@@ -49,6 +51,15 @@ DRAWN: Mapping[type[Record], st.SearchStrategy[Record]] = {
     Planned: st.sampled_from(PLANNED),
     Skipped: st.from_type(Skipped),
     Reading: st.from_type(Reading),
+    Calibrated: st.builds(
+        Calibrated,
+        calibration=st.builds(
+            Calibration,
+            seconds=SECONDS,
+            context=st.from_type(dict[str, str]),
+            error=st.none() | st.text(),
+        ),
+    ),
     Revised: st.builds(
         Revised, check=st.text(), expectation=st.sampled_from([one.expectation for one in PLANNED])
     ),
@@ -87,6 +98,9 @@ LINES = {
     "done": '{"record": "done", "check": "a", "answers": 0}',
     "convergence": '{"record": "convergence", "service": "s", "probe": "p", "seconds": 1.235, "converged": true}',
     "round": '{"record": "round", "number": 3, "started": "s", "seconds": 9.5, "ran": 104, "red": {"a": "fail"}, "unknown": [], "lost": ""}',
+    "calibration": '{"record": "calibration", "calibration": {"node": "n", "vantage": "pod", "os": "linux", "probe": "p", '
+    '"asked": [{"name": "ping/itself", "words": ["ping", "::1"]}], "command": ["sh"], "exit_code": 3, "stdout": "o", "stderr": "", '
+    '"error": null, "seconds": 0.5, "context": {}}}',
     "event": '{"record": "event", "at": "t", "text": "sérver"}',
     "pull": '{"record": "pull", "pull": {"image": "i", "node": "n", "seconds": 1.5, "problem": ""}}',
     "diagnostics": '{"record": "diagnostics", "subject": "s", "folder": "diagnostics/n", "checks": ["a"], "items": '

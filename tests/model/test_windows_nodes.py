@@ -65,11 +65,20 @@ def test_a_backend_makes_one_type_of_network(
 
 
 @pytest.mark.parametrize(
-    ("plugin", "driver"), [("antrea", "transparent"), ("aws-vpc-cni", "l2bridge"), ("calico", None)]
+    ("plugin", "platform", "driver"),
+    [
+        ("antrea", "other", "transparent"),
+        ("aws-vpc-cni", "eks", "l2bridge"),
+        ("azure-cni", "aks", "l2bridge"),
+        ("azure-cni", "other", None),
+        ("calico", "aks", None),
+    ],
 )
-def test_some_plugins_make_one_type_of_network_only(plugin: str, driver: str | None) -> None:
-    """Of all others it has to be stated, and the reason says where."""
-    found = by_plugin(known(plugin, "a DaemonSet"))
+def test_some_plugins_make_one_type_of_network_only(
+    plugin: str, platform: str, driver: str | None
+) -> None:
+    """Everywhere, or on a managed service; of all others it has to be stated, and the reason says where."""
+    found = by_plugin(known(plugin, "a DaemonSet"), known(platform, "a label"))
     assert found.value == driver
     if driver is None:
         assert found.origin == (
@@ -80,4 +89,7 @@ def test_some_plugins_make_one_type_of_network_only(plugin: str, driver: str | N
 
 def test_of_an_unknown_plugin_nothing_is_read() -> None:
     """It has no name that could be told."""
-    assert "of an unknown plugin cannot be read" in by_plugin(unknown("no right to list")).origin
+    assert (
+        "of an unknown plugin cannot be read"
+        in by_plugin(unknown("no right to list"), known("other", "x")).origin
+    )

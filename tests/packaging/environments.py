@@ -47,9 +47,14 @@ class Installed:
 
 
 def install(wheel: Path, home: Path, outside: Path, *extras: str) -> Installed:
-    """Make an environment with the wheel and what it brings with these extras; nothing is fetched."""
+    """Make an environment with the wheel and what it brings with these extras; nothing is fetched.
+
+    An ``nft`` that set-up without root unpacked into this environment is in that one too.
+    """
     venv.create(home, with_pip=False, symlinks=True)
-    python = home / "bin" / "python"
+    python, unpacked = home / "bin" / "python", Path(sys.prefix) / "bin" / "nft"
+    if unpacked.exists():
+        (home / "bin" / "nft").symlink_to(unpacked)
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
     subprocess.run([*command, "--no-deps", "--no-index", str(wheel)], check=True, timeout=120)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"

@@ -26,6 +26,16 @@ Address 1: 10.96.0.10 kube-dns.kube-system.svc.cluster.local
 Name:      web.demo
 Address 1: 10.96.247.61 web.demo.svc.cluster.local
 """
+JAPANESE = """サーバー:  kube-dns.kube-system.svc.cluster.local\r
+アドレス:  10.96.0.10\r
+\r
+権限のない回答:\r
+名前:    web.demo.svc.cluster.local\r
+アドレス:  10.96.247.61\r
+          fd00::61\r
+\r
+"""
+RETRIED = f";; Connection to 10.96.0.10#53(10.96.0.10) for web.demo failed: timed out.\n{BIND}"
 HEAD = "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10#53\n\n"
 
 
@@ -72,6 +82,16 @@ HEAD = "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10#53\n\n"
         (HEAD, "*** UnKnown can't find a.b: Non-existent domain\n", Outcome.NXDOMAIN, ()),
         (HEAD, "*** UnKnown can't find a.b: Server failed\n", Outcome.SERVFAIL, ()),
         ("DNS request timed out.\n", "*** Request to UnKnown timed-out\n", Outcome.TIMED_OUT, ()),
+        (JAPANESE, "", Outcome.RESOLVED, ("10.96.247.61", "fd00::61")),
+        (JAPANESE.partition("権限")[0], "", Outcome.PROBE_FAILED, ()),
+        (
+            HEAD,
+            "*** UnKnown ne parvient pas à trouver a.b : Non-existent domain\n",
+            Outcome.NXDOMAIN,
+            (),
+        ),
+        (HEAD, "*** UnKnown 找不到 a.b: Server failed\n", Outcome.SERVFAIL, ()),
+        (RETRIED, "", Outcome.RESOLVED, ("10.96.247.61",)),
         (HEAD, "", Outcome.PROBE_FAILED, ()),
         ("", "", Outcome.PROBE_FAILED, ()),
     ],
@@ -104,6 +124,7 @@ FAILURE = """Resolve-DnsName : nosuch.demo : DNS name does not exist
         ("", FAILURE.format(error="ERROR_TIMEOUT"), Outcome.TIMED_OUT),
         ("", FAILURE.format(error="SOMETHING_NEW"), Outcome.PROBE_FAILED),
         ("cluster.local   SOA    5     Authority  ns.dns.cluster.local\n", "", Outcome.NXDOMAIN),
+        (TABLE.replace("10.96.247.61", "10.96.2..."), "", Outcome.PROBE_FAILED),
         ("", "", Outcome.PROBE_FAILED),
     ],
 )

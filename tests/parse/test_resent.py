@@ -288,6 +288,12 @@ def looked_up(stdout: str, *, system: OS = OS.LINUX, elapsed: float = 0.2) -> li
         (looked_up(f";; communications error to 10.96.0.10#53: timed out\n{BIND}"), True),
         (
             looked_up(
+                f";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: host unreachable.\n{BIND}"
+            ),
+            True,
+        ),
+        (
+            looked_up(
                 f";; communications error to 10.96.0.10#53: timed out\n{BIND}", system=OS.WINDOWS
             ),
             True,
@@ -306,6 +312,7 @@ def looked_up(stdout: str, *, system: OS = OS.LINUX, elapsed: float = 0.2) -> li
     ],
     ids=[
         "it says so",
+        "a failed connection, and another",
         "it says so on Windows",
         "at once",
         "five seconds",

@@ -33,12 +33,35 @@ def test_a_text_of_one_system_means_nothing_on_the_other(row: Row) -> None:
         # The probe's own ports are used up, or excluded: nothing was sent.
         "dial tcp 10.244.2.5:80: connect: bad file descriptor",
         "dial tcp 10.244.2.5:80: bind: An attempt was made to access a socket in a way forbidden by its access permissions.",
+        # Somebody else listens there: nothing was dialled.
+        "listen tcp :80: bind: Only one usage of each socket address (protocol/network address/port) is normally permitted.",
+        "listen tcp :80: bind: winapi error #10048",
+        "dial tcp 10.244.2.5:80: connectex: winapi error #10093",
+        # What the system says in its own language.
+        "dial tcp 10.244.2.5:80: connectex: Es konnte keine Verbindung hergestellt werden, da der Zielcomputer die Verbindung verweigerte.",
     ],
 )
 def test_what_is_not_in_the_table_is_not_guessed(text: str) -> None:
     """Texts about the question itself, and empty ones, have no outcome."""
     assert classify(text, OS.LINUX) is None
     assert classify(text, OS.WINDOWS) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("dial tcp 10.244.2.5:9999: connectex: winapi error #10061", Outcome.REFUSED),
+        ("dial tcp 10.244.2.5:9999: connectex: winapi error #10060", Outcome.TIMED_OUT),
+        ("dial tcp 10.244.2.5:9999: connectex: winapi error #10065", Outcome.UNREACHABLE),
+        ("dial tcp 10.244.2.5:9999: connectex: winapi error #10048", Outcome.NO_PORT),
+        ("lookup nosuch.demo: getaddrinfow: winapi error #11001", Outcome.NXDOMAIN),
+        ("lookup a.b: getaddrinfow: winapi error #11002", Outcome.TIMED_OUT),
+    ],
+)
+def test_a_number_means_what_its_text_means(text: str, outcome: Outcome) -> None:
+    """Go prints numbers where Windows has no text for an error, on Windows alone."""
+    assert classify(text, OS.WINDOWS) is outcome
+    assert classify(text, OS.LINUX) is None
 
 
 def test_a_refusal_by_the_name_server_is_not_one_by_the_target() -> None:

@@ -25,12 +25,12 @@ from nettests.model.observation import Raw
 from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
 from nettests.plan import Flow
 from nettests.plugin import controller
+from nettests.redaction import register
 from nettests.session.blueprint import blueprint, read_manifests
 from nettests.session.diagnosis import Failing
 from nettests.session.head import new_run_id
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
-from nettests.session.known import Known
 from nettests.session.prepare import Prepared
 from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
@@ -62,17 +62,13 @@ class StatedConnection:
     sent = Sent()
     under_way = UnderWay()
 
-    def secrets(self) -> tuple[str, ...]:
-        """Return credentials of no shape."""
-        return (HELD,)
-
     def close(self) -> None:
         """Close nothing."""
 
 
-def prepare(options: RunOptions, flows: Iterable[Flow], known: Known) -> Prepared:
+def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
     """Prepare on stated facts; ``NETTESTS_FACTS`` may be ``linux`` or an error for people."""
-    known.learn(StatedConnection().secrets)
+    register(HELD)
     stated = os.environ.get("NETTESTS_FACTS", "mixed")
     facts = {"mixed": mixed(), "linux": without(mixed(), "windows-1")}.get(stated)
     if stated == "interrupt":

@@ -9,7 +9,6 @@ from nettests.model.exit_code import ExitCode
 from nettests.model.run_folder import HTML, JOURNAL, RESULTS
 from nettests.plugin import documents
 from nettests.plugin.documents import end_documents, write_documents
-from nettests.redaction import Redactor
 from nettests.report import Results, render_junit
 from nettests.session.head import record_failed_start
 from nettests.session.journal import Journal
@@ -24,7 +23,6 @@ def journal(tmp_path: Path) -> Journal:
         RunOptions(report_dir=tmp_path),
         ClusterError("nobody there"),
         exit_code=ExitCode.NOTHING_JUDGED,
-        redactor=Redactor(),
     )
     ended = Journal(folder / JOURNAL)
     ended.close()

@@ -97,9 +97,12 @@ def on(cluster: Cluster, node: NodeFacts = WINDOWS) -> Capturer:
     return Capturer(cluster=cluster, namespace="n", node=node, flow=FLOW)
 
 
-def test_pktmon_leaves_a_node_as_it_was() -> None:
-    """Filters and files that a capture made are removed, and the log's text is what it returns."""
-    cluster = Cluster(answers={"cmd /c": (0, "the log")})
+@pytest.mark.parametrize(
+    "status", ["Packet Monitor is not running.", "Der Paketmonitor wird nicht ausgeführt.\r\n"]
+)
+def test_pktmon_leaves_a_node_as_it_was(status: str) -> None:
+    """Filters and files that a capture made are removed, and the log's text is what it returns, in any language."""
+    cluster = Cluster(answers={"cmd /c": (0, "the log"), "pktmon status": (0, status)})
     one = on(cluster)
     one.begin()
     assert one.end(until="") == "the log"
@@ -117,6 +120,8 @@ def test_pktmon_leaves_a_node_as_it_was() -> None:
     ("answers", "why"),
     [
         ({"pktmon status": (0, "Collected data: packet capture")}, "runs on w1 already"),
+        ({"pktmon status": (0, "Collectes :\n    Tous les paquets\n")}, "runs on w1 already"),
+        ({"pktmon status": (0, "")}, "shows no status"),
         ({"pktmon filter": (0, " # Name Port\n 1 mine 443\n")}, "somebody else's filters"),
         ({"pktmon status": (5, "Access is denied.")}, "Access is denied"),
     ],

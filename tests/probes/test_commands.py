@@ -1,6 +1,7 @@
 """Commands, word for word: argv lists and requests, per vantage, protocol and OS."""
 
 from dataclasses import replace
+from functools import partial
 from ipaddress import ip_address
 
 import pytest
@@ -9,9 +10,11 @@ from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import known
 from nettests.model.payload import filler
+from nettests.model.windows_programs import ChangedByCmdError
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind
 from nettests.probes.addresses import Directory
 from nettests.probes.commands import CannotProbeError, Command, command, ping_words
+from nettests.probes.endpoint import Endpoint
 from tests.probes.made import FACTS, action, deployed
 
 DIRECTORY = Directory(facts=FACTS, deployment=deployed())
@@ -57,7 +60,7 @@ def test_udp_is_dialled_on_its_port() -> None:
         ("node-windows-1-1", Protocol.TCP, ("curl.exe", "-sS", "-m", "5", "http://10.244.1.11:18080/hostname")),
         ("node-linux-1-1", Protocol.UDP, ("/agnhost", "connect", "--protocol=udp", "--timeout=5s", "10.244.1.11:18081")),
         ("node-windows-1-1", Protocol.UDP,
-         ("%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost", "connect", "--protocol=udp", "--timeout=5s", "10.244.1.11:18081")),
+         (r"%CONTAINER_SANDBOX_MOUNT_POINT%\agnhost.exe", "connect", "--protocol=udp", "--timeout=5s", "10.244.1.11:18081")),
     ],
 )  # fmt: skip
 def test_a_node_probes_by_a_process(probe: str, protocol: Protocol, words: tuple[str, ...]) -> None:
@@ -229,3 +232,16 @@ def test_a_search_is_no_one_command() -> None:
     question = replace(action("probe-windows-1-1", TargetKind.POD_IP), question=Question.PATH_MTU)
     with pytest.raises(CannotProbeError, match="no one command can path-mtu"):
         made(question)
+
+
+def test_a_command_that_cmd_would_change_is_not_made_for_a_windows_node() -> None:
+    """A path with an ampersand, which `cmd /c` would take for two commands, is refused; a Linux node's is not."""
+    endpoint = Endpoint(host="10.244.1.11", clientip_port=80, client_path="a?b=1&c=2")
+    for probe in ("node-linux-1-1", "node-windows-1-1"):
+        question = action(probe, TargetKind.POD_IP, Protocol.TCP)
+        wanted = partial(command, question, endpoint, 0, Timing())
+        if probe == "node-linux-1-1":
+            assert wanted().words[-1] == "http://10.244.1.11:80/a?b=1&c=2"
+        else:
+            with pytest.raises(ChangedByCmdError, match="a\\?b=1&c=2"):
+                wanted()

@@ -157,11 +157,17 @@ def test_a_tool_that_failed_half_way_is_not_read() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "error", [ChannelError("exec was cut"), ProgramMissingError("no such program")]
-)
-def test_a_channel_that_fails_makes_the_whole_untrusted(error: ChannelError) -> None:
+def test_a_missing_program_is_a_problem_of_its_reading() -> None:
+    """The channel works: the rule that needs the reading says which program is missing."""
+    missing = ProgramMissingError("tasklist.exe is missing in node-windows-1-1: no such file")
+    shell = Shell({"tasklist.exe": missing})
+    got = inspection(Server(), shell).examine(action("processes-running"))
+    assert json.loads(got.stdout)["problems"] == {"processes": missing.message}
+
+
+def test_a_channel_that_fails_makes_the_whole_untrusted() -> None:
     """Nothing of it is read."""
+    error = ChannelError("exec was cut")
     got = inspection(Server(), Shell({"tasklist.exe": error})).examine(action("processes-running"))
     assert got.error == error.message
     assert got.stdout == ""

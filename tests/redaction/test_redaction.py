@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import pytest
 
-from nettests.redaction import REDACTED, Redactor
+from nettests.redaction import REDACTED, Redactor, register
 
 REDACTOR = Redactor()
 CERTIFICATE = (
@@ -196,10 +196,8 @@ def test_objects_lose_what_their_fields_call_a_secret() -> None:
 def test_what_the_harness_itself_holds_goes_wherever_it_turns_up() -> None:
     """A known secret needs no shape to be recognised."""
     assert Redactor(("plainwords",)).text("said plainwords loudly") == f"said {REDACTED} loudly"
-    held = ["first words"]
-    redactor = Redactor(held=lambda: tuple(held))
-    held.append('new "words"/')
-    told = redactor.text('first words, new \\"words\\"/, new%20%22words%22%2F, bmV3ICJ3b3JkcyIv')
+    register("first words", 'new "words"/', "abc", "", None)
+    told = REDACTOR.text('first words, new \\"words\\"/, new%20%22words%22%2F, bmV3ICJ3b3JkcyIv')
     assert told == ", ".join([REDACTED] * 4)
 
 

@@ -99,6 +99,20 @@ def test_a_probe_that_was_lost_for_a_while_is_the_cause(quiet: Results) -> None:
     assert not any("affinity" in one.cause for one in found)
 
 
+def test_a_program_that_a_node_lacks_is_one_cause(quiet: Results) -> None:
+    """Each check that needed it says what the node said; the program is named once, and no channel or network is blamed."""
+    text = "attempt 1: curl.exe is missing in {}: 'curl.exe' is not recognized as an internal or external command"
+    (incident,) = untrusted(
+        quiet,
+        lambda check: text.format(check.source.probe) if check.source.node == WIN else "",
+    ).incidents
+    assert (
+        incident.cause == f"Program curl.exe on {WIN} does not run: what needs it cannot be judged"
+    )
+    assert incident.traits == {"missing-program": f"curl.exe on {WIN}"}
+    assert "HostProcess container" in incident.next_step
+
+
 def test_probes_of_one_node_that_are_lost_are_one_cause(quiet: Results) -> None:
     """The API server does not reach its kubelet: not each of its probes is told apart."""
     (incident,) = untrusted(

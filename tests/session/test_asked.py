@@ -6,8 +6,8 @@ import pytest
 
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import ClusterProfile, Images
+from nettests.redaction import without_held
 from nettests.session.cluster_under_test import profile_of
-from nettests.session.known import Known
 from nettests.session.run_options import RunOptions
 
 HEAD = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
@@ -62,18 +62,8 @@ def test_a_secret_is_in_the_namespace_that_pulls(
     assert profile_of(RunOptions(cluster_profile=file, namespace=other)).images != Images()
 
 
-def test_the_password_of_a_proxy_is_a_secret() -> None:
-    """It is requested when something is told, like the tokens of those who hold some."""
-    known = Known()
-    assert known() == ()
-    known.profile(ClusterProfile(external_proxy="http://user:hunter2@proxy.test:3128"))
-    known.profile(ClusterProfile(external_proxy="http://proxy.test:3128"))
-    known.profile(ClusterProfile())
-    tokens = ["first-token"]
-    known.learn(lambda: tuple(tokens))
-    assert known() == ("hunter2", "first-token")
-    tokens[:] = ["second-token"]
-    assert known() == ("hunter2", "second-token")
-    told = known.redactor.text("second-token over hunter2")
-    assert "second-token" not in told
-    assert "hunter2" not in told
+def test_the_password_of_a_proxy_is_a_secret(tmp_path: Path) -> None:
+    """It is registered when the cluster profile is read."""
+    proxy = "externalVantage: proxy\nexternalProxy: http://user:hunter2@proxy.test:3128\n"
+    profile_of(RunOptions(cluster_profile=written(tmp_path, proxy)))
+    assert without_held("over hunter2") == "over [redacted]"

@@ -19,7 +19,6 @@ from nettests.model.words import Outcome, Question
 from nettests.parse import observation_of
 from nettests.plan import load
 from nettests.plan.selection import select
-from nettests.redaction import Redactor
 from nettests.resources import suites_path
 from nettests.session import node_watch
 from nettests.session.blueprint import read_manifests
@@ -183,9 +182,7 @@ def test_shipped_manifests_are_digested_under_their_short_names() -> None:
 def test_a_run_that_could_not_start_leaves_a_journal(tmp_path: Path) -> None:
     """The reason is in a journal of its own, which ``latest`` points to."""
     options = RunOptions(report_dir=tmp_path / "reports")
-    directory = record_failed_start(
-        options, ClusterError("no kubeconfig"), exit_code=4, redactor=Redactor()
-    )
+    directory = record_failed_start(options, ClusterError("no kubeconfig"), exit_code=4)
     assert "no kubeconfig" in records(directory, "event")[0]["text"]
     assert records(directory, "end")[0]["exit_code"] == 4
     assert (tmp_path / "reports" / "latest").resolve() == directory.resolve()

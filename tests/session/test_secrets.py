@@ -8,7 +8,7 @@ from nettests.model.codec import from_data
 from nettests.model.journal_lines import record_of
 from nettests.model.observation import Raw
 from nettests.plugin.documents import write_documents
-from nettests.redaction import REDACTED, Redactor
+from nettests.redaction import REDACTED, Redactor, register
 from nettests.session.journal import Journal
 from tests.report.opened import unpacked
 
@@ -72,7 +72,8 @@ def test_no_document_holds_what_was_planted(tmp_path: Path) -> None:
     records = planted()
     number = sum(json.dumps(one).count(word) for one in records for word in (SECRET, HELD))
     assert number > 10 * CHECKS
-    with Journal(tmp_path / "journal.jsonl", Redactor(held=lambda: (HELD,))) as journal:
+    register(HELD)
+    with Journal(tmp_path / "journal.jsonl") as journal:
         for record in records:
             if record["record"] == "raw":
                 journal.raw(from_data(record["raw"], Raw))

@@ -158,7 +158,7 @@ def test_a_profile_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     """A folder, a file that is not there, and bytes that are no text."""
     (tmp_path / "b.yaml").write_bytes(b"\xff\xfe")
     for file, told in (
-        (tmp_path, "Is a directory"),
+        (tmp_path, "it is a folder"),
         (tmp_path / "no.yaml", "No such file"),
         (tmp_path / "b.yaml", "no UTF-8 text"),
     ):

@@ -177,12 +177,12 @@ def test_it_is_off_unless_somebody_names_it(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_address_is_a_secret_in_all_its_parts() -> None:
     """Whole, without its host, and its last word; words that a report may have of its own are none."""
-    redactor = Redactor(held=Webhook(SECRET).secrets)
+    redactor = Redactor(Webhook(SECRET).secrets())
     last = PATH.rpartition("/")[2]
     for text in (SECRET, PATH, last, f"HTTPSConnectionPool: url: {PATH} (Caused by x)"):
         assert last not in redactor.text(text)
         assert REDACTED in redactor.text(text)
-    plain = Redactor(held=Webhook("http://127.0.0.1:1/dial?x=y").secrets)
+    plain = Redactor(Webhook("http://127.0.0.1:1/dial?x=y").secrets())
     assert plain.text("GET /dial?request=hostname") == "GET /dial?request=hostname"
     assert SECRET not in repr(Webhook(SECRET))
 

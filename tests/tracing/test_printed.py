@@ -81,6 +81,12 @@ SWITCH = """[00]0004.0300::2026-01-08 15:00:45.839956300 [Microsoft-Windows-PktM
 """
 
 
+def test_a_log_in_utf_16_is_read_as_well() -> None:
+    """An exec shows it with a zero beside each character."""
+    wide = PKTMON.encode("utf-16").decode(errors="replace")
+    assert read_pktmon(wide).frames == read_pktmon(PKTMON).frames
+
+
 def test_a_drop_is_told_with_component_reason_and_location() -> None:
     """What the switch's extension dropped bears its name, Microsoft's reason and the place in its code."""
     (dropped,) = read_pktmon(SWITCH).frames

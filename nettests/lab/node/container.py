@@ -312,6 +312,7 @@ class Container:
             address=str(self._sandbox.address),
             ports=self._spec.get("ports") or (),
             execute=self._run_quietly,
+            locale=self._node.profile.windows.message_locale,
         )
         return Health(self._spec, prober, self._state, self._tell, kill)
 

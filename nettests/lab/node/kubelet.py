@@ -73,7 +73,9 @@ class NodeKubelet:
         try:
             return await connect(self._node.network.host, address, port)
         except OSError as error:
-            text = call_text(OS.WINDOWS, Call.CONNECT, error)
+            text = call_text(
+                OS.WINDOWS, Call.CONNECT, error, self._node.profile.windows.message_locale
+            )
             message = f"failed to connect to {address}:{port}: dial tcp {address}:{port}: {text}"
             raise NotRunningError(message) from error
 

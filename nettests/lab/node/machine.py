@@ -78,6 +78,8 @@ def machine_of(
     ):
         capabilities.discard("ping")
     user = _user(node.spec, pod, container, host_process=sandbox.host_process)
+    if sandbox.host_process and node.profile.windows.account:
+        user = node.profile.windows.account
     return Machine(
         os=node.spec.os,
         hostname=sandbox.hostname,
@@ -92,6 +94,9 @@ def machine_of(
         user=user,
         mac=_mac(node.spec, sandbox),
         node=node.network if sandbox.host_process else None,
+        image=str(container["image"]),
+        windows=node.profile.windows,
+        broken=node.network.disk.broken_tools,
         files=files_of(
             node,
             container,

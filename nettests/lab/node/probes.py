@@ -17,6 +17,7 @@ from nettests.lab.interfaces import Duplex, Namespace
 from nettests.lab.node.dial import connect
 from nettests.lab.programs.sockets.texts import Call, call_text
 from nettests.lab.topology import OS
+from nettests.lab.topology.windows_settings import ENGLISH
 
 Exec = Callable[[Sequence[str]], Awaitable[int]]
 """Runs argv in the probed container and returns its exit code."""
@@ -39,6 +40,8 @@ class Prober:
     address: str
     ports: Sequence[Json]
     execute: Exec
+    locale: str = ENGLISH
+    """The language of errors on Windows."""
 
     async def request(self, handler: Json) -> None:
         """Make one attempt of an ``httpGet``, ``tcpSocket`` or ``exec`` handler."""
@@ -84,7 +87,7 @@ class Prober:
         try:
             return await connect(self.node, address, port)
         except OSError as error:
-            text = call_text(self.os, Call.CONNECT, error)
+            text = call_text(self.os, Call.CONNECT, error, self.locale)
             raise ProbeFailedError(f"dial tcp {address}:{port}: {text}") from error
 
     def _target(self, action: Json) -> tuple[str, int]:

@@ -1,10 +1,12 @@
 """``curl``: one HTTP or HTTPS request, with curl's exit codes, in the version each system has.
 
-Linux image 7.88.1; Windows image 7.57.0; the Windows node's own (7.55.1, or 7.83.1 since 20348). Options
+Linux image 7.88.1; Windows image 7.57.0, or 8.12.1 since agnhost 2.63 (kubernetes/kubernetes, test/images/agnhost); the
+Windows node's own (7.55.1, or 7.83.1 since 20348: Windows updates it, which no document lists by build). Options
 beyond the ones probes use are refused as unknown. The progress meter is not printed.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,7 +17,9 @@ from nettests.lab.programs.curl_transfer import CurlError, Report, Transfer, tra
 from nettests.lab.programs.terminal import err
 from nettests.lab.topology import OS
 
-_WINDOWS_IMAGE = (7, 57, 0)
+_WINDOWS_IMAGE, _NEWER_IMAGE = (7, 57, 0), (8, 12, 1)
+# registry.k8s.io/e2e-test-images/agnhost:2.63.0
+_NEW_CURL = re.compile(r".*/agnhost:2\.(6[3-9]|[7-9]\d)\b.*")
 _LINUX_IMAGE = (7, 88, 1)
 _WINDOWS_2019 = (7, 55, 1)
 _WINDOWS_LATER = (7, 83, 1)
@@ -27,7 +31,10 @@ def version(machine: Machine) -> tuple[int, int, int]:
     if machine.os is OS.LINUX:
         return _LINUX_IMAGE
     if not machine.host_process:
-        return _WINDOWS_IMAGE
+        return _NEWER_IMAGE if _NEW_CURL.fullmatch(machine.image) else _WINDOWS_IMAGE
+    if machine.windows.curl:
+        major, minor, patch = machine.windows.curl.split(".")
+        return int(major), int(minor), int(patch)
     return _WINDOWS_LATER if (machine.build or 0) >= _BUILD_2022 else _WINDOWS_2019
 
 

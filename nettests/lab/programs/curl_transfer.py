@@ -16,12 +16,21 @@ from nettests.lab.interfaces import Machine
 from nettests.lab.programs.curl_options import Options
 from nettests.lab.programs.golang.lookup import resolve_name
 from nettests.lab.programs.sockets import addresses, tcp
+from nettests.lab.programs.sockets.texts import error_text, winsock
 from nettests.lab.topology import OS
 
 _PORTS = {"http": 80, "https": 443}
 _READ_SIZE = 65536
 _SAYS_MILLISECONDS = (7, 78, 0)
-_SAYS_COULD_NOT = (7, 86, 0)
+_SAYS_COULD_NOT, _IN_OTHER_WORDS = (7, 86, 0), (8, 12, 0)
+_WINSOCK = {
+    10013: "Bad access",
+    10051: "Network unreachable",
+    10060: "Timed out",
+    10061: "Connection refused",
+    10065: "Host unreachable",
+}
+"""curl's own names of Winsock's errors (curl, lib/strerror.c), which are English whatever the system speaks."""
 
 
 class CurlError(Exception):
@@ -123,7 +132,8 @@ async def _connect(job: Transfer, host: str, port: int) -> socket.socket:
             raise CurlError(45, f"bind failed with errno {error.errno}: Address in use") from error
         if error.errno is None:
             raise _timed_out(job, Report()) from error
-        raise CurlError(7, _refusal(job, host, port, error)) from error
+        late = error.errno == errno.ETIMEDOUT and job.version >= _SAYS_MILLISECONDS
+        raise CurlError(28 if late else 7, _refusal(job, host, port, error)) from error
 
 
 def _refusal(job: Transfer, host: str, port: int, error: OSError) -> str:
@@ -131,9 +141,10 @@ def _refusal(job: Transfer, host: str, port: int, error: OSError) -> str:
     if job.version >= _SAYS_MILLISECONDS:
         start += f" after {job.milliseconds} ms"
     if job.version >= _SAYS_COULD_NOT:
-        return f"{start}: Couldn't connect to server"
-    if error.errno == errno.ETIMEDOUT:
-        return f"{start}: Timed out"
+        not_connected = "Could not" if job.version >= _IN_OTHER_WORDS else "Couldn't"
+        return f"{start}: {not_connected} connect to server"
+    if job.machine.os is OS.WINDOWS:
+        return f"{start}: {_WINSOCK.get(winsock(error)) or error_text(OS.WINDOWS, error, job.machine.locale)}"
     return f"{start}: {os.strerror(error.errno or errno.EINVAL)}"
 
 

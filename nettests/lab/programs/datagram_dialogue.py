@@ -1,12 +1,10 @@
-"""Scripts that hold one flow of datagrams and say who answered each: two, known word for word.
+"""The script of ``bash -c`` that holds one flow of datagrams and says who answered each, known word for word.
 
-One of ``bash -c``, one of PowerShell, as conformance probes send them; beside ``dialogue``, which holds connections. No
-script is interpreted. For each word of their input they send ``hostname`` from the same source port, and print what came back
+Conformance probes send it; beside ``dialogue``, which holds connections. No script is interpreted. For each word of its input it sends ``hostname`` from the same source port, and prints what came back
 as ``back WORD ANSWER``, or ``none WORD``.
 """
 
 import asyncio
-import re
 from collections.abc import Sequence
 
 from nettests.lab.interfaces import Process
@@ -19,28 +17,8 @@ BASH = (
     'if back=$(timeout "$2" dd bs=2048 count=1 <&3) && [[ -n $back ]]; '
     'then echo "back $word $back"; else echo "none $word"; fi; done'
 )
-POWERSHELL = (
-    "$o=[Console]::Out;$a=[Net.IPAddress]::Parse('<address>');"
-    "$c=New-Object Net.Sockets.UdpClient($a.AddressFamily);"
-    "$c.Connect($a,<port>);$c.Client.ReceiveTimeout=1000*<seconds>;"
-    "$b=[Text.Encoding]::ASCII.GetBytes('hostname');"
-    "$e=New-Object Net.IPEndPoint($a,<port>);$o.WriteLine('open');"
-    "while($null -ne ($w=[Console]::In.ReadLine())){"
-    "try{[void]$c.Send($b,$b.Length);"
-    "$l=[Text.Encoding]::ASCII.GetString($c.Receive([ref]$e));$o.WriteLine('back '+$w+' '+$l)}"
-    "catch{$o.WriteLine('none '+$w)}}"
-)
 _SIZE = 2048
 _CANNOT_OPEN = 7
-
-
-def _pattern() -> re.Pattern[str]:
-    text = re.escape(POWERSHELL).replace("<address>", "(?P<address>[0-9A-Fa-f:.]+)")
-    before, between, after = text.replace("<seconds>", "(?P<seconds>[0-9]+)").split("<port>")
-    return re.compile(f"{before}(?P<port>[0-9]+){between}(?P=port){after}")
-
-
-_POWERSHELL = _pattern()
 
 
 async def bash(process: Process, words: Sequence[str]) -> int | None:
@@ -49,14 +27,6 @@ async def bash(process: Process, words: Sequence[str]) -> int | None:
         case ["-c", text, address, port, seconds] if text == BASH and port.isdecimal():
             return await _hold(process, address, int(port), float(seconds))
     return None
-
-
-async def powershell(process: Process, text: str) -> int | None:
-    """Run one text; ``None`` when it is another."""
-    match = _POWERSHELL.fullmatch(text)
-    if match is None:
-        return None
-    return await _hold(process, match["address"], int(match["port"]), float(match["seconds"]))
 
 
 async def _hold(process: Process, address: str, port: int, seconds: float) -> int:

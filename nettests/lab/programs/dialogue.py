@@ -1,14 +1,13 @@
-"""Scripts that hold one TCP connection, say which words they took, and what came back: four, known word for word.
+"""Scripts of ``bash -c`` that hold one TCP connection, say which words they took, and what came back: two, known word for word.
 
-Two of ``bash -c``, two of PowerShell, as conformance probes send them, and for each shell what finds out whether they
-would work. One of each speaks in words, the other in HTTP requests, one for each word. No script is interpreted: a text that differs in a single character is not known. What each prints
-is what the real bash does, and what the documents of .NET say of PowerShell's.
+Conformance probes send them, and what finds out whether they would work. One speaks in words, the other in HTTP requests, one
+for each word. No script is interpreted: a text that differs in a single character is not known. What each prints is what the
+real bash does. PowerShell's scripts are interpreted (``windows.powershell``).
 """
 
 import asyncio
 import errno
 import os
-import re
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,23 +23,6 @@ BASH = (
     'if read -r -t "$2" back <&3; then echo "back $back"; else echo "none $?"; fi; done'
 )
 BASH_TRIAL = "exec 3<>/dev/udp/127.0.0.1/9"
-POWERSHELL = (
-    "$o=[Console]::Out;"
-    "function Why($e){$e.Exception.GetBaseException().SocketErrorCode};"
-    "$a=[Net.IPAddress]::Parse('<address>');"
-    "$c=New-Object Net.Sockets.TcpClient($a.AddressFamily);"
-    "try{$c.Connect($a,<port>)}catch{$o.WriteLine('error '+(Why $_));exit 7};"
-    "$s=$c.GetStream();$s.ReadTimeout=1000*<seconds>;"
-    "$r=New-Object IO.StreamReader($s);$o.WriteLine('open');"
-    "while($null -ne ($w=[Console]::In.ReadLine())){"
-    "$b=[Text.Encoding]::ASCII.GetBytes($w+[char]10);"
-    "try{$s.Write($b,0,$b.Length)}catch{$o.WriteLine('failed '+$w+' '+(Why $_));exit 55};"
-    "$o.WriteLine('took '+$w);"
-    "try{$l=$r.ReadLine()}catch{$o.WriteLine('none '+(Why $_));continue};"
-    "if($null -eq $l){$o.WriteLine('none closed')}else{$o.WriteLine('back '+$l)}}"
-)
-POWERSHELL_TRIAL = "[Net.Sockets.TcpClient].FullName"
-
 BASH_WEB = (
     "exec 4>&2 2>&1; trap '' PIPE; exec 3<>\"/dev/tcp/$0/$1\" || exit 7; echo open; "
     "while read -r word; do "
@@ -52,55 +34,10 @@ BASH_WEB = (
     'case "$back" in HTTP/*) echo "back $word";; *) echo "none other";; esac; '
     'else echo "none $?"; fi; done'
 )
-POWERSHELL_WEB = (
-    "$o=[Console]::Out;"
-    "function Why($e){$e.Exception.GetBaseException().SocketErrorCode};"
-    "$a=[Net.IPAddress]::Parse('<address>');"
-    "$c=New-Object Net.Sockets.TcpClient($a.AddressFamily);"
-    "try{$c.Connect($a,<port>)}catch{$o.WriteLine('error '+(Why $_));exit 7};"
-    "$s=$c.GetStream();$s.ReadTimeout=1000*<seconds>;"
-    "$r=New-Object IO.StreamReader($s);$n=[string][char]13+[char]10;$o.WriteLine('open');"
-    "while($null -ne ($w=[Console]::In.ReadLine())){"
-    "if($c.Client.Poll(0,'SelectRead')){$o.WriteLine('took '+$w);"
-    "try{$l=$r.ReadLine();$o.WriteLine('none closed')}catch{$o.WriteLine('none '+(Why $_))};exit 0};"
-    "$b=[Text.Encoding]::ASCII.GetBytes('HEAD / HTTP/1.1'+$n+'Host: <name>'+$n+$n);"
-    "try{$s.Write($b,0,$b.Length)}catch{$o.WriteLine('failed '+$w+' '+(Why $_));exit 55};"
-    "$o.WriteLine('took '+$w);"
-    "try{$l=$r.ReadLine();$h=$l;while($h){$h=$r.ReadLine()}}"
-    "catch{$o.WriteLine('none '+(Why $_));continue};"
-    "if($null -eq $l){$o.WriteLine('none closed')}"
-    "elseif($l.StartsWith('HTTP/')){$o.WriteLine('back '+$w)}else{$o.WriteLine('none other')}}"
-)
-
-_ARGUMENTS = {
-    "name": r"[0-9A-Fa-f:.\[\]]+",
-    "address": r"[0-9A-Fa-f:.]+",
-    "port": r"[0-9]+",
-    "seconds": r"[0-9]+",
-}
 _READ_SIZE = 65536
 _TIMED_OUT = 142
 """``read -t`` of bash: 128 and the number of SIGALRM."""
 _SCRIPT_ENDS, _CONNECT_FAILS, _SEND_FAILS, _UNKNOWN = 0, 7, 55, 2
-_CODES = {
-    errno.ECONNREFUSED: "ConnectionRefused",
-    errno.ECONNRESET: "ConnectionReset",
-    errno.EHOSTUNREACH: "HostUnreachable",
-    errno.ENETUNREACH: "NetworkUnreachable",
-    errno.ETIMEDOUT: "TimedOut",
-    errno.EPIPE: "ConnectionAborted",
-}
-"""Members of .NET's SocketError."""
-
-
-def _pattern(script: str) -> re.Pattern[str]:
-    text = re.escape(script)
-    for name, value in _ARGUMENTS.items():
-        text = text.replace(re.escape(f"<{name}>"), f"(?P<{name}>{value})")
-    return re.compile(text)
-
-
-_POWERSHELL, _POWERSHELL_WEB = _pattern(POWERSHELL), _pattern(POWERSHELL_WEB)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,19 +68,6 @@ def _of_bash(name: str) -> _Manner:
     )
 
 
-def _code(error: OSError) -> str:
-    return _CODES.get(error.errno or 0, "SocketError")
-
-
-_OF_POWERSHELL = _Manner(
-    refused=lambda _place, error: f"error {_code(error)}\n",
-    unsent=lambda word, error: f"failed {word} {_code(error)}\n",
-    silent="none TimedOut\n",
-    closed="none closed\n",
-    broken=lambda error: f"none {_code(error)}\n",
-)
-
-
 async def bash(process: Process, words: Sequence[str]) -> int:
     """``bash -c TEXT …``, for two texts; any other is refused before anything is done."""
     match list(words):
@@ -157,19 +81,6 @@ async def bash(process: Process, words: Sequence[str]) -> int:
             )
     await err(process, "bash: the lab's bash knows the script of probes with /dev/tcp only\n")
     return _UNKNOWN
-
-
-async def powershell(process: Process, text: str) -> int | None:
-    """Run one of two texts; ``None`` when it is another."""
-    if text == POWERSHELL_TRIAL:
-        await out(process, "System.Net.Sockets.TcpClient\n")
-        return _SCRIPT_ENDS
-    match = _POWERSHELL.fullmatch(text) or _POWERSHELL_WEB.fullmatch(text)
-    if match is None:
-        return None
-    port, seconds = int(match["port"]), float(match["seconds"])
-    name = match.groupdict().get("name", "")
-    return await _hold(process, match["address"], port, seconds, _OF_POWERSHELL, name=name)
 
 
 async def _hold(

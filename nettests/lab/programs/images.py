@@ -21,6 +21,7 @@ from nettests.lab.programs.windows import (
     powershell,
     registry,
     small_programs,
+    texts,
 )
 from nettests.lab.programs.windows import ping as windows_ping
 from nettests.lab.topology import OS
@@ -39,6 +40,10 @@ async def _busybox(process: Process, words: Sequence[str]) -> int:
 async def _bash(process: Process, words: Sequence[str]) -> int:
     code = await datagram_dialogue.bash(process, words)
     return await dialogue.bash(process, words) if code is None else code
+
+
+async def _powershell(process: Process, words: Sequence[str]) -> int:
+    return await powershell.run(process, words, run)
 
 
 async def _nc(process: Process, words: Sequence[str]) -> int:
@@ -80,8 +85,8 @@ _WINDOWS: Mapping[str, Program] = {
     "nc": _nc,
     "nslookup": bind_nslookup.run,
     "ping": windows_ping.run,
-    "powershell": powershell.run,
-    "pwsh": powershell.run,
+    "powershell": _powershell,
+    "pwsh": _powershell,
     "reg": registry.run,
     "whoami": small_programs.whoami,
 }
@@ -95,11 +100,15 @@ _HOST_PROCESS: Mapping[str, Program] = {
     "nslookup": nslookup.run,
     "ping": windows_ping.run,
     "pktmon": pktmon.run,
-    "powershell": powershell.run,
+    "powershell": _powershell,
     "reg": registry.run,
     "tasklist": disk.tasklist,
     "whoami": small_programs.whoami,
 }
+_OF_WINDOWS = frozenset({*_HOST_PROCESS.values(), *_WINDOWS.values()}) - {
+    *(agnhost.run, basics.cat, bind_nslookup.run, curl.run, _nc)
+}
+"""Programs of Windows itself, which encode what they print in a code page."""
 _OPTIONAL = frozenset({"ping"})
 """Programs an ordinary Windows image may lack; ``Machine.capabilities`` says."""
 
@@ -118,10 +127,19 @@ _MOUNTED_AGNHOST = re.compile(
 async def run(process: Process) -> int:
     """Run ``process.argv``; return its exit code. ``ProgramNotFoundError`` when the image lacks it."""
     program = find(process.machine, process.argv)
+    process.encoding = _encoding(process.machine, program)
     words = list(process.argv[1:])
     if program is agnhost.run:
         return await program(process, words)
     return await until_terminated(process, _call(program, process, words))
+
+
+def _encoding(machine: Machine, program: Program) -> str:
+    """Return how a program encodes its output: those of Windows in the console's code page, nslookup in the other."""
+    if machine.os is OS.LINUX or program not in _OF_WINDOWS:
+        return "utf-8"
+    pages = texts.of(machine.locale)
+    return pages.ansi if program is nslookup.run else pages.oem
 
 
 async def _call(program: Program, process: Process, words: Sequence[str]) -> int:

@@ -3,12 +3,17 @@
 from nettests.lab.interfaces import Process
 from nettests.lab.topology import OS
 
+_BEST_FIT = str.maketrans("’‘“”–", "''\"\"-")
+"""What stands in a code page for characters that it lacks (Microsoft, "Best fit")."""
+
 
 def encode(process: Process, text: str) -> bytes:
-    """Return ``text`` as the program's C library writes it: CRLF on Windows."""
+    """Return ``text`` as the program's C library writes it: CRLF on Windows, in its code page."""
     if process.machine.os is OS.WINDOWS:
         text = text.replace("\n", "\r\n")
-    return text.encode()
+    if process.encoding != "utf-8":
+        text = text.translate(_BEST_FIT)
+    return text.encode(process.encoding, errors="replace")
 
 
 async def out(process: Process, text: str) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
+from nettests.lab.topology.windows_settings import WindowsSettings
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
@@ -232,6 +234,7 @@ class Profile:
     cni: Cni
     kube_proxy: KubeProxy = field(default_factory=KubeProxy)
     options: Options = field(default_factory=Options)
+    windows: WindowsSettings = field(default_factory=WindowsSettings)
     mechanisms: tuple[tuple[str, int], ...] = ()
     """What the user switched by hand, as ``mechanisms.read`` returns it."""
     node_network: Network = IPv4Network("172.30.0.0/24")

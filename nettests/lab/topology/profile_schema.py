@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nettests.lab.topology import windows_settings
 from nettests.lab.topology.backends import DRIVERS
 from nettests.lab.topology.cluster import OS, PRODUCTS, Driver, Ipam, Plugin, ProxyMode
 
@@ -90,6 +91,7 @@ SCHEMA: dict[str, Any] = {
                 "firewallStated": {"type": "boolean"},
             },
         },
+        "windows": windows_settings.SCHEMA,
         "nodes": {"type": "array", "minItems": 1, "maxItems": _MOST_NODES, "items": _NODE_SCHEMA},
     },
 }

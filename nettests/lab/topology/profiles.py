@@ -19,7 +19,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 
 from nettests.lab.errors import ProfileError
-from nettests.lab.topology import settings
+from nettests.lab.topology import settings, windows_settings
 from nettests.lab.topology.backends import DRIVERS, ROUTED
 from nettests.lab.topology.cluster import (
     IPV6_NETWORKS,
@@ -258,6 +258,7 @@ def _build(document: Mapping[str, Any]) -> Profile:
             windows_firewall=bool(options.get("windowsFirewall", True)),
             firewall_stated=bool(options.get("firewallStated", True)),
         ),
+        windows=windows_settings.read(document.get("windows", {})),
     )
     return _of_ipv6_alone(profile) if families == ["IPv6"] else profile
 

@@ -8,10 +8,12 @@ so that one list of facts says what is forecast and what is brought up; the driv
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from nettests.lab.errors import ProfileError
+from nettests.lab.topology import windows_settings
+from nettests.lab.topology.windows_settings import WindowsSettings
 
 Document = MutableMapping[str, Any]
 Drivers = Mapping[str, Sequence[tuple[str, str]]]
@@ -140,6 +142,27 @@ def _of_nodes(os: str, *keys: str) -> Callable[[Document, Any], None]:
     return change_
 
 
+_READERS: Mapping[str, Callable[[str], Any]] = {
+    "boolean": _on_off,
+    "integer": int,
+    "string": _word,
+}
+
+
+def _of_windows() -> tuple[Setting, ...]:
+    """Return a setting for each key of the block ``windows``."""
+    rows = ((windows_settings.key(each.name), each.metadata) for each in fields(WindowsSettings))
+    return tuple(
+        Setting(
+            name=f"windows.{key}",
+            example=row["example"],
+            read=_READERS[row["schema"]["type"]],
+            change=_set("windows", key),
+        )
+        for key, row in rows
+    )
+
+
 _TABLE = (
     Setting(name="kubernetes", example="1.34.2", read=_release, change=_set("kubernetesVersion")),
     Setting(name="cni.plugin", example="flannel", read=_word, change=_set("cni", "plugin")),
@@ -178,6 +201,7 @@ _TABLE = (
         read=_word,
         change=_set("kubeProxy", "mode"),
     ),
+    *_of_windows(),
 )
 SETTINGS = {setting.name: setting for setting in _TABLE}
 """Every setting by its name."""

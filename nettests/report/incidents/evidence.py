@@ -11,9 +11,11 @@ from dataclasses import replace
 from nettests.judge.advice import Late, late_service
 from nettests.judge.distrust import (
     gone_pod,
+    instrument,
     lost_api,
     lost_channel,
     misaddressed_node,
+    missing_program,
     unready_node,
 )
 from nettests.judge.message import last_detail
@@ -304,38 +306,43 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         node = _node_of(pod, result, nodes)
         traits = {Trait(Kind.GONE_POD, f"{pod} on {node}" if node else pod)}
         return frozenset({*traits, Trait(Kind.GONE_PODS, node)} if node else traits)
-    if result.verdict is Verdict.UNKNOWN and any(map(lost_api, _channels_lost(result))):
-        return frozenset({Trait(Kind.LOST_API, "The API server")})
-    if result.verdict is Verdict.UNKNOWN and (lost := _lost_probe(result)):
-        traits = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
-        return frozenset({*traits, Trait(Kind.LOST_PROBES, lost.node or "")})
+    if result.verdict is Verdict.UNKNOWN and (lost := _lost_at_source(result)):
+        return lost
     if result.verdict is Verdict.LIFTED and result.limitation_id:
         return frozenset({Trait(Kind.LIMITATION, result.limitation_id)})
     return frozenset()
 
 
-def _lost_probe(result: CheckResult) -> Vantage | None:
-    """Return the Pod, or the node's own probe, that was not reached itself, by the check or one of its controls."""
-    check, seen = result.check, result.observation
-    if check is None or seen is None:
-        return None
-    failed = {control.proves: control.detail for control in seen.controls if not control.ok}
-    sources = [
-        *([check.source] if lost_channel(result.distrust) else []),
-        *(
-            control.action.source
-            for control in check.controls
-            if lost_channel(failed.get(control.proves, ""))
-        ),
-    ]
-    return next((source for source in sources if source.node), None)
+def _lost_at_source(result: CheckResult) -> frozenset[Trait]:
+    """Return what is wrong at the source of a check, or of its control, where that is why nothing of it can be judged."""
+    sources = list(_distrusted_sources(result))
+    for source, why in sources:
+        if program := missing_program(why):
+            return frozenset({Trait(Kind.MISSING_PROGRAM, f"{program} on {source.node}")})
+        if lacking := instrument(why):
+            return frozenset({Trait(Kind.INSTRUMENT, f"{lacking.name} of {source.pool}")})
+    if any(lost_api(why) for _, why in sources):
+        return frozenset({Trait(Kind.LOST_API, "The API server")})
+    for lost in (source for source, why in sources if source.node and lost_channel(why)):
+        traits = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
+        return frozenset({*traits, Trait(Kind.LOST_PROBES, lost.node or "")})
+    return frozenset()
 
 
-def _channels_lost(result: CheckResult) -> Iterator[str]:
-    """Yield why a check cannot be judged, and why its controls failed."""
-    yield result.distrust
-    if result.observation is not None:
-        yield from (control.detail for control in result.observation.controls if not control.ok)
+def _distrusted_sources(result: CheckResult) -> Iterator[tuple[Vantage, str]]:
+    """Yield the source of a check that cannot be judged and those of its failed controls, each with what is wrong there."""
+    if result.check is None:
+        return
+    yield result.check.source, result.distrust
+    seen = result.observation
+    failed = (
+        {control.proves: control.detail for control in seen.controls if not control.ok}
+        if seen
+        else {}
+    )
+    for control in result.check.controls:
+        if control.proves in failed:
+            yield control.action.source, failed[control.proves]
 
 
 def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:

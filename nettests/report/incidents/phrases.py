@@ -12,6 +12,7 @@ from nettests.model.check import Check
 from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
+from nettests.report.incidents import instruments
 from nettests.report.incidents.directions import lost_directions
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.much import amount_sentence
@@ -27,6 +28,7 @@ _OF_ONE = {
     Kind.LATE_RULES: "The Service proxy of {} does not serve new Services in time",
     Kind.GONE_POD: "Pod {} was deleted or started again in the middle of the run",
     Kind.GONE_PODS: "Pods of the run on {} were deleted or started again in the middle of it",
+    Kind.MISSING_PROGRAM: "Program {} does not run: what needs it cannot be judged",
     Kind.LOST_API: "{} was not reached for a while: what was run meanwhile cannot be judged",
     Kind.LOST_PROBE: "Probe {} did not answer over its control channel",
     Kind.LOST_PROBES: "Probes on {} did not answer over their control channels",
@@ -57,8 +59,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     for kind, sentence in _OF_ONE.items():
         if kind in of:
             return sentence.format(of[kind])
-    if Kind.NOT_STARTED in of:
-        return f"Pods of the run do not start on {of[Kind.NOT_STARTED]}{_why_not_started(results)}"
+    if sentence := _not_seen(of, results):
+        return sentence
     if Kind.SETTINGS in of:
         return f"Settings of {of[Kind.SETTINGS]} deviate from the rules {listed(rules_of(results))}"
     if Kind.NAMES_OUTSIDE in of:
@@ -77,6 +79,15 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if {Kind.SIZE, Kind.MUCH} & of.keys():
         return _amount_cause(of, results, happens)
     return f"{_subject(of)} {_direction_outcome(of, results) or _stale_answers(results) or happens}"
+
+
+def _not_seen(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+    """Return why nothing was seen that could be judged: instruments that are not understood, Pods that do not start."""
+    if Kind.INSTRUMENT in of:
+        return instruments.cause(results)
+    if Kind.NOT_STARTED in of:
+        return f"Pods of the run do not start on {of[Kind.NOT_STARTED]}{_why_not_started(results)}"
+    return ""
 
 
 def _of_answers(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:

@@ -16,11 +16,13 @@ from nettests.report.incidents.traits import Kind, Trait
 
 SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.UNDECIDED,),
+    (Kind.INSTRUMENT,),
     (Kind.UNREADY,),
     (Kind.NOT_STARTED,),
     (Kind.NOT_CREATED,),
     (Kind.GONE_POD,),
     (Kind.GONE_PODS,),
+    (Kind.MISSING_PROGRAM,),
     (Kind.LOST_API,),
     (Kind.LOST_PROBE,),
     (Kind.LOST_PROBES,),
@@ -186,7 +188,7 @@ def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
     explanations: list[Explanation] = []
     while left:
         best = max(candidates, key=lambda candidate: candidate.rank(left), default=None)
-        if best is None or not _has_cause(taken := best.red & left):
+        if best is None or not _has_cause(best.traits, taken := best.red & left):
             break
         ordered = tuple(dict.fromkeys(clue.check for clue in evidence if clue.check in taken))
         explanations.append(Explanation(traits=best.traits, checks=ordered))
@@ -194,9 +196,13 @@ def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
     return tuple(explanations)
 
 
-def _has_cause(checks: Collection[str]) -> bool:
-    """Whether so many checks have a cause in common; one member of the fleet has, beside those of all other nodes."""
-    return len(checks) >= FEWEST or any(map(member_of, checks))
+def _has_cause(traits: Sequence[Trait], checks: Collection[str]) -> bool:
+    """Whether so many checks have a cause in common; one member of the fleet has, beside those of all other nodes.
+
+    An instrument is a cause by itself: its calibration shows it, however few checks need it.
+    """
+    calibrated = bool(checks) and traits[0].kind is Kind.INSTRUMENT
+    return calibrated or len(checks) >= FEWEST or any(map(member_of, checks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

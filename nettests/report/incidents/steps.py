@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from nettests.judge.advice import (
     AFTER_ADDRESSES,
     AFTER_GONE,
+    AFTER_INSTRUMENT,
     AFTER_LOST,
     AFTER_LOST_API,
     AFTER_MISLEADING,
+    AFTER_MISSING_PROGRAM,
     AFTER_UNDECIDED,
     AFTER_UNREADY,
 )
@@ -27,10 +29,12 @@ from nettests.report.results import CheckResult
 
 _WHATEVER_ELSE = {
     Kind.UNDECIDED: AFTER_UNDECIDED,
+    Kind.INSTRUMENT: AFTER_INSTRUMENT,
     Kind.UNREADY: AFTER_UNREADY,
     Kind.NOT_CREATED: AFTER_REFUSAL,
     Kind.GONE_POD: AFTER_GONE,
     Kind.GONE_PODS: AFTER_GONE,
+    Kind.MISSING_PROGRAM: AFTER_MISSING_PROGRAM,
     Kind.LOST_API: AFTER_LOST_API,
     Kind.LOST_PROBE: AFTER_LOST,
     Kind.LOST_PROBES: AFTER_LOST,

@@ -15,7 +15,6 @@ import pytest
 from kubernetes.client import ApiException, CoreV1Api
 from kubernetes.config import new_client_from_config
 
-from nettests.lab.network import find_nft
 from tests.lab.conftest import Labs
 from tests.lab.running import (
     Lab,
@@ -189,21 +188,19 @@ def test_a_profile_that_does_not_exist_starts_nothing(runtime: Path) -> None:
 
 def test_a_missing_nft_is_named(runtime: Path) -> None:
     """Without nft the lab does not start, says what to install, and leaves nothing."""
-    nft = Path(find_nft())
-    if nft.parent in {Path("/usr/sbin"), Path("/sbin")}:
-        hidden = _without_nft(runtime, nft)
-    else:
-        hidden = lab_command("up", runtime=runtime, environment={"PATH": "/nonexistent"})
-    assert hidden.returncode == 1
-    assert "nft" in hidden.stderr
+    done = _without_nft(runtime)
+    assert done.returncode == 1
+    assert "nft was not found" in done.stderr
     assert list(runtime.iterdir()) == []
 
 
-def _without_nft(runtime: Path, nft: Path) -> subprocess.CompletedProcess[str]:
-    """Run ``up`` where ``nft`` is hidden behind an empty file in a mount namespace of its own."""
+def _without_nft(runtime: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``up`` where each ``nft``, of the system or of the environment, is hidden behind an empty file."""
     blank = runtime.parent / f"{runtime.name}-blank"
     blank.write_text("")
-    script = f'mount --bind "{blank}" "{nft}" && exec "$@"'
+    folders = [*os.environ["PATH"].split(os.pathsep), "/usr/sbin", "/sbin", f"{sys.prefix}/bin"]
+    nfts = {os.path.realpath(path) for folder in folders if (path := Path(folder) / "nft").exists()}
+    script = 'for nft in $NFTS; do mount --bind "$BLANK" "$nft" || exit 3; done; exec "$@"'
     try:
         return subprocess.run(
             [
@@ -214,7 +211,12 @@ def _without_nft(runtime: Path, nft: Path) -> subprocess.CompletedProcess[str]:
             text=True,
             check=False,
             timeout=300,
-            env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)},
+            env={
+                **os.environ,
+                "XDG_RUNTIME_DIR": str(runtime),
+                "BLANK": str(blank),
+                "NFTS": " ".join(nfts),
+            },
         )
     finally:
         blank.unlink()

@@ -162,8 +162,9 @@ def test_a_wrong_stated_nft_is_an_error(
 def test_a_missing_nft_names_the_package(
     fresh_search: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Without nft anywhere the one command that installs it is printed."""
+    """Without nft anywhere, not in the environment either, the one command that installs it is printed."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr("nettests.lab.network.nft._SYSTEM_DIRECTORIES", ())
     with pytest.raises(NftError, match="sudo apt-get install nftables"):
         find_nft()

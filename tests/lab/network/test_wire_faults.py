@@ -10,6 +10,7 @@ from tests.lab.network.clusters import LINUX, NODE_ADDRESS, WIN_A, WIN_B, profil
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory
 from tests.lab.network.requests_of_pods import Ask
+from tests.needs_lab import NEEDS_TUN
 
 DRIVERS = pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
 THERE = Path(source=WIN_A, target=WIN_B)
@@ -82,6 +83,7 @@ def test_a_share_of_packets_is_lost(lab: Laboratory) -> None:
     assert 10 < answers.count("timed out") < 50
 
 
+@NEEDS_TUN
 @DRIVERS
 def test_packets_that_are_held_back_arrive_in_the_end(lab: Laboratory) -> None:
     """What is held for longer than a client waits is no answer; held for a moment, it is one."""
@@ -94,6 +96,7 @@ def test_packets_that_are_held_back_arrive_in_the_end(lab: Laboratory) -> None:
     assert lab.request("a", B) == f"b sees {A}"
 
 
+@NEEDS_TUN
 @DRIVERS
 def test_held_packets_are_overtaken(lab: Laboratory) -> None:
     """One of three arrives late, none is lost; mended, they come in their order."""

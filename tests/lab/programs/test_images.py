@@ -7,7 +7,7 @@ import pytest
 from nettests.lab.interfaces import Machine, Namespace, ProgramNotFoundError, ResolverConfig
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.programs import agnhost, bind_nslookup, curl, images
-from nettests.lab.programs.windows import nslookup, ping, powershell
+from nettests.lab.programs.windows import nslookup, ping
 from nettests.lab.topology import OS
 
 NOWHERE: Namespace = NetworkNamespace("nowhere", -1)
@@ -39,7 +39,7 @@ HOST = replace(WINDOWS, host_process=True)
         (HOST, "C:/hpc/agnhost", agnhost.run),
         (HOST, r"C:\Windows\System32\ping.exe", ping.run),
         (HOST, "nslookup", nslookup.run),
-        (HOST, "powershell.exe", powershell.run),
+        (HOST, "powershell.exe", images._powershell),
     ],
 )
 def test_a_command_finds_its_program(machine: Machine, command: str, program: object) -> None:

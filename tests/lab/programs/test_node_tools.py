@@ -113,13 +113,17 @@ def test_the_firewall_tells_its_profiles(on: bool) -> None:
 def test_the_kubelet_is_shown_with_the_file_that_it_names() -> None:
     """Without one its command line alone."""
     told = node(
-        command_lines={"kubelet": r"kubelet.exe --config=C:\a.yaml"}, files={r"C:\a.yaml": "x: 1"}
+        processes=["kubelet"],
+        command_lines={"kubelet": r"kubelet.exe --config=C:\a.yaml"},
+        files={r"C:\a.yaml": "x: 1"},
     )
     assert finish(told, [*SHELL, KUBELET])[1] == "kubelet.exe --config=C:\\a.yaml\r\nx: 1\r\n"
     line = r'"C:\Program Files\kubelet.exe" --config "C:\a b.yaml" --v=4'
-    spaced = node(command_lines={"kubelet": line}, files={r"C:\a b.yaml": "x: 2"})
+    spaced = node(
+        processes=["kubelet"], command_lines={"kubelet": line}, files={r"C:\a b.yaml": "x: 2"}
+    )
     assert finish(spaced, [*SHELL, KUBELET])[1] == f"{line}\r\nx: 2\r\n"
-    alone = node(command_lines={"kubelet": "kubelet.exe --v=4"})
+    alone = node(processes=["kubelet"], command_lines={"kubelet": "kubelet.exe --v=4"})
     assert finish(alone, [*SHELL, KUBELET])[1] == "kubelet.exe --v=4\r\n"
 
 

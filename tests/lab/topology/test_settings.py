@@ -11,8 +11,9 @@ from nettests.forecast.keys import KEYS
 from nettests.lab.cli import lab
 from nettests.lab.errors import ProfileError
 from nettests.lab.lifecycle import daemon
-from nettests.lab.topology import OS, Driver, Plugin, Profile, ProxyMode, profiles
+from nettests.lab.topology import OS, Driver, Plugin, Profile, ProxyMode, profiles, windows_settings
 from nettests.lab.topology.settings import SETTINGS
+from nettests.lab.topology.windows_settings import WindowsSettings
 
 OLD = "win2019-l2bridge"
 
@@ -111,13 +112,24 @@ def test_a_setting_that_is_given_twice_is_refused() -> None:
         changed("kubernetes=1.34.2", "kubernetes=1.33.5")
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+OF_WINDOWS = {f"windows.{key}" for key in windows_settings.SCHEMA["properties"]}
+
+
+@pytest.mark.parametrize("name", sorted(SETTINGS.keys() - OF_WINDOWS))
 def test_settings_are_keys_of_forecasts(name: str) -> None:
     """One list of facts says what is forecast and what is brought up; each example is a value of both."""
     example = SETTINGS[name].example
     assert name in KEYS
     KEYS[name].read(example)
     SETTINGS[name].read(example)
+
+
+@pytest.mark.parametrize("name", sorted(OF_WINDOWS))
+def test_each_key_of_the_block_windows_is_a_setting(name: str) -> None:
+    """Its example is a value of the block that is not the usual one."""
+    found = changed(f"{name}={SETTINGS[name].example}")
+    assert found.windows != WindowsSettings()
+    assert found.nodes == changed().nodes
 
 
 def test_the_file_of_a_changed_profile_is_that_profile() -> None:

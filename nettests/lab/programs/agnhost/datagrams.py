@@ -36,7 +36,8 @@ class DatagramServer:
         try:
             self._sockets.append(udp.bind(self._process.machine.namespace, self._port, address))
         except OSError as error:
-            text = call_text(self._process.machine.os, Call.BIND, error)
+            machine = self._process.machine
+            text = call_text(machine.os, Call.BIND, error, machine.message_locale)
             raise ListenError(
                 f"Error occurred: failed to create listener for UDP address {place}:"
                 f"listen udp {place}: {text}"

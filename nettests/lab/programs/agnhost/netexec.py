@@ -93,7 +93,7 @@ def _web_server(process: Process, options: Parsed, endpoints: Endpoints, log: Lo
     try:
         listener = tcp.listen(process.machine.namespace, port)
     except OSError as error:
-        text = call_text(process.machine.os, Call.BIND, error)
+        text = call_text(process.machine.os, Call.BIND, error, process.machine.message_locale)
         raise _FatalError(f"listen tcp :{port}: {text}") from error
 
     async def on_plain(peer: str) -> None:

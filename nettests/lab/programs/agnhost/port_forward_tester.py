@@ -35,7 +35,7 @@ async def run(process: Process, _options: Parsed) -> int:
     try:
         listener = tcp.listen(process.machine.namespace, port, address)
     except OSError as error:
-        text = call_text(process.machine.os, Call.BIND, error)
+        text = call_text(process.machine.os, Call.BIND, error, process.machine.message_locale)
         await process.stdout(f"Error listening: listen tcp {address}:{port}: {text}\n".encode())
         return _NO_NUMBER
     with listener:

@@ -20,7 +20,7 @@ def web_server(process: Process, handler: Handler, port: int, address: str = "")
     try:
         listener = tcp.listen(process.machine.namespace, port, address)
     except OSError as error:
-        text = call_text(process.machine.os, Call.BIND, error)
+        text = call_text(process.machine.os, Call.BIND, error, process.machine.message_locale)
         place = addresses.join(address, port)
         raise ListenError(f"listen tcp {place}: {text}") from error
     return WebServer(listener, handler)

@@ -42,7 +42,7 @@ def operation_failed(
     if error.errno is None:
         return timed_out(prefix)
     on_linux = machine.os is OS.LINUX
-    text = call_text(machine.os, call, error)
+    text = call_text(machine.os, call, error, machine.message_locale)
     return NetError(
         f"{prefix}: {text if name_call else text.partition(': ')[2]}",
         timeout=on_linux and error.errno == errno.ETIMEDOUT,
@@ -85,5 +85,5 @@ def _exchange_reason(machine: Machine, cause: NoAnswerError) -> str:
     if cause.error is None:
         return "cannot unmarshal DNS message"
     if not ends.local:
-        return f"dial udp {ends.server}: {call_text(machine.os, Call.CONNECT, cause.error)}"
-    return f"{read}: {call_text(machine.os, Call.READ, cause.error)}"
+        return f"dial udp {ends.server}: {call_text(machine.os, Call.CONNECT, cause.error, machine.message_locale)}"
+    return f"{read}: {call_text(machine.os, Call.READ, cause.error, machine.message_locale)}"

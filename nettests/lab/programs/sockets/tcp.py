@@ -1,7 +1,7 @@
 """TCP connections of a program: a real ``connect()`` with the manners of its operating system.
 
-Linux: the kernel's own behaviour. Windows (Winsock): a refused SYN is sent again after half a second, up
-to three times, before the program learns of it (Microsoft KB 175523); ICMP "unreachable" does not end
+Linux: the kernel's own behaviour. Windows (Winsock): a refused SYN is sent again after half a second (Microsoft KB 175523),
+for about two seconds before the program learns of it (curl/curl#14144; ``windows.refusalSeconds`` of a profile); ICMP "unreachable" does not end
 an attempt; a silent peer is given up after 21 seconds (3 + 6 + 12). Every dial has a fresh source port.
 """
 
@@ -16,7 +16,6 @@ from nettests.lab.programs.sockets.route import source_towards
 from nettests.lab.topology import OS
 
 WINDOWS_SYN_INTERVAL = 0.5
-WINDOWS_REFUSED_RESENDS = 3
 WINDOWS_CONNECT_SECONDS = 21.0
 _BACKLOG = 128
 
@@ -31,7 +30,8 @@ async def connect(machine: Machine, address: str, port: int, *, own_port: int = 
     The caller bounds the wait with its own client's timeout.
     """
     if machine.os is OS.WINDOWS:
-        return await _connect_windows(machine.namespace, address, port, own_port)
+        resends = int(machine.windows.refusal_seconds / WINDOWS_SYN_INTERVAL)
+        return await _connect_windows(machine.namespace, address, port, own_port, resends)
     return await _connect_once(machine.namespace, address, port, own_port)
 
 
@@ -50,7 +50,7 @@ async def _connect_once(
 
 
 async def _connect_windows(
-    namespace: Namespace, address: str, port: int, wanted: int
+    namespace: Namespace, address: str, port: int, wanted: int, resends: int
 ) -> socket.socket:
     loop = asyncio.get_running_loop()
     refused = own_port = 0
@@ -68,7 +68,7 @@ async def _connect_windows(
                         own_port = 0
                         continue
                     refused += error.errno == errno.ECONNREFUSED
-                    if refused > WINDOWS_REFUSED_RESENDS or error.errno not in _SENT_AGAIN:
+                    if refused > resends or error.errno not in _SENT_AGAIN:
                         raise
                 await asyncio.sleep(max(0.0, started + WINDOWS_SYN_INTERVAL - loop.time()))
     except TimeoutError as error:

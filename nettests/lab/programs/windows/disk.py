@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from nettests.lab.interfaces import Disk, Process
 from nettests.lab.programs.terminal import err, out
+from nettests.lab.programs.windows import texts
 
-_NO_PATH = "The system cannot find the path specified.\n"
-_NOT_FOUND = "The system cannot find the file specified.\n"
 _FIRST_PROCESS = 2804
 
 
@@ -24,21 +23,21 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
                 await err(process, f"\n{name}\n\n\n")
             await out(process, disk.files[name])
         if not names:
-            await err(process, _NOT_FOUND)
+            await err(process, f"{texts.of(process.machine.locale).system(2)}\n")
             code = 1
     return code
 
 
 async def delete_files(process: Process, words: Sequence[str]) -> int:
     """Delete files (``del /q FILE …``); 0 also where one is not there, as with cmd."""
-    disk = _disk(process)
+    disk, language = _disk(process), texts.of(process.machine.locale)
     for path in (word for word in words if not word.startswith("/")):
         wanted = path.replace("/", "\\").lower()
         gone = [name for name in disk.files if name.lower() == wanted]
         for name in gone:
             del disk.files[name]
         if not gone:
-            await err(process, f"Could Not Find {path}\n")
+            await err(process, f"{language.say('cmd', 'not_found', path=path)}\n")
     return 0
 
 
@@ -47,7 +46,9 @@ async def print_about(process: Process, path: str, words: Sequence[str]) -> int:
     by_path = {name.lower(): text for name, text in _disk(process).programs.items()}
     write = out if list(words) == ["2>&1"] else err
     text = by_path.get(path.replace("/", "\\").lower())
-    await write(process, _NO_PATH if text is None else text)
+    await write(
+        process, f"{texts.of(process.machine.locale).system(3)}\n" if text is None else text
+    )
     return 1 if text is None else 0
 
 

@@ -1,10 +1,11 @@
 """``ipconfig`` and ``ipconfig /all``: the container's adapter and resolver settings."""
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs.terminal import out
+from nettests.lab.programs.windows import texts
 
 _DEFAULT_PREFIX = 24
 _COLUMN = 34
@@ -17,10 +18,12 @@ async def run(process: Process, words: Sequence[str]) -> int:
         await out(process, f"\nError: unrecognized or incomplete command line: {' '.join(words)}\n")
         return 1
     machine = process.machine
-    text = "\nWindows IP Configuration\n\n"
-    text += _system(machine) if switches else ""
-    text += f"\nEthernet adapter {_adapter(machine)}:\n\n"
-    text += _lines(_adapter_settings(machine, everything=bool(switches)))
+    language = texts.of(machine.locale)
+    labels = language.groups["ipconfig"]["labels"]
+    text = f"\n{language.say('ipconfig', 'title')}\n\n"
+    text += _lines(_system(machine), labels) if switches else ""
+    text += f"\n{language.say('ipconfig', 'adapter', name=_adapter(machine))}\n\n"
+    text += _lines(_adapter_settings(machine, everything=bool(switches)), labels)
     await out(process, text)
     return 0
 
@@ -31,7 +34,7 @@ def _adapter(machine: Machine) -> str:
     )
 
 
-def _system(machine: Machine) -> str:
+def _system(machine: Machine) -> list[tuple[str, list[str]]]:
     suffixes = machine.resolver.searches
     settings = [
         ("Host Name", [machine.hostname]),
@@ -42,7 +45,7 @@ def _system(machine: Machine) -> str:
     ]
     if suffixes:
         settings.append(("DNS Suffix Search List", list(suffixes)))
-    return _lines(settings)
+    return settings
 
 
 def _adapter_settings(machine: Machine, *, everything: bool) -> list[tuple[str, list[str]]]:
@@ -80,10 +83,11 @@ def _address(text: str) -> tuple[str, str]:
     return str(interface.ip), str(interface.netmask)
 
 
-def _lines(settings: Sequence[tuple[str, Sequence[str]]]) -> str:
+def _lines(settings: Sequence[tuple[str, Sequence[str]]], labels: Mapping[str, str]) -> str:
     """Lay settings out with dots at even columns: ``IPv4 Address. . . . : 10.244.2.5``."""
     text = ""
-    for label, values in settings:
+    for english, values in settings:
+        label = labels.get(english, english)
         dots = "".join(". "[column % 2] for column in range(len(label), _COLUMN))
         text += f"   {label}{dots}: {values[0]}\n"
         text += "".join(f"{'':{_COLUMN + 5}}{value}\n" for value in values[1:])

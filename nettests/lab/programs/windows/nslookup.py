@@ -1,7 +1,8 @@
 """Microsoft's ``nslookup``, as a HostProcess container finds it on the node.
 
 It first queries for the server's own name, appends every suffix to the name (dotted names too) before trying it bare,
-and always exits with 0. Not interactive.
+and always exits with 0. Some of its words are the machine's language, in the ANSI code page, others English everywhere.
+Not interactive.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from nettests.lab.dns.exchange import NoAnswerError, query_servers
 from nettests.lab.dns.resolution import Failure
 from nettests.lab.interfaces import Process, ResolverConfig
 from nettests.lab.programs.terminal import err, out
+from nettests.lab.programs.windows import texts
 
 _SECONDS = 2
 _TRIES = 2
@@ -29,15 +31,15 @@ async def run(process: Process, words: Sequence[str]) -> int:
     kinds = [word.partition("=")[2].upper() for word in words if word.lower().startswith("-type=")]
     server = names[1] if len(names) > 1 else next(iter(config.servers), "")
     if not names or not server:
-        await err(process, "*** Default servers are not available\n")
+        await err(process, f"{_say(process, 'no_servers')}\n")
         return 0
     title = await _server_name(process, server)
-    await out(process, f"Server:  {title}\nAddress:  {server}\n\n")
+    await out(process, f"{_say(process, 'server', title=title)}\nAddress:  {server}\n\n")
     answer: dns.message.Message | None = None
     for candidate in _candidates(config, names[0]):
         answer = await _query_server(process, server, candidate, kinds[0] if kinds else "A")
         if answer is None:
-            await err(process, f"*** Request to {title} timed-out\n")
+            await err(process, f"{_say(process, 'timed_out', title=title)}\n")
             return 0
         if answer.answer:
             await _report(process, names[0], answer)
@@ -45,10 +47,15 @@ async def run(process: Process, words: Sequence[str]) -> int:
     assert answer is not None
     failure = records.failure(answer)
     if failure is Failure.NO_DATA:
-        await out(process, f"Name:    {names[0]}\n\n")
+        await out(process, f"{_say(process, 'name', name=names[0])}\n\n")
     else:
-        await err(process, f"*** {title} can't find {names[0]}: {_TEXTS[failure]}\n")
+        values = {"title": title, "name": names[0], "why": _TEXTS[failure]}
+        await err(process, f"{_say(process, 'not_found', **values)}\n")
     return 0
+
+
+def _say(process: Process, key: str, **values: object) -> str:
+    return texts.of(process.machine.locale).say("nslookup", key, **values)
 
 
 def _candidates(config: ResolverConfig, name: str) -> Iterator[str]:
@@ -84,9 +91,9 @@ async def _query_server(
 
 async def _report(process: Process, queried: str, answer: dns.message.Message) -> None:
     if not records.authoritative(answer):
-        await err(process, "Non-authoritative answer:\n")
+        await err(process, f"{_say(process, 'others')}\n")
     resolved = records.addresses(answer)
-    lines = [f"Name:    {resolved.canonical if resolved else queried}"]
+    lines = [_say(process, "name", name=resolved.canonical if resolved else queried)]
     if resolved:
         more = len(resolved.addresses) > 1
         lines.append(f"{'Addresses' if more else 'Address'}:  {resolved.addresses[0]}")

@@ -1,4 +1,4 @@
-"""Microsoft's ``ping``: real ICMP echo, output and exit code as Windows prints them.
+"""Microsoft's ``ping``: real ICMP echo, output and exit code as Windows prints them, in the language of the machine.
 
 "Destination host unreachable" counts as received, as on Windows; only lines with ``TTL=`` are replies, and of
 IPv6 those with a time, where ping tells neither size nor hop limit.
@@ -13,16 +13,12 @@ from nettests.lab.dns.resolution import ResolutionError
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.sockets.icmp import Answer, Echo, EchoSocket
 from nettests.lab.programs.terminal import out
+from nettests.lab.programs.windows import texts
 
 _INTERVAL = 1.0
 _DEFAULT_WAIT = 4.0
 _DEFAULT_SIZE = 32
-_UNREACHABLE_TEXTS = {
-    0: "Destination net unreachable.",
-    1: "Destination host unreachable.",
-    2: "Destination protocol unreachable.",
-    3: "Destination port unreachable.",
-}
+_UNREACHABLE = {0: "net", 1: "host", 2: "protocol", 3: "port"}
 _SPLIT = (Answer.UNREACHABLE, 4)
 """A router's "fragmentation needed", which Windows prints without saying whose it is."""
 _NUMBERS = ("-n", "-w", "-l")
@@ -56,11 +52,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
     try:
         address = (await windows.resolve(process.machine, options.host)).addresses[0]
     except ResolutionError:
-        await out(
-            process,
-            f"Ping request could not find host {options.host}. "
-            "Please check the name and try again.\n",
-        )
+        await out(process, f"{_say(process, 'no_host', name=options.host)}\n")
         return 1
     return await _ping(process, options, address)
 
@@ -96,7 +88,7 @@ def _parse(words: Sequence[str]) -> _Options:
 
 async def _ping(process: Process, options: _Options, address: str) -> int:
     shown = address if options.host == address else f"{options.host} [{address}]"
-    await out(process, f"\nPinging {shown} with {options.size} bytes of data:\n")
+    await out(process, f"\n{_say(process, 'header', shown=shown, size=options.size)}\n")
     tally = _Tally()
     try:
         with EchoSocket(process.machine.namespace, address, whole=options.whole) as sock:
@@ -105,8 +97,8 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
     except OSError:
         while tally.sent < options.count:
             tally.sent += 1
-            await out(process, "PING: transmit failed. General failure. \n")
-    await out(process, _statistics(address, tally))
+            await out(process, f"{_say(process, 'failed')}\n")
+    await out(process, _statistics(process, address, tally))
     return 0 if tally.received else 1
 
 
@@ -118,39 +110,41 @@ async def _send_one(process: Process, options: _Options, sock: EchoSocket, tally
     tally.received += echo.answer is not Answer.NOTHING and not too_large
     if echo.answer is Answer.REPLY:
         tally.times.append(int(echo.milliseconds))
-    await out(process, f"{_line(echo)}\n")
+    await out(process, f"{_line(process, echo)}\n")
     if tally.sent < options.count:
         await asyncio.sleep(max(0.0, _INTERVAL - echo.milliseconds / 1000))
 
 
-def _line(echo: Echo) -> str:
+def _line(process: Process, echo: Echo) -> str:
     if echo.answer is Answer.NOTHING:
-        return "Request timed out."
+        return _say(process, "timed_out")
     if echo.answer is Answer.TOO_LARGE or (echo.answer, echo.code) == _SPLIT:
-        return "Packet needs to be fragmented but DF set."
+        return _say(process, "too_large")
     if echo.answer is Answer.EXCEEDED:
-        return f"Reply from {echo.source}: TTL expired in transit."
+        return _say(process, "expired", source=echo.source)
     if echo.answer is Answer.UNREACHABLE:
-        text = _UNREACHABLE_TEXTS.get(echo.code, "Destination host unreachable.")
-        return f"Reply from {echo.source}: {text}"
-    time = "<1ms" if echo.milliseconds < 1 else f"={int(echo.milliseconds)}ms"
+        return _say(process, _UNREACHABLE.get(echo.code, "host"), source=echo.source)
+    milliseconds = int(echo.milliseconds)
+    time = _say(process, "equal" if milliseconds else "less", milliseconds=milliseconds)
     if ":" in echo.source:
-        return f"Reply from {echo.source}: time{time} "
-    return f"Reply from {echo.source}: bytes={echo.size} time{time} TTL={echo.ttl}"
+        return _say(process, "reply6", source=echo.source, time=time)
+    return _say(process, "reply", source=echo.source, size=echo.size, time=time, ttl=echo.ttl)
 
 
-def _statistics(address: str, tally: _Tally) -> str:
+def _statistics(process: Process, address: str, tally: _Tally) -> str:
     lost = tally.sent - tally.received
-    text = (
-        f"\nPing statistics for {address}:\n"
-        f"    Packets: Sent = {tally.sent}, Received = {tally.received}, Lost = {lost} "
-        f"({100 * lost // max(tally.sent, 1)}% loss),\n"
-    )
+    packets = {"sent": tally.sent, "received": tally.received, "lost": lost}
+    lines = [
+        "",
+        _say(process, "statistics", address=address),
+        _say(process, "packets", share=100 * lost // max(tally.sent, 1), **packets),
+    ]
     if tally.times:
         mean = sum(tally.times) // len(tally.times)
-        text += (
-            "Approximate round trip times in milli-seconds:\n"
-            f"    Minimum = {min(tally.times)}ms, Maximum = {max(tally.times)}ms, "
-            f"Average = {mean}ms\n"
-        )
-    return text
+        figures = {"least": min(tally.times), "most": max(tally.times), "mean": mean}
+        lines += [_say(process, "times"), _say(process, "figures", **figures)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _say(process: Process, key: str, **values: object) -> str:
+    return texts.of(process.machine.locale).say("ping", key, **values)

@@ -20,6 +20,7 @@ from nettests.lab.programs.packets import (
     heads,
 )
 from nettests.lab.programs.terminal import err, out
+from nettests.lab.programs.windows import texts
 from nettests.lab.programs.windows.pktmon_log import Logged, log_lines
 
 _PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmp": ICMP}
@@ -111,7 +112,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
         )
         return 1
     if process.machine.user.upper() != r"NT AUTHORITY\SYSTEM":
-        await err(process, "Access is denied.\n")
+        await err(process, f"{texts.of(process.machine.locale).system(5)}\n")
         return 5
     monitor = _monitor(node.disk)
     if (process.machine.build or 0) == _FIRST_BUILD:
@@ -124,8 +125,8 @@ async def run(process: Process, words: Sequence[str]) -> int:
         case ["stop"]:
             return await _stop(process, monitor)
         case ["status"]:
-            running = f"Collected data:\n    Packet counters, packet capture\n\nLogger name:      PktMon\nLog file:         {monitor.file}\n"
-            await out(process, running if monitor.sniffer else "Packet Monitor is not running.\n")
+            state = "running" if monitor.sniffer else "idle"
+            await out(process, f"{_say(process, state, file=monitor.file)}\n")
             return 0
         case ["etl2txt", log, "--out", text, "--hex"]:
             return await _etl2txt(process, monitor, log, text)
@@ -161,12 +162,7 @@ async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> i
             rows = "".join(
                 f" {number} {pattern}\n" for number, pattern in enumerate(monitor.filters, 1)
             )
-            await out(
-                process,
-                f" # Name Protocol Port\n - ---- -------- ----\n{rows}"
-                if rows
-                else "No filters.\n",
-            )
+            await out(process, _say(process, "filters", rows=rows) if rows else "No filters.\n")
         case ["add", *rest]:
             pattern = _read_filter(rest)
             if pattern is None:
@@ -229,16 +225,13 @@ async def _start(process: Process, monitor: Monitor, words: Sequence[str]) -> in
     except BaseException:
         monitor.end()
         raise
-    await out(
-        process,
-        f"Logger Parameters:\n    Logger name:        PktMon\n    Log file:           {monitor.file}\n\nCollected Data:\n    Packet counters, packet capture\n",
-    )
+    await out(process, f"{_say(process, 'started', file=monitor.file)}\n")
     return 0
 
 
 async def _stop(process: Process, monitor: Monitor) -> int:
     if monitor.sniffer is None:
-        await err(process, "Packet Monitor is not running.\n")
+        await err(process, f"{_say(process, 'idle')}\n")
         return 1
     monitor.end()
     if monitor.unwatch is not None:
@@ -246,10 +239,7 @@ async def _stop(process: Process, monitor: Monitor) -> int:
         monitor.unwatch = None
     monitor.logs[monitor.file] = monitor.taken
     _disk(process).files[monitor.file] = "(binary)\n"
-    await out(
-        process,
-        "Flushing logs...\nMerging metadata...\nStopped Packet Monitor and collected the log.\n",
-    )
+    await out(process, f"{_say(process, 'stopped')}\n")
     return 0
 
 
@@ -265,6 +255,10 @@ async def _etl2txt(process: Process, monitor: Monitor, log: str, text: str) -> i
     disk.files[text.lower()] = "\n".join(log_lines(frames, monitor.size, node.hns)) + "\n"
     await out(process, f"Processing...\n\nFormatted file:  {text}\n")
     return 0
+
+
+def _say(process: Process, key: str, **values: object) -> str:
+    return texts.of(process.machine.locale).say("pktmon", key, **values)
 
 
 def _disk(process: Process) -> Disk:

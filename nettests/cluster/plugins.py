@@ -1,0 +1,187 @@
+"""Recognise the network plugin: the one that gives Pods their network, whatever enforces policies beside it. Pure.
+
+By the DaemonSets, their containers and images; Calico may be a policy engine alone, and says so in its variables. Where
+a distribution runs its plugin without a DaemonSet, by annotations of nodes and by what a managed service is known to
+install. What is ambiguous is unknown, with what was seen. ``cni`` reads the plugin's settings.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.cluster.references import containers_of, pod_spec_of, variables_of
+from nettests.model.facts import Fact, known, unknown
+
+Object = dict[str, Any]
+
+DAEMON_SETS = {
+    "kube-flannel": "flannel",
+    "calico-node": "calico",
+    "antrea-agent": "antrea",
+    "ovnkube-node": "ovn-kubernetes",
+    "cilium": "cilium",
+    "anetd": "cilium",
+    "weave-net": "weave",
+    "kube-router": "kube-router",
+    "aws-node": "aws-vpc-cni",
+    "azure-cns": "azure-cni",
+    "canal": "flannel",
+    "rke2-canal": "flannel",
+}
+"""Beginnings of the names of DaemonSets and of their containers, and the plugin. ``anetd`` is GKE's build of Cilium; Canal
+is Flannel with Calico's policies."""
+OTHERS = ("aws-node-termination-handler", "cilium-envoy", "cilium-operator")
+"""DaemonSets with a plugin's prefix that do not belong to it."""
+POWERED_BY_CILIUM = {"azure-cni", "cilium"}
+"""Azure CNI with Cilium's data plane: Azure assigns the addresses, and the data plane has no agent for Windows."""
+
+FLANNEL_BACKEND = "flannel.alpha.coreos.com/backend-type"
+"""flanneld's annotation of its node, also where it is a part of k3s and has no DaemonSet."""
+CALICO_BACKEND = "CALICO_NETWORKING_BACKEND"
+_NONE = "none"
+_INTERFACES, _CALICO_INTERFACES = "FELIX_INTERFACEPREFIX", "cali"
+_PLUGIN_TYPE = "CNI_PLUGIN_TYPE"
+PLUGIN_TYPES = {"AzureVNET": "azure-cni", "AmazonVPC": "aws-vpc-cni", "GKE": "sdnbridge"}
+"""Plugins beside which Calico's operator installs it as a policy engine (tigera/operator, pkg/render/windows.go)."""
+_AZURE_ENGINE = "azure-npm"
+BY_PLATFORM = {"aks": "azure-cni", "gke": "sdnbridge"}
+"""The plugin of Windows nodes of a managed service that no DaemonSet shows: AKS takes no kubenet with Windows nodes
+(Microsoft, "Windows Server containers on AKS FAQ"), and GKE's nodes call sdnbridge (kubernetes/kubernetes,
+cluster/gce/windows/k8s-node-setup.psm1)."""
+
+
+NOT_READ: Fact[str] = Fact(None, "it was not read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginObjects:
+    """The objects that a plugin is recognised and read by; ``reason`` says why DaemonSets could not be listed."""
+
+    nodes: Sequence[Object] = ()
+    daemon_sets: Sequence[Object] = ()
+    config_maps: Mapping[str, Object] = field(default_factory=dict)
+    """By ``namespace/name``, those that DaemonSets refer to first."""
+    ip_pools: Sequence[Object] = ()
+    """Calico's."""
+    platform: Fact[str] = NOT_READ
+    reason: str = ""
+
+    def of_plugin(self, plugin: str) -> Iterator[Object]:
+        """Yield the DaemonSets of a plugin, those of Windows nodes first."""
+        mine = [item for item in self.daemon_sets if plugin in _plugins_in(item)]
+        return iter(sorted(mine, key=lambda item: "windows" not in item["metadata"]["name"]))
+
+    def variables(self, daemon_set: Object) -> dict[str, str]:
+        """Return the variables of a DaemonSet's containers that have a readable value."""
+        namespace = daemon_set["metadata"].get("namespace", "")
+        given = variables_of(pod_spec_of(daemon_set), namespace, self.config_maps)
+        return {name: value for name, value in given if value}
+
+
+def origin_of(daemon_set: Object) -> str:
+    """Return a DaemonSet's name for people."""
+    metadata = daemon_set["metadata"]
+    return f"DaemonSet {metadata.get('namespace', '')}/{metadata['name']}"
+
+
+def plugin_of(objects: PluginObjects) -> Fact[str]:
+    """Return the plugin that gives Pods their network; unknown when nothing or several things show one."""
+    plugins: dict[str, str] = {}
+    engines: list[Object] = []
+    for item in objects.daemon_sets:
+        for plugin in _plugins_in(item):
+            if plugin == "calico" and _enforces_only(item, objects):
+                engines.append(item)
+            else:
+                plugins.setdefault(plugin, origin_of(item))
+    if engines:  # the DaemonSet of the other system may leave it out
+        plugins.pop("calico", None)
+    beside = f", and Calico enforces policies ({origin_of(engines[0])})" if engines else ""
+    if len(plugins) == 1:
+        ((plugin, origin),) = plugins.items()
+        return known(plugin, f"{origin}{beside}")
+    if plugins.keys() == POWERED_BY_CILIUM:
+        both = " and ".join(sorted(plugins.values()))
+        return known("cilium", f"{both}: Azure CNI powered by Cilium")
+    if plugins:
+        return unknown(f"several network plugins run: {', '.join(sorted(plugins.values()))}")
+    return _by_engines(engines, objects) or _by_nodes(objects, beside)
+
+
+def _plugins_in(item: Object) -> set[str]:
+    """Return the plugins whose daemon a DaemonSet runs: by its name, or by its containers and their images."""
+    name = item["metadata"]["name"]
+    if name.startswith(OTHERS):
+        return set()
+    containers = containers_of(pod_spec_of(item))
+    # samples: rke2-canal with containers calico-node and kube-flannel; quay.io/calico/node:v3.29.1
+    names = [name, *(container.get("name", "") for container in containers)]
+    by_name = {
+        plugin
+        for beginning, plugin in DAEMON_SETS.items()
+        if any(each.startswith(beginning) for each in names)
+    }
+    images = " ".join(container.get("image", "") for container in containers)
+    by_image = {plugin for image, plugin in _IMAGES.items() if image in images}
+    return by_name | by_image
+
+
+_IMAGES = {
+    "flannel/flannel:": "flannel",
+    "flannel-io/flannel:": "flannel",
+    "rancher/hardened-flannel:": "flannel",
+    "calico/node:": "calico",
+    "amazon-k8s-cni:": "aws-vpc-cni",
+}
+"""Parts of images by which a DaemonSet with a name of its own is known."""
+
+
+def _enforces_only(item: Object, objects: PluginObjects) -> bool:
+    """Whether Calico gives no network here: no backend, beside Flannel in one Pod, or on another plugin's interfaces."""
+    variables = objects.variables(item)
+    interfaces = variables.get(_INTERFACES, _CALICO_INTERFACES)
+    return (
+        variables.get(CALICO_BACKEND) == _NONE
+        or variables.get(_PLUGIN_TYPE) in PLUGIN_TYPES
+        or "flannel" in _plugins_in(item)
+        or not interfaces.startswith(_CALICO_INTERFACES)
+    )
+
+
+def _by_engines(engines: Sequence[Object], objects: PluginObjects) -> Fact[str] | None:
+    """Return the plugin that Calico's operator was told to stand beside, or that Azure's policy engine is made for."""
+    for item in engines:
+        kind = objects.variables(item).get(_PLUGIN_TYPE, "")
+        if kind in PLUGIN_TYPES:
+            return known(PLUGIN_TYPES[kind], f"{origin_of(item)}: {_PLUGIN_TYPE}={kind}")
+    for item in objects.daemon_sets:
+        if item["metadata"]["name"].startswith(_AZURE_ENGINE):
+            return known("azure-cni", f"{origin_of(item)}, the policy engine of Azure CNI")
+    return None
+
+
+def _by_nodes(objects: PluginObjects, beside: str) -> Fact[str]:
+    for node in objects.nodes:
+        if FLANNEL_BACKEND in (node["metadata"].get("annotations") or {}):
+            return known("flannel", f"annotation {FLANNEL_BACKEND} of {node['metadata']['name']}")
+    if objects.reason:
+        return unknown(f"DaemonSets cannot be listed: {objects.reason}")
+    platform = objects.platform
+    if platform.value in BY_PLATFORM and _without_ranges(platform.value, objects.nodes):
+        why = f"{platform.origin}, and no DaemonSet of another plugin{beside}"
+        return known(BY_PLATFORM[platform.value], why)
+    return unknown(f"no DaemonSet of a known network plugin was found{beside}")
+
+
+def _without_ranges(platform: str, nodes: Sequence[Object]) -> bool:
+    """Whether what a managed service installs follows: with Windows nodes, and on AKS where kubenet has given no ranges."""
+    windows = any(_os(node) == "windows" for node in nodes)
+    return windows or (platform == "aks" and not any(_range(node) for node in nodes))
+
+
+def _os(node: Object) -> str:
+    return str(((node.get("status") or {}).get("nodeInfo") or {}).get("operatingSystem", ""))
+
+
+def _range(node: Object) -> str:
+    return str((node.get("spec") or {}).get("podCIDR", ""))

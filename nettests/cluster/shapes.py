@@ -1,0 +1,138 @@
+"""The parts of API objects that discovery reads, each with the type that the API documents. Pure.
+
+A proxy, an aggregated API or a controller of somebody's own may return what the API's schema forbids. ``shaped`` leaves
+out what has another type, and what nobody reads, so that readers find a part as documented or not at all; it says what
+was left out, and discovery adds that to the reasons of facts that stay unknown.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+Object = dict[str, Any]
+Shape = type | list[Any] | dict[Any, Any]
+"""A type of JSON's values, a list of one shape, or an object's shapes by key; ``EVERY`` stands for all other keys."""
+EVERY = object()
+_WORDS = {str: "text", int: "a number", bool: "true or false", list: "a list", dict: "an object"}
+_MOST_SHOWN = 3
+
+METADATA: Shape = {
+    "name": str,
+    "namespace": str,
+    "labels": {EVERY: str},
+    "annotations": {EVERY: str},
+    "deletionTimestamp": str,
+}
+NODE: Shape = {
+    "metadata": METADATA,
+    "spec": {
+        "podCIDR": str,
+        "podCIDRs": [str],
+        "unschedulable": bool,
+        "taints": [{"key": str, "value": str, "effect": str}],
+    },
+    "status": {
+        "addresses": [{"type": str, "address": str}],
+        "conditions": [{"type": str, "status": str}],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": int}},
+        "nodeInfo": {EVERY: str},
+    },
+}
+_REFERENCE: Shape = {"name": str, "key": str}
+_POD_SPEC: Shape = {
+    "nodeName": str,
+    "hostNetwork": bool,
+    "securityContext": {"windowsOptions": {"hostProcess": bool}},
+    "containers": [
+        {
+            "name": str,
+            "image": str,
+            "command": [str],
+            "args": [str],
+            "env": [{"name": str, "value": str, "valueFrom": {"configMapKeyRef": _REFERENCE}}],
+            "envFrom": [{"configMapRef": _REFERENCE}],
+            "volumeMounts": [{"name": str, "mountPath": str, "subPath": str}],
+        }
+    ],
+    "volumes": [
+        {
+            "name": str,
+            "configMap": _REFERENCE,
+            "projected": {"sources": [{"configMap": _REFERENCE}]},
+        }
+    ],
+}
+POD: Shape = {
+    "metadata": METADATA,
+    "spec": _POD_SPEC,
+    "status": {"phase": str, "podIP": str, "conditions": [{"type": str, "status": str}]},
+}
+DAEMON_SET: Shape = {"metadata": METADATA, "spec": {"template": {"spec": _POD_SPEC}}}
+SERVICE: Shape = {"metadata": METADATA, "spec": {"clusterIP": str, "selector": {EVERY: str}}}
+CONFIG_MAP: Shape = {"metadata": METADATA, "data": {EVERY: str}}
+SERVICE_CIDR: Shape = {"metadata": METADATA, "spec": {"cidrs": [str]}}
+RUNTIME_CLASS: Shape = {
+    "metadata": METADATA,
+    "scheduling": {"nodeSelector": {EVERY: str}, "tolerations": [{EVERY: object}]},
+}
+IP_POOL: Shape = {
+    "metadata": METADATA,
+    "spec": {
+        "cidr": str,
+        "vxlanMode": str,
+        "ipipMode": str,
+        "nodeSelector": str,
+        "disabled": bool,
+        "natOutgoing": bool,
+    },
+}
+
+
+def shaped(value: object, shape: Shape, name: str) -> tuple[Object, str]:
+    """Return the parts of an object that have their documented type, and what was left out of ``name``, or nothing."""
+    odd: list[str] = []
+    part = _shaped(value, shape, "", odd)
+    return (part if isinstance(part, dict) else {}), _told(name, odd)
+
+
+def shaped_items(items: Iterable[object], shape: Shape, kind: str) -> tuple[list[Object], str]:
+    """Return the objects of a list in their documented shape, without those that have no name."""
+    listed: list[Object] = []
+    odd: list[str] = []
+    for number, item in enumerate(items):
+        part = _shaped(item, shape, f"[{number}]", odd)
+        if isinstance(part, dict) and part.get("metadata", {}).get("name"):
+            listed.append(part)
+        elif isinstance(part, dict):
+            odd.append(f"[{number}] has no metadata.name")
+    return listed, _told(kind, odd)
+
+
+def _told(name: str, odd: list[str]) -> str:
+    if not odd:
+        return ""
+    more = len(odd) - _MOST_SHOWN
+    shown = ", ".join(odd[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return f"{name} has another shape than the API documents: {shown}"
+
+
+def _shaped(value: object, shape: Shape, where: str, odd: list[str]) -> Any:
+    """Return the value without parts of another type; ``None`` if it is of another type itself."""
+    if value is None:
+        return None
+    wanted = shape if isinstance(shape, type) else type(shape)
+    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+        is_now = _WORDS.get(type(value), "a number")
+        odd.append(f"{where.lstrip('.') or 'it'} is {is_now}, not {_WORDS.get(wanted, 'that')}")
+        return None
+    if isinstance(shape, list) and isinstance(value, list):
+        parts = (_shaped(item, shape[0], f"{where}[{n}]", odd) for n, item in enumerate(value))
+        return [part for part in parts if part is not None]
+    if isinstance(shape, dict) and isinstance(value, dict):
+        inner = {key: shape.get(key, shape.get(EVERY)) for key in value}
+        parts_by_key = {
+            key: _shaped(value[key], below, f"{where}.{key}", odd)
+            for key, below in inner.items()
+            if below is not None
+        }
+        return {key: part for key, part in parts_by_key.items() if part is not None}
+    return value

@@ -1,0 +1,288 @@
+"""Pipelines and commands: cmdlets, functions, script blocks, and programs of the container."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nettests.lab.programs.windows.powershell import syntax as s
+from nettests.lab.programs.windows.powershell import values
+from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, Cmdlet
+from nettests.lab.programs.windows.powershell.errors import PSError, not_found, runtime
+from nettests.lab.programs.windows.powershell.expressions import Expressions, appending, nowhere
+from nettests.lab.programs.windows.powershell.modules import ready
+from nettests.lab.programs.windows.powershell.session import Emit, ReturnedError
+from nettests.lab.programs.windows.powershell.values import ScriptBlock
+
+_ALIASES = {
+    "%": "foreach-object",
+    "foreach": "foreach-object",
+    "?": "where-object",
+    "where": "where-object",
+    "select": "select-object",
+    "sort": "sort-object",
+    "measure": "measure-object",
+    "echo": "write-output",
+    "gc": "get-content",
+    "cat": "get-content",
+    "type": "get-content",
+    "gci": "get-childitem",
+    "dir": "get-childitem",
+    "ls": "get-childitem",
+    "gi": "get-item",
+    "sleep": "start-sleep",
+    "ft": "format-table",
+    "fl": "format-list",
+    "copy": "copy-item",
+    "cp": "copy-item",
+    "del": "remove-item",
+    "rm": "remove-item",
+    "gcm": "get-command",
+    "curl": "invoke-webrequest",
+    "wget": "invoke-webrequest",
+}
+_DEEPEST = 60
+
+
+class Commands(Expressions):
+    """Runs pipelines."""
+
+    async def pipeline(self, node: s.Pipeline, emit: Emit) -> None:
+        """Run the elements one after the other, each on all that the one before it left."""
+        first, *others = node.elements
+        given: list[Any] | None = None
+        if not isinstance(first, s.Command):
+            if not others and not node.redirections:
+                return await self.emit_value(first, emit)
+            value = await self.value(first)
+            given = [] if value is values.VOID else values.many(value)
+            if not others:
+                await self._through(node.redirections, emit, given)
+                return None
+        else:
+            others = list(node.elements)
+        for position, element in enumerate(others):
+            assert isinstance(element, s.Command)
+            if position == len(others) - 1:
+                await self._command(element, given, emit)
+            else:
+                output: list[Any] = []
+                await self._command(element, given, appending(output))
+                given = output
+        return None
+
+    async def _through(
+        self, redirections: Sequence[s.Redirection], emit: Emit, output: Sequence[Any]
+    ) -> None:
+        for redirection in redirections:
+            emit = await self._sink(redirection) if redirection.stream in {"1", "*"} else emit
+        for each in output:
+            await emit(each)
+
+    async def _sink(self, redirection: s.Redirection) -> Emit:
+        path = values.text(await self.value(redirection.target)) if redirection.target else ""
+        if not path:
+            return nowhere
+
+        async def write(value: Any) -> None:
+            node = self.session.process.machine.node
+            if node is not None:
+                before = node.disk.files.get(path, "")
+                node.disk.files[path] = f"{before}{values.text(value)}\r\n"
+
+        return write
+
+    async def _command(self, node: s.Command, given: list[Any] | None, emit: Emit) -> None:
+        errors_to: list[Emit | None] = []
+        for redirection in node.redirections:
+            if redirection.stream in {"1", "*"}:
+                emit = await self._sink(redirection)
+            if redirection.stream in {"2", "*"}:
+                errors_to.append(emit if redirection.target is None else None)
+        self.session.errors_to += errors_to
+        try:
+            await self._run_command(node, given, emit)
+        except PSError as error:
+            if error.record.end == 0:
+                missing = error.record.error_id == "CommandNotFoundException"
+                end = node.start + len(error.record.target) if missing else node.end
+                error.record.start, error.record.end = node.start, end
+            raise
+        finally:
+            del self.session.errors_to[len(self.session.errors_to) - len(errors_to) :]
+
+    async def _run_command(self, node: s.Command, given: list[Any] | None, emit: Emit) -> None:
+        name = await self.value(node.name)
+        arguments = await self._arguments(node.arguments)
+        self.session.success = True
+        if isinstance(name, ScriptBlock):
+            return await self._invoke_block(name.node, arguments, given, emit)
+        word = values.text(name)
+        function = self.session.functions.get(word.lower())
+        if function is not None:
+            return await self._invoke_block(function, arguments, given, emit)
+        command = await self._cmdlet(word)
+        if command is None:
+            await self.session.native([word, *_words(node.arguments, arguments)], emit, given)
+            return None
+        call = Call(
+            session=self.session,
+            cmdlet=command,
+            given=command.bind(arguments),
+            input=given,
+            invoke=self.invoke,
+            start=node.start,
+            end=node.end,
+        )
+        await command.body(call, emit)
+        return None
+
+    async def _cmdlet(self, word: str) -> Cmdlet | None:
+        """Return the cmdlet of a name, if it is one here; ``Module\\Name`` names its module."""
+        module, _, name = word.lower().rpartition("\\")
+        if ":" in module or "." in module:
+            return None
+        candidates = CMDLETS.get(_ALIASES.get(name, name), ())
+        for candidate in candidates:
+            if (not module or candidate.module.lower() == module) and await ready(
+                self.session, candidate
+            ):
+                return candidate
+        if candidates or module or _ALIASES.get(name) or _is_verb_noun(name):
+            raise not_found(word)
+        return None
+
+    async def _arguments(self, nodes: Sequence[s.Node]) -> list[tuple[str | None, Any]]:
+        arguments: list[tuple[str | None, Any]] = []
+        for node in nodes:
+            match node:
+                case s.Parameter(name=name, value=value):
+                    arguments.append((name, None if value is None else await self.value(value)))
+                case _:
+                    arguments.append((None, await self.value(node)))
+        return arguments
+
+    async def _invoke_block(
+        self,
+        block: s.Block,
+        arguments: Sequence[tuple[str | None, Any]],
+        given: list[Any] | None,
+        emit: Emit,
+    ) -> None:
+        scope: dict[str, Any] = {"input": given or []}
+        named, loose = _paired(arguments)
+        for name, default in block.parameters:
+            if name in named:
+                scope[name] = named[name]
+            elif loose:
+                scope[name] = loose.pop(0)
+            else:
+                scope[name] = await self.value(default) if default else None
+        scope["args"] = loose
+        if len(self.session.scopes) > _DEEPEST:
+            raise runtime("The script failed due to call depth overflow.", "CallDepthOverflow")
+        self.session.scopes.append(scope)
+        try:
+            await self.statements(block.body, emit)
+        except ReturnedError:
+            return
+        finally:
+            self.session.scopes.pop()
+
+    async def invoke(self, block: ScriptBlock, item: Any) -> list[Any]:
+        """Run a block of Where-Object or ForEach-Object with ``$_``, in its surroundings' scope; return its output."""
+        output: list[Any] = []
+        self.session.scopes.append({"_": item})
+        try:
+            await self.statements(block.node.body, appending(output))
+        finally:
+            self.keep_scope()
+        return output
+
+    async def emit_value(self, node: s.Node, emit: Emit) -> None:
+        """Emit what an expression is, each item of a list."""
+        value = await self.value(node)
+        self.session.success = True
+        if value is not values.VOID:
+            for each in values.many(value):
+                await emit(each)
+
+    def keep_scope(self) -> None:
+        """End the scope that held ``$_`` alone: what a block of ``catch`` assigned is its surroundings'."""
+        inner = self.session.scopes.pop()
+        inner.pop("_", None)
+        self.session.scopes[-1].update(inner)
+
+
+def _paired(
+    arguments: Sequence[tuple[str | None, Any]],
+) -> tuple[dict[str, Any], list[Any]]:
+    """Return a function's arguments: by name, where one stands before its value, and the others."""
+    named: dict[str, Any] = {}
+    loose: list[Any] = []
+    waiting = ""
+    for name, value in arguments:
+        if name is not None:
+            waiting = name.lower() if value is None else ""
+            named[name.lower()] = True if value is None else value
+        elif waiting:
+            named[waiting], waiting = value, ""
+        else:
+            loose.append(value)
+    return named, loose
+
+
+def _words(nodes: Sequence[s.Node], arguments: Sequence[tuple[str | None, Any]]) -> list[str]:
+    """Return arguments as a native program gets them; 5.1 passes quotes in them on unescaped, so that they vanish."""
+    written = [
+        node.written if isinstance(node, s.Constant) and node.written else None for node in nodes
+    ]
+    words: list[str] = []
+    for number, (name, value) in enumerate(arguments):
+        as_written = written[number] if number < len(written) else None
+        if name is not None:
+            words.append(f"-{name}" if value is None else f"-{name}:{values.text(value)}")
+        elif as_written is not None:
+            words.append(as_written)
+        else:
+            words += [
+                values.text(each).replace('"', "")
+                for each in values.many(value)
+                if each is not None
+            ]
+    return words
+
+
+def _is_verb_noun(name: str) -> bool:
+    verb, dash, noun = name.partition("-")
+    return bool(dash) and verb.isalpha() and noun.isalnum() and verb in _VERBS
+
+
+_VERBS = frozenset(
+    {
+        "get",
+        "set",
+        "new",
+        "remove",
+        "add",
+        "test",
+        "invoke",
+        "start",
+        "stop",
+        "restart",
+        "write",
+        "read",
+        "out",
+    }
+    | {
+        "convertto",
+        "convertfrom",
+        "import",
+        "export",
+        "select",
+        "where",
+        "sort",
+        "measure",
+        "resolve",
+        "find",
+    }
+)
+"""Common verbs of cmdlets: a word with one of them is no program's name."""

@@ -1,0 +1,299 @@
+"""Static members of .NET's types: the console, encodings, the environment, files, and small things of the base library.
+
+A type that is not here is not found. ``dotnet_net`` has those of the network.
+"""
+
+import base64
+import codecs
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from nettests.lab.programs.windows.powershell import dotnet_net
+from nettests.lab.programs.windows.powershell.errors import ErrorRecord, PSError, runtime
+from nettests.lab.programs.windows.powershell.session import ExitError, Session
+from nettests.lab.programs.windows.powershell.values import (
+    VOID,
+    Char,
+    DotNet,
+    Hashtable,
+    NetError,
+    Thing,
+    many,
+    text,
+    whole,
+)
+
+_CODE_PAGES = {"utf-8": 65001, "utf-16-le": 1200, "ascii": 20127}
+_SIDS = {
+    "nt authority\\system": "S-1-5-18",
+    "nt authority\\local service": "S-1-5-19",
+    "nt authority\\network service": "S-1-5-20",
+}
+_CONSOLE_LOST = "console-lost"
+"""The fault under which a process has no console."""
+
+
+def unknown_type(name: str) -> PSError:
+    """Return the error of a type that does not exist."""
+    return runtime(f"Unable to find type [{name}].", "TypeNotFound")
+
+
+class Type(DotNet):
+    """``[type]``."""
+
+    def __init__(self, key: str, name: str) -> None:
+        self.key, self.name = key, name
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def named(cls, name: str) -> "Type":
+        """Return the type of a name, in full or without ``System.``."""
+        key = name.lower().removeprefix("system.")
+        if key not in STATICS and key.removesuffix("[]") not in _PLAIN:
+            raise unknown_type(name)
+        return cls(key, _FULL_NAMES.get(key, f"System.{name.removeprefix('System.')}"))
+
+    @classmethod
+    def of(cls, value: Any) -> "Type":
+        """Return a value's type."""
+        kinds = (
+            (bool, "Boolean"),
+            (Char, "Char"),
+            (str, "String"),
+            (int, "Int32"),
+            (float, "Double"),
+            (list, "Object[]"),
+        )
+        name = next((f"System.{name}" for kind, name in kinds if isinstance(value, kind)), "")
+        if isinstance(value, Thing | DotNet | NetError):
+            name = value.kind
+        if isinstance(value, Hashtable):
+            name = "System.Collections.Hashtable"
+        if isinstance(value, ErrorRecord):
+            name = "System.Management.Automation.ErrorRecord"
+        return cls("", name or "System.Object")
+
+
+class Encoding(DotNet):
+    """``[Text.Encoding]``."""
+
+    kind = "System.Text.Encoding"
+
+    def __init__(self, codec: str) -> None:
+        self.body_name = self.web_name = codec
+        self.code_page = _CODE_PAGES.get(codec) or int(codec.removeprefix("cp") or 0)
+
+    def get_bytes(self, value: Any) -> list[int]:
+        """Encode a text."""
+        return list(text(value).encode(self.web_name, errors="replace"))
+
+    def get_string(self, data: Any) -> str:
+        """Decode bytes."""
+        return bytes(data).decode(self.web_name, errors="replace")
+
+
+class _Writer(DotNet):
+    """``[Console]::Out`` and ``Error``."""
+
+    kind = "System.IO.TextWriter"
+
+    def __init__(self, session: Session, *, error: bool = False) -> None:
+        self._write = session.warn if error else session.write
+
+    async def write_line(self, value: Any = "", *more: Any) -> object:
+        """Write a line."""
+        return await self.write(f"{_composed(value, more)}\n")
+
+    async def write(self, value: Any = "", *more: Any) -> object:
+        """Write a text."""
+        await self._write(_composed(value, more))
+        return VOID
+
+    def flush(self) -> object:
+        """Do nothing: what was written is gone already."""
+        return VOID
+
+
+class _Reader(DotNet):
+    """``[Console]::In``."""
+
+    kind = "System.IO.TextReader"
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def read_line(self) -> str | None:
+        """Read a line, ``$null`` at the end."""
+        return await self._session.stdin.next(self._session.encoding)
+
+    async def read_to_end(self) -> str:
+        """Read all that comes."""
+        lines = []
+        while (line := await self.read_line()) is not None:
+            lines.append(line)
+        return "\r\n".join(lines)
+
+
+def _composed(value: Any, more: tuple[Any, ...]) -> str:
+    written = text(value)
+    for place, each in enumerate(more):
+        written = written.replace(f"{{{place}}}", text(each))
+    return written
+
+
+def _set_encoding(session: Session, encoding: Encoding) -> None:
+    if _CONSOLE_LOST in session.process.machine.broken:
+        raise NetError("System.IO.IOException", "The handle is invalid.")
+    session.encoding = encoding.web_name
+
+
+def _named_encoding(_session: Session, name: Any) -> Encoding:
+    wanted = f"cp{name}" if isinstance(name, int) else text(name)
+    codec = {"cp65001": "utf-8", "cp1200": "utf-16-le"}.get(wanted, wanted)
+    try:
+        return Encoding(codecs.lookup(codec).name)
+    except LookupError:
+        raise NetError(
+            "System.ArgumentException", f"'{name}' is not a supported encoding name."
+        ) from None
+
+
+def _variable(session: Session, name: Any) -> Any:
+    environment = session.process.environment
+    return next(
+        (value for key, value in environment.items() if key.lower() == text(name).lower()), None
+    )
+
+
+def _exit(_session: Session, code: Any = 0) -> None:
+    raise ExitError(whole(code))
+
+
+def _identity(session: Session) -> Thing:
+    user = session.process.machine.user
+    sid = _SIDS.get(user.lower(), "S-1-5-93-2-1")
+    return Thing({"Name": user, "User": Thing({"Value": sid}), "IsSystem": sid == "S-1-5-18"})
+
+
+def _file(session: Session, path: Any) -> str | None:
+    node = session.process.machine.node
+    files = node.disk.files if node is not None else {}
+    wanted = text(path).replace("/", "\\").lower()
+    return next((content for name, content in files.items() if name.lower() == wanted), None)
+
+
+def _read_file(session: Session, path: Any, *_encoding: Any) -> str:
+    content = _file(session, path)
+    if content is None:
+        raise NetError("System.IO.FileNotFoundException", f"Could not find file '{text(path)}'.")
+    return content
+
+
+def _base64(_session: Session, data: Any) -> str:
+    return base64.b64encode(bytes(data)).decode()
+
+
+Member = Callable[..., Any]
+STATICS: dict[str, dict[str, Member]] = {
+    "console": {
+        "out": _Writer,
+        "error": lambda session: _Writer(session, error=True),
+        "in": _Reader,
+        "write": lambda session, *values: _Writer(session).write(*values),
+        "writeline": lambda session, *values: _Writer(session).write_line(*values),
+        "readline": lambda session: _Reader(session).read_line(),
+        "outputencoding": lambda session: Encoding(session.encoding),
+        "inputencoding": lambda session: Encoding(session.encoding),
+        "isinputredirected": lambda _session: True,
+    },
+    "text.encoding": {
+        "utf8": lambda _session: Encoding("utf-8"),
+        "ascii": lambda _session: Encoding("ascii"),
+        "unicode": lambda _session: Encoding("utf-16-le"),
+        "default": lambda session: Encoding("cp1252" if session.desktop else "utf-8"),
+        "getencoding": _named_encoding,
+    },
+    "text.utf8encoding": {"new": lambda _session, *_options: Encoding("utf-8")},
+    "text.unicodeencoding": {"new": lambda _session, *_options: Encoding("utf-16-le")},
+    "convert": {
+        "tobase64string": _base64,
+        "frombase64string": lambda _session, value: list(base64.b64decode(text(value))),
+        "toint32": lambda _session, value, base=10: int(text(value), whole(base)),
+        "tostring": lambda _session, value: text(value),
+    },
+    "environment": {
+        "machinename": lambda session: session.process.machine.hostname.upper(),
+        "newline": lambda _session: "\r\n",
+        "username": lambda session: session.process.machine.user.rpartition("\\")[2],
+        "getenvironmentvariable": _variable,
+        "exitcode": lambda session: session.exit_code,
+        "exit": _exit,
+    },
+    "io.file": {
+        "exists": lambda session, path: _file(session, path) is not None,
+        "readalltext": _read_file,
+    },
+    "string": {
+        "join": lambda _session, mark, *values: text(mark).join(
+            text(each) for value in values for each in many(value)
+        ),
+        "format": lambda _session, pattern, *values: _composed(pattern, values),
+        "isnullorempty": lambda _session, value: not text(value),
+        "isnullorwhitespace": lambda _session, value: not text(value).strip(),
+        "empty": lambda _session: "",
+    },
+    "security.principal.windowsidentity": {"getcurrent": _identity},
+    **dotnet_net.STATICS,
+}
+_PLAIN = frozenset(
+    {
+        "int",
+        "int32",
+        "int64",
+        "long",
+        "bool",
+        "boolean",
+        "double",
+        "char",
+        "byte",
+        "object",
+        "hashtable",
+        "array",
+    }
+    | {"pscustomobject", "psobject", "switch", "uint16", "uint32", "exception", "void", "ref"}
+)
+_FULL_NAMES = {"int": "System.Int32", "string": "System.String", "console": "System.Console"}
+_SETTERS: dict[tuple[str, str], Callable[[Session, Any], None]] = {
+    ("console", "outputencoding"): _set_encoding,
+    ("console", "inputencoding"): lambda _session, _encoding: None,
+    ("environment", "exitcode"): lambda session, code: setattr(session, "exit_code", whole(code)),
+}
+
+
+def static(target: Type, wanted: str) -> Member | None:
+    """Return a static member, ``None`` where the type has none of that name."""
+    return STATICS.get(target.key, {}).get(wanted)
+
+
+def setter(_session: Session, target: Type, wanted: str) -> Callable[[Session, Any], None]:
+    """Return what sets a static property."""
+    change = _SETTERS.get((target.key, wanted))
+    if change is None:
+        raise runtime(
+            f"The property '{wanted}' cannot be found on this object.", "PropertyNotFound"
+        )
+    return change
+
+
+def new(session: Session, name: str, arguments: list[Any]) -> Any:
+    """Return what ``New-Object`` makes."""
+    target = Type.named(name)
+    if target.key == "psobject":
+        return Thing({})
+    maker = static(target, "new")
+    if maker is None:
+        raise unknown_type(name)
+    return functools.partial(maker, session)(*arguments)

@@ -1,0 +1,384 @@
+"""``System.Net`` and the streams over it: TCP and UDP clients, ping, names, on real sockets of the container's namespace.
+
+Errors are .NET's: a SocketException whose message is the system's, with its code; reads and writes wrap it in an IOException.
+"""
+
+import asyncio
+import errno
+import ipaddress
+import select
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from nettests.lab.dns import windows
+from nettests.lab.dns.resolution import ResolutionError
+from nettests.lab.programs.sockets import tcp, udp
+from nettests.lab.programs.sockets.icmp import Answer, EchoSocket
+from nettests.lab.programs.sockets.texts import error_text, winsock
+from nettests.lab.programs.windows.powershell.session import Lines, Session
+from nettests.lab.programs.windows.powershell.values import (
+    VOID,
+    DotNet,
+    NetError,
+    Thing,
+    text,
+    whole,
+)
+from nettests.lab.topology import OS
+
+_SIZE = 65536
+_SOCKET_ERRORS = {
+    errno.ECONNREFUSED: "ConnectionRefused",
+    errno.ECONNRESET: "ConnectionReset",
+    errno.EHOSTUNREACH: "HostUnreachable",
+    errno.ENETUNREACH: "NetworkUnreachable",
+    errno.ETIMEDOUT: "TimedOut",
+    errno.EPIPE: "ConnectionAborted",
+    errno.EACCES: "AccessDenied",
+}
+"""Members of ``System.Net.Sockets.SocketError``."""
+_STATUSES = {
+    Answer.REPLY: "Success",
+    Answer.NOTHING: "TimedOut",
+    Answer.EXCEEDED: "TtlExpired",
+    Answer.TOO_LARGE: "PacketTooBig",
+}
+_UNREACHABLE = {
+    0: "DestinationNetworkUnreachable",
+    2: "DestinationProtocolUnreachable",
+    3: "DestinationPortUnreachable",
+}
+_PING_SECONDS = 5.0
+
+
+class IpAddress(DotNet):
+    """``[Net.IPAddress]``."""
+
+    kind = "System.Net.IPAddress"
+
+    def __init__(self, written: str) -> None:
+        self.ip_address_to_string = written
+        self.address_family = "InterNetworkV6" if ":" in written else "InterNetwork"
+
+    def __str__(self) -> str:
+        return self.ip_address_to_string
+
+    @classmethod
+    def parsed(cls, written: str) -> "IpAddress":
+        """Read an address; a FormatException where it is none."""
+        try:
+            return cls(str(ipaddress.ip_address(written)))
+        except ValueError:
+            raise NetError(
+                "System.FormatException", "An invalid IP address was specified."
+            ) from None
+
+
+def socket_error(session: Session, error: OSError) -> NetError:
+    """Return the SocketException of an error."""
+    if isinstance(error, TimeoutError) and not error.errno:
+        error = OSError(errno.ETIMEDOUT, "")
+    message = error_text(OS.WINDOWS, error, session.process.machine.locale)
+    code = winsock(error)
+    name = _SOCKET_ERRORS.get(error.errno or 0, "SocketError")
+    return NetError(
+        "System.Net.Sockets.SocketException",
+        message,
+        SocketErrorCode=name,
+        ErrorCode=code,
+        NativeErrorCode=code,
+    )
+
+
+def _transport(session: Session, verb: str, error: OSError) -> NetError:
+    inner = socket_error(session, error)
+    message = f"Unable to {verb} the transport connection: {inner.message}"
+    return NetError("System.IO.IOException", message, inner)
+
+
+async def _addresses(session: Session, name: str) -> list[str]:
+    try:
+        return list((await windows.resolve(session.process.machine, name)).addresses)
+    except ResolutionError:
+        raise NetError(
+            "System.Net.Sockets.SocketException",
+            "No such host is known",
+            SocketErrorCode="HostNotFound",
+            NativeErrorCode=11001,
+        ) from None
+
+
+class _Socket(DotNet):
+    """``TcpClient.Client`` and ``UdpClient.Client``."""
+
+    kind = "System.Net.Sockets.Socket"
+
+    def __init__(self) -> None:
+        self.receive_timeout = self.send_timeout = 0
+        self.handle: socket.socket | None = None
+
+    def poll(self, _microseconds: int, _mode: str) -> bool:
+        """Whether something can be read at once, an end or an error too."""
+        if self.handle is None:
+            return False
+        waiting = select.poll()
+        waiting.register(self.handle, select.POLLIN)
+        return bool(waiting.poll(0))
+
+
+class _Task(DotNet):
+    """``Task``: what ConnectAsync returns."""
+
+    kind = "System.Threading.Tasks.Task"
+
+    def __init__(self, work: "asyncio.Task[None]") -> None:
+        self._work = work
+
+    async def wait(self, milliseconds: int | None = None) -> bool:
+        """Wait; false where it has not ended by then, an AggregateException where it failed."""
+        limit = None if milliseconds is None else whole(milliseconds) / 1000
+        done, _ = await asyncio.wait([self._work], timeout=limit)
+        error = self._work.exception() if done else None
+        if isinstance(error, NetError):
+            raise NetError("System.AggregateException", "One or more errors occurred.", error)
+        return bool(done)
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether it has ended."""
+        return self._work.done()
+
+
+class _TcpClient(DotNet):
+    kind = "System.Net.Sockets.TcpClient"
+
+    def __init__(self, session: Session, *_family: Any) -> None:
+        self._session = session
+        self.client = _Socket()
+        self.receive_timeout = self.send_timeout = 0
+
+    @property
+    def connected(self) -> bool:
+        """Whether it was connected."""
+        return self.client.handle is not None
+
+    async def connect(self, host: Any, port: Any) -> object:
+        """Connect, or raise a SocketException."""
+        machine = self._session.process.machine
+        address = (await _addresses(self._session, text(host)))[0]
+        try:
+            self.client.handle = await tcp.connect(machine, address, whole(port))
+        except OSError as error:
+            raise socket_error(self._session, error) from error
+        return VOID
+
+    def connect_async(self, host: Any, port: Any) -> _Task:
+        """Begin to connect."""
+
+        async def work() -> None:
+            await self.connect(host, port)
+
+        return _Task(asyncio.create_task(work()))
+
+    def get_stream(self) -> "_Stream":
+        """Return the stream of the connection."""
+        if self.client.handle is None:
+            message = "The operation is not allowed on non-connected sockets."
+            raise NetError("System.InvalidOperationException", message)
+        return _Stream(self._session, self.client.handle)
+
+    def close(self) -> object:
+        """Close the connection."""
+        if self.client.handle is not None:
+            self.client.handle.close()
+        return VOID
+
+    dispose = close
+
+
+class _Stream(DotNet):
+    """``NetworkStream``."""
+
+    kind = "System.Net.Sockets.NetworkStream"
+
+    def __init__(self, session: Session, sock: socket.socket) -> None:
+        self._session, self._sock = session, sock
+        self.read_timeout = self.write_timeout = 0
+
+    async def write(self, data: Any, start: Any = 0, length: Any = None) -> object:
+        """Send bytes."""
+        first, count = whole(start), len(data) if length is None else whole(length)
+        try:
+            await asyncio.get_running_loop().sock_sendall(
+                self._sock, bytes(data)[first : first + count]
+            )
+        except OSError as error:
+            raise _transport(self._session, "write data to", error) from error
+        return VOID
+
+    async def receive(self) -> bytes:
+        """Return what comes next; an IOException after the time-out."""
+        try:
+            async with asyncio.timeout(self.read_timeout / 1000 if self.read_timeout > 0 else None):
+                return await asyncio.get_running_loop().sock_recv(self._sock, _SIZE)
+        except OSError as error:
+            raise _transport(self._session, "read data from", error) from error
+
+    def flush(self) -> object:
+        """Do nothing: what was written was sent."""
+        return VOID
+
+    def close(self) -> object:
+        """Close the connection."""
+        self._sock.close()
+        return VOID
+
+
+class _StreamReader(DotNet):
+    kind = "System.IO.StreamReader"
+
+    def __init__(self, _session: Session, stream: _Stream, *_options: Any) -> None:
+        self._lines = Lines(stream.receive)
+
+    async def read_line(self) -> str | None:
+        """Read a line, ``$null`` at the end."""
+        return await self._lines.next()
+
+    async def read_to_end(self) -> str:
+        """Read all that comes."""
+        lines = []
+        while (line := await self._lines.next()) is not None:
+            lines.append(line)
+        return "\n".join(lines)
+
+
+class _UdpClient(DotNet):
+    kind = "System.Net.Sockets.UdpClient"
+
+    def __init__(self, session: Session, *_family: Any) -> None:
+        self._session = session
+        self.client = _Socket()
+        self._flow: udp.Conversation | None = None
+
+    async def connect(self, host: Any, port: Any) -> object:
+        """Choose the peer."""
+        address = (await _addresses(self._session, text(host)))[0]
+        try:
+            self._flow = udp.Conversation(self._session.process.machine, address, whole(port))
+        except OSError as error:
+            raise socket_error(self._session, error) from error
+        return VOID
+
+    async def send(self, data: Any, length: Any = None) -> int:
+        """Send one datagram."""
+        payload = bytes(data)[: len(data) if length is None else whole(length)]
+        if self._flow is None:
+            message = "The operation is not allowed on non-connected sockets."
+            raise NetError("System.InvalidOperationException", message)
+        try:
+            await self._flow.send(payload)
+        except OSError as error:
+            raise socket_error(self._session, error) from error
+        return len(payload)
+
+    async def receive(self, _peer: Any) -> list[int]:
+        """Wait for a datagram."""
+        limit = self.client.receive_timeout
+        if self._flow is None:
+            raise NetError(
+                "System.InvalidOperationException", "You must call the Bind method first."
+            )
+        try:
+            async with asyncio.timeout(limit / 1000 if limit > 0 else None):
+                return list(await self._flow.receive(_SIZE))
+        except OSError as error:
+            raise socket_error(self._session, error) from error
+
+    def close(self) -> object:
+        """Close the socket."""
+        if self._flow is not None:
+            self._flow.__exit__(None, None, None)
+        return VOID
+
+
+class _Ping(DotNet):
+    kind = "System.Net.NetworkInformation.Ping"
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def send(
+        self, host: Any, milliseconds: Any = None, buffer: Any = None, *_options: Any
+    ) -> Thing:
+        """Send one echo request; ``Status`` says what came of it."""
+        machine = self._session.process.machine
+        try:
+            address = (await _addresses(self._session, text(host)))[0]
+        except NetError as error:
+            message = "An exception occurred during a Ping request."
+            raise NetError("System.Net.NetworkInformation.PingException", message, error) from None
+        limit = _PING_SECONDS if milliseconds is None else whole(milliseconds) / 1000
+        try:
+            with EchoSocket(machine.namespace, address) as sock:
+                echo = await sock.echo(1, bytes(buffer or bytes(32)), limit=limit)
+        except OSError:
+            return Thing(
+                {
+                    "Status": "DestinationHostUnreachable",
+                    "Address": IpAddress(address),
+                    "RoundtripTime": 0,
+                }
+            )
+        status = _STATUSES.get(echo.answer) or _UNREACHABLE.get(
+            echo.code, "DestinationHostUnreachable"
+        )
+        source = IpAddress(echo.source) if echo.source else None
+        options = Thing({"Ttl": echo.ttl}) if status == "Success" else None
+        return Thing(
+            {
+                "Status": status,
+                "Address": source,
+                "RoundtripTime": int(echo.milliseconds),
+                "Options": options,
+            },
+            "System.Net.NetworkInformation.PingReply",
+        )
+
+    def dispose(self) -> object:
+        """Do nothing: its socket lives as long as one request."""
+        return VOID
+
+
+class _EndPoint(DotNet):
+    kind = "System.Net.IPEndPoint"
+
+    def __init__(self, _session: Session, address: Any, port: Any) -> None:
+        self.address, self.port = address, whole(port)
+
+
+async def _host_addresses(session: Session, name: Any) -> list[IpAddress]:
+    return [IpAddress(address) for address in await _addresses(session, text(name))]
+
+
+async def _host_entry(session: Session, name: Any) -> Thing:
+    return Thing({"HostName": text(name), "AddressList": await _host_addresses(session, name)})
+
+
+STATICS: dict[str, dict[str, Callable[..., Any]]] = {
+    "net.ipaddress": {
+        "parse": lambda _session, value: IpAddress.parsed(text(value)),
+        "loopback": lambda _session: IpAddress("127.0.0.1"),
+        "any": lambda _session: IpAddress("0.0.0.0"),  # noqa: S104  # a name, nothing is bound
+    },
+    "net.dns": {
+        "gethostname": lambda session: session.process.machine.hostname,
+        "gethostaddresses": _host_addresses,
+        "gethostentry": _host_entry,
+    },
+    "net.ipendpoint": {"new": _EndPoint},
+    "net.networkinformation.ping": {"new": _Ping},
+    "net.sockets.tcpclient": {"new": _TcpClient},
+    "net.sockets.udpclient": {"new": _UdpClient},
+    "io.streamreader": {"new": _StreamReader},
+}

@@ -1,0 +1,353 @@
+"""Cmdlets about objects in a pipeline: what is written, chosen, sorted, converted, shown."""
+
+import asyncio
+import functools
+import json
+from typing import Any
+
+from nettests.lab.programs.windows.powershell import dotnet, json_text, operators, shown
+from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, cmdlet
+from nettests.lab.programs.windows.powershell.errors import not_found
+from nettests.lab.programs.windows.powershell.modules import ready
+from nettests.lab.programs.windows.powershell.session import Emit, Shown
+from nettests.lab.programs.windows.powershell.values import (
+    VOID,
+    Hashtable,
+    NetError,
+    ScriptBlock,
+    Thing,
+    Wrapped,
+    from_json,
+    many,
+    number,
+    one,
+    order,
+    text,
+    truth,
+    whole,
+)
+
+_DEPTH = 2
+_COMPARING = "eq ne gt ge lt le like notlike match notmatch contains in notin"
+
+
+def _given(call: Call, name: str = "inputobject") -> list[Any]:
+    """Return the objects that came by the pipeline, or as a parameter."""
+    return (
+        list(call.input)
+        if call.input is not None
+        else many(call.given[name])
+        if name in call.given
+        else []
+    )
+
+
+def _property(item: Any, name: str) -> Any:
+    if isinstance(item, Hashtable):
+        return item.get(item.find(name))
+    if isinstance(item, Thing):
+        return item.properties.get(item.find(name))
+    return len(item) if name.lower() == "length" and isinstance(item, str) else None
+
+
+@cmdlet("Write-Output", "InputObject! NoEnumerate?")
+async def write_output(call: Call, emit: Emit) -> None:
+    """Emit what was given."""
+    for each in _given(call):
+        await emit(each)
+
+
+@cmdlet("Write-Host", "Object! NoNewline? ForegroundColor Separator")
+async def write_host(call: Call, _emit: Emit) -> None:
+    """Write to the console, past the pipeline."""
+    written = " ".join(text(each) for each in _given(call, "object"))
+    await call.session.write(written + ("" if call.has("nonewline") else "\n"))
+
+
+@cmdlet("Write-Error", "Message! ErrorId Category TargetObject")
+async def write_error(call: Call, _emit: Emit) -> None:
+    """Report an error that ends nothing."""
+    kind = "Microsoft.PowerShell.Commands.WriteErrorException"
+    record = call.record(call.text("message"), kind, "NotSpecified", kind=kind)
+    record.error_id = kind if not call.has("errorid") else f"{call.text('errorid')},{kind}"
+    await call.error(record)
+
+
+@cmdlet("Write-Warning", "Message!")
+async def write_warning(call: Call, _emit: Emit) -> None:
+    """Write a warning, which goes to the console's standard output."""
+    if text(call.session.find("warningpreference") or "").lower() != "silentlycontinue":
+        await call.session.write(f"WARNING: {call.text('message')}\n")
+
+
+@cmdlet("Write-Progress", "Activity! Status! Id PercentComplete Completed?")
+async def write_progress(call: Call, _emit: Emit) -> None:
+    """Show progress, where standard error is CLIXML."""
+    if call.session.xml is not None:
+        call.session.xml.progress(call.text("activity"))
+
+
+@cmdlet("Out-Null", "InputObject")
+async def out_null(_call: Call, _emit: Emit) -> None:
+    """Drop what came."""
+
+
+@cmdlet("Out-String", "InputObject Width Stream?")
+async def out_string(call: Call, emit: Emit) -> None:
+    """Emit one text of what would have been shown."""
+    await emit(_laid_out(_given(call), ""))
+
+
+@cmdlet("Format-Table", "Property! AutoSize? HideTableHeaders? Wrap? InputObject")
+async def format_table(call: Call, emit: Emit) -> None:
+    """Show objects as a table."""
+    await emit(Shown(_laid_out(await _selected(call, _given(call)), "table")))
+
+
+@cmdlet("Format-List", "Property! InputObject")
+async def format_list(call: Call, emit: Emit) -> None:
+    """Show objects as a list."""
+    await emit(Shown(_laid_out(await _selected(call, _given(call)), "list")))
+
+
+def _laid_out(items: list[Any], view: str) -> str:
+    plain = [item for item in items if shown.is_plain(item)]
+    lines = "".join(f"{text(item)}\n" for item in plain)
+    return lines + shown.rows([item for item in items if not shown.is_plain(item)], view)
+
+
+@cmdlet(
+    "Select-Object",
+    "Property! First Last Skip Index ExpandProperty ExcludeProperty InputObject Unique?",
+)
+async def select_object(call: Call, emit: Emit) -> None:
+    """Emit some of the objects, or some of their properties."""
+    items = _given(call)[whole(call.given.get("skip")) :]
+    if call.has("first"):
+        items = items[: whole(call.given["first"])]
+    if call.has("last"):
+        items = items[-whole(call.given["last"]) :]
+    if call.has("expandproperty"):
+        name = call.text("expandproperty")
+        items = [each for item in items for each in many(_property(item, name))]
+    items = await _selected(call, items)
+    if call.has("unique"):
+        items = list({text(item).lower(): item for item in reversed(items)}.values())[::-1]
+    for item in items:
+        await emit(item)
+
+
+async def _selected(call: Call, items: list[Any]) -> list[Any]:
+    """Return objects with the properties that are chosen; a table ``@{n=…;e={…}}`` is one that is computed."""
+    chosen = call.list("property")
+    if not chosen:
+        return items
+    rows = []
+    for item in items:
+        row: dict[str, Any] = {}
+        for each in chosen:
+            if isinstance(each, Hashtable):
+                short = {text(key).lower()[0]: value for key, value in each.items()}
+                value = short.get("e")
+                computed = (
+                    one(await call.invoke(value, item))
+                    if isinstance(value, ScriptBlock)
+                    else _property(item, text(value))
+                )
+                row[text(short.get("n") or short.get("l"))] = computed
+            elif text(each) == "*" and isinstance(item, Thing):
+                row.update(item.properties)
+            else:
+                name = item.find(text(each)) if isinstance(item, Thing) else text(each)
+                row[name] = _property(item, name)
+        rows.append(Thing(row))
+    return rows
+
+
+@cmdlet(
+    "Where-Object",
+    f"FilterScript! Value! Property InputObject {' '.join(f'{each}?' for each in _COMPARING.split())}",
+)
+async def where_object(call: Call, emit: Emit) -> None:
+    """Emit the objects for which a block is true, or whose property compares as stated."""
+    condition = call.given.get("filterscript", call.given.get("property"))
+    operator = next((each for each in _COMPARING.split() if call.has(each)), "")
+    for item in _given(call):
+        if isinstance(condition, ScriptBlock):
+            result: Any = one(await call.invoke(condition, item))
+        else:
+            result = _property(item, text(condition))
+            if operator:
+                result = operators.binary(f"-{operator}", result, call.given.get("value"))
+        if isinstance(result, operators.Matched) or truth(result):
+            await emit(item)
+
+
+@cmdlet("ForEach-Object", "Process! Begin End MemberName InputObject")
+async def for_each_object(call: Call, emit: Emit) -> None:
+    """Run a block for each object, or emit a property of each."""
+    work = call.given.get("process", call.given.get("membername"))
+    for stage in ("begin", "", "end"):
+        block = call.given.get(stage)
+        outputs = await call.invoke(block, None) if isinstance(block, ScriptBlock) else []
+        for each in outputs:
+            await emit(each)
+        for item in _given(call) if not stage else ():
+            values = (
+                await call.invoke(work, item)
+                if isinstance(work, ScriptBlock)
+                else [_property(item, text(work))]
+            )
+            for each in values:
+                await emit(each)
+
+
+@cmdlet("Sort-Object", "Property! InputObject Descending? Unique?")
+async def sort_object(call: Call, emit: Emit) -> None:
+    """Emit objects in order."""
+    names = [text(each) for each in call.list("property")]
+
+    def compare(left: Any, right: Any) -> int:
+        if not names:
+            return order(left, right)
+        return next(
+            (
+                result
+                for name in names
+                if (result := order(_property(left, name), _property(right, name)))
+            ),
+            0,
+        )
+
+    items = sorted(_given(call), key=functools.cmp_to_key(compare), reverse=call.has("descending"))
+    for position, item in enumerate(items):
+        if not (call.has("unique") and position and compare(items[position - 1], item) == 0):
+            await emit(item)
+
+
+@cmdlet("Measure-Object", "Property! InputObject Sum? Average? Maximum? Minimum? Line? Character?")
+async def measure_object(call: Call, emit: Emit) -> None:
+    """Emit how many objects there are, and sums of them."""
+    items = _given(call)
+    numbers = [
+        number(_property(item, call.text("property")) if call.has("property") else item)
+        for item in items
+        if call.has("sum")
+    ]
+    total = sum(numbers) if call.has("sum") else None
+    await emit(
+        Thing(
+            {
+                "Count": len(items),
+                "Average": None,
+                "Sum": total,
+                "Maximum": None,
+                "Minimum": None,
+                "Property": None,
+            }
+        )
+    )
+
+
+@cmdlet("ConvertTo-Json", "InputObject! Depth Compress? EnumsAsStrings?")
+async def convert_to_json(call: Call, emit: Emit) -> None:
+    """Emit JSON: by the pipeline one object is itself, none is nothing; as a parameter an array stays one."""
+    if call.input is None:
+        value = call.given.get("inputobject")
+        value = list(value) if isinstance(value, list) else value
+    elif not call.input:
+        return
+    else:
+        value = call.input[0] if len(call.input) == 1 else list(call.input)
+    if isinstance(value, list) and "json-arrays-wrapped" in call.session.process.machine.broken:
+        value = Wrapped(value)
+    depth = whole(call.given["depth"]) if call.has("depth") else _DEPTH
+    await emit(
+        json_text.convert(value, depth, compress=call.has("compress"), desktop=call.session.desktop)
+    )
+
+
+@cmdlet("ConvertFrom-Json", "InputObject!")
+async def convert_from_json(call: Call, emit: Emit) -> None:
+    """Emit what JSON means; 5.1 emits an array as one object."""
+    written = "\n".join(text(each) for each in _given(call))
+    try:
+        value = from_json(json.loads(written))
+    except json.JSONDecodeError:
+        kind = "System.ArgumentException"
+        record = call.record(
+            f"Invalid JSON primitive: {written[:20]}.", kind, "InvalidArgument", kind=kind
+        )
+        await call.error(record)
+        return
+    await emit(Wrapped(value) if isinstance(value, list) and call.session.desktop else value)
+
+
+@cmdlet("New-Object", "TypeName! ArgumentList! Property ComObject")
+async def new_object(call: Call, emit: Emit) -> None:
+    """Emit a new object of a type of .NET."""
+    name = call.text("typename")
+    try:
+        made_object = dotnet.new(
+            call.session, name, many(call.given["argumentlist"]) if call.has("argumentlist") else []
+        )
+    except NetError as error:
+        await call.error(
+            call.record(
+                f'Exception calling ".ctor": "{error.message}"',
+                "ConstructorInvokedThrowException",
+                "InvalidOperation",
+            )
+        )
+        return
+    properties = call.given.get("property")
+    if isinstance(made_object, Thing) and isinstance(properties, Hashtable):
+        made_object.properties.update({text(key): value for key, value in properties.items()})
+    if made_object is not VOID:
+        await emit(made_object)
+
+
+@cmdlet("Get-Command", "Name! Module CommandType All?")
+async def get_command(call: Call, emit: Emit) -> None:
+    """Emit what a name stands for."""
+    for name in call.list("name"):
+        candidates = CMDLETS.get(text(name).lower().rpartition("\\")[2], ())
+        present = [each for each in candidates if await ready(call.session, each)]
+        if not present:
+            error = not_found(text(name)).record
+            error.activity, error.error_id = (
+                "Get-Command",
+                f"CommandNotFoundException,{call.cmdlet.class_name}",
+            )
+            error.start, error.end = call.start, call.end
+            await call.error(error)
+        for each in present:
+            kind = "Function" if each.of_module else "Cmdlet"
+            source = each.module or "Microsoft.PowerShell.Core"
+            await emit(
+                Thing(
+                    {"CommandType": kind, "Name": each.name, "Version": "1.0.0.0", "Source": source}
+                )
+            )
+
+
+@cmdlet("Start-Sleep", "Seconds! Milliseconds")
+async def start_sleep(call: Call, _emit: Emit) -> None:
+    """Wait."""
+    seconds = (
+        number(call.given.get("seconds", 0)) + number(call.given.get("milliseconds", 0)) / 1000
+    )
+    await asyncio.sleep(seconds)
+
+
+@cmdlet("Import-Module", "Name! Force? DisableNameChecking? Global? PassThru?")
+@cmdlet("Remove-TypeData", "TypeName!")
+@cmdlet("Set-StrictMode", "Version Off?")
+async def accept(_call: Call, _emit: Emit) -> None:
+    """Do what changes nothing here: modules are found by themselves, and arrays are as they are."""
+
+
+@cmdlet("Join-Path", "Path! ChildPath!")
+async def join_path(call: Call, emit: Emit) -> None:
+    """Emit a path of two."""
+    await emit(f"{call.text('path').rstrip(chr(92))}\\{call.text('childpath').lstrip(chr(92))}")

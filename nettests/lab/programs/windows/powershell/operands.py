@@ -1,0 +1,256 @@
+"""Reads expressions, texts and the arguments of commands: what ``grammar`` makes statements of."""
+
+import re
+from collections.abc import Callable
+
+from nettests.lab.programs.windows.powershell import syntax as s
+from nettests.lab.programs.windows.powershell.scanner import (
+    DELIMITERS,
+    ENDS,
+    LINES,
+    NUMBER,
+    OPERATOR,
+    TYPE,
+    VARIABLE,
+    WORD,
+    Scanner,
+    ScriptError,
+    name_of,
+    number_of,
+)
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+# sample: 'it''s'
+_VERBATIM = re.compile(r"'((?:[^']|'')*)'")
+_COMPARISONS = (
+    "-eq -ne -gt -ge -lt -le -like -notlike -match -notmatch -contains -notcontains -in -notin -replace -split -join "
+    "-is -isnot -as -ceq -cne -clike -cmatch -creplace -csplit -ieq -ine -imatch -ireplace"
+)
+_LEVELS = tuple(
+    frozenset(words.split())
+    for words in ("-and -or -xor", "-band -bor -bxor", _COMPARISONS, "+ -", "* / %", "-f", "..")
+)
+_SYMBOLS = ("..", "+", "-", "*", "/", "%")
+_NOT_BINARY = ("++", "--", "+=", "-=", "*=", "/=", "%=")
+_UNARY_WORDS = frozenset({"-not", "-split", "-join", "-bnot"})
+_GROUPS = ("(", "$(", "@(")
+_OPERANDS = ("$", "'", '"', "{", "@{", "@'", '@"', *_GROUPS)
+
+
+class Operands(Scanner):
+    """Reads what has a value."""
+
+    def statements(self, end: str) -> s.Nodes:
+        """Read statements up to a closing character."""
+        raise NotImplementedError
+
+    def statement(self) -> s.Node:
+        """Read one statement."""
+        raise NotImplementedError
+
+    def parameters(self) -> s.Parameters:
+        """Read parameters in parentheses."""
+        raise NotImplementedError
+
+    # arguments of commands
+
+    def argument(self) -> s.Node:
+        """Read one argument of a command, or several with commas between them."""
+        return self._separated(self._one_argument)
+
+    def _one_argument(self) -> s.Node:
+        start = self.at
+        if self.peek(*_OPERANDS) or TYPE.match(self.text, self.at):
+            operand = self.postfix()
+            if isinstance(operand, s.Variable | s.Member) and self.char not in DELIMITERS:
+                self.at = start  # $root\file is one word
+                return self.bareword()
+            return operand
+        number = NUMBER.match(self.text, self.at)
+        if number and self.text[number.end() : number.end() + 1] in DELIMITERS:
+            self.at = number.end()
+            return s.Constant(number_of(number), number[0])
+        return self.bareword()
+
+    def bareword(self) -> s.Node:
+        """Read a text without quotes."""
+        start = self.at
+        word = self._expanded(
+            lambda: not self.char or self.char in DELIMITERS or self.char in "({<"
+        )
+        if self.at == start:
+            raise self.unexpected()
+        return word if isinstance(word, s.Expandable) else s.Constant(word.value, word.value)
+
+    def _expanded(self, ended: Callable[[], bool], *, quoted: bool = False) -> s.Node:
+        """Read a text in which variables and ``$( )`` are expanded; a word may have quotes within."""
+        parts, text = list[s.Node](), ""
+        while not ended():
+            if not quoted and self.char in {"'", '"'}:
+                parts += [s.Constant(text, ""), self.quoted()]
+                text = ""
+            elif self.peek("$(") or VARIABLE.match(self.text, self.at):
+                parts += [s.Constant(text, ""), self.primary()]
+                text = ""
+            else:
+                text += self.character()
+        return s.Expandable((*parts, s.Constant(text, ""))) if parts else s.Constant(text, "")
+
+    # expressions
+
+    def expression(self, level: int = 0, *, commas: bool = True) -> s.Node:
+        """Read an expression; those of a method's arguments end at commas."""
+        if level == len(_LEVELS):
+            return self._separated(self._unary) if commas else self._unary()
+        left = self.expression(level + 1, commas=commas)
+        while True:
+            before = self.at
+            self.skip()
+            operator = self._operator()
+            if operator not in _LEVELS[level]:
+                self.at = before
+                return left
+            self.skip(LINES)
+            left = s.Binary(operator, left, self.expression(level + 1, commas=commas))
+
+    def _operator(self) -> str:
+        if word := self.match(OPERATOR):
+            return word[0].lower()
+        if self.peek(*_NOT_BINARY):
+            return ""
+        return next((symbol for symbol in _SYMBOLS if self.take(symbol)), "")
+
+    def _separated(self, read: Callable[[], s.Node]) -> s.Node:
+        items = [read()]
+        while True:
+            before = self.at
+            self.skip()
+            if not self.take(","):
+                self.at = before
+                return items[0] if len(items) == 1 else s.Items(tuple(items))
+            self.skip(LINES)
+            items.append(read())
+
+    def _unary(self) -> s.Node:
+        self.skip()
+        word = OPERATOR.match(self.text, self.at)
+        operator = word[0].lower() if word and word[0].lower() in _UNARY_WORDS else ""
+        operator = operator or next(
+            (each for each in ("!", ",", "++", "--", "+", "-") if self.peek(each)), ""
+        )
+        if operator:
+            self.at += len(operator)
+            self.skip(LINES)
+            return s.Unary(operator, self._unary())
+        type_name = TYPE.match(self.text, self.at)
+        if type_name and not self.text.startswith("::", type_name.end()):
+            before, self.at = self.at, type_name.end()
+            self.skip()
+            if self.char and self.char not in ";)|}\n,-=.":
+                return s.Cast(type_name[1], self._unary())
+            self.at = before
+        operand = self.postfix()
+        after = next((each for each in ("++", "--") if self.take(each)), "")
+        return s.Unary(f"post{after}", operand) if after else operand
+
+    def postfix(self) -> s.Node:
+        """Read an operand with what follows it directly: members, calls, indexes."""
+        operand = self.primary()
+        while True:
+            if self.peek("::") or (self.char == "." and not self.peek("..")):
+                static = self.take("::") or not self.take(".")
+                word = self.match(_NAME)
+                name = s.Constant(word[0], "") if word else self.primary()
+                arguments = self._arguments() if self.peek("(") else None
+                operand = s.Member(operand, name, static, arguments)
+            elif self.take("["):
+                self.skip(LINES)
+                operand = s.Index(operand, self.expression())
+                self.want("]")
+            else:
+                return operand
+
+    def _arguments(self) -> s.Nodes:
+        self.want("(")
+        arguments: list[s.Node] = []
+        while True:
+            self.skip(LINES)
+            if self.take(")"):
+                return tuple(arguments)
+            arguments.append(self.expression(commas=False))
+            self.skip(LINES)
+            self.take(",")
+
+    def primary(self) -> s.Node:
+        """Read one operand."""
+        if self.peek("'", '"', "@'", '@"'):
+            return self.quoted()
+        if self.peek(*_GROUPS):
+            kind = "" if self.char == "(" else self.char
+            self.at += len(kind) + 1
+            body = self.statements(")")
+            self.want(")")
+            return s.Group(kind, body)
+        if self.take("@{"):
+            return self._hash()
+        if self.peek("{"):
+            return self.script_block()
+        if variable := self.match(VARIABLE):
+            return s.Variable(name_of(variable))
+        if type_name := self.match(TYPE):
+            return s.TypeName(type_name[1])
+        if number := self.match(NUMBER):
+            return s.Constant(number_of(number), number[0])
+        raise self.unexpected()
+
+    def script_block(self, parameters: s.Parameters = ()) -> s.Block:
+        """Read a block as a value, or a function's body."""
+        self.want("{")
+        self.skip(ENDS)
+        if self.keyword("param"):
+            parameters = self.parameters()
+        body = self.statements("}")
+        self.want("}")
+        return s.Block(body, parameters)
+
+    def _hash(self) -> s.Node:
+        entries: list[tuple[s.Node, s.Node]] = []
+        while True:
+            self.skip(ENDS)
+            if self.take("}"):
+                return s.Hash(tuple(entries))
+            word = self.match(WORD)
+            key = s.Constant(word[0], "") if word else self.primary()
+            self.want("=")
+            self.skip(LINES)
+            entries.append((key, self.statement()))
+
+    def quoted(self) -> s.Node:
+        """Read a text in quotes, or a here-string."""
+        if self.peek("@"):
+            return self._here_string()
+        if verbatim := self.match(_VERBATIM):
+            return s.Constant(verbatim[1].replace("''", "'"), "")
+        if not self.take('"'):
+            raise self.unexpected()
+        return self._expanded(self._closed, quoted=True)
+
+    def _closed(self) -> bool:
+        """Whether a text in double quotes ends here; two of them stand for one."""
+        if not self.char:
+            raise ScriptError('"', self.at)
+        if self.peek('""'):
+            self.text = f"{self.text[: self.at]}`{self.text[self.at + 1 :]}"
+        return self.take('"')
+
+    def _here_string(self) -> s.Node:
+        quote = self.text[self.at + 1]
+        begin = self.text.find("\n", self.at) + 1
+        end = self.text.find(f"\n{quote}@", begin - 1)
+        if end < 0 or not begin:
+            raise ScriptError(f"{quote}@", self.at)
+        inside, self.at = self.text[begin : max(end, begin)].removesuffix("\r"), end + 3
+        if quote == "'":
+            return s.Constant(inside, "")
+        reader = type(self)(inside)
+        return reader._expanded(lambda: reader.at >= len(inside), quoted=True)  # noqa: SLF001  # of its own class

@@ -1,0 +1,191 @@
+"""One run of PowerShell: edition, variables, streams, and what has gone wrong so far. No part of a script is read here."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from nettests.lab.interfaces import Process, ProgramNotFoundError
+from nettests.lab.programs.terminal import encode
+from nettests.lab.programs.windows import texts
+from nettests.lab.programs.windows.powershell import shown
+from nettests.lab.programs.windows.powershell.errors import CliXml, ErrorRecord, not_found
+from nettests.lab.programs.windows.powershell.values import Thing, text
+
+Emit = Callable[[Any], Awaitable[None]]
+Run = Callable[[Process], Awaitable[int]]
+MODULES = "powershell-modules"
+"""The key on a node's disk of what PowerShell remembers of its modules."""
+
+
+class ExitError(Exception):
+    """``exit`` with its code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class ReturnedError(Exception):
+    """``return``, once its value was emitted."""
+
+
+class Shown(str):
+    """Text that is written as it is: what Format-Table makes."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True)
+class Lines:
+    """The lines of a stream, one at a time; ``left`` is what was read beyond the last one."""
+
+    read: Callable[[], Awaitable[bytes]]
+    left: bytes = b""
+    ended: bool = False
+
+    async def next(self, encoding: str = "utf-8") -> str | None:
+        """Return the next line without its end, ``None`` at the end of the stream."""
+        while b"\n" not in self.left and not self.ended:
+            data = await self.read()
+            self.ended = not data
+            self.left += data
+        if not self.left:
+            return None
+        line, _, self.left = self.left.partition(b"\n")
+        return line.decode(encoding, errors="replace").removesuffix("\r")
+
+
+@dataclass(slots=True)
+class Session:
+    """What commands of a script share; ``desktop`` is Windows PowerShell 5.1, otherwise it is PowerShell 6.2."""
+
+    process: Process
+    run: Run
+    desktop: bool
+    script: str = ""
+    xml: CliXml | None = None
+    """Where errors go after ``-EncodedCommand``, instead of standard error."""
+    scopes: list[dict[str, Any]] = field(default_factory=lambda: [{}])
+    functions: dict[str, Any] = field(default_factory=dict)
+    errors: list[ErrorRecord] = field(default_factory=list)
+    success: bool = True
+    last_exit: int | None = None
+    encoding: str = ""
+    exit_code: int = 0
+    """``[Environment]::ExitCode``."""
+    rows: list[Any] = field(default_factory=list)
+    """Objects that were left to be shown as rows of one table."""
+    stdin: Lines = field(init=False)
+    errors_to: list[Emit | None] = field(default_factory=list)
+    """Where redirections lead errors, the innermost last: into the output, or nowhere."""
+
+    def __post_init__(self) -> None:
+        self.stdin = Lines(self.process.stdin)
+        self.encoding = texts.of(self.process.machine.locale).oem
+
+    @property
+    def preference(self) -> str:
+        """``$ErrorActionPreference``, in lower case."""
+        return text(self.find("erroractionpreference") or "Continue").lower()
+
+    def find(self, name: str) -> Any:
+        """Return a variable's value, ``None`` where there is none."""
+        return next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
+
+    async def write(self, written: str) -> None:
+        """Write to the console."""
+        await self._flush()
+        await self.process.stdout(self._encoded(written))
+
+    async def warn(self, written: str) -> None:
+        """Write to standard error, as 5.1 does when it is redirected."""
+        if self.xml is not None:
+            self.xml.error(written)
+        else:
+            await self.process.stderr(self._encoded(written))
+
+    async def show(self, value: Any) -> None:
+        """Show what a statement left; several objects with properties become one table."""
+        if value is None:
+            return
+        if not shown.is_plain(value):
+            if self.rows and _kind(self.rows[-1]) != _kind(value):
+                await self._flush()
+            self.rows.append(value)
+            return
+        written = text(value)
+        await self.write(written if isinstance(value, Shown) else f"{written}\n")
+
+    async def finish(self) -> None:
+        """Show what is left, and write the document of errors."""
+        await self._flush()
+        if self.xml is not None and (document := self.xml.document()):
+            await self.process.stderr(self._encoded(document))
+
+    async def report(self, record: ErrorRecord) -> None:
+        """Show an error that ends nothing."""
+        self.errors.insert(0, record)
+        if self.errors_to:
+            sink = self.errors_to[-1]
+            if sink is not None:
+                await sink(record)
+            return
+        await self._flush()
+        await self.warn(self.described(record))
+
+    def described(self, record: ErrorRecord) -> str:
+        """Return an error as the console shows it."""
+        language = texts.of(self.process.machine.locale if self.desktop else "en-US")
+        return record.text(self.script, language.groups["powershell"]["position"])
+
+    async def native(self, argv: Sequence[str], emit: Emit, given: Sequence[Any] | None) -> None:
+        """Run a program; what it prints is lines of the output, or goes straight to the console."""
+        captured, to_console = bytearray(), emit == self.show and not self.errors_to
+        await self._flush()
+
+        async def keep(data: bytes) -> None:
+            captured.extend(data)
+
+        chunks = [f"{text(each)}\n".encode() for each in given or ()]
+
+        async def feed() -> bytes:
+            return chunks.pop(0) if chunks else b""
+
+        child = replace(
+            self.process,
+            argv=list(argv),
+            stdout=self.process.stdout if to_console else keep,
+            stderr=self._native_errors(captured),
+            stdin=self.process.stdin if given is None else feed,
+        )
+        try:
+            self.last_exit = await self.run(child)
+        except ProgramNotFoundError:
+            raise not_found(argv[0]) from None
+        self.success = self.last_exit == 0
+        for line in captured.decode(self.encoding, errors="replace").splitlines():
+            await emit(line)
+
+    def _native_errors(self, captured: bytearray) -> Callable[[bytes], Awaitable[None]]:
+        merged = bool(self.errors_to) and self.errors_to[-1] is not None
+        dropped = bool(self.errors_to) and self.errors_to[-1] is None
+
+        async def write(data: bytes) -> None:
+            if merged:
+                captured.extend(data)
+            elif not dropped:
+                await self.process.stderr(data)
+
+        return write
+
+    async def _flush(self) -> None:
+        if self.rows:
+            rows, self.rows = self.rows, []
+            await self.process.stdout(self._encoded(shown.rows(rows)))
+
+    def _encoded(self, written: str) -> bytes:
+        return encode(replace(self.process, encoding=self.encoding), written)
+
+
+def _kind(value: Any) -> object:
+    return tuple(value.properties) if isinstance(value, Thing) else type(value)

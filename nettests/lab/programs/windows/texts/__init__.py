@@ -1,0 +1,52 @@
+"""What tools of Windows print, by the host's language: one YAML file for each, all beside this module. Pure.
+
+A key that a language lacks is English, as it is where no resources are installed. ``inferred`` lists the keys (or
+groups of keys) that no public output shows: their shape is that of the others, their words may differ.
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from ruamel.yaml import YAML
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts of one language, and its code pages: that of consoles (OEM), and that of other programs (ANSI)."""
+
+    oem: str
+    ansi: str
+    groups: Mapping[str, Mapping[Any, Any]]
+    inferred: tuple[str, ...]
+
+    def say(self, group: str, key: str | int, **values: object) -> str:
+        """Return a text with its values filled in."""
+        return str(self.groups[group][key]).format(**values)
+
+    def system(self, number: int) -> str | None:
+        """Return what FormatMessage says of an error of Winsock or Win32, if it is one of those that are known."""
+        text = self.groups["winsock"].get(number) or self.groups["win32"].get(number)
+        return None if text is None else str(text)
+
+
+@functools.cache
+def of(locale: str) -> Texts:
+    """Return the texts of a locale such as ``ko-KR``."""
+    english, chosen = _document("en"), _document(locale.partition("-")[0])
+    groups = {
+        name: {**group, **chosen.get(name, {})}
+        for name, group in english.items()
+        if name not in {"code_pages", "inferred"}
+    }
+    pages = chosen["code_pages"]
+    return Texts(pages["oem"], pages["ansi"], groups, tuple(chosen["inferred"]))
+
+
+@functools.cache
+def _document(language: str) -> dict[str, Any]:
+    text = (files(__package__) / f"{language}.yaml").read_text("utf-8")
+    document: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    return document

@@ -1,0 +1,95 @@
+r"""How a program is started on a Windows node, in a HostProcess container, whichever hcsshim starts it. Pure.
+
+hcsshim 0.9 starts a command itself; from 0.10 on, where files can be bound (``bindfltapi.dll``), it starts
+``cmd /c`` with the command behind it, and otherwise the command itself again. The image's root is at ``C:\C\<id>``,
+``C:\hpc`` and ``C:\hpc\<id>``. ``ROOT`` stands for it in every command: hcsshim replaces it as text. All that is started
+here means the same with and without that ``cmd``; ``HostStart`` says which it was, read from the answer to ``QUESTION``.
+Processes of other Windows Pods are started without ``cmd``, by whatever words.
+
+Sources: microsoft/hcsshim ``internal/jobcontainers`` (``CreateProcess``, ``replaceWithMountPoint``) and ``internal/cmd``
+(``escapeArgs``); Microsoft, "cmd"; kubernetes/kubernetes#120113 (cmd starts no file without an extension).
+"""
+
+import re
+from dataclasses import dataclass
+from typing import NewType
+
+from nettests.errors import NettestsError
+
+NodeArgv = NewType("NodeArgv", tuple[str, ...])
+"""A command that a process on a node may be started with; made by ``node_argv``."""
+
+ROOT = "%CONTAINER_SANDBOX_MOUNT_POINT%"
+AGNHOST = rf"{ROOT}\agnhost.exe"
+START_AGNHOST = (
+    *("cmd.exe", "/c", "copy", "/y", rf"{ROOT}\agnhost", AGNHOST, ">nul", "&&"),
+    AGNHOST,
+)
+"""The ``command`` of a container whose ``args`` are agnhost's: the image's own file has no extension.
+
+Whichever ``cmd`` reads ``&&``, one starts agnhost after the other has copied it."""
+CMD = ("cmd.exe", "/c")
+QUESTION = (*CMD, "echo", ROOT)
+LONGEST = 8191
+"""Characters of a command line of cmd (Microsoft, "Command prompt line string limitation")."""
+OPERATORS = frozenset({">nul", "2>&1", "&&"})
+"""Words that are meant for ``cmd``: of two, whichever reads them does what they say."""
+
+
+class ChangedByCmdError(NettestsError):
+    """A command that ``cmd /c`` would not pass on as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostStart:
+    """How a node starts programs: where the image's root is, and whether ``cmd /c`` stands before each command."""
+
+    root: str
+    behind_cmd: bool
+
+    def __str__(self) -> str:
+        started = "behind `cmd /c`" if self.behind_cmd else "without `cmd /c`"
+        return f"image root {self.root}, commands {started}"
+
+
+def node_argv(*words: str) -> NodeArgv:
+    """Return ``words`` as a command for nodes; ``ChangedByCmdError`` if ``cmd /c`` would change it.
+
+    hcsshim encloses words with blanks in quotes, in which cmd leaves all but ``%`` and ``"`` alone.
+    """
+    if why := _changed(words):
+        raise ChangedByCmdError(
+            f"`cmd /c` of a Windows node changes {' '.join(words)[:200]!r}: {why}",
+            hint="pass it another way: an option for each part of a query (curl -G -d), single quotes in PowerShell",
+        )
+    return NodeArgv(words)
+
+
+def _changed(words: tuple[str, ...]) -> str:
+    """Return what ``cmd /c`` does to a command, or nothing."""
+    first = words[0]
+    if re.search(r"[\s/]", first):
+        return f"it takes only a part of {first!r} for the program"
+    if "\\" in first and not re.search(r"\.\w+$", first):
+        return f"it starts no file without an extension: {first}"
+    for word in words:
+        if special := re.search(r'[%"\r\n]', word.replace(ROOT, "")):
+            return f"{special[0]!r} in {word[:80]!r}"
+        bare = word not in OPERATORS if words[:2] == CMD else True
+        if bare and not re.search(r"\s", word) and (special := re.search(r"[&|<>^]", word)):
+            return f"{special[0]!r} in {word[:80]!r}"
+    if (length := len(" ".join(("cmd /c", *words))) + 2 * len(words)) > LONGEST:
+        return f"{length} characters are more than {LONGEST}"
+    return ""
+
+
+def host_start(output: str) -> HostStart | None:
+    r"""Return how a node starts programs by its answer to ``QUESTION``; ``None`` for any other text.
+
+    ``ROOT`` itself comes back where nothing replaces it: in a container that is no HostProcess container.
+    """
+    # samples: C:\C\3e5f…, C:\hpc, C:\hpc\3e5f…
+    match = re.fullmatch(r"([A-Za-z]:\\(C|hpc)(\\[\w.-]+)?)\\?", output.strip(), re.IGNORECASE)
+    if match is None or (match[2].lower() == "c" and not match[3]):
+        return None
+    return HostStart(match[1], behind_cmd=match[2].lower() == "hpc" and not match[3])

@@ -1,0 +1,44 @@
+"""Open files that come from outside: results, journals, bundles, baselines, captures and users' YAML.
+
+One opener for all of them: regular files only, so that no pipe or device holds or floods the reader, and at most as
+many bytes as the reader names. It raises ``OSError``; the reader says what the file was to be, and the next step.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from nettests.model import limits
+from nettests.model.limits import spelled
+
+
+class OutsideFileError(OSError):
+    """A file is no regular one, or too large; ``strerror`` says which."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(0, reason)
+
+
+def read_bytes(path: Path, most: int = limits.JSON_BYTES) -> bytes:
+    """Return what is in a regular file of at most ``most`` bytes; ``OSError`` otherwise."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise OutsideFileError("it is a folder")
+        if not stat.S_ISREG(mode):
+            raise OutsideFileError(
+                "it is a pipe or a device and may never end: save it into a file first"
+            )
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            content = file.read(most + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > most:
+        raise OutsideFileError(f"it is larger than {spelled(most)}")
+    return content
+
+
+def read_text(path: Path, most: int = limits.YAML_BYTES) -> str:
+    """Return a regular file's text in UTF-8; ``OSError`` or ``UnicodeDecodeError`` otherwise."""
+    return read_bytes(path, most).decode("utf-8")

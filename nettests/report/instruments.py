@@ -1,0 +1,60 @@
+"""Known answers → rows of a table: what each instrument was asked, where, and what was read. Pure.
+
+For the page's section "Instruments", ``results.json`` and the table of ``nettests calibrate``. Nodes of one system that
+answered alike share a row; what is not understood comes first.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nettests.model.calibration import Calibration
+from nettests.model.words import OS
+from nettests.parse.doubts import KnownAnswer, State, known_answers
+
+_FIRST = (State.NOT_UNDERSTOOD, State.UNANSWERED, State.ABSENT, State.OPEN, State.UNDERSTOOD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstrumentRow:
+    """One known question on the nodes that answered it alike; ``text`` is the first one's raw answer."""
+
+    instrument: str
+    question: str
+    vantage: str
+    os: OS
+    nodes: tuple[str, ...]
+    due: tuple[str, ...]
+    seen: str
+    state: State
+    text: str
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the instrument is understood by this answer, or the answer shows nothing of it."""
+        return self.state not in {State.NOT_UNDERSTOOD, State.UNANSWERED}
+
+
+def instrument_rows(calibrations: Iterable[Calibration]) -> tuple[InstrumentRow, ...]:
+    """Return the rows, those first that are not understood."""
+    alike: dict[tuple[str, str, OS, State, str], list[KnownAnswer]] = {}
+    for calibration in calibrations:
+        for answer in known_answers(calibration):
+            key = (answer.name, answer.vantage, answer.os, answer.state, answer.seen)
+            alike.setdefault(key, []).append(answer)
+    rows = [_row(answers) for answers in alike.values()]
+    return tuple(sorted(rows, key=lambda row: _FIRST.index(row.state)))
+
+
+def _row(answers: list[KnownAnswer]) -> InstrumentRow:
+    first = answers[0]
+    return InstrumentRow(
+        instrument=first.instrument.value,
+        question=first.about,
+        vantage=first.vantage,
+        os=first.os,
+        nodes=tuple(sorted({answer.node for answer in answers})),
+        due=first.due,
+        seen=first.seen,
+        state=first.state,
+        text=first.text,
+    )

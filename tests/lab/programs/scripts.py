@@ -1,0 +1,50 @@
+"""Scripts of PowerShell that hold a connection or a flow of datagrams, as conformance probes send them."""
+
+POWERSHELL = (
+    "$o=[Console]::Out;"
+    "function Why($e){$e.Exception.GetBaseException().SocketErrorCode};"
+    "$a=[Net.IPAddress]::Parse('<address>');"
+    "$c=New-Object Net.Sockets.TcpClient($a.AddressFamily);"
+    "try{$c.Connect($a,<port>)}catch{$o.WriteLine('error '+(Why $_));exit 7};"
+    "$s=$c.GetStream();$s.ReadTimeout=1000*<seconds>;"
+    "$r=New-Object IO.StreamReader($s);$o.WriteLine('open');"
+    "while($null -ne ($w=[Console]::In.ReadLine())){"
+    "$b=[Text.Encoding]::ASCII.GetBytes($w+[char]10);"
+    "try{$s.Write($b,0,$b.Length)}catch{$o.WriteLine('failed '+$w+' '+(Why $_));exit 55};"
+    "$o.WriteLine('took '+$w);"
+    "try{$l=$r.ReadLine()}catch{$o.WriteLine('none '+(Why $_));continue};"
+    "if($null -eq $l){$o.WriteLine('none closed')}else{$o.WriteLine('back '+$l)}}"
+)
+POWERSHELL_TRIAL = "[Net.Sockets.TcpClient].FullName"
+
+POWERSHELL_WEB = (
+    "$o=[Console]::Out;"
+    "function Why($e){$e.Exception.GetBaseException().SocketErrorCode};"
+    "$a=[Net.IPAddress]::Parse('<address>');"
+    "$c=New-Object Net.Sockets.TcpClient($a.AddressFamily);"
+    "try{$c.Connect($a,<port>)}catch{$o.WriteLine('error '+(Why $_));exit 7};"
+    "$s=$c.GetStream();$s.ReadTimeout=1000*<seconds>;"
+    "$r=New-Object IO.StreamReader($s);$n=[string][char]13+[char]10;$o.WriteLine('open');"
+    "while($null -ne ($w=[Console]::In.ReadLine())){"
+    "if($c.Client.Poll(0,'SelectRead')){$o.WriteLine('took '+$w);"
+    "try{$l=$r.ReadLine();$o.WriteLine('none closed')}catch{$o.WriteLine('none '+(Why $_))};exit 0};"
+    "$b=[Text.Encoding]::ASCII.GetBytes('HEAD / HTTP/1.1'+$n+'Host: <name>'+$n+$n);"
+    "try{$s.Write($b,0,$b.Length)}catch{$o.WriteLine('failed '+$w+' '+(Why $_));exit 55};"
+    "$o.WriteLine('took '+$w);"
+    "try{$l=$r.ReadLine();$h=$l;while($h){$h=$r.ReadLine()}}"
+    "catch{$o.WriteLine('none '+(Why $_));continue};"
+    "if($null -eq $l){$o.WriteLine('none closed')}"
+    "elseif($l.StartsWith('HTTP/')){$o.WriteLine('back '+$w)}else{$o.WriteLine('none other')}}"
+)
+
+POWERSHELL_UDP = (
+    "$o=[Console]::Out;$a=[Net.IPAddress]::Parse('<address>');"
+    "$c=New-Object Net.Sockets.UdpClient($a.AddressFamily);"
+    "$c.Connect($a,<port>);$c.Client.ReceiveTimeout=1000*<seconds>;"
+    "$b=[Text.Encoding]::ASCII.GetBytes('hostname');"
+    "$e=New-Object Net.IPEndPoint($a,<port>);$o.WriteLine('open');"
+    "while($null -ne ($w=[Console]::In.ReadLine())){"
+    "try{[void]$c.Send($b,$b.Length);"
+    "$l=[Text.Encoding]::ASCII.GetString($c.Receive([ref]$e));$o.WriteLine('back '+$w+' '+$l)}"
+    "catch{$o.WriteLine('none '+$w)}}"
+)

@@ -1,0 +1,208 @@
+"""What known answers say of instruments: understood, not understood, unanswered, absent; and what follows for checks."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.calibration import Asked, Calibration, Instrument, begins, ended
+from nettests.model.check import Check, Control
+from nettests.model.journal_records import Done
+from nettests.model.observation import Raw
+from nettests.model.words import OS, Protocol, Question
+from nettests.parse import observation_of
+from nettests.parse.doubts import Doubts, State, known_answers
+from tests.parse.raws import raw
+from tests.parse.test_observe import ASK, check
+
+REPLY = "64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.05 ms"
+LOST = "1 packets transmitted, 0 received, 100% packet loss, time 0ms"
+STRANGE = "Zeit überschritten"
+OF_ITSELF = "ping of its own loopback address"
+PINGS = (
+    Asked(name="ping/itself", words=("ping", "-c", "1", "127.0.0.1")),
+    Asked(name="ping/nobody", words=("ping", "-c", "1", "192.0.2.1")),
+    Asked(name="exec/exit-code"),
+)
+
+
+def output(*answers: tuple[str, int]) -> str:
+    """Return the standard output of a shell that asked these questions."""
+    return "".join(
+        f"{begins(number)}\n{text}\n{ended(number, str(code))}\n"
+        for number, (text, code) in enumerate(answers)
+    )
+
+
+def calibration(*answers: tuple[str, int], **changes: object) -> Calibration:
+    """Return what a Linux Pod answered to two pings, with the code that was due."""
+    of = Calibration(
+        node="linux-1",
+        vantage="pod",
+        os=OS.LINUX,
+        probe="probe-linux-1-1",
+        asked=PINGS,
+        command=("sh",),
+        exit_code=3,
+        stdout=output(*answers),
+        stderr="".join(f"{begins(number)}\n" for number, _ in enumerate(answers)),
+    )
+    return replace(of, **changes)  # type: ignore[arg-type]
+
+
+IN_ORDER = calibration((REPLY, 0), (LOST, 1))
+
+
+def states(of: Calibration) -> dict[str, State]:
+    """Return the state of each question."""
+    return {answer.name: answer.state for answer in known_answers(of)}
+
+
+def test_a_tool_that_reads_as_it_should_is_understood() -> None:
+    """By the reader of checks' answers, and its code came through."""
+    assert set(states(IN_ORDER).values()) == {State.UNDERSTOOD}
+    assert not Doubts.of([IN_ORDER]).why(raw("ping", channel="exec"), "linux-1", "pod")
+
+
+@pytest.mark.parametrize(
+    ("answers", "changes", "name", "state", "why"),
+    [
+        (
+            [(STRANGE, 1), (LOST, 1)],
+            {},
+            "ping/itself",
+            State.NOT_UNDERSTOOD,
+            f"ping on linux-1 is not understood: {OF_ITSELF} was read as probe_failed, not as replied: {STRANGE}",
+        ),
+        (
+            [(REPLY, 0), (REPLY.replace("127.0.0.1", "192.0.2.1"), 0)],
+            {},
+            "ping/nobody",
+            State.NOT_UNDERSTOOD,
+            "was read as replied, not as timed_out or unreachable: 64 bytes from 192.0.2.1",
+        ),
+        (
+            [(REPLY, 0)],
+            {},
+            "ping/nobody",
+            State.NOT_UNDERSTOOD,
+            "read as output that was cut short",
+        ),
+        (
+            [(REPLY, 0), (LOST, 1)],
+            {"exit_code": 0},
+            "exec/exit-code",
+            State.NOT_UNDERSTOOD,
+            "read as 0",
+        ),
+        (
+            [],
+            {"error": "exec did not end", "exit_code": None},
+            "ping/itself",
+            State.UNANSWERED,
+            "exec on linux-1 was not calibrated: exec did not end",
+        ),
+        ([("", 127), (LOST, 1)], {}, "ping/itself", State.ABSENT, ""),
+        (
+            [(REPLY, 0), ("connect: Operation not permitted", 2)],
+            {},
+            "ping/nobody",
+            State.NOT_UNDERSTOOD,
+            "",
+        ),
+        (
+            [(REPLY, 0), ("ping: sendmsg: Operation not permitted", 2)],
+            {},
+            "ping/nobody",
+            State.OPEN,
+            "",
+        ),
+    ],
+)
+def test_what_else_it_may_say(
+    answers: Sequence[tuple[str, int]],
+    changes: dict[str, object],
+    name: str,
+    state: State,
+    why: str,
+) -> None:
+    """Each has its state, and only what was not read as it had to be is a reason for distrust, with the raw text."""
+    of = calibration(*answers, **changes)
+    assert states(of)[name] is state
+    distrust = Doubts.of([of]).why(raw("ping", channel="exec"), "linux-1", "pod")
+    assert why in distrust
+    assert bool(distrust) == (state in {State.NOT_UNDERSTOOD, State.UNANSWERED})
+
+
+def test_a_program_that_does_not_exist_must_not_start() -> None:
+    """An error is its answer, as is a code; success says that codes get lost."""
+    asked = (Asked(name="exec/missing-program"),)
+    missing = calibration(asked=asked, exit_code=None, error="executable file not found in $PATH")
+    behind_cmd = calibration(asked=asked, exit_code=1, stdout="", stderr="is not recognized")
+    lost = calibration(asked=asked, exit_code=0, stdout="")
+    assert [*states(missing).values(), *states(behind_cmd).values()] == [State.UNDERSTOOD] * 2
+    assert (
+        Doubts.of([lost]).why(raw("ping", channel="exec"), "linux-1", "pod").startswith("exec on")
+    )
+
+
+def test_a_question_that_is_asked_again_counts_by_its_last_answer() -> None:
+    """A single answer that was lost does not make a tool unknown for a whole run."""
+    lost = calibration((REPLY, 0))
+    asked = raw("ping", channel="exec")
+    assert Doubts.of([lost]).why(asked, "linux-1", "pod")
+    assert not Doubts.of([lost, IN_ORDER]).why(asked, "linux-1", "pod")
+    assert Doubts.of([IN_ORDER, lost]).why(asked, "linux-1", "pod")
+
+
+def test_what_nobody_asked_was_not_calibrated_where_anything_was() -> None:
+    """Journals of older versions know no calibrations, and nothing is doubted there."""
+    only_exec = calibration(asked=(Asked(name="exec/exit-code"),))
+    asked = raw("ping", channel="exec")
+    assert "was not calibrated" in Doubts.of([only_exec]).why(asked, "linux-1", "pod")
+    assert not Doubts.of([only_exec]).why(asked, "linux-2", "pod")
+    assert not Doubts.of([only_exec]).why(asked, "linux-1", "node")
+    assert not Doubts.of([only_exec]).why(raw("dial", channel="port-forward"), "linux-1", "pod")
+
+
+def test_an_unknown_question_of_a_later_version_is_left_out() -> None:
+    """It has no row here."""
+    assert not states(calibration(asked=(Asked(name="weather/sun", words=("sun",)),)))
+
+
+def pinging(node: str = "linux-1") -> Check:
+    """Return a check that pings from a node's Pod, with a control of the same kind."""
+    source = replace(ASK.source, node=node, os=OS.LINUX, probe="probe-linux-1-1")
+    action = replace(ASK, source=source, protocol=Protocol.ICMP, question=Question.PING)
+    of = check()
+    control = Control(proves="vantage", action=action)
+    return replace(of, action=action, controls=(control,))
+
+
+def pinged(text: str, **changes: object) -> Raw:
+    """Return what a ping of that check said."""
+    of = raw("ping", channel="exec", command=("ping", "10.1.1.1"), stdout=text, exit_code=0)
+    return replace(of, **changes)  # type: ignore[arg-type]
+
+
+def test_answers_of_a_distrusted_tool_say_nothing() -> None:
+    """Neither as the answer of a check nor as that of its control, whatever they say; on other nodes they count."""
+    reply = REPLY.replace("127.0.0.1", "10.1.1.1")
+    raws = [pinged(LOST, exit_code=1), pinged(reply, purpose="control:vantage")]
+    doubts = Doubts.of([calibration((STRANGE, 1), (LOST, 1))])
+    done = Done(check="f/a/b/other-node/tcp")
+    seen = observation_of(pinging(), done, raws, doubts)
+    assert not seen.trusted
+    assert seen.distrust is not None
+    assert seen.distrust.startswith("attempt 1: ping on linux-1 is not understood: ")
+    (control,) = seen.controls
+    assert not control.ok
+    assert observation_of(pinging("linux-2"), done, raws, doubts).trusted
+    assert all("doubt" not in each.context for each in raws)
+
+
+def test_each_instrument_is_asked_something() -> None:
+    """A row for each, or it could never be trusted."""
+    from nettests.parse.known_answers import ROWS
+
+    assert {row.instrument for row in ROWS.values()} == set(Instrument)

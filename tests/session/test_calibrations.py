@@ -1,0 +1,132 @@
+"""Calibrations run in the background, are written first, and are waited for by the verdicts that need them."""
+
+import threading
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+
+from nettests.model.calibration import begins, ended
+from nettests.model.channel import ExecAnswer, ProgramMissingError
+from nettests.model.cluster_profile import Timing
+from nettests.model.journal_records import Calibrated
+from nettests.probes import places
+from nettests.probes.sending import Probe
+from nettests.session.calibrations import Calibrating
+from tests.parse.raws import raw
+from tests.parse.test_doubts import LOST, REPLY, pinging
+
+NAME = "probe-linux-1-1"
+PINGED = raw("ping", channel="exec")
+
+
+@dataclass(slots=True)
+class Tools:
+    """A container whose shell answers from a list, the last one again and again; it waits for ``may_answer``."""
+
+    outputs: list[str]
+    may_answer: threading.Event = field(default_factory=threading.Event)
+    shells: int = 0
+
+    @property
+    def slots(self) -> nullcontext[None]:
+        return nullcontext()
+
+    def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
+        if argv[0] != "sh":
+            raise ProgramMissingError("executable file not found in $PATH")
+        self.may_answer.wait()
+        output = self.outputs[min(self.shells, len(self.outputs) - 1)]
+        self.shells += 1
+        return ExecAnswer(exit_code=3, stdout=output, stderr=f"{begins(0)}\n{begins(1)}\n")
+
+
+def says(first: str, second: str = LOST) -> str:
+    """Return the output of a shell that asked for two pings."""
+    return f"{begins(0)}\n{first}\n{ended(0, '0')}\n{begins(1)}\n{second}\n{ended(1, '1')}\n"
+
+
+@dataclass(slots=True)
+class Stage:
+    """The calibrations of one Pod, and what was written."""
+
+    tools: Tools
+    written: list[Calibrated] = field(default_factory=list)
+    stopped: threading.Event = field(default_factory=threading.Event)
+    calibrating: Calibrating = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.calibrating = Calibrating(
+            write=self.written.append, timing=Timing(), stopped=self.stopped
+        )
+
+    def begin(self) -> None:
+        opened = {NAME: Probe(name=NAME, execute=self.tools)}
+        self.calibrating.begin(places([pinging()], opened), opened)
+
+    def why(self) -> str:
+        """Return why a ping from there is distrusted, once that is known."""
+        return self.calibrating.doubts_about(pinging()).why(PINGED, "linux-1", "pod")
+
+
+def answering(*outputs: str) -> Stage:
+    """Return the stage of a container that answers at once."""
+    stage = Stage(Tools(list(outputs)))
+    stage.tools.may_answer.set()
+    stage.begin()
+    return stage
+
+
+def test_a_tool_that_is_understood_is_asked_once() -> None:
+    """By two processes, both of them in the journal."""
+    stage = answering(says(REPLY))
+    assert not stage.why()
+    assert [each.calibration.exit_code for each in stage.written] == [None, 3]
+    stage.begin()  # another round of a watch
+    assert not stage.why()
+    assert stage.tools.shells == 1
+
+
+def test_a_verdict_waits_for_the_calibration() -> None:
+    """Until then nothing is known of the tool."""
+    stage = Stage(Tools([says(REPLY)]))
+    stage.begin()
+    verdicts: list[str] = []
+    waiting = threading.Thread(target=lambda: verdicts.append(stage.why()))
+    waiting.start()
+    assert not verdicts
+    stage.tools.may_answer.set()
+    waiting.join()
+    assert verdicts == [""]
+
+
+def test_an_answer_that_was_lost_is_asked_for_again() -> None:
+    """A short output gets lost now and then up to hcsshim 0.11, which says nothing of the tool."""
+    stage = answering("", says(REPLY))
+    assert not stage.why()
+    assert len(stage.written) == 3
+
+
+def test_a_tool_that_is_never_understood_is_distrusted() -> None:
+    """After so many tries, each of them in the journal."""
+    stage = answering(says("¡respuesta!"))
+    assert "ping on linux-1 is not understood" in stage.why()
+    assert stage.tools.shells == 3
+
+
+def test_what_a_stopped_run_did_not_calibrate_is_not_trusted() -> None:
+    """Nothing is begun any more."""
+    stage = Stage(Tools([says(REPLY)]))
+    stage.stopped.set()
+    stage.begin()
+    assert "was not calibrated: the run was stopped" in stage.why()
+    assert stage.tools.shells == 0
+
+
+def test_a_check_that_needs_no_tool_of_a_node_waits_for_nothing() -> None:
+    """A place is calibrated only where checks need it."""
+    dialling = replace(
+        pinging(),
+        action=replace(pinging().action, question=pinging().action.question.REACH),
+        controls=(),
+    )
+    assert not places([dialling], {NAME: Probe(name=NAME)})
