@@ -122,7 +122,9 @@ def test_a_loss_of_queries_is_no_lateness(named: Results) -> None:
         return one
 
     found = find_incidents([of(one) for one in run_singly(named.checks)], named.facts)
-    assert any("of queries to the cluster DNS: " in one.cause and " of " in one.cause for one in found)
+    assert any(
+        "of queries to the cluster DNS: " in one.cause and " of " in one.cause for one in found
+    )
     assert not any("answered only after" in one.cause for one in found)
 
 

@@ -8,13 +8,23 @@ from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, FLEET, NAMES, UNPROVEN, crossing
 
 _POD, _SERVICE, _DNS, _NODE_PORT, _NAME, _SIZE, _LOSS, _AFFINITY, _NEW_POD = (
-    Checks(flow=f"fleet-{flow}")
+    Checks(flow=flow)
     for flow in (
-        *("pod-to-pod", "pod-to-service", "dns", "nodeport", "service-name"),
-        *("payload", "path-loss", "session-affinity", "new-pod"),
+        *("pod-to-pod-ip", "pod-to-service-clusterip", "dns-via-service"),
+        *("nodeport-from-pod-other-node", "pod-to-service-pqdn"),
+        *("payload-pod-to-pod", "path-loss", "session-affinity", "new-pod-first-packets"),
     )
 )
-_EVERY_NODE = Checks(flow="fleet-*")
+_EVERY_NODE = (
+    *(_POD, _SERVICE, _DNS, _NODE_PORT, _NAME, _SIZE, _LOSS, _AFFINITY, _NEW_POD),
+    *(
+        Checks(flow=flow)
+        for flow in (
+            *("pod-to-node", "node-to-pod", "pod-to-external-ip", "nodeport-from-pod-own-node"),
+            *("path-mtu", "icmp-*", "payload-*", "pod-to-*", "hostport-*", "service-*"),
+        )
+    ),
+)
 
 _SECOND_NODES = (
     NamedFault(
@@ -23,7 +33,7 @@ _SECOND_NODES = (
         profiles=(FLEET,),
         injections=inject("packet-loss", node="win-2"),
         must=(_POD, _SERVICE, _DNS),
-        may=(_EVERY_NODE, *crossing("win-2")),
+        may=(*_EVERY_NODE, *crossing("win-2")),
         names=("win-2",),
     ),
     NamedFault(
@@ -32,7 +42,7 @@ _SECOND_NODES = (
         profiles=(FLEET,),
         injections=inject("service-rules-missing", service="*", node="win-2"),
         must=(_SERVICE, _DNS),
-        may=(_EVERY_NODE, Checks(node="win-2"), *UNPROVEN),
+        may=(*_EVERY_NODE, Checks(node="win-2"), *UNPROVEN),
         names=("win-2",),
     ),
     NamedFault(
@@ -41,7 +51,7 @@ _SECOND_NODES = (
         profiles=(FLEET,),
         injections=inject("service-rules-missing", service="kube-system/kube-dns", node="win-2"),
         must=(_DNS,),
-        may=(_EVERY_NODE, Checks(node="win-2"), *UNPROVEN),
+        may=(*_EVERY_NODE, Checks(node="win-2"), *UNPROVEN),
         names=("win-2", "dns"),
     ),
     NamedFault(
@@ -51,7 +61,7 @@ _SECOND_NODES = (
         injections=inject("packet-loss", target="win-2", protocol="tcp", port="30000-32767"),
         must=(_NODE_PORT,),
         may=(
-            _EVERY_NODE,
+            *_EVERY_NODE,
             Checks(flow="*nodeport-*", target="win-2"),
             Checks(flow="etp-*", target="win-2"),
             *UNPROVEN,
@@ -64,7 +74,7 @@ _SECOND_NODES = (
         profiles=(FLEET,),
         injections=inject("service-rules-missing", service="svc-server-linux-1-1", node="win-2"),
         must=(_SERVICE,),
-        may=(_EVERY_NODE, Checks(node="win-2"), *UNPROVEN),
+        may=(*_EVERY_NODE, Checks(node="win-2"), *UNPROVEN),
         names=("win-2", "svc-server-linux-1-1"),
     ),
     NamedFault(
@@ -82,7 +92,7 @@ _SECOND_NODES = (
         profiles=(FLEET,),
         injections=inject("packet-loss", node="win-2", larger_than=1400),
         must=(_SIZE,),
-        may=(_EVERY_NODE, *crossing("win-2")),
+        may=(*_EVERY_NODE, *crossing("win-2")),
         names=("large packets|above 1,400 bytes", "win-2"),
     ),
     NamedFault(
@@ -91,7 +101,7 @@ _SECOND_NODES = (
         profiles=(FLEET,),
         injections=inject("late-pod-network", node="win-2", seconds=6),
         must=(_NEW_POD,),
-        may=(_EVERY_NODE, Checks(node="win-2")),
+        may=(*_EVERY_NODE, Checks(node="win-2")),
         names=("New Pods on win-2", "nothing", "first 6 s"),
     ),
 )
@@ -102,7 +112,7 @@ _HOSTS = (
         summary="a firewall of win-7 lets no Pod of another node reach what listens on the node itself",
         profiles=(FLEET,),
         injections=inject("packet-loss", target="win-7", port="19080-19081"),
-        must=(Checks(flow="fleet-pod-to-node"),),
+        must=(Checks(flow="pod-to-node"),),
         names=("to a node|node address|node ip", "win-7"),
     ),
     NamedFault(
@@ -110,8 +120,8 @@ _HOSTS = (
         summary="what win-7 itself sends to Pods of other nodes is lost; its Pods' packets pass",
         profiles=(FLEET,),
         injections=inject("host-silent", node="win-7"),
-        must=(Checks(flow="fleet-node-to-pod"),),
-        may=(Checks(flow="fleet-pod-to-node"), Checks(flow="fleet-nodeport"), *UNPROVEN),
+        must=(Checks(flow="node-to-pod"),),
+        may=(Checks(flow="pod-to-node"), Checks(flow="nodeport-from-pod-other-node"), *UNPROVEN),
         names=("win-7 itself",),
     ),
 )
@@ -126,7 +136,7 @@ _PAIRS = (
             *inject("packet-loss", source="win-3", target="win-2"),
         ),
         must=(_POD,),
-        may=(_EVERY_NODE, Checks(source="win-2"), Checks(target="win-2"), *UNPROVEN),
+        may=(*_EVERY_NODE, Checks(source="win-2"), Checks(target="win-2"), *UNPROVEN),
         names=("win-2", "win-3"),
     ),
     NamedFault(
@@ -135,7 +145,7 @@ _PAIRS = (
         profiles=(FLEET,),
         injections=inject("packet-loss", source="win-3", target="linux-2"),
         must=(_POD,),
-        may=(_EVERY_NODE, Checks(node="linux-2"), *UNPROVEN),
+        may=(*_EVERY_NODE, Checks(node="linux-2"), *UNPROVEN),
         names=("win-3", "linux-2"),
     ),
     NamedFault(
@@ -147,7 +157,7 @@ _PAIRS = (
             *inject("packet-loss", source="linux-2", target="win-3", larger_than=1400),
         ),
         must=(_SIZE,),
-        may=(_EVERY_NODE,),
+        may=(*_EVERY_NODE,),
         names=("large packets|above 1,400 bytes", "win-3", "linux-2"),
     ),
 )
@@ -161,8 +171,8 @@ _TIME_AND_LOSS = (
             *inject("packet-delay", source="win-3", target="linux-2", protocol="tcp", seconds=1),
             *inject("packet-delay", source="linux-2", target="win-3", protocol="tcp", seconds=1),
         ),
-        must=(Checks(flow="fleet-pod-to-pod", protocol="tcp"),),
-        may=(_EVERY_NODE,),
+        must=(Checks(flow="pod-to-pod-ip", protocol="tcp"),),
+        may=(*_EVERY_NODE,),
         names=("answered only after", "win-3", "linux-2"),
     ),
     NamedFault(
@@ -173,8 +183,8 @@ _TIME_AND_LOSS = (
             *inject("packet-loss", source="win-3", target="linux-2", protocol="tcp", rate=0.05),
             *inject("packet-loss", source="linux-2", target="win-3", protocol="tcp", rate=0.05),
         ),
-        must=(Checks(flow="fleet-path-loss", protocol="tcp"),),
-        may=(_EVERY_NODE,),
+        must=(Checks(flow="path-loss", protocol="tcp"),),
+        may=(*_EVERY_NODE,),
         names=("lost now and then", "win-3", "linux-2"),
     ),
     NamedFault(
@@ -200,8 +210,8 @@ _TIME_AND_LOSS = (
         summary="every TCP connection between win-3 and the other nodes takes 2 s to be established",
         profiles=(FLEET,),
         injections=inject("packet-delay", node="win-3", protocol="tcp", seconds=1),
-        must=(Checks(flow="fleet-pod-to-pod", protocol="tcp"),),
-        may=(_EVERY_NODE, Checks(node="win-3"), *UNPROVEN),
+        must=(Checks(flow="pod-to-pod-ip", protocol="tcp"),),
+        may=(*_EVERY_NODE, Checks(node="win-3"), *UNPROVEN),
         names=("win-3", "answered only after"),
     ),
     NamedFault(
@@ -209,8 +219,8 @@ _TIME_AND_LOSS = (
         summary="one TCP packet of twenty is lost between win-2 and the other nodes",
         profiles=(FLEET,),
         injections=inject("packet-loss", node="win-2", protocol="tcp", rate=0.05),
-        must=(Checks(flow="fleet-path-loss", protocol="tcp"),),
-        may=(_EVERY_NODE, *crossing("win-2")),
+        must=(Checks(flow="path-loss", protocol="tcp"),),
+        may=(*_EVERY_NODE, *crossing("win-2")),
         names=("lost now and then", "win-2", "tcp"),
     ),
     NamedFault(
@@ -219,7 +229,7 @@ _TIME_AND_LOSS = (
         profiles=(FLEET,),
         injections=inject("packet-loss", node="win-2", rate=0.01),
         must=(_LOSS,),
-        may=(_EVERY_NODE, *crossing("win-2")),
+        may=(*_EVERY_NODE, *crossing("win-2")),
         names=("lost now and then", "win-2"),
     ),
     NamedFault(
@@ -228,7 +238,7 @@ _TIME_AND_LOSS = (
         profiles=(FLEET,),
         injections=inject("packet-delay", node="win-2", port="53", seconds=1.5),
         must=(_NAME,),
-        may=(_EVERY_NODE, Checks(node="win-2")),
+        may=(*_EVERY_NODE, Checks(node="win-2")),
         names=("dns", "win-2", "answered only after"),
     ),
     NamedFault(
@@ -237,7 +247,7 @@ _TIME_AND_LOSS = (
         profiles=(FLEET,),
         injections=inject("dns-slow", seconds=3),
         must=(_NAME,),
-        may=(_EVERY_NODE, *NAMES),
+        may=(*_EVERY_NODE, *NAMES),
         names=("dns", "answered only after"),
     ),
     NamedFault(
@@ -246,7 +256,7 @@ _TIME_AND_LOSS = (
         profiles=(FLEET,),
         injections=inject("dns-down", rate=0.5),
         must=(_DNS,),
-        may=(_EVERY_NODE, *NAMES),
+        may=(*_EVERY_NODE, *NAMES),
         names=("dns",),
     ),
 )

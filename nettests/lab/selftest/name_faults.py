@@ -24,7 +24,7 @@ _SILENCE = (
         profiles=(BRIDGE,),
         injections=inject("dns-down", protocol="tcp"),
         must=(Checks(flow="dns-via-service", protocol="tcp"),),
-        may=(Checks(flow="dns-via-*", protocol="tcp"), Checks(flow="fleet-dns", protocol="tcp")),
+        may=(Checks(flow="dns-via-*", protocol="tcp"),),
         names=("dns", "tcp"),
     ),
     NamedFault(
@@ -106,7 +106,7 @@ _LIES = (
         must=(Checks(flow="pod-to-service-pqdn", source="win-1"),),
         may=(
             Checks(flow="pod-to-service-p*", source="win-1"),
-            Checks(flow="fleet-service-name", source="win-1"),
+            Checks(flow="pod-to-service-pqdn", source="win-1"),
             Checks(flow="dns-*", source="win-1"),
             Checks(flow="stateful-set-names", node="win-1"),
             Checks(flow="pod-hostname-fqdn", node="win-1"),
@@ -120,7 +120,7 @@ _LIES = (
         summary="win-2's kubelet gives Pods the suffixes of another cluster domain",
         profiles=(BRIDGE,),
         injections=inject("wrong-cluster-domain", node="win-2"),
-        must=(Checks(flow="fleet-service-name"),),
+        must=(Checks(flow="pod-to-service-pqdn"),),
         may=(Checks(node="win-2"),),
         names=("search list|dns", "win-2"),
     ),
@@ -132,7 +132,7 @@ _LIES = (
         must=(Checks(flow="pod-to-service-pqdn", source="linux-1"),),
         may=(
             Checks(flow="pod-to-service-p*", source="linux-1"),
-            Checks(flow="fleet-service-name", source="linux-1"),
+            Checks(flow="pod-to-service-pqdn", source="linux-1"),
             Checks(flow="dns-*", source="linux-1"),
             Checks(flow="stateful-set-names", node="linux-1"),
             Checks(flow="pod-hostname-fqdn", node="linux-1"),

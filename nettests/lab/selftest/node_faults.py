@@ -21,7 +21,7 @@ NODE_FAULTS = (
         must=(Checks(flow="new-pod-first-packets", source="win-1"),),
         may=(
             *(Checks(flow=flow, node="win-1") for flow in ("kubectl-to-pod", "pod-*")),
-            Checks(flow="fleet-new-pod", source="win-1"),
+            Checks(flow="new-pod-first-packets", source="win-1"),
             # Probes and servers are new Pods as well: what is sent while they are is sent again.
             Checks(node="win-1", verdict="flaky"),
             Checks(service="*-windows-1-1", verdict="flaky"),

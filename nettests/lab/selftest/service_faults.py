@@ -118,7 +118,7 @@ _OF_CHOICE = (
         profiles=(BRIDGE,),
         injections=inject("affinity-lost"),
         must=(Checks(flow="session-affinity"),),
-        may=(Checks(flow="hns-load-balancers"), Checks(flow="fleet-session-affinity")),
+        may=(Checks(flow="hns-load-balancers"), Checks(flow="session-affinity")),
         names=("affinity",),
     ),
     NamedFault(

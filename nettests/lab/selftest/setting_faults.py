@@ -97,7 +97,7 @@ SETTING_FAULTS = (
         may=(
             Checks(flow="*external*", source="win-1"),
             Checks(flow="dns-policy-*", source="win-1"),
-            Checks(flow="fleet-external", source="win-*"),
+            Checks(flow="pod-to-external-ip", source="win-*"),
         ),
         names=("external|outside|out of the cluster", "win-1|windows"),
     ),

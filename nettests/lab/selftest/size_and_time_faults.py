@@ -14,7 +14,7 @@ _PAIRS = tuple(combinations(_NODES, 2))
 _LARGE = (
     Checks(flow="payload-*", node="win-1"),
     Checks(flow="payload-*", service="*-windows-1-1"),
-    Checks(flow="fleet-payload", node="win-1"),
+    Checks(flow="payload-pod-to-pod", node="win-1"),
     Checks(flow="path-mtu", node="win-1"),
     Checks(flow="icmp-packet-*", node="win-1"),
 )

@@ -66,7 +66,6 @@ WITNESS_FAULTS = (
             Checks(placement="nowhere"),
             Checks(placement="outside"),
             Checks(flow="*nodeport*"),
-            Checks(flow="fleet-*"),
             Checks(flow="pod-to-service-*"),  # of backends that nobody elsewhere reaches
             *UNPROVEN,
         ),
