@@ -128,8 +128,10 @@ def _current(entries: Iterable[Entry], checks: Mapping[str, RecordedCheck]) -> I
     for entry in entries:
         found = list(successors(entry.check, checks)) if is_former(entry.check) else []
         deviating = [check for check in found if checks[check].standing in DEVIATING]
-        for check in deviating or found[:1] or [entry.check]:
-            yield replace(entry, check=check)
+        for check in deviating or found[:1]:
+            yield replace(entry, check=check, seen=held(checks[check]))
+        if not found:
+            yield entry
 
 
 def elsewhere(run: RecordedRun, baseline: Baseline) -> str:
