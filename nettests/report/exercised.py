@@ -85,9 +85,9 @@ _KINDS = (
 def _kind(check: Check) -> str:
     """Return the kind of a check's question; empty for one to the API server."""
     action, target = check.action, check.target.descriptor
-    if action.question in {Question.INSPECT, Question.START, Question.ADMIT}:
-        kinds = {Question.INSPECT: "settings", Question.START: "new Pods", Question.ADMIT: ""}
-        return kinds[action.question] if check.source.node else ""
+    if not action.question.has_path:
+        kind = "settings" if action.question is Question.INSPECT else "new Pods"
+        return kind if check.source.node else ""
     between_pods = target.of_pod and check.source.kind is VantageKind.POD and not target.by_name
     if action.question is Question.LOSS:
         return LOSSES if between_pods else ""
@@ -99,7 +99,9 @@ def _kind(check: Check) -> str:
         return "large payloads" if action.size else action.protocol.value.upper()
     if target.owner is Owner.NODE_PORT:
         return "NodePorts"
-    return {Owner.SERVICE: "Services", Owner.OUTSIDE: "the outside"}.get(target.owner, "")
+    if target.owner is Owner.OUTSIDE:
+        return "the outside"
+    return "Services" if target.owner is Owner.SERVICE else ""
 
 
 def _is_trusted(result: CheckResult) -> bool:
