@@ -126,11 +126,11 @@ def compared(run: RecordedRun, baseline: Baseline, today: date) -> BaselineCompa
 def _current(entries: Iterable[Entry], checks: Mapping[str, RecordedCheck]) -> Iterator[Entry]:
     """Yield the entries, and for one of a former id each check in its place that deviates, or else the first one."""
     for entry in entries:
-        found = list(successors(entry.check, checks)) if is_former(entry.check) else []
-        deviating = [check for check in found if checks[check].standing in DEVIATING]
-        for check in deviating or found[:1]:
+        replacing = list(successors(entry.check, checks)) if is_former(entry.check) else []
+        deviating = [check for check in replacing if checks[check].standing in DEVIATING]
+        for check in deviating or replacing[:1]:
             yield replace(entry, check=check, seen=held(checks[check]))
-        if not found:
+        if not replacing:
             yield entry
 
 

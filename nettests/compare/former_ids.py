@@ -130,17 +130,17 @@ def _with(
     held = check.members.each.get(label)
     if held and SUMMARY_ORDER.index(held[0]) <= SUMMARY_ORDER.index(verdict):
         return check
-    told = next((one for one in former.members.deviating if one.member == label), None)
+    recorded = next((member for member in former.members.deviating if member.member == label), None)
     rest = Members(
-        deviating=tuple(one for one in check.members.deviating if one.member != label),
+        deviating=tuple(member for member in check.members.deviating if member.member != label),
         others=tuple(
             replace(group, members=tuple(name for name in group.members if name != label))
             for group in check.members.others
         ),
     )
     members = (
-        replace(rest, deviating=(*rest.deviating, told))
-        if isinstance(told, DeviatingMember)
+        replace(rest, deviating=(*rest.deviating, recorded))
+        if isinstance(recorded, DeviatingMember)
         else replace(
             rest,
             others=(
@@ -149,7 +149,7 @@ def _with(
             ),
         )
     )
-    message = told.message if worse and told else check.message
+    message = recorded.message if worse and recorded else check.message
     return replace(
         check,
         verdict=verdict if worse else check.verdict,

@@ -188,12 +188,12 @@ def _common_outcome(result: CheckResult, seen: Observation | None) -> str | None
     """Return what was observed, or what all members that deviate have in common."""
     if not result.members:
         return seen.outcome.value if seen else None
-    told = {
+    outcomes = {
         member.observation.outcome.value
         for member in result.deviating or result.members
         if member.observation is not None
     }
-    return told.pop() if len(told) == 1 else None
+    return outcomes.pop() if len(outcomes) == 1 else None
 
 
 def _observed(result: CheckResult, seen: Observation | None) -> dict[str, Any]:
