@@ -13,7 +13,15 @@ from nettests.cluster.plugins import FLANNEL_BACKEND, NOT_READ, PluginObjects, p
 from nettests.cluster.references import data_of
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.facts import STATED, CniFacts, Fact, known, unknown
+from nettests.model.facts import (
+    EVERY_ADDRESS,
+    STATED,
+    CniFacts,
+    Fact,
+    Network,
+    known,
+    unknown,
+)
 from nettests.model.json_text import read_json
 from nettests.model.words import OS
 
@@ -56,7 +64,7 @@ def facts_of(objects: PluginObjects, stated: StatedFacts) -> CniFacts:
         vni=network_id,
         vxlan_port=port,
         mtu=_stated(stated.cni_mtu, "facts.cni.mtu"),
-        nat_exceptions=_stated(stated.cni_nat_exceptions, "facts.cni.natExceptions"),
+        nat_exceptions=_nat_exceptions(plugin.value, objects, stated),
         loopback_dsr=known(stated.cni_loopback_dsr, STATED)
         if stated.cni_loopback_dsr is not None
         else plugin_settings.loopback_dsr_of(plugin.value, objects.config_maps),
@@ -135,6 +143,20 @@ def _annotated_id(objects: PluginObjects, before: Fact[int]) -> Fact[int]:
         if isinstance(network_id, int):
             return known(network_id, f"annotation {FLANNEL_DATA} of {node['metadata']['name']}")
     return before
+
+
+def _nat_exceptions(
+    plugin: str | None, objects: PluginObjects, stated: StatedFacts
+) -> Fact[tuple[Network, ...]]:
+    """Return OutBoundNAT's exceptions as far as the API shows them: all addresses, if no pool of Calico wants NAT."""
+    wanted = {
+        bool(spec.get("natOutgoing"))
+        for pool in objects.ip_pools
+        if not (spec := pool.get("spec") or {}).get("disabled")
+    }
+    if plugin == "calico" and wanted == {False} and stated.cni_nat_exceptions is None:
+        return known(EVERY_ADDRESS, "no IP pool of Calico has natOutgoing")
+    return _stated(stated.cni_nat_exceptions, "facts.cni.natExceptions")
 
 
 def _stated(value: T | None, key: str) -> Fact[T]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Generic, TypeVar, assert_never
 
-from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS, Family, Protocol
 
@@ -17,6 +16,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 STATED = "cluster profile"
 """The origin of facts that a user states."""
+EVERY_ADDRESS: tuple[Network, ...] = (IPv4Network("0.0.0.0/0"), IPv6Network("::/0"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,11 +236,6 @@ class ClusterFacts:
     """Which nodes are tested, and the seed of the pairs of a large cluster."""
     scale: Scale = Scale()
     """How many connections and Services are created to look for a limit."""
-
-    @property
-    def dns_domain(self) -> str:
-        """The cluster domain, or Kubernetes' default where it is unknown."""
-        return self.cluster_domain.value or DEFAULT_DOMAIN
 
     def from_outside(self, protocol: Protocol) -> bool:
         """Whether there is an external vantage that carries ``protocol``."""

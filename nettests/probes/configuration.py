@@ -14,6 +14,7 @@ from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
+from nettests.model.powershell import first_use
 from nettests.parse.inspection import RULE
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.examine import API, Examination, case_of
@@ -32,7 +33,7 @@ from nettests.rules.readings import (
     log_of,
     reduced,
 )
-from nettests.rules.subjects import KUBE_PROXY_ON_HOST, why_not_about
+from nettests.rules.subjects import why_not_about
 
 OK = 200
 
@@ -121,7 +122,7 @@ class Inspection:
         with execute.slots:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
             try:
-                got = tools.run(words, timeout=self.seconds)
+                got = tools.run(words, timeout=self.seconds + first_use(words))
             except ProgramMissingError as error:
                 return Taken(words=words, problem=error.message)
         if got.exit_code != 0 and not (reading.in_part and got.stdout.strip()):
@@ -148,9 +149,8 @@ class Inspection:
 
 def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -> None:
     """Skip a check if a fact of the node, unknown when it was planned, shows that its rule does not apply."""
-    on_host = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
-    for subject in RULES[name].about if name in RULES and on_host else ():
-        reason = why_not_about(subject, facts, node) if subject.reported_by_node else ""
+    for subject in RULES[name].about if name in RULES and node is not None else ():
+        reason = why_not_about(subject, facts, node) if subject.reported is not None else ""
         if reason:
             raise NotOfferedError(reason)
 

@@ -36,7 +36,9 @@ def cni_exceptions(evidence: Evidence) -> Finding:
     """The configuration excepts the cluster's networks from OutBoundNAT, and no outside address."""
     needed = excepted(evidence)
     listed = [
-        entry for policy in _policies(evidence, {"outboundnat"}) for entry in exceptions_of(policy)
+        entry
+        for policy in policies_in_files(evidence, {"outboundnat"})
+        for entry in exceptions_of(policy)
     ]
     missing, foreign = uncovered(needed, listed), extra(evidence, listed)
     observed = f"ExceptionList {', '.join(listed) or 'empty'}"
@@ -67,7 +69,7 @@ def cni_routes(evidence: Evidence) -> Finding:
     needed = of_pod_families(evidence, needed)
     prefixes = [
         str(policy.get("DestinationPrefix"))
-        for policy in _policies(evidence, {"route", "sdnroute"})
+        for policy in policies_in_files(evidence, {"route", "sdnroute"})
         if policy.get("NeedEncap") and policy.get("DestinationPrefix")
     ]
     missing = uncovered(needed, prefixes)
@@ -162,7 +164,7 @@ def _called_with(part: Object) -> Iterator[Object]:
                 yield value
 
 
-def _policies(evidence: Evidence, kinds: set[str]) -> Iterator[Object]:
+def policies_in_files(evidence: Evidence, kinds: set[str]) -> Iterator[Object]:
     """Yield the policies of these types, wherever a configuration holds them."""
     for policy in _objects(configurations(evidence)):
         if str(policy.get("Type", "")).lower() in kinds:

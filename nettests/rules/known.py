@@ -17,6 +17,7 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
         "service-cidrs": _joined(facts.service_cidrs.value),
         "backend": facts.cni.backend.value or "",
         "plugin": facts.cni.plugin.value or "",
+        "nat": _nat(facts.cni.nat_exceptions.value),
         "dns-address": str(facts.dns_address.value or ""),
         "cluster-domain": str(facts.cluster_domain.value or ""),
         "management-addresses": _joined(_blocks(facts.nodes)),
@@ -34,6 +35,11 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
             "management-address": _joined(_blocks([node])),
         }
     return {name: value for name, value in named_facts.items() if value}
+
+
+def _nat(exceptions: tuple[Network, ...] | None) -> str:
+    """Return whether OutBoundNAT is switched off: every address of a family is an exception."""
+    return "off" if any(network.prefixlen == 0 for network in exceptions or ()) else ""
 
 
 def _switched(value: bool | None) -> str:  # noqa: FBT001

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.permission import Permission
-from nettests.model.powershell import powershell
+from nettests.model.powershell import to_the_end, whole_output
 from nettests.model.windows_programs import NodeArgv
 from nettests.rules.kept import Keep
 from nettests.rules.subjects import Subject, why_not_about
@@ -82,11 +82,7 @@ def printed_if_there(pattern: str) -> NodeArgv:
     What goes wrong otherwise ends it badly: that a file is not there is no matter of an exit code, nor of words that
     Windows translates.
     """
-    script = (
-        f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{pattern}') "
-        f"{{ Get-Content -Path '{pattern}' }}"
-    )
-    return powershell(script)
+    return to_the_end(f"if (Test-Path -Path '{pattern}') {{ Get-Content -Path '{pattern}' }}")
 
 
 def newest_last(pattern: str, lines: int) -> NodeArgv:
@@ -95,11 +91,10 @@ def newest_last(pattern: str, lines: int) -> NodeArgv:
     By when they were created, which a kubelet does for each start of a container: their names are counted from 0, and 10
     sorts before 9; when a file that is open was written last, its folder need not know.
     """
-    script = (
-        f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{pattern}') "
+    return to_the_end(
+        f"if (Test-Path -Path '{pattern}') "
         f"{{ Get-ChildItem -Path '{pattern}' | Sort-Object -Property CreationTime | Get-Content -Tail {lines} }}"
     )
-    return powershell(script)
 
 
 def permission_of(reading: Reading) -> Permission | None:
@@ -129,10 +124,14 @@ def log_of(namespace: str, pod: str, container: str) -> Request:
 
 
 def reduced(reading: Reading, text: str) -> str:
-    """Return what is kept of a reading's text; a text of unexpected form is left out."""
-    if not text.strip():
+    """Return what is kept of a reading's text; a text of unexpected form, or cut short, is left out."""
+    text = text.replace("\r\n", "\n")
+    whole = whole_output(reading.words, text) if isinstance(reading, ToolOutput) else text
+    if whole is None:
+        return f"{UNEXPECTED}{len(text)} characters, cut short: the mark of their end is missing)"
+    if not whole.strip():
         return ""
     try:
-        return reading.keep(text.replace("\r\n", "\n"))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return reading.keep(whole)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return f"{UNEXPECTED}{len(text)} characters)"

@@ -29,6 +29,7 @@ BESIDE = {
     ("cni-version", "win-bridge-about"): "required of what the configuration calls alone",
     ("cni-version", "win-overlay-about"): "required of later versions of CNI alone",
     ("antrea-alone-on-host", "kube-proxy-service-left"): "there is to be none",
+    ("antrea-alone-on-host", "kubeproxy-service-left"): "there is to be none",
     **{
         (rule, reading): "either tells the settings"
         for rule in ON_HOST
@@ -41,6 +42,8 @@ BESIDE = {
         ),
         "required where no setting of the service was read",
     ),
+    ("kube-proxy-restarts", "kubeproxy-service"): "another name of the same service",
+    ("outbound-nat", "cni-configuration"): "required where no Pod has OutBoundNAT",
     ("kubelet-resolv-conf", "resolv-conf-files"): "files are looked for where one is given",
     ("pause-image", "kubelet-settings"): "containerd has its own",
     ("host-proxy-mode", "kube-proxy-version"): "the mode is stated",
@@ -98,6 +101,8 @@ def _empty(reading: str) -> str:
         return json.dumps({"metadata": {"name": "win-1"}, "spec": {}, "status": {"nodeInfo": {}}})
     if reading == "kube-proxy-log":
         return log()
+    if reading.startswith("hns-"):
+        return "[]"
     return NO_ITEMS if reading.removesuffix("-after") in LISTS else ""
 
 

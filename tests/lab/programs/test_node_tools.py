@@ -5,10 +5,14 @@ import json
 import pytest
 
 from nettests.lab.interfaces import Disk
+from nettests.model.powershell import END, read_shown
 from nettests.rules.flannel import FLANNEL_LOG
+from nettests.rules.hns_load_balancers import POLICIES
+from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.kubelet import RESOLV_CONF_FILES
-from tests.lab.programs.test_host_tools import SHELL, Node, finish
+from tests.lab.programs.test_host_tools import SHELL, Hns, Node, finish
 
+LAST = f"{END}\r\n"
 KEY = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kubelet"
 REGISTRY = {
     KEY: (("Start", "REG_DWORD", "0x2"),),
@@ -94,6 +98,19 @@ def test_reg_says_what_it_does_not_find_and_writes_nothing(words: list[str], sai
     assert said in err
 
 
+def test_hns_that_shows_no_network_has_no_empty_lists() -> None:
+    """The script fails: what returns nothing at all may have failed without an error."""
+    code, out, err = finish(Node(hns=Hns([])), [*POLICIES.words])
+    assert (code, out) == (1, "")
+    assert "HNS shows no network at all" in err
+
+
+def test_what_hns_shows_is_an_array_with_its_end() -> None:
+    """One object too."""
+    code, out, _ = finish(Node(hns=Hns([{"ID": "a", "Name": "nat"}])), [*NETWORKS.words])
+    assert (code, [row["Name"] for row in read_shown(out.removesuffix(LAST))]) == (0, ["nat"])
+
+
 def test_a_command_line_is_that_of_a_running_process() -> None:
     """Of one that does not run PowerShell prints nothing, and fails at nothing."""
     running = node(processes=["kube-proxy"], command_lines={"kube-proxy": "kube-proxy.exe --v=4"})
@@ -130,8 +147,8 @@ def test_the_kubelet_is_shown_with_the_file_that_it_names() -> None:
 def test_whether_files_are_there_is_said_of_each() -> None:
     """In the order of the paths; letters may be of either case."""
     there = node(files={r"c:\etc\resolv.conf": ""})
-    assert finish(there, [*RESOLV_CONF_FILES.words]) == (0, "True\r\nFalse\r\n", "")
-    assert finish(node(), [*RESOLV_CONF_FILES.words]) == (0, "False\r\nFalse\r\n", "")
+    assert finish(there, [*RESOLV_CONF_FILES.words]) == (0, f"True\r\nFalse\r\n{LAST}", "")
+    assert finish(node(), [*RESOLV_CONF_FILES.words]) == (0, f"False\r\nFalse\r\n{LAST}", "")
 
 
 def test_of_flanneld_the_newest_log_is_read_last() -> None:
@@ -147,9 +164,9 @@ def test_of_flanneld_the_newest_log_is_read_last() -> None:
     )
     code, out, _ = finish(there, [*FLANNEL_LOG.words])
     assert code == 0
-    assert len(out.splitlines()) == 201
-    assert out.splitlines()[-1] == "Waiting to get ManagementIP from HNSNetwork cbr0"
-    assert finish(node(), [*FLANNEL_LOG.words]) == (0, "", "")
+    assert len(out.splitlines()) == 202
+    assert out.splitlines()[-2] == "Waiting to get ManagementIP from HNSNetwork cbr0"
+    assert finish(node(), [*FLANNEL_LOG.words]) == (0, LAST, "")
 
 
 @pytest.mark.parametrize(
