@@ -143,10 +143,14 @@ class Connection:
         items: list[Object] = []
         page: dict[str, str | int | bool] = {"limit": 500, **query}
         for _ in range(limits.PAGES):
-            listed = self._object(self.request("GET", path, query=page, accept=accept))
-            items += listed.get("items") or []
-            token = (listed.get("metadata") or {}).get("continue")
-            if not token:
+            answer = self.request("GET", path, query=page, accept=accept)
+            listed = self._object(answer)
+            listed_items, metadata = listed.get("items") or [], listed.get("metadata") or {}
+            if not isinstance(listed_items, list) or not isinstance(metadata, dict):
+                raise ApiError(f"GET {path}: the answer is no list", status=answer.status)
+            items += listed_items
+            token = metadata.get("continue")
+            if not isinstance(token, str) or not token:
                 return items
             page["continue"] = token
         raise TooBigError(f"the list {path} does not end after {limits.PAGES} pages")

@@ -20,7 +20,7 @@ from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.sending import Probe
 from nettests.rules import reduced
-from nettests.rules.cni import CNI
+from nettests.rules.cni_files import CNI
 from nettests.rules.dns_suffixes import IN_POD, SEARCH_LIST
 from nettests.rules.firewall import PROFILES
 from nettests.rules.hns_networks import NETWORKS

@@ -76,13 +76,18 @@ class PodLog:
 Reading = ApiObjects | ToolOutput | PodLog
 
 
-def printed_if_there(pattern: str) -> NodeArgv:
-    """Return the words that print files by a path or a pattern, and nothing where there is none.
+def printed_if_there(*patterns: str) -> NodeArgv:
+    """Return the words that print files by paths or patterns, and nothing where there is none.
 
     What goes wrong otherwise ends it badly: that a file is not there is no matter of an exit code, nor of words that
     Windows translates.
     """
-    return to_the_end(f"if (Test-Path -Path '{pattern}') {{ Get-Content -Path '{pattern}' }}")
+    return to_the_end(
+        "; ".join(
+            f"if (Test-Path -Path '{pattern}') {{ Get-Content -Path '{pattern}' }}"
+            for pattern in patterns
+        )
+    )
 
 
 def newest_last(pattern: str, lines: int) -> NodeArgv:
