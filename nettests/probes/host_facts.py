@@ -97,7 +97,7 @@ def _probed(
     seen: set[str] = set()
     for pod in sorted(deployment.pods.values(), key=lambda pod: (pod.node, pod.name)):
         probe = probes.get(pod.name) if pod.purpose == "node" else None
-        execute = (probe.inspector or probe.execute) if probe else None
+        execute = probe.execute if probe else None
         if execute is None or pod.node in seen:
             continue
         if lacking(facts.node(pod.node), facts):

@@ -51,15 +51,13 @@ class ToolOutput:
     """What a tool that every Windows Server has prints in a HostProcess container.
 
     ``only_where`` spares other nodes the command: rules that read it find their evidence elsewhere there.
-    ``in_part`` is of tools that end badly where one of several things is missing, and print the others all the same;
-    what any other tool printed before it failed may be half of what there is, and is not read.
+    What a tool printed before it failed may be half of what there is, and is not read.
     """
 
     name: str
     words: NodeArgv
     keep: Keep
     only_where: Subject | None = None
-    in_part: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
