@@ -143,14 +143,12 @@ class Connection:
         items: list[Object] = []
         page: dict[str, str | int | bool] = {"limit": 500, **query}
         for _ in range(limits.PAGES):
-            answer = self.request("GET", path, query=page, accept=accept)
-            listed = self._object(answer)
+            listed = self._object(self.request("GET", path, query=page, accept=accept))
             listed_items, metadata = listed.get("items") or [], listed.get("metadata") or {}
             if not isinstance(listed_items, list) or not isinstance(metadata, dict):
-                raise ApiError(f"GET {path}: the answer is no list", status=answer.status)
+                raise ApiError(f"GET {path}: the answer is no list", status=200)
             items += listed_items
-            token = metadata.get("continue")
-            if not isinstance(token, str) or not token:
+            if not isinstance(token := metadata.get("continue"), str) or not token:
                 return items
             page["continue"] = token
         raise TooBigError(f"the list {path} does not end after {limits.PAGES} pages")

@@ -203,12 +203,12 @@ def _with_reason(node: NodeFacts, odd: str) -> NodeFacts:
     """Return the facts; unknown ones say which parts of Node objects have another type than the API documents."""
     if not odd:
         return node
-    told: dict[str, Any] = {
+    reasons: dict[str, Any] = {
         name: unknown(f"{fact.origin}; {odd}")
         for name in ("build", "kubelet", "runtime", "host_process", "zone")
         if not (fact := getattr(node, name)).known
     }
-    return replace(node, **told)
+    return replace(node, **reasons)
 
 
 def _empty(name: str, snapshot: Snapshot) -> Fact[bool]:

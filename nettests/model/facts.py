@@ -133,6 +133,8 @@ class CniFacts:
     """The largest IP packet that leaves a pod in one piece."""
     nat_exceptions: Fact[tuple[Network, ...]] = Fact(None, "it was not read")
     """Destinations that Windows pods reach without ``OutBoundNAT`` (its ``ExceptionList``)."""
+    nat_outgoing: Fact[bool] = Fact(None, "it was not read")
+    """Whether Calico's IP pools give what leaves the cluster the node's address (``natOutgoing``)."""
     loopback_dsr: Fact[bool] = Fact(None, "it was not read")
     """Whether the plugin's option ``loopbackDSR`` is set, which uses DSR for what a Pod sends to itself."""
 
