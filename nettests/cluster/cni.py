@@ -14,11 +14,9 @@ from nettests.cluster.references import data_of
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import (
-    EVERY_ADDRESS,
     STATED,
     CniFacts,
     Fact,
-    Network,
     known,
     unknown,
 )
@@ -64,7 +62,8 @@ def facts_of(objects: PluginObjects, stated: StatedFacts) -> CniFacts:
         vni=network_id,
         vxlan_port=port,
         mtu=_stated(stated.cni_mtu, "facts.cni.mtu"),
-        nat_exceptions=_nat_exceptions(plugin.value, objects, stated),
+        nat_exceptions=_stated(stated.cni_nat_exceptions, "facts.cni.natExceptions"),
+        nat_outgoing=_nat_outgoing(plugin.value, objects.ip_pools),
         loopback_dsr=known(stated.cni_loopback_dsr, STATED)
         if stated.cni_loopback_dsr is not None
         else plugin_settings.loopback_dsr_of(plugin.value, objects.config_maps),
@@ -145,18 +144,16 @@ def _annotated_id(objects: PluginObjects, before: Fact[int]) -> Fact[int]:
     return before
 
 
-def _nat_exceptions(
-    plugin: str | None, objects: PluginObjects, stated: StatedFacts
-) -> Fact[tuple[Network, ...]]:
-    """Return OutBoundNAT's exceptions as far as the API shows them: all addresses, if no pool of Calico wants NAT."""
+def _nat_outgoing(plugin: str | None, pools: Sequence[Object]) -> Fact[bool]:
+    """Return whether Calico's pools in use want the node's address outside; unknown where they differ in it."""
     wanted = {
         bool(spec.get("natOutgoing"))
-        for pool in objects.ip_pools
+        for pool in pools
         if not (spec := pool.get("spec") or {}).get("disabled")
     }
-    if plugin == "calico" and wanted == {False} and stated.cni_nat_exceptions is None:
-        return known(EVERY_ADDRESS, "no IP pool of Calico has natOutgoing")
-    return _stated(stated.cni_nat_exceptions, "facts.cni.natExceptions")
+    if plugin != "calico" or len(wanted) != 1:
+        return unknown("no IP pools of Calico that agree in natOutgoing were read")
+    return known(wanted.pop(), "natOutgoing of Calico's IP pools")
 
 
 def _stated(value: T | None, key: str) -> Fact[T]:

@@ -236,7 +236,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One node, or one ordered pair of nodes, of a check of the fleet.
+    """One node, or one ordered pair of nodes, of a check.
 
     ``label`` names its nodes (``win-3 → linux-2``) and is unique in its check.
     """
@@ -344,8 +344,6 @@ class ProbePod:
     os: OS
     pool: str
     dns_policy: str = ""
-    inspected: bool = False
-    """Whether it serves to inspect its node, whatever the checks target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,3 +363,9 @@ class Plan:
     skips: tuple[Skip, ...]
     pods: tuple[ProbePod, ...]
     services: tuple[ServiceObject, ...]
+
+    @property
+    def each(self) -> Iterator[Check]:
+        """What is run: the members of all checks, each as a check."""
+        for check in self.checks:
+            yield from check.each

@@ -28,8 +28,9 @@ NOT_ITS_OWN = (
     "ErrImagePull",
     "ImagePullBackOff",
     "RegistryUnavailable",
+    "is not recognized as an internal or external command",
 )
-"""Reasons of the cluster, not of the Pod."""
+"""Reasons of the cluster, or of how a run starts its own program (cmd's text), not of the Pod."""
 _OF_ERRORS = ("denied", "error", "read-only")
 """Words in a case's text if it expects mounttest to fail."""
 _EMPTY = re.compile(r'content of file "[^"]*":')

@@ -116,7 +116,7 @@ class Inspection:
         """Run a tool on the node; if it fails, return the problem with its reason, whatever it printed before."""
         words = reading.words
         probe = self.probes.get(name)
-        execute = (probe.inspector or probe.execute) if probe else None
+        execute = probe.execute if probe else None
         if execute is None:
             raise ChannelError(f"{name} has no exec channel")
         with execute.slots:
@@ -125,7 +125,7 @@ class Inspection:
                 got = tools.run(words, timeout=self.seconds + first_use(words))
             except ProgramMissingError as error:
                 return Taken(words=words, problem=error.message)
-        if got.exit_code != 0 and not (reading.in_part and got.stdout.strip()):
+        if got.exit_code != 0:
             output = " ".join((got.stderr.strip() or got.stdout).split()) or "it said nothing"
             return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {output}")
         return Taken(words=words, text=got.stdout)

@@ -20,7 +20,7 @@ from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.sending import Probe
 from nettests.rules import reduced
-from nettests.rules.cni import CNI
+from nettests.rules.cni_files import CNI
 from nettests.rules.dns_suffixes import IN_POD, SEARCH_LIST
 from nettests.rules.firewall import PROFILES
 from nettests.rules.hns_networks import NETWORKS
@@ -97,7 +97,7 @@ def _probed(
     seen: set[str] = set()
     for pod in sorted(deployment.pods.values(), key=lambda pod: (pod.node, pod.name)):
         probe = probes.get(pod.name) if pod.purpose == "node" else None
-        execute = (probe.inspector or probe.execute) if probe else None
+        execute = probe.execute if probe else None
         if execute is None or pod.node in seen:
             continue
         if lacking(facts.node(pod.node), facts):

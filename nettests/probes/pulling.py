@@ -115,7 +115,12 @@ def _pull(pods: Pods, wanted: _Wanted, namespace: str, timing: Timing) -> Pull:
     try:
         pods.create(wanted.pod)
         pod = pods.follow_pod(
-            namespace, name, settled=image_is_there, seconds=timing.ready, stuck=timing.stuck
+            namespace,
+            name,
+            new=True,
+            settled=image_is_there,
+            seconds=timing.ready,
+            stuck=timing.stuck,
         )
         if not image_is_there(pod):
             problem = problem_of(pod, pods.events_of(namespace, name))

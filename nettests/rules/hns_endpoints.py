@@ -7,7 +7,7 @@ NAT for Windows node pools" of AKS (``--disable-windows-outbound-nat``).
 from collections.abc import Mapping
 
 from nettests.model.dns_names import NAMESPACE_DOMAIN
-from nettests.rules.cni import CNI
+from nettests.rules.cni_files import CNI_READINGS
 from nettests.rules.cni_policies import policies_in_files
 from nettests.rules.evidence import (
     Evidence,
@@ -65,7 +65,7 @@ def pod_endpoints(evidence: Evidence) -> Finding:
 @rule(
     "outbound-nat",
     about=(HNS,),
-    reads=(PODS, ENDPOINTS, CNI),
+    reads=(PODS, ENDPOINTS, *CNI_READINGS),
     remedy="put the cluster, Service and (on l2bridge) management subnets into ExceptionList in the CNI "
     "configuration, take outside addresses out of it, and recreate the pods",
 )

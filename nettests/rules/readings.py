@@ -51,15 +51,13 @@ class ToolOutput:
     """What a tool that every Windows Server has prints in a HostProcess container.
 
     ``only_where`` spares other nodes the command: rules that read it find their evidence elsewhere there.
-    ``in_part`` is of tools that end badly where one of several things is missing, and print the others all the same;
-    what any other tool printed before it failed may be half of what there is, and is not read.
+    What a tool printed before it failed may be half of what there is, and is not read.
     """
 
     name: str
     words: NodeArgv
     keep: Keep
     only_where: Subject | None = None
-    in_part: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +74,18 @@ class PodLog:
 Reading = ApiObjects | ToolOutput | PodLog
 
 
-def printed_if_there(pattern: str) -> NodeArgv:
-    """Return the words that print files by a path or a pattern, and nothing where there is none.
+def printed_if_there(*patterns: str) -> NodeArgv:
+    """Return the words that print files by paths or patterns, and nothing where there is none.
 
     What goes wrong otherwise ends it badly: that a file is not there is no matter of an exit code, nor of words that
     Windows translates.
     """
-    return to_the_end(f"if (Test-Path -Path '{pattern}') {{ Get-Content -Path '{pattern}' }}")
+    return to_the_end(
+        "; ".join(
+            f"if (Test-Path -Path '{pattern}') {{ Get-Content -Path '{pattern}' }}"
+            for pattern in patterns
+        )
+    )
 
 
 def newest_last(pattern: str, lines: int) -> NodeArgv:

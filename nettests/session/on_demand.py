@@ -4,23 +4,21 @@ For ``nettests diagnose``. Reads only, unless the nodes' own tools are requested
 node, in a namespace of its own, and is removed again.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nettests import probes
-from nettests.cluster import Connection
 from nettests.diagnose import Collected, Subject, Wanted, subjects_of
 from nettests.diagnose.subjects import DNS, NODE
-from nettests.errors import ClusterError, NettestsError, PlanError
+from nettests.errors import NettestsError, PlanError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.nearest import nearest
 from nettests.model.words import OS
 from nettests.plan import Flow
 from nettests.plan.node_pools import host_probe, unusable
-from nettests.probes.deployment import INSPECTOR
 from nettests.session.diagnosis import Diagnosis, host_pods
 from nettests.session.holding import Holding
 from nettests.session.prepare import Prepared, blank_of, prepare
@@ -76,7 +74,6 @@ def collect_now(
                 profile=prepared.profile,
                 directory=directory,
                 hosts=hosts,
-                inspected=_inspected(prepared.connection, namespace, hosts),
                 absent="; ".join(answered.remarks) or NOT_TESTED,
                 on_progress=lambda done, total: on_progress("diagnose", done, total),
             ).collect(tuple(wanted[:limit]), answered.left_out)
@@ -85,26 +82,11 @@ def collect_now(
     return answered
 
 
-def _inspected(connection: Connection, namespace: str, hosts: Mapping[str, str]) -> frozenset[str]:
-    """Return the Pods with the container that HNS answers; whether a kept run has one depends on what it tested."""
-    if not hosts:
-        return frozenset()
-    try:
-        pods = connection.items(f"/api/v1/namespaces/{namespace}/pods")
-    except ClusterError:
-        return frozenset()  # what is refused for it is said with what could not be collected
-    return frozenset(
-        pod["metadata"]["name"]
-        for pod in pods
-        if any(container["name"] == INSPECTOR for container in pod["spec"]["containers"])
-    )
-
-
 def _wanted(demand: Demand, facts: ClusterFacts, plan: Plan) -> list[Wanted]:
     """Return the subjects that are requested; Services and Pods stand only where a run was kept."""
     # A check of the fleet is about the nodes of all its members; one member, by its own id, about its own.
     checks = {check.id: check.each for check in plan.checks}
-    checks |= {member.id: (member,) for check in plan.checks for member in check.each}
+    checks |= {member.id: (member,) for member in plan.each}
     checks_of: dict[Subject, list[str]] = {}
     for name in demand.nodes:
         if name not in {node.name for node in facts.nodes}:
@@ -188,5 +170,4 @@ def _pod(node: NodeFacts) -> ProbePod:
         node=node.name,
         os=node.os,
         pool=node.pool,
-        inspected=True,
     )

@@ -16,9 +16,8 @@ from nettests.model.check import Plan
 from nettests.model.exit_code import ExitCode
 from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped, others
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
-from nettests.plan.node_pools import swept, unusable
+from nettests.plan.node_pools import unusable
 from nettests.plan.selection import select
-from nettests.probes.objects import inspected_pods
 from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import Blueprint
 from nettests.session.calibrations import Calibrating
@@ -124,8 +123,6 @@ class Run:
         for node in blueprint.facts.nodes:
             if why := unusable(node):
                 self.journal.event(f"node {node.name} is left out: {why}")
-        if any(check.members for check in plan.checks):
-            self.journal.event(swept(blueprint.facts))
         depends = Dependence(plan=plan, facts=blueprint.facts)
         tell = partial(self.journal.event, notable=True)
         self._nodes = depends.watch(self.prepared.connection, tell, self._began, self._gone)
@@ -261,7 +258,7 @@ class Run:
         try:
             probes.Observer(
                 sender,
-                [member for check in plan.checks for member in check.each],
+                tuple(plan.each),
                 problems,
                 self._tell,
                 standing.churn(facts, profile),
@@ -318,7 +315,6 @@ class Run:
             profile=prepared.profile,
             directory=self.directory / DIAGNOSTICS,
             hosts=host_pods(plan),
-            inspected=inspected_pods(plan),
             absent="no Pod of this run stands for the node: no check of it ran from there",
             ended=self._broken_off.is_set,
             on_progress=lambda done, total: self._tell("diagnose", done, total),

@@ -10,7 +10,7 @@ from nettests.model.facts import ClusterFacts, unknown
 from nettests.model.node_reading import NodeReading
 from nettests.parse.host_facts import completed
 from nettests.rules import reduced
-from nettests.rules.cni import CNI
+from nettests.rules.cni_files import CNI
 from nettests.rules.dns_suffixes import IN_POD, SEARCH_LIST
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.readings import ToolOutput

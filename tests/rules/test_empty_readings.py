@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nettests.rules import RULES, Finding, NothingThereError, UnreadableError
+from nettests.rules.cni_files import CNI
 from nettests.rules.evidence import finding
 from tests.rules.healthy import taken
 from tests.rules.made import found, log
@@ -42,6 +43,14 @@ BESIDE = {
         ),
         "required where no setting of the service was read",
     ),
+    **{
+        (
+            rule.name,
+            "containerd-configuration",
+        ): "it names the folder that counts, if there are several"
+        for rule in RULES.values()
+        if CNI in rule.reads
+    },
     ("kube-proxy-restarts", "kubeproxy-service"): "another name of the same service",
     ("outbound-nat", "cni-configuration"): "required where no Pod has OutBoundNAT",
     ("kubelet-resolv-conf", "resolv-conf-files"): "files are looked for where one is given",

@@ -13,9 +13,10 @@ from nettests.lab.programs import run
 from nettests.lab.programs.windows.powershell import grammar
 from nettests.lab.programs.windows.powershell.hns_schema2 import endpoint, load_balancer, network
 from nettests.lab.programs.windows.powershell.scanner import ScriptError
-from nettests.lab.topology import OS
+from nettests.lab.topology import OS, Shim
 from nettests.lab.topology.windows_settings import WindowsSettings
 from tests.lab.programs.test_host_tools import Hns, Node
+from tests.lab.programs.worlds import HOST_PATH, IMAGE_PATH
 
 NETWORK = {"ID": "N", "Name": "flannel.4096", "Type": "Overlay", "Policies": [], "Subnets": []}
 
@@ -43,11 +44,18 @@ def finish(
         host_process=node is not None,
         user=machine.pop("user", r"NT AUTHORITY\SYSTEM"),
         node=node,  # type: ignore[arg-type]
+        shim=Shim(minor=9),
         **machine,
     )
     words = ["-EncodedCommand", base64.b64encode(script.encode("utf-16-le")).decode()]
     argv = ["powershell.exe", "-NoProfile", *(words if encoded else ["-Command", script])]
-    process = Process(argv=argv, environment={"A": "b"}, machine=place, stdout=out, stderr=err)
+    process = Process(
+        argv=argv,
+        environment={"A": "b", **(IMAGE_PATH if node is None else HOST_PATH)},
+        machine=place,
+        stdout=out,
+        stderr=err,
+    )
 
     async def work() -> int:
         return await run(process)
