@@ -67,8 +67,8 @@ ADMINISTRATOR = {
     "runAsNonRoot": True,
     "windowsOptions": {"runAsUserName": "ContainerAdministrator"},
 }
-ON_HOST = {"windowsOptions": {"hostProcess": True, "runAsUserName": r"NT AUTHORITY\Local service"}}
-WAIT = ["%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost"]
+ON_HOST = {"windowsOptions": {"hostProcess": True, "runAsUserName": r"NT AUTHORITY\SYSTEM"}}
+"""Such a container is given the command that starts the image's program on a host."""
 
 COMPOSED = (
     pods.starts("one-container", pods.pod(pods.server())),
@@ -114,7 +114,7 @@ HOST = (pods.after("address", pods.pod(hostNetwork=True), "address", says="node"
 HOST_PROCESS_POD = (
     pods.after(
         "address",
-        pods.pod({**pods.container(), "command": WAIT}, hostNetwork=True, securityContext=ON_HOST),
+        pods.pod(hostNetwork=True, securityContext=ON_HOST),
         "address",
         says="node",
         os=OS.WINDOWS,

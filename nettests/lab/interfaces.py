@@ -19,8 +19,8 @@ from enum import Enum
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 
-from nettests.lab.mounted import Files
-from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable
+from nettests.lab.mounted import Drive, Files
+from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable, Shim
 from nettests.lab.topology.windows_settings import ENGLISH, WindowsSettings
 
 Json = dict[str, Any]
@@ -110,6 +110,28 @@ class Dropped:
 
 
 @dataclass(slots=True)
+class ProgramTroubles:
+    """What faults have changed about how a node's containers start programs; of a new one: nothing."""
+
+    missing: set[str] = field(default_factory=set)
+    """Files (without ``.exe``) that are gone from the node, and from the images on it."""
+    exit_code: int | None = None
+    """What each command beside a container's own ends with, whatever it did."""
+    refused: bool = False
+    """Whether no command can be started beside a container's own."""
+    output_limit: int | None = None
+    """Bytes of a command's output that arrive, at most."""
+    loses_output: bool = False
+    """Whether short commands lose their output."""
+    cmd_text: str = ""
+    """What cmd says instead of its own messages."""
+    tools: set[str] = field(default_factory=set)
+    """Names of the faults of what tools print, as ``programs.windows.broken_tools`` lists them."""
+    copy_refused: bool = False
+    copy_seconds: float = 0.0
+
+
+@dataclass(slots=True)
 class Disk:
     """What components of a node left on it: files by path, running processes by name.
 
@@ -127,8 +149,6 @@ class Disk:
     """DNS servers and suffixes that the plugin gave the endpoint of each pod, by its address, as HNS shows them."""
     firewall: bool = True
     """Whether all profiles of the firewall are on."""
-    broken_tools: set[str] = field(default_factory=set)
-    """Names of the faults of tools that are in force."""
     background: dict[str, object] = field(default_factory=dict)
     """Objects that outlive the command that started them, by the command's name."""
     images: set[str] = field(default_factory=set)
@@ -139,6 +159,7 @@ class Disk:
     """Whether no registry can be reached from the node."""
     cluster_domain: str = ""
     """The cluster domain in the kubelet's configuration where it is wrong; empty: the cluster's own."""
+    troubles: ProgramTroubles = field(default_factory=ProgramTroubles)
 
 
 class NodeNetwork(Protocol):
@@ -215,12 +236,15 @@ class Machine:
     """The node itself, which tools of HostProcess containers look at."""
     files: Files = field(default_factory=Files)
     """What is mounted."""
+    container_id: str = ""
+    shim: Shim = field(default_factory=Shim)
+    drive: Drive | None = None
+    """The executables of a Windows container; ``None``: those that its image has."""
+    troubles: ProgramTroubles = field(default_factory=ProgramTroubles)
     image: str = ""
     """The reference of the container's image."""
     windows: WindowsSettings = field(default_factory=WindowsSettings)
     """How the node behaves, if it is one of Windows."""
-    broken: Collection[str] = frozenset()
-    """Names of the faults of tools that are in force on the node."""
 
     @property
     def locale(self) -> str:
@@ -253,6 +277,8 @@ class Process:
     stdin: Callable[[], Awaitable[bytes]] = _no_input
     tty: bool = False
     working_directory: str = "/"
+    command_line: str = ""
+    """What Windows hands to the program, once it is started."""
     encoding: str = "utf-8"
     """How the program encodes its output."""
     terminate: asyncio.Event = field(default_factory=asyncio.Event)

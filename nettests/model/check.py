@@ -344,8 +344,6 @@ class ProbePod:
     os: OS
     pool: str
     dns_policy: str = ""
-    inspected: bool = False
-    """Whether it serves to inspect its node, whatever the checks target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ objects.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from nettests.errors import PlanError
 from nettests.model.check import Action, ProbePod, ServiceObject, Target
@@ -52,10 +51,7 @@ def pods_for(
         }
         needed |= {server(node) for node in node_pools.nodes if node.name in looked_at}
     if on_hosts:
-        for node in _searched(actions, nodes):
-            name = node_vantage(node).probe
-            every[name] = replace(every[name], inspected=True)
-            needed.add(name)
+        needed |= {node_vantage(node).probe for node in _searched(actions, nodes)}
     return tuple(every[name] for name in sorted(needed))
 
 

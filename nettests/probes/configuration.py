@@ -115,7 +115,7 @@ class Inspection:
         """Run a tool on the node; if it fails, return the problem with its reason, whatever it printed before."""
         words = reading.words
         probe = self.probes.get(name)
-        execute = (probe.inspector or probe.execute) if probe else None
+        execute = probe.execute if probe else None
         if execute is None:
             raise ChannelError(f"{name} has no exec channel")
         with execute.slots:

@@ -14,9 +14,6 @@ from nettests.model.service import ServiceSettings
 
 Object = dict[str, Any]
 
-INSPECTOR = "inspector"
-"""The container that looks at a Windows node's configuration, as SYSTEM."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingPod:
@@ -30,8 +27,6 @@ class StandingPod:
     uid: str = ""
     containers: tuple[str, ...] = ()
     """Ids of its containers: they change when it is restarted."""
-    inspector: bool = False
-    """Whether it has the container that can query HNS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +81,6 @@ def standing_pod(pod: Object, purpose: str) -> StandingPod:
                 container.get("containerID") or ""
                 for container in status.get("containerStatuses") or ()
             )
-        ),
-        inspector=any(
-            container["name"] == INSPECTOR for container in pod["spec"].get("containers") or ()
         ),
     )
 

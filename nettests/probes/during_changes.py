@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from nettests.bounds import Bounds
-from nettests.model.channel import ChannelError, ExecChannel
+from nettests.model.channel import ChannelError
 from nettests.model.check import Action
 from nettests.model.json_text import read_json
 from nettests.model.words import OS
@@ -24,6 +24,7 @@ from nettests.probes.examine import Examination
 from nettests.probes.kept_flow import KeptFlow
 from nettests.probes.objects import SERVER_HOSTNAME, SERVICE_HOSTNAME
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
+from nettests.probes.sending import channel_on
 from nettests.probes.service_in_use import InUse, Object, Setting
 from nettests.rules.hns_load_balancers import POLICIES, frontends
 from nettests.rules.readings import reduced
@@ -150,7 +151,7 @@ class Connections(InUse):
 
     def _look_up(self) -> None:
         """Record the id of the Service's load balancer in HNS of the client's node, if a Pod there can query it."""
-        channel = self._inspector
+        channel = channel_on(self.action.source.node, self.of.probes, self.of.standing)
         if self.system is not OS.WINDOWS or channel is None:
             return
         with channel.slots:
@@ -164,12 +165,3 @@ class Connections(InUse):
             for row in rows if isinstance(rows, list) else [rows]:
                 if front in frontends([row]):
                     self._ids.append(str(row["ID"]))
-
-    @property
-    def _inspector(self) -> ExecChannel | None:
-        """A channel to a Pod that can query HNS on the client's node, if there is one."""
-        here = (
-            pod.name for pod in self.of.standing.values() if pod.node == self.action.source.node
-        )
-        probes = (self.of.probes.get(name) for name in here)
-        return next((probe.inspector for probe in probes if probe and probe.inspector), None)

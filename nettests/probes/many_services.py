@@ -8,13 +8,13 @@ while each check looks from its own node: at the last of them, at an older Servi
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from nettests.bounds import Bounds
-from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
+from nettests.model.channel import ChannelError, HttpChannel
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
@@ -30,7 +30,7 @@ from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination
 from nettests.probes.objects import SERVICE_HOSTNAME, Blank
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
-from nettests.probes.sending import Probe
+from nettests.probes.sending import Probe, channel_on
 from nettests.rules.hns_load_balancers import POLICIES, frontends
 from nettests.rules.readings import reduced
 
@@ -222,7 +222,7 @@ class _Node:
         """Return the addresses of removed Services that HNS on this node lists; ``None``, and why, if it cannot be read."""
         if self._os is not OS.WINDOWS:
             return None, "what the node's Service proxy holds is not read"
-        execute = next(self._inspectors(), None)
+        execute = channel_on(self.action.source.node, self.of.probes, self.of.standing)
         if execute is None:
             return None, "HNS was not looked at: no HostProcess Pod of the run stands on the node"
         with execute.slots:
@@ -239,14 +239,6 @@ class _Node:
         except (LookupError, TypeError, ValueError, AttributeError):
             return None, f"HNS was not read: {got.stderr or text}"
         return sorted({service.address for service in self.many.created} & listed), ""
-
-    def _inspectors(self) -> Iterator[ExecChannel]:
-        """Yield the channels to the run's Pods that can query HNS of the node: not every HostProcess Pod has that container."""
-        for pod in self.of.standing.values():
-            probe = self.of.probes.get(pod.name)
-            channel = probe.inspector if probe else None
-            if channel and pod.node == self.action.source.node:
-                yield channel
 
     def _standing_address(self) -> str:
         """Return the address of the existing Service."""

@@ -6,7 +6,7 @@ states its OS and tolerates the node's taints.
 
 import json
 from base64 import b64encode
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,13 +26,13 @@ from nettests.model.labels import (
     PURPOSE_LABEL,
 )
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
-from nettests.model.words import Question
 from nettests.model.yaml_text import read_yaml
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
 from nettests.plan.least import limited, pinging_pods
 from nettests.plan.node_pools import MANY_BACKENDS
-from nettests.probes.deployment import INSPECTOR, StandingPod
+from nettests.probes import container_start
+from nettests.probes.deployment import StandingPod
 from nettests.resources import manifests_path
 
 Object = dict[str, Any]
@@ -149,10 +149,10 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
         }
         for pod in plan.pods
     }
-    inspected, pinging = inspected_pods(plan), pinging_pods(plan)
+    pinging = pinging_pods(plan)
     manifests = []
     for pod in plan.pods:
-        item = _pod(pod, facts, backing[pod.name], inspected, blank)
+        item = _pod(pod, facts, backing[pod.name], blank)
         node, pings = facts.node(pod.node), pod.name in pinging
         item["spec"] = limited(item["spec"], node.os, pings=pings, resident=True)
         manifests.append(outfitted(item, node, blank))
@@ -174,7 +174,7 @@ def server_beside(
     """
     node = facts.node(standing.node)
     planned = ProbePod(name=name, purpose="server", node=node.name, os=node.os, pool=node.pool)
-    item = _pod(planned, facts, {}, (), blank)
+    item = _pod(planned, facts, {}, blank)
     item["spec"] = limited(item["spec"], node.os, resident=True)
     item = outfitted(item, node, blank)
     item["metadata"]["labels"] |= {POD_LABEL: group, PURPOSE_LABEL: "replaced"}
@@ -182,14 +182,6 @@ def server_beside(
         wanted = {WANTED_ADDRESSES: json.dumps([address])}
         item["metadata"]["annotations"] = {**item["metadata"].get("annotations", {}), **wanted}
     return item
-
-
-def inspected_pods(plan: Plan) -> frozenset[str]:
-    """Return the Pods that inspect nodes: they need a container that can query HNS."""
-    probed = (check for check in plan.checks if check.action.question is Question.INSPECT)
-    return frozenset({pod.name for pod in plan.pods if pod.inspected}).union(
-        check.source.probe for check in probed
-    )
 
 
 def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
@@ -222,7 +214,6 @@ def _pod(
     pod: ProbePod,
     facts: ClusterFacts,
     backing: Mapping[str, str],
-    inspected: Collection[str],
     blank: Blank,
 ) -> Object:
     node = facts.node(pod.node)
@@ -236,16 +227,13 @@ def _pod(
         item["metadata"]["labels"][PURPOSE_LABEL] = OF_MANY
     spec = item["spec"]
     spec["os"] = {"name": pod.os.value}
-    if pod.name not in inspected:
-        spec["containers"] = [
-            container for container in spec["containers"] if container["name"] != INSPECTOR
-        ]
     if pod.purpose in {"server", "unready", "hostport"}:
         spec["hostname"] = pod.name
     if pod.purpose == "node" and len(facts.families) > 1:
         _listen_in_families(spec, node)
     if pod.dns_policy:
         _resolve_by(pod, spec, facts)
+    container_start.prove_listening(spec)
     return item
 
 
@@ -280,6 +268,8 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
     for container in (*spec.get("initContainers", ()), *spec["containers"]):
         named = container.get("image")
         container["image"] = mirrored(named, blank.images.registry) if named else usual
+        if not named:
+            container_start.start(spec, container)
         if resources := settings.resources(node.os):
             container.setdefault("resources", deepcopy(dict(resources)))
     return {**item, "spec": spec}

@@ -11,7 +11,7 @@ from nettests.bounds import Bounds, for_questions, room_for_questions
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
-from nettests.probes.deployment import INSPECTOR, Deployment, StandingPod
+from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.objects import PROBE_HTTP
 from nettests.probes.seams import Cluster, Recorder
 from nettests.probes.sending import Probe
@@ -38,8 +38,7 @@ def open_probes(
     def open_one(pod: StandingPod) -> None:
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
         if pod.purpose == "node":
-            inspector = processes(pod, INSPECTOR) if pod.inspector else None
-            probes[pod.name] = Probe(name=pod.name, execute=execute, inspector=inspector)
+            probes[pod.name] = Probe(name=pod.name, execute=execute)
             return
         try:
             channels, notes = cluster.open_http(

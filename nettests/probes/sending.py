@@ -28,6 +28,7 @@ from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import Directory
 from nettests.probes.beside import queries_resolver
 from nettests.probes.commands import CannotProbeError, Command, command
+from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
 from nettests.probes.own_time import OwnTimes, itself
@@ -52,8 +53,6 @@ class Probe:
     name: str
     http: tuple[HttpChannel, ...] = ()
     execute: ExecChannel | None = None
-    inspector: ExecChannel | None = None
-    """The exec channel whose processes see all of a Windows node's configuration."""
     http_slots: AbstractContextManager[object] = field(default_factory=nullcontext)
     """Limits the requests over ``http``."""
 
@@ -79,6 +78,14 @@ class Probe:
             channel=self.http[0].name if self.http else "none",
             error="; ".join(errors) or f"probe {self.name} has no control channel",
         )
+
+
+def channel_on(
+    node: str | None, probes: Mapping[str, Probe], standing: Mapping[str, StandingPod]
+) -> ExecChannel | None:
+    """Return a channel that starts processes on a node itself, if a Pod of the run stands for it."""
+    vantages = (pod for pod in standing.values() if (pod.purpose, pod.node) == ("node", node))
+    return next((probes[pod.name].execute for pod in vantages if pod.name in probes), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,8 +20,7 @@ from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Diagnostics, DiagnosticsItem
 from nettests.model.run_folder import DIAGNOSTICS, DIAGNOSTICS_INDEX
-from nettests.model.words import OS, Verdict
-from nettests.probes.deployment import INSPECTOR
+from nettests.model.words import Verdict
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.redaction import Redactor
 from nettests.session.journal import Journal
@@ -38,7 +37,6 @@ class Hosts:
     facts: ClusterFacts
     namespace: str
     pods: Mapping[str, str]
-    inspected: frozenset[str]
     absent: str
 
     def why_closed(self, node: str) -> str:
@@ -46,12 +44,11 @@ class Hosts:
         return "" if node in self.pods else self.absent
 
     def open(self, node: str) -> ExecChannel:
-        """Return the channel to a node's own tools: HNS answers administrators only."""
-        windows = self.facts.node(node).os is OS.WINDOWS
+        """Return the channel to a node's own tools."""
         opened = self.access.open_exec(
             self.namespace,
             self.pods[node],
-            INSPECTOR if windows and self.pods[node] in self.inspected else "node",
+            "node",
             node=node,
             os=self.facts.node(node).os,
         )
@@ -75,8 +72,6 @@ class Diagnosis:
     directory: Path
     """The folder that the diagnostics stand in."""
     hosts: Mapping[str, str]
-    inspected: frozenset[str]
-    """Those of ``hosts`` that have a container which HNS answers."""
     absent: str
     ended: Callable[[], bool] = lambda: False
     on_progress: Callable[[int, int], None] = lambda *_: None
@@ -92,7 +87,6 @@ class Diagnosis:
             facts=self.facts,
             namespace=self.namespace,
             pods=self.hosts,
-            inspected=self.inspected,
             absent=self.absent,
         )
         reader = Reader(

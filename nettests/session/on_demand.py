@@ -4,23 +4,21 @@ For ``nettests diagnose``. Reads only, unless the nodes' own tools are requested
 node, in a namespace of its own, and is removed again.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nettests import probes
-from nettests.cluster import Connection
 from nettests.diagnose import Collected, Subject, Wanted, subjects_of
 from nettests.diagnose.subjects import DNS, NODE
-from nettests.errors import ClusterError, NettestsError, PlanError
+from nettests.errors import NettestsError, PlanError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.nearest import nearest
 from nettests.model.words import OS
 from nettests.plan import Flow
 from nettests.plan.node_pools import host_probe, unusable
-from nettests.probes.deployment import INSPECTOR
 from nettests.session.diagnosis import Diagnosis, host_pods
 from nettests.session.holding import Holding
 from nettests.session.prepare import Prepared, blank_of, prepare
@@ -76,28 +74,12 @@ def collect_now(
                 profile=prepared.profile,
                 directory=directory,
                 hosts=hosts,
-                inspected=_inspected(prepared.connection, namespace, hosts),
                 absent="; ".join(answered.remarks) or NOT_TESTED,
                 on_progress=lambda done, total: on_progress("diagnose", done, total),
             ).collect(tuple(wanted[:limit]), answered.left_out)
     finally:
         prepared.connection.close()
     return answered
-
-
-def _inspected(connection: Connection, namespace: str, hosts: Mapping[str, str]) -> frozenset[str]:
-    """Return the Pods with the container that HNS answers; whether a kept run has one depends on what it tested."""
-    if not hosts:
-        return frozenset()
-    try:
-        pods = connection.items(f"/api/v1/namespaces/{namespace}/pods")
-    except ClusterError:
-        return frozenset()  # what is refused for it is said with what could not be collected
-    return frozenset(
-        pod["metadata"]["name"]
-        for pod in pods
-        if any(container["name"] == INSPECTOR for container in pod["spec"]["containers"])
-    )
 
 
 def _wanted(demand: Demand, facts: ClusterFacts, plan: Plan) -> list[Wanted]:
@@ -188,5 +170,4 @@ def _pod(node: NodeFacts) -> ProbePod:
         node=node.name,
         os=node.os,
         pool=node.pool,
-        inspected=True,
     )

@@ -18,7 +18,6 @@ from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped,
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.plan.node_pools import swept, unusable
 from nettests.plan.selection import select
-from nettests.probes.objects import inspected_pods
 from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import Blueprint
 from nettests.session.calibrations import Calibrating
@@ -318,7 +317,6 @@ class Run:
             profile=prepared.profile,
             directory=self.directory / DIAGNOSTICS,
             hosts=host_pods(plan),
-            inspected=inspected_pods(plan),
             absent="no Pod of this run stands for the node: no check of it ran from there",
             ended=self._broken_off.is_set,
             on_progress=lambda done, total: self._tell("diagnose", done, total),

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from kubernetes import client, config, stream
 
 from nettests.model.cluster_profile import AGNHOST
+from nettests.model.windows_programs import START_AGNHOST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +44,10 @@ class Objects:
             spec["securityContext"] = {
                 "windowsOptions": {
                     "hostProcess": True,
-                    "runAsUserName": "NT AUTHORITY\\Local service",
+                    "runAsUserName": "NT AUTHORITY\\SYSTEM",
                 }
             }
-            spec["containers"][0]["command"] = ["%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost"]
+            spec["containers"][0]["command"] = list(START_AGNHOST)
         self.api.create_namespaced_pod(
             self.namespace,
             {"metadata": {"name": name, "labels": {"app": name}}, "spec": spec},

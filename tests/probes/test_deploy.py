@@ -344,20 +344,6 @@ def test_channels_are_opened_and_the_choice_is_recorded(cluster: Cluster, tmp_pa
     assert cluster.systems["w1"] is OS.WINDOWS
 
 
-def test_the_container_that_looks_at_a_node_is_opened_only_where_it_is(
-    cluster: Cluster, tmp_path: Path
-) -> None:
-    """A Pod with a DNS policy of its own has none: HNS is read through its sibling."""
-    standing = deployed()
-    node = standing.pods["node-windows-1-1"]
-    beside = replace(node, name="node-windows-1-1-none", inspector=False)
-    pods = {beside.name: beside, **standing.pods, node.name: replace(node, inspector=True)}
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        probes, _ = open_probes(cluster, replace(standing, pods=pods), FACTS, Timing(), journal)
-    assert probes[beside.name].inspector is None
-    assert probes[node.name].inspector is not None
-
-
 def at_once(probe: Probe) -> int:
     """Return how many questions may begin over a probe's channel at the same time."""
     assert isinstance(probe.http_slots, Slots)

@@ -167,17 +167,19 @@ class Loses:
 
 
 def seen(
-    cluster: Cluster, asked: Action, inspector: Any = None, *, before: Sequence[Loses] = ()
+    cluster: Cluster, asked: Action, on_node: Any = None, *, before: Sequence[Loses] = ()
 ) -> Attempt:
     """Examine, and read what was recorded."""
     name = asked.source.probe
-    probe = Probe(name=name, http=(*before, cluster), inspector=inspector)
+    probes = {name: Probe(name=name, http=(*before, cluster))}
+    if on_node:
+        probes["node-windows-1-1"] = Probe(name="node-windows-1-1", execute=on_node)
     standing = deployed()
     examiner = DuringChanges(
         setting=Setting(
             api=cluster,
             namespace=NAMESPACE,
-            probes={name: probe},
+            probes=probes,
             standing=standing.pods,
             services=standing.services,
             timing=TIMING,
@@ -262,7 +264,7 @@ def test_ids_of_the_load_balancer_are_counted_where_somebody_sees_hns(
     there = question(Protocol.TCP, "probe-windows-1-1")
     there = replace(there, source=replace(there.source, node="w1"))
     shows = Shows(ids)
-    found = seen(Cluster(), there, inspector=shows)
+    found = seen(Cluster(), there, on_node=shows)
     assert shows.asked == CHANGES + 1
     assert told in found.detail
     assert "id" not in seen(Cluster(), question(Protocol.TCP)).detail

@@ -1,17 +1,14 @@
 """Nothing that is reachable from outside the pod network runs commands, in whatever a run creates."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from nettests.errors import DeployError
-from nettests.model.facts import known
 from nettests.model.words import CheckClass
 from nettests.plan import build
 from nettests.probes import objects
 from nettests.probes.deploy import refuse_commands
-from nettests.probes.deployment import INSPECTOR
 from nettests.probes.exposure import exposed_ports
 from nettests.probes.start_objects import pods_of
 from tests.facts import PROFILES, cluster_facts
@@ -95,8 +92,8 @@ def test_no_object_of_any_profile_exposes_a_shell_or_carries_a_token(profile: st
 
 
 @pytest.mark.parametrize("profile", sorted(set(PROFILES) - {"linux"}))
-def test_only_what_nobody_reaches_runs_as_system(profile: str) -> None:
-    """HostProcess containers are Local service, but for those that look at HNS, which only wait."""
+def test_what_stands_on_a_node_gives_nobody_a_command(profile: str) -> None:
+    """HostProcess containers are SYSTEM, since only SYSTEM may copy agnhost: they name their host, or only wait."""
     users = set()
     for item in rendered(profile):
         if item["kind"] != "Pod":
@@ -106,20 +103,6 @@ def test_only_what_nobody_reaches_runs_as_system(profile: str) -> None:
             own = one.get("securityContext", {}).get("windowsOptions", {})
             user = own.get("runAsUserName", options["runAsUserName"])
             users.add(user)
-            if user == "NT AUTHORITY\\SYSTEM":
-                assert (one["name"], one["args"]) == (INSPECTOR, ["pause"])
-    assert users == {"NT AUTHORITY\\SYSTEM", "NT AUTHORITY\\Local service"}
-
-
-def test_a_run_that_looks_at_no_configuration_has_no_system_container() -> None:
-    """The inspector is there only where a rule of configuration is required of its node."""
-    facts = cluster_facts("win2019-l2bridge")
-    facts = replace(facts, pod_security=known("privileged", "test"))
-    plan = build(facts, [flow for flow in flows() if flow.name == "node-to-pod"])
-    names = [
-        one["name"]
-        for item in objects.pods(plan, facts, BLANK)
-        for one in item["spec"]["containers"]
-    ]
-    assert "node" in names
-    assert INSPECTOR not in names
+            overridden = "--http-override=/hostname" in one["args"]
+            assert one["args"] == ["pause"] or overridden
+    assert users == {"NT AUTHORITY\\SYSTEM"}

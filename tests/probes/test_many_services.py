@@ -158,8 +158,8 @@ def test_a_tool_that_failed_shows_no_removal(said: ExecAnswer, told: str) -> Non
     """It printed nothing because it failed, and not because there is nothing."""
     one = examiner(Cluster())
     node = one.standing["node-windows-1-1"]
-    inspector = Probe(name=node.name, execute=Shell(said), inspector=Shell(said))
-    seeing = replace(one, probes={**one.probes, node.name: inspector})
+    vantage = Probe(name=node.name, execute=Shell(said))
+    seeing = replace(one, probes={**one.probes, node.name: vantage})
     probed = looking(Crowd.REMOVED, "probe-windows-1-1")
     found = seeing.examine(replace(probed, source=replace(probed.source, os=OS.WINDOWS)))
     assert told in read_raw(raw(found.tool, stdout=found.stdout)).detail

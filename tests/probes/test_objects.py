@@ -13,6 +13,7 @@ from nettests.model.cluster_profile import Images
 from nettests.model.facts import known
 from nettests.model.labels import MEMBER_LABEL
 from nettests.model.service import ServiceSettings
+from nettests.model.windows_programs import AGNHOST, START_AGNHOST
 from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
 from nettests.plan.least import limited
 from nettests.plan.pod_security import forbidden
@@ -93,8 +94,8 @@ def test_every_pod_is_pinned_declares_its_os_and_is_owned(pods: dict[str, Any]) 
         assert {item["image"] for item in spec["containers"]} == {"registry.internal/agnhost:1"}
 
 
-def test_no_pod_has_an_account_links_or_probes(pods: dict[str, Any]) -> None:
-    """httpGet and tcpSocket probes are node → pod flows themselves, so there are none.
+def test_no_pod_has_an_account_links_or_a_probe_over_the_network(pods: dict[str, Any]) -> None:
+    """httpGet and tcpSocket probes are node → pod flows themselves: a process in the container proves that it listens.
 
     But for the pod whose probe fails wherever it gets.
     """
@@ -102,7 +103,8 @@ def test_no_pod_has_an_account_links_or_probes(pods: dict[str, Any]) -> None:
         assert pod["spec"]["automountServiceAccountToken"] is False
         assert pod["spec"]["enableServiceLinks"] is False
         for container in pod["spec"]["containers"]:
-            assert not {"livenessProbe", "readinessProbe", "startupProbe"} & container.keys()
+            assert not {"livenessProbe", "readinessProbe"} & container.keys()
+            assert not {"httpGet", "tcpSocket", "grpc"} & container.get("startupProbe", {}).keys()
 
 
 def test_taints_of_the_node_are_tolerated(pods: dict[str, Any]) -> None:
@@ -119,9 +121,38 @@ def test_a_windows_node_vantage_is_a_host_process(pods: dict[str, Any]) -> None:
     assert spec["hostNetwork"] is True
     assert spec["securityContext"]["windowsOptions"] == {
         "hostProcess": True,
-        "runAsUserName": "NT AUTHORITY\\Local service",
+        "runAsUserName": "NT AUTHORITY\\SYSTEM",
     }
-    assert spec["containers"][0]["command"] == ["%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost"]
+    assert spec["containers"][0]["command"] == list(START_AGNHOST)
+
+
+def test_only_what_stands_on_a_windows_node_is_given_a_command(pods: dict[str, Any]) -> None:
+    """Elsewhere the image's own entry point starts."""
+    for name, pod in pods.items():
+        commands = [container.get("command") for container in pod["spec"]["containers"]]
+        on_host = name.startswith("node-windows")
+        assert all(commands) if on_host else not any(commands), name
+
+
+def test_every_server_proves_that_it_listens(pods: dict[str, Any]) -> None:
+    """A connection with itself, by a process in the container, comes before Ready; what only waits proves nothing."""
+    for name, pod in pods.items():
+        for container in pod["spec"]["containers"]:
+            ports = [word.partition("=")[2] for word in container["args"] if "-port=" in word]
+            probe = container.get("startupProbe")
+            assert bool(probe) is bool(ports), name
+            if probe:
+                program, *words = probe["exec"]["command"]
+                assert program == (AGNHOST if name.startswith("node-windows") else "/agnhost")
+                assert words == ["connect", "--timeout=5s", f"127.0.0.1:{ports[0]}"]
+                assert probe["timeoutSeconds"] > 5
+
+
+def test_a_container_that_ends_says_what_it_wrote_last(pods: dict[str, Any]) -> None:
+    """The end of its log is in its Pod's status, for which no further request is needed."""
+    for pod in pods.values():
+        for container in pod["spec"]["containers"]:
+            assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
 
 
 def test_a_linux_node_vantage_is_on_the_host(pods: dict[str, Any]) -> None:

@@ -118,13 +118,12 @@ def test_a_pod_stands_for_a_node_that_takes_it(
 
 
 def test_a_pod_that_stands_for_a_node_is_of_its_system() -> None:
-    """On the node itself, with the container whom HNS answers."""
+    """On the node itself."""
     pod = _pod(node("windows-1", 2))
-    assert (pod.node, pod.pool, pod.os, pod.purpose, pod.inspected) == (
+    assert (pod.node, pod.pool, pod.os, pod.purpose) == (
         "node-windows-1-2-x7",
         "windows-1",
         "windows",
         "node",
-        True,
     )
     assert pod.name != _pod(node("windows-1", 1)).name

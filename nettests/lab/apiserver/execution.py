@@ -164,7 +164,7 @@ async def _probe_kubelet(call: Call, where: Json, channels: Channels, client_inp
 
     argv = query.getall("command", [])
     if not argv:
-        return _failed(_not_started("args must not be empty"))
+        return _failed(_not_started("OCI runtime exec failed: exec failed: args must not be empty"))
     try:
         outcome = await find_kubelet(call, where["node"]).exec(
             namespace=call.namespace,
@@ -182,13 +182,10 @@ async def _probe_kubelet(call: Call, where: Json, channels: Channels, client_inp
 
 
 def _not_started(detail: str) -> str:
-    """Return containerd's words for a program that runc (or the HCS) could not start."""
-    # exec: "nosuchcmd": executable file not found in $PATH
-    cause = f"unable to start container process: {detail}" if detail.startswith("exec:") else detail
+    """Return containerd's words for a program that did not start; ``detail`` is what runc or hcsshim says."""
     return (
         "error executing command in container: failed to exec in container: "
-        f'failed to start exec "{secrets.token_hex(32)}": '
-        f"OCI runtime exec failed: exec failed: {cause}"
+        f'failed to start exec "{secrets.token_hex(32)}": {detail}'
     )
 
 

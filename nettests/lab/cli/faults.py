@@ -60,6 +60,8 @@ def fault() -> None:
 @click.option("--patch", help="A JSON merge patch.")
 @click.option("--match", help="Part of a Pod, as JSON; null matches an unset field.")
 @click.option("--controller", help="Who makes Pods: daemonset, deployment, job, cronjob …")
+@click.option("--code", type=click.IntRange(0, 2**32 - 1), help="An exit code.")
+@click.option("--program", help="A program by name, without .exe.")
 @click.option("--vni", type=click.IntRange(1, 2**24 - 1), help="A VXLAN network id.")
 def inject(kind: str, *, name: str, **options: Any) -> None:
     """Inject a fault; it stays until it is cleared.

@@ -48,6 +48,8 @@ _PLACES = {
     "bytes": "B",
     "vni": "V",
     "seed": "X",
+    "code": "N",
+    "program": "NAME",
     "controller": "NAME",
     "object": "KIND/[NS/]NAME",
     "patch": "JSON",
@@ -275,6 +277,31 @@ KINDS = (
         "exit-code-lost",
         "exec ends without an exit code, now and then",
         ("node", "rate", "seed"),
+    ),
+    Kind(
+        "wrong-exit-codes",
+        "each command beside a container's own ends with that exit code (0), whatever it did",
+        ("node", "code"),
+    ),
+    Kind("exec-refused", "no command can be started beside a container's own", ("node",)),
+    Kind(
+        "output-truncated", "so many bytes (1000) of a command's output arrive", ("node", "bytes")
+    ),
+    Kind("output-lost", "short commands beside a container's own lose their output", ("node",)),
+    Kind("other-cmd-text", "cmd's own messages on Windows are unknown words", ("node",)),
+    Kind("copy-refused", "cmd on Windows is denied to copy a file", ("node",)),
+    Kind("slow-copy", "cmd on Windows takes so long (5) to copy a file", ("node", "seconds")),
+    Kind(
+        "program-missing",
+        "a program (ping, curl, nslookup, powershell, agnhost …) is gone from nodes and images",
+        ("node", "program"),
+        ("program",),
+    ),
+    Kind(
+        "server-dead",
+        "pods of that name serve nothing so long (5) after they started; they stay as Ready as their probes find them",
+        ("pod", "seconds"),
+        ("pod",),
     ),
     Kind("attach-silent", "who attaches to a container hears nothing of it", ("node",)),
     Kind(

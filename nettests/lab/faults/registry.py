@@ -15,6 +15,7 @@ from nettests.lab.faults.kinds import KINDS, Kind
 from nettests.lab.faults.names import NameFaults
 from nettests.lab.faults.nodes import NodeFaults
 from nettests.lab.faults.packets import PacketFaults
+from nettests.lab.faults.programs import ProgramFaults
 from nettests.lab.faults.services import ServiceFaults
 from nettests.lab.faults.targets import Inject, Targets, Undo
 
@@ -39,6 +40,7 @@ class Faults:
             **ServiceFaults(targets).actions(),
             **NameFaults(targets).actions(),
             **NodeFaults(targets, pods).actions(),
+            **ProgramFaults(targets, pods).actions(),
             **ObjectFaults(targets).actions(),
             **ApiFaults(targets).actions(),
             **WebhookFaults(targets).actions(),

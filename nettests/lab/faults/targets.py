@@ -25,6 +25,9 @@ class Killer(Protocol):
     def kill(self, *, namespace: str, pod: str) -> bool:
         """End the processes of a pod's containers; say whether there were any."""
 
+    def stop_serving(self, *, namespace: str, pod: str) -> None:
+        """Close what a pod's containers listen on; their processes live on."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:

@@ -18,12 +18,12 @@ from nettests.lab.mounted import Volume
 from nettests.lab.node import images
 from nettests.lab.node.container_state import START_FAILED, ContainerState
 from nettests.lab.node.context import NodeContext, Sandbox
-from nettests.lab.node.environment import ConfigError, command_line, variables
-from nettests.lab.node.guests import Guests, Read, Write
+from nettests.lab.node.environment import ConfigError
+from nettests.lab.node.guests import Guests, Read, Write, exec_failure
 from nettests.lab.node.health import Health, cared_for
 from nettests.lab.node.logs import ContainerLog
-from nettests.lab.node.machine import breaks_non_root, machine_of, unknown_account
-from nettests.lab.node.probes import ProbeFailedError, Prober
+from nettests.lab.node.preparation import Run, StartFailedError
+from nettests.lab.node.probes import Ended, ProbeErroredError, Prober
 from nettests.lab.node.pulls import Credentials, Pulled, credentials
 from nettests.lab.node.status import ContainerView
 from nettests.lab.node.volumes import MESSAGE
@@ -36,16 +36,16 @@ _FIRST_BACK_OFF = 10.0
 _LAST_BACK_OFF = 300.0
 _DOCKER_GRACE = 5
 """Seconds that Windows leaves to processes of a container that Docker stops: a value in the registry of its image."""
+_INT32 = 0x7FFFFFFF
+_FROM_LOG = "FallbackToLogsOnError"
+_PROBE_OUTPUT = 10 * 1024
+"""Bytes of a probe's output that a kubelet keeps (``pkg/probe/exec``)."""
 _SYNC = 1.0
 """Seconds until a kubelet looks at a pod again: how long an error is shown before its back-off."""
 
 
 class _StoppedError(Exception):
     """The pod stops while the container waits for something."""
-
-
-class _LogonError(Exception):
-    """The runtime cannot start a program as the account that is named; the text is Windows' own."""
 
 
 @dataclass(slots=True)
@@ -60,12 +60,13 @@ class _BackOff:
 
 
 @dataclass(slots=True)
-class _Run:
-    """One run of the program."""
+class _Running:
+    """One run of the program; ``hollow`` says that its process lives on and does nothing."""
 
     process: Process
     main: "asyncio.Task[int]"
     health: Health
+    hollow: bool = False
 
 
 class Container:
@@ -92,8 +93,8 @@ class Container:
         self._init = init
         reason = "PodInitializing" if pod["spec"].get("initContainers") else "ContainerCreating"
         self._state = ContainerState(self.name, str(spec["image"]), reason, changed)
-        self._guests = Guests(node.execute)
-        self._run: _Run | None = None
+        self._guests = Guests(node)
+        self._run: _Running | None = None
         self._message = Volume()
         self._stopping = asyncio.Event()
 
@@ -143,6 +144,12 @@ class Container:
     def kill(self) -> bool:
         """End the program at once, from outside; it is restarted as after a crash."""
         return self._run is not None and self._run.main.cancel()
+
+    def stop_serving(self) -> None:
+        """Close all that the program listens on; its process lives on."""
+        if self._run is not None:
+            self._run.hollow = True
+            self._run.main.cancel()
 
     async def exec(
         self, argv: Sequence[str], *, stdin: Read | None, stdout: Write, stderr: Write, tty: bool
@@ -205,21 +212,30 @@ class Container:
 
     async def _run_once(self, image: images.Image) -> int:
         self._state.create()
+        message = self._message = Volume()
         try:
-            process = self._prepare(image)
+            process = Run(
+                node=self._node,
+                pod=self._pod,
+                spec=self._spec,
+                sandbox=self._sandbox,
+                image=image,
+                container_id=self._state.container_id,
+                message=message,
+            ).process(self.log)
         except ConfigError as error:
             self._tell("Warning", "Failed", f"Error: {error}")
             self._state.wait("CreateContainerConfigError", str(error))
             await self._wait(_FIRST_BACK_OFF)
             return START_FAILED
-        except _LogonError as error:
+        except StartFailedError as error:
             return self._not_started(str(error))
         self._tell("Normal", "Created", f"Created container {self.name}")
         main = asyncio.create_task(_as_coroutine(self._node.launch(image.kind, process)))
         started = "startupProbe" not in self._spec
         ready = started and "readinessProbe" not in self._spec and not self._init
         self._state.run(started=started, ready=ready)
-        self._run = _Run(process, main, self._health(process, main))
+        self._run = _Running(process, main, self._health(process, main))
         try:
             # A program that cannot start fails before its first wait: check before reporting.
             await asyncio.wait([main], timeout=0)
@@ -233,11 +249,13 @@ class Container:
             self._guests.end()
         return self._ended(main)
 
-    async def _run_health(self, run: _Run) -> None:
+    async def _run_health(self, run: _Running) -> None:
         """Run probes and hooks while the program runs."""
         care = asyncio.create_task(run.health.run())
         try:
             await asyncio.wait([run.main])
+            if run.hollow:
+                await run.process.terminate.wait()
         finally:
             care.cancel()
             await asyncio.gather(care, return_exceptions=True)
@@ -254,51 +272,20 @@ class Container:
         code = KILLED if main.cancelled() or error is not None else main.result()
         windows = self._node.spec.os is OS.WINDOWS
         exit_code = code if not windows or self._node.profile.mechanism("exit-codes", 1) else 0
+        if exit_code > _INT32:  # the runtime's interface has signed codes (CRI, ContainerStatus)
+            exit_code -= 2 * (_INT32 + 1)
         message = self._message.texts.get(MESSAGE, "")
+        if not message and exit_code and self._spec.get("terminationMessagePolicy") == _FROM_LOG:
+            message = self.log.tail()
         self._state.terminate(exit_code, ready=self._init and exit_code == 0, message=message)
         return exit_code
 
     def _not_started(self, why: str) -> int:
         text = self._state.start_error(self._node.spec.os, why)
-        self._tell("Warning", "Failed", f"Error: {text}")
+        shown = text.replace(self._state.container_id, self.name)
+        self._tell("Warning", "Failed", f"Error: {shown}")
         self._state.fail_to_start(text)
         return START_FAILED
-
-    def _prepare(self, image: images.Image) -> Process:
-        sandbox, node = self._sandbox, self._node
-        refusal = breaks_non_root(node, self._pod, self._spec)
-        if refusal is not None:
-            raise ConfigError(refusal)
-        if unknown_account(node, self._pod, self._spec, sandbox):
-            raise _LogonError("The user name or password is incorrect.")
-        facts = {
-            "status.podIP": str(sandbox.address),
-            "status.podIPs": ",".join(sandbox.addresses),
-            "status.hostIP": str(node.spec.address),
-            "status.hostIPs": ",".join(node.spec.addresses),
-        }
-        pod = self._pod
-        if node.spec.os is OS.WINDOWS and not node.profile.mechanism("service-links", 1):
-            pod = {**pod, "spec": {**pod["spec"], "enableServiceLinks": False}}
-        environment = variables(
-            pod,
-            self._spec,
-            facts,
-            node.services(),
-            os=node.spec.os,
-            hostname=sandbox.hostname,
-            host_process=sandbox.host_process,
-        )
-        self._message = Volume()
-        return Process(
-            argv=command_line(self._spec, image, environment),
-            environment=environment,
-            machine=machine_of(node, self._pod, self._spec, sandbox, self._message),
-            stdout=self.log.stdout,
-            stderr=self.log.stderr,
-            tty=bool(self._spec.get("tty", False)),
-            working_directory=str(self._spec.get("workingDir") or "/"),
-        )
 
     def _health(self, process: Process, main: "asyncio.Task[int]") -> Health:
         def kill() -> None:
@@ -314,19 +301,21 @@ class Container:
             execute=self._run_quietly,
             locale=self._node.profile.windows.message_locale,
         )
-        return Health(self._spec, prober, self._state, self._tell, kill)
+        return Health(self._spec, prober, self._state, self._tell, kill, minor=self._node.minor)
 
-    async def _run_quietly(self, argv: Sequence[str]) -> int:
-        async def drop(_: bytes) -> None:
-            return None
+    async def _run_quietly(self, argv: Sequence[str]) -> Ended:
+        output = bytearray()
+
+        async def keep(data: bytes) -> None:
+            output.extend(data)
 
         try:
-            outcome = await self.exec(argv, stdin=None, stdout=drop, stderr=drop, tty=False)
+            outcome = await self.exec(argv, stdin=None, stdout=keep, stderr=keep, tty=False)
         except NotRunningError as error:
-            raise ProbeFailedError(str(error)) from error
+            raise ProbeErroredError(str(error)) from error
         if outcome.exit_code is None:
-            raise ProbeFailedError(outcome.error or "the command did not start")
-        return outcome.exit_code
+            raise ProbeErroredError(exec_failure(outcome.error or ""))
+        return Ended(outcome.exit_code, output[:_PROBE_OUTPUT].decode(errors="replace"))
 
     def _restart_wanted(self, code: int) -> bool:
         policy = self._pod["spec"].get("restartPolicy", "Always")

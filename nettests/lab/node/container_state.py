@@ -25,7 +25,7 @@ class ContainerState:
         self.image_id = ""
         self._name, self._image = name, image
         self._changed = changed
-        self._id = ""
+        self.container_id = ""
         self._restarts = 0
         self._state: Json = {"waiting": {"reason": reason}}
         self._last: Json = {}
@@ -46,7 +46,7 @@ class ContainerState:
 
     def create(self) -> None:
         """Give the container a new id: each run is a container of its own to the runtime."""
-        self._id = uuid.uuid4().hex + uuid.uuid4().hex
+        self.container_id = uuid.uuid4().hex + uuid.uuid4().hex
 
     def wait(self, reason: str, message: str) -> None:
         """Wait for something; how the last run ended stays known."""
@@ -83,14 +83,14 @@ class ContainerState:
         self._restarts += 1
 
     def start_error(self, os: OS, text: str) -> str:
-        """Return what containerd says when a program cannot start: runc's words, or hcsshim's."""
-        runtime = (
-            "failed to create shim task: OCI runtime create failed: runc create failed: "
-            f"unable to start container process: error during container init: {text}"
-        )
+        """Return what containerd says when a program cannot start: runc fails to create it, hcsshim to start it."""
         if os is OS.WINDOWS:
-            runtime = f"hcs::System::CreateProcess {self._id}: {text}: unknown"
-        return f"failed to create containerd task: {runtime}"
+            return f'failed to start containerd task "{self.container_id}": {text}'
+        return (
+            "failed to create containerd task: failed to create shim task: OCI runtime create failed: "
+            "runc create failed: unable to start container process: error during container init: "
+            f"{text}"
+        )
 
     def _end(self, end: Json, *, ready: bool) -> None:
         finish = {"finishedAt": timestamp(), "containerID": self._reference()}
@@ -99,4 +99,4 @@ class ContainerState:
         self._changed()
 
     def _reference(self) -> str:
-        return f"containerd://{self._id}" if self._id else ""
+        return f"containerd://{self.container_id}" if self.container_id else ""

@@ -10,7 +10,7 @@ from nettests.lab.interfaces import Namespace, NodeNetwork, Process, ResolverCon
 from nettests.lab.mounted import Volume
 from nettests.lab.node.images import Kind
 from nettests.lab.node.pulls import Puller
-from nettests.lab.topology import Address, NodeSpec, Profile
+from nettests.lab.topology import Address, NodeSpec, Profile, Shim, shim_of
 
 Launch = Callable[[Kind, Process], Awaitable[int]]
 """Runs a container's main program, by the kind of its image; raises ``ProgramNotFoundError``."""
@@ -36,6 +36,12 @@ class NodeContext:
     def spec(self) -> NodeSpec:
         """The node's own description."""
         return self.network.spec
+
+    @property
+    def shim(self) -> Shim:
+        """The shim by which a Windows node starts containers."""
+        spec = self.spec
+        return shim_of(spec.runtime, spec.windows_release, self.profile.windows)
 
     @property
     def minor(self) -> int:

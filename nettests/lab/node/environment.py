@@ -10,13 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nettests.lab.client import Json
 from nettests.lab.node.images import Image
-from nettests.lab.topology import OS
 
 _LINUX_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_WINDOWS_PATH = (
-    "C:\\dig;C:\\bin;C:\\curl;C:\\Windows\\system32;C:\\Windows;C:\\Program Files\\PowerShell"
-)
-_HOST_PATH = "C:\\Windows\\system32;C:\\Windows;C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\"
 
 # $(POD_IP), $$(NOT_EXPANDED), and a lone $
 _REFERENCE = re.compile(r"\$(?:\$|\(([A-Za-z_][A-Za-z0-9_.-]*)\))?")
@@ -34,16 +29,13 @@ def variables(
     container: Json,
     facts: Mapping[str, str],
     services: Iterable[Json],
-    *,
-    os: OS,
-    hostname: str,
-    host_process: bool,
+    image: Mapping[str, str],
 ) -> dict[str, str]:
     """Return the environment; ``facts`` maps status field paths (``status.podIP``) to values.
 
-    ``services`` are those of the pod's namespace and ``default/kubernetes``.
+    ``services`` are those of the pod's namespace and ``default/kubernetes``, ``image`` the image's own variables.
     """
-    result = _image_environment(os, hostname, host_process=host_process)
+    result = dict(image)
     linked = pod["spec"].get("enableServiceLinks", True)
     for service in services:
         master = _is_master(service)
@@ -54,6 +46,11 @@ def variables(
     for entry in container.get("env") or ():
         result[entry["name"]] = _value(entry, pod, facts, result)
     return result
+
+
+def linux_variables(hostname: str) -> dict[str, str]:
+    """Return the variables of a container of Linux before those of its pod."""
+    return {"PATH": _LINUX_PATH, "HOSTNAME": hostname}
 
 
 def command_line(container: Json, image: Image, environment: Mapping[str, str]) -> list[str]:
@@ -103,18 +100,6 @@ def _value(entry: Json, pod: Json, facts: Mapping[str, str], variables: Mapping[
         return field(pod, source["fieldRef"]["fieldPath"], facts)
     kind = next(iter(source))
     raise ConfigError(f"env {entry['name']}: {kind} is not supported by this node")
-
-
-def _image_environment(os: OS, hostname: str, *, host_process: bool) -> dict[str, str]:
-    if os is OS.LINUX:
-        return {"PATH": _LINUX_PATH, "HOSTNAME": hostname}
-    if host_process:
-        return {
-            "PATH": _HOST_PATH,
-            "COMPUTERNAME": hostname.upper()[:15],
-            "CONTAINER_SANDBOX_MOUNT_POINT": "C:\\hpc",
-        }
-    return {"PATH": _WINDOWS_PATH, "COMPUTERNAME": hostname.upper()[:15]}
 
 
 def _service_variables(service: Json) -> dict[str, str]:

@@ -1,11 +1,16 @@
 """Programs that exec and probes run beside a container's own; they end when the container ends."""
 
 import asyncio
+import itertools
+import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from nettests.lab.interfaces import ExecOutcome, Process, ProgramNotFoundError
-from nettests.lab.node.context import Execute
+from nettests.lab.node.context import NodeContext
+from nettests.lab.node.output import Output
+from nettests.lab.programs.windows import starting
+from nettests.lab.topology import OS
 
 Write = Callable[[bytes], Awaitable[None]]
 Read = Callable[[], Awaitable[bytes]]
@@ -14,10 +19,11 @@ _KILLED = 137
 
 
 class Guests:
-    """The guests of one container; ``execute`` runs a program."""
+    """The guests of one container of a node."""
 
-    def __init__(self, execute: Execute) -> None:
-        self._execute = execute
+    def __init__(self, node: NodeContext) -> None:
+        self._node = node
+        self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[int]] = set()
 
     async def run(
@@ -31,18 +37,20 @@ class Guests:
         tty: bool,
     ) -> ExecOutcome:
         """Run ``argv`` with the environment and machine of ``host``; cancelling kills the program."""
-        guest = Process(
+        troubles = self._node.network.disk.troubles
+        output = Output(loses_all=self._loses_output(), limit=troubles.output_limit)
+        guest = replace(
+            host,
             argv=list(argv),
-            environment=host.environment,
-            machine=host.machine,
-            stdout=_through_terminal(stdout) if tty else stdout,
-            stderr=stderr,
+            stdin=stdin or _nothing,
+            stdout=output.through(_through_terminal(stdout) if tty else stdout),
+            stderr=output.through(stderr),
             tty=tty,
-            working_directory=host.working_directory,
+            terminate=asyncio.Event(),
         )
-        if stdin is not None:
-            guest = replace(guest, stdin=stdin)
-        task = asyncio.create_task(_as_coroutine(self._execute(guest)))
+        if troubles.refused:
+            return ExecOutcome(exit_code=None, error=_refusal(guest))
+        task = asyncio.create_task(_as_coroutine(self._node.execute(guest)))
         self._tasks.add(task)
         try:
             await asyncio.wait([task])
@@ -51,12 +59,33 @@ class Guests:
             raise
         finally:
             self._tasks.discard(task)
-        return _outcome(task)
+        await output.end()
+        outcome = _outcome(task, self._node.spec.os)
+        if troubles.exit_code is None or outcome.exit_code is None:
+            return outcome
+        return ExecOutcome(exit_code=troubles.exit_code)
 
     def end(self) -> None:
         """Kill all guests: their container has ended."""
         for task in self._tasks:
             task.cancel()
+
+    def _loses_output(self) -> bool:
+        node = self._node
+        if node.network.disk.troubles.loses_output:
+            return True
+        every = node.profile.windows.lost_output
+        affected = node.spec.os is OS.WINDOWS and node.shim.loses_output and every
+        return bool(affected) and next(self._numbers) % every == 0
+
+
+def exec_failure(text: str) -> str:
+    """Return what containerd says of a program that did not start beside a container's own."""
+    return f'failed to exec in container: failed to start exec "{secrets.token_hex(32)}": {text}'
+
+
+async def _nothing() -> bytes:
+    return b""
 
 
 def _through_terminal(write: Write) -> Write:
@@ -68,12 +97,20 @@ def _through_terminal(write: Write) -> Write:
     return terminal
 
 
-def _outcome(task: "asyncio.Task[int]") -> ExecOutcome:
+def _refusal(guest: Process) -> str:
+    if guest.machine.os is OS.LINUX:
+        return "OCI runtime exec failed: exec failed: unable to start container process: permission denied"
+    return starting.process_failure(guest.machine, guest.argv, "Access is denied.")
+
+
+def _outcome(task: "asyncio.Task[int]", os: OS) -> ExecOutcome:
+    """Return how a program ended; what did not start has runc's words around it on Linux, the shim's own on Windows."""
     if task.cancelled():
         return ExecOutcome(exit_code=_KILLED)
     error = task.exception()
     if isinstance(error, ProgramNotFoundError):
-        return ExecOutcome(exit_code=None, error=str(error))
+        runc = "OCI runtime exec failed: exec failed: unable to start container process: "
+        return ExecOutcome(exit_code=None, error=f"{runc if os is OS.LINUX else ''}{error}")
     return ExecOutcome(exit_code=task.result())
 
 

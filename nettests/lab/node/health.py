@@ -17,6 +17,8 @@ _PROBES = ("livenessProbe", "startupProbe")
 Tell = Callable[[str, str, str], None]
 """Writes an event: type, reason, message."""
 
+_STATED = 33
+"""Kubernetes whose events name the state that follows from a probe's error (inferred from reports of 1.32)."""
 _DIAL_SECONDS = 30.0
 """The DefaultTransport of Go's ``net/http``, which kubelets use for hooks, limits a dial to so long."""
 
@@ -43,12 +45,15 @@ class Health:
         state: ContainerState,
         tell: Tell,
         kill: Callable[[], None],
+        *,
+        minor: int,
     ) -> None:
         self._spec = spec
         self._prober = prober
         self._state = state
         self._tell = tell
         self._kill = kill
+        self._erred = "errored and resulted in unknown state" if minor >= _STATED else "errored"
         self._killed = False
 
     async def run(self) -> None:
@@ -58,14 +63,17 @@ class Health:
             return
         startup = self._spec.get("startupProbe")
         if startup:
-            await watch(self._prober, startup, self._on_startup, until_success=True)
+            told = self._telling("Startup", self._on_startup)
+            await watch(self._prober, startup, told, until_success=True)
         async with asyncio.TaskGroup() as group:
             if "livenessProbe" in self._spec:
                 probe = self._spec["livenessProbe"]
-                group.create_task(watch(self._prober, probe, self._on_liveness))
+                told = self._telling("Liveness", self._on_liveness)
+                group.create_task(watch(self._prober, probe, told))
             if "readinessProbe" in self._spec:
                 probe = self._spec["readinessProbe"]
-                group.create_task(watch(self._prober, probe, self._on_readiness, eager=True))
+                told = self._telling("Readiness", self._on_readiness)
+                group.create_task(watch(self._prober, probe, told, eager=True))
 
     async def hook(self, name: str) -> bool:
         """Run ``postStart`` or ``preStop`` if there is one; return whether it went well."""
@@ -76,7 +84,9 @@ class Health:
             await self._request(handler)
         except ProbeFailedError as error:
             title = f"{name[0].upper()}{name[1:]}Hook"
-            self._tell("Warning", f"Failed{title}", f"{title} failed: {error}")
+            ended = "" if error.code is None else f"command exited with {error.code}: "
+            reason = f"{title} failed: {ended}{error}".rstrip(" :")
+            self._tell("Warning", f"Failed{title}", reason)
             return False
         return True
 
@@ -93,6 +103,20 @@ class Health:
             at = f"{action.get('host') or self._prober.address}:{action['port']}"
             url = f"http://{at}{action.get('path', '/')}"
             raise ProbeFailedError(f'Get "{url}": dial tcp {at}: i/o timeout') from error
+
+    def _telling(
+        self, probe: str, result: Callable[[bool, str], None]
+    ) -> Callable[[bool | None, str], None]:
+        """Return a result's function that only tells of a command that did not start (``prober.go``, ``worker.go``)."""
+
+        def tell(good: bool | None, text: str) -> None:  # noqa: FBT001  # a probe's result
+            if good is None:
+                reason = f"rpc error: code = Unknown desc = {text}"
+                self._tell("Warning", "Unhealthy", f"{probe} probe {self._erred}: {reason}")
+            else:
+                result(good, text)
+
+        return tell
 
     def _on_startup(self, good: bool, text: str) -> None:  # noqa: FBT001  # a probe's result
         if not good:

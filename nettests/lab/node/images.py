@@ -63,6 +63,13 @@ class Image:
     kind: Kind
     entrypoint: tuple[str, ...]
     command: tuple[str, ...] = ()
+    bare: bool = False
+    """Whether it is a base image of Windows, without the programs of agnhost's image."""
+
+    @property
+    def holds_agnhost(self) -> bool:
+        """Whether it has agnhost, and the programs beside it."""
+        return self.kind is Kind.AGNHOST and not self.bare
 
     @property
     def image_id(self) -> str:
@@ -270,6 +277,7 @@ def _base(reference: str, tag: str, node: NodeSpec, *, host_process: bool) -> Im
         kind=Kind.AGNHOST,
         entrypoint=(),
         command=("c:\\windows\\system32\\cmd.exe",),
+        bare=True,
     )
 
 

@@ -46,6 +46,12 @@ class NodeKubelet:
         worker = self._workers.get(f"{namespace}/{pod}")
         return worker is not None and worker.kill()
 
+    def stop_serving(self, *, namespace: str, pod: str) -> None:
+        """Close what a pod's containers listen on; their processes live on."""
+        worker = self._workers.get(f"{namespace}/{pod}")
+        if worker is not None:
+            worker.stop_serving()
+
     async def log(
         self, *, namespace: str, pod: str, container: str, previous: bool
     ) -> Sequence[tuple[str, bytes]]:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 
 _MAX_LINES = 20_000
 _MAX_LINE = 16 * 1024
+_TAIL_LINES, _TAIL_BYTES = 80, 2048
+"""``MaxContainerTerminationMessageLogLines`` and ``…Length`` (kubernetes/kubernetes, ``pkg/kubelet/container``)."""
 
 
 class ContainerLog:
@@ -32,6 +34,11 @@ class ContainerLog:
             if text:
                 self._lines.append((_now(), text))
                 self._open[stream] = b""
+
+    def tail(self) -> str:
+        """Return what a kubelet takes for a termination message: 80 lines and 2048 bytes at most."""
+        end = b"".join(line for _, line in tuple(self._lines)[-_TAIL_LINES:])
+        return end[-_TAIL_BYTES:].decode(errors="replace")
 
     def _add(self, stream: str, data: bytes) -> None:
         *finished, rest = (self._open[stream] + data).split(b"\n")

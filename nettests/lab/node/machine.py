@@ -66,8 +66,10 @@ def machine_of(
     container: Json,
     sandbox: Sandbox,
     message: Volume | None = None,
+    *,
+    user: str = "",
 ) -> Machine:
-    """Return the machine that ``container`` sees; ``message`` is where its termination message is written."""
+    """Return the machine that ``container`` sees as ``user``; ``message`` is where its termination message is written."""
     capabilities = {"ping"}
     reads_file = node.spec.os is OS.LINUX or bool(node.profile.mechanism("resolv-conf", 0))
     settings = sandbox.resolver
@@ -77,9 +79,6 @@ def machine_of(
         and not node.profile.options.windows_image_has_ping
     ):
         capabilities.discard("ping")
-    user = _user(node.spec, pod, container, host_process=sandbox.host_process)
-    if sandbox.host_process and node.profile.windows.account:
-        user = node.profile.windows.account
     return Machine(
         os=node.spec.os,
         hostname=sandbox.hostname,
@@ -96,7 +95,7 @@ def machine_of(
         node=node.network if sandbox.host_process else None,
         image=str(container["image"]),
         windows=node.profile.windows,
-        broken=node.network.disk.broken_tools,
+        troubles=node.network.disk.troubles,
         files=files_of(
             node,
             container,
@@ -107,26 +106,24 @@ def machine_of(
     )
 
 
-def _user(node: NodeSpec, pod: Json, container: Json, *, host_process: bool) -> str:
-    if node.os is OS.LINUX:
+def user_of(node: NodeContext, pod: Json, container: Json, *, host_process: bool) -> str:
+    """Return the account that a container is to run as: what its pod requests, else its image's."""
+    if node.spec.os is OS.LINUX:
         user = _effective(pod, container, "runAsUser")
         return str(user) if user else "root"
+    if host_process and node.profile.windows.account:
+        return node.profile.windows.account
     for holder in (container, pod["spec"]):
         name = _windows_options(holder).get("runAsUserName")
         if name:
             return str(name)
-    return _HOST_USER if host_process else _CONTAINER_USER
+    return _CONTAINER_USER
 
 
-def unknown_account(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) -> bool:
+def unknown_account(node: NodeContext, user: str, *, host_process: bool) -> bool:
     """Whether a Windows container runs as an account that its own database lacks; the host's accounts do not count."""
-    if (
-        node.spec.os is OS.LINUX
-        or sandbox.host_process
-        or not node.profile.mechanism("accounts", 1)
-    ):
+    if node.spec.os is OS.LINUX or host_process or not node.profile.mechanism("accounts", 1):
         return False
-    user = _user(node.spec, pod, container, host_process=False)
     return user.rpartition("\\")[2].lower() not in _ACCOUNTS
 
 

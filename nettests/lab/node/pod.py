@@ -91,6 +91,11 @@ class PodWorker:
         killed = [container.kill() for container in self._containers]  # each of them
         return any(killed)
 
+    def stop_serving(self) -> None:
+        """Close what its containers listen on."""
+        for container in self._containers:
+            container.stop_serving()
+
     async def run(self) -> None:
         """Run the pod until it is finished and deleted; cancelling removes everything at once."""
         reporter = asyncio.create_task(self._report())

@@ -19,16 +19,32 @@ from nettests.lab.programs.sockets.texts import Call, call_text
 from nettests.lab.topology import OS
 from nettests.lab.topology.windows_settings import ENGLISH
 
-Exec = Callable[[Sequence[str]], Awaitable[int]]
-"""Runs argv in the probed container and returns its exit code."""
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a probe's command ended: its exit code, and what it wrote."""
+
+    code: int
+    output: str
+
+
+Exec = Callable[[Sequence[str]], Awaitable[Ended]]
+"""Runs argv in the probed container; ``ProbeErroredError`` where it does not start."""
 
 _EAGER_PERIOD = 0.1
 _EAGER_TRIES = 10
 
 
 class ProbeFailedError(Exception):
-    """One attempt failed; the text is what the kubelet writes into its event."""
+    """One attempt failed; the text is what the kubelet writes into its event, ``code`` that of a command that ended."""
+
+    def __init__(self, text: str, code: int | None = None) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class ProbeErroredError(ProbeFailedError):
+    """A command could not be started: the kubelet writes an event, and otherwise forgets the attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +71,9 @@ class Prober:
             raise ProbeFailedError("missing probe handler")
 
     async def _exec(self, argv: Sequence[str]) -> None:
-        code = await self.execute(argv)
-        if code != 0:
-            raise ProbeFailedError(f"command exited with {code}")
+        ended = await self.execute(argv)
+        if ended.code != 0:
+            raise ProbeFailedError(ended.output, ended.code)
 
     async def _tcp(self, action: Json) -> None:
         duplex = await self._dial(action)
@@ -129,14 +145,14 @@ def _trust_all() -> ssl.SSLContext:
 async def watch(
     prober: Prober,
     probe: Json,
-    result: Callable[[bool, str], None],
+    result: Callable[[bool | None, str], None],
     *,
     until_success: bool = False,
     eager: bool = False,
 ) -> None:
-    """Run ``probe`` periodically; tell ``result`` when its threshold is reached, either way.
+    """Run ``probe`` periodically; tell ``result`` when its threshold is reached, either way, and of each attempt that erred.
 
-    ``result`` gets success and the last failure's text. With ``until_success`` (startup probes) it
+    ``result`` gets success (``None``: unknown) and the last failure's text. With ``until_success`` (startup probes) it
     returns after the first success. With ``eager`` (readiness) it probes more often at first: a kubelet
     also probes at each sync of a pod that has just started and is not ready.
     """
@@ -147,26 +163,28 @@ async def watch(
         True: int(probe.get("successThreshold", 1)),
         False: int(probe.get("failureThreshold", 3)),
     }
-    streak, last = 0, None
+    streak, last = 0, False
     while True:
         good, text = await _attempt(prober, probe)
-        streak = streak + 1 if good == last else 1
-        last = good
-        if streak >= thresholds[good]:
-            result(good, text)
-            if good and until_success:
-                return
+        if good is None:
+            result(None, text)
+        else:
+            streak, last = streak + 1 if good == last else 1, good
+            if streak >= thresholds[good]:
+                result(good, text)
+                if good and until_success:
+                    return
         quick = 0 if good else quick - 1
         await asyncio.sleep(_EAGER_PERIOD if quick > 0 else period)
 
 
-async def _attempt(prober: Prober, probe: Json) -> tuple[bool, str]:
+async def _attempt(prober: Prober, probe: Json) -> tuple[bool | None, str]:
     seconds = probe.get("timeoutSeconds", 1)
     try:
         async with asyncio.timeout(seconds):
             await prober.request(probe)
     except ProbeFailedError as error:
-        return False, str(error)
+        return None if isinstance(error, ProbeErroredError) else False, str(error)
     except TimeoutError:
         return False, f"command timed out or no answer within {seconds} s"
     return True, ""

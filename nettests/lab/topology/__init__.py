@@ -27,6 +27,8 @@ from nettests.lab.topology.cluster import (
     ServiceTable,
     of_family,
 )
+from nettests.lab.topology.shim import Shim, shim_of
+from nettests.lab.topology.windows_settings import WindowsSettings
 
 __all__ = [
     "GENEVE",
@@ -49,5 +51,8 @@ __all__ = [
     "ProxyMode",
     "ServicePort",
     "ServiceTable",
+    "Shim",
+    "WindowsSettings",
     "of_family",
+    "shim_of",
 ]

@@ -52,9 +52,13 @@ def read(text: str, file: str, changes: Iterable[str] = ()) -> Profile:
 
 
 def load(name: str, *, folder: Path | None = None, changes: Iterable[str] = ()) -> Profile:
-    """Return the profile called ``name``, or the one in the file of that path (``*.yaml``), with settings changed."""
+    """Return the profile called ``name``, or the one in the file of that path (``*.yaml``), with settings changed.
+
+    Settings may follow the name, too: ``win2022-l2bridge-dsr,windows.hcsshim=0.12``.
+    """
+    name, own = _with_settings(name)
     path = _path(name, folder)
-    return read(_text(path), str(path), changes)
+    return read(_text(path), str(path), (*own, *changes))
 
 
 def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
@@ -70,8 +74,9 @@ def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
 
 def written(name: str, changes: Iterable[str] = ()) -> str:
     """Return the text of the profile that ``load`` returns; a changed one has no comments."""
+    name, own = _with_settings(name)
     path = _path(name, None)
-    given, text = tuple(changes), _text(path)
+    given, text = (*own, *changes), _text(path)
     document = _document(text, str(path), given)
     if not given:
         return text
@@ -93,6 +98,19 @@ def _document(text: str, file: str, changes: Iterable[str]) -> MutableMapping[st
     _validate(document, file)
     _check_meaning(document, file)
     return document
+
+
+def _with_settings(name: str) -> tuple[str, list[str]]:
+    """Return a profile's name and the settings after it; a part without ``=`` belongs to the value before it."""
+    # linux,cni.natExceptions=192.0.2.0/24,198.51.100.0/24,kubernetes=1.34.2
+    profile, *parts = name.split(",")
+    own: list[str] = []
+    for part in parts:
+        if "=" in part or not own:
+            own.append(part)
+        else:
+            own[-1] += f",{part}"
+    return profile, own
 
 
 def _path(name: str, folder: Path | None) -> Path:

@@ -22,7 +22,7 @@ def _key(default: Any, example: str, **schema: Any) -> Any:
 class WindowsSettings:
     """What a profile states of all of its Windows nodes."""
 
-    hcsshim: str = _key("", "0.12", type="string", pattern=r"^0\.\d+$")
+    hcsshim: str = _key("", "0.12", type="string", pattern=r"^(0\.\d+)?$")
     """Minor version of the shim, which is an executable of its own; empty: the one that their containerd ships."""
     bind_filter: bool | None = _key(None, "false", type="boolean")
     """Whether ``bindfltapi.dll`` is on the nodes; unless stated it follows from build and patch level."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from nettests.lab.interfaces import Process
 from nettests.lab.node.container import Container
-from nettests.lab.node.context import NodeContext
+from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.images import Kind
 from tests.lab.node import nowhere
 from tests.lab.node.nowhere import IMAGE, Told
@@ -45,7 +45,12 @@ class Lone:
     """One container of a node, and what was told of it."""
 
     def __init__(
-        self, program: Program | None = None, *, context: NodeContext | None = None, **pod: Any
+        self,
+        program: Program | None = None,
+        *,
+        context: NodeContext | None = None,
+        sandbox: Sandbox | None = None,
+        **pod: Any,
     ) -> None:
         self.program = program or Program()
         self.node = context or nowhere.node(launch=self.program.launch)
@@ -55,7 +60,7 @@ class Lone:
             self.node,
             self.pod,
             self.pod["spec"]["containers"][0],
-            nowhere.sandbox(),
+            sandbox or nowhere.sandbox(),
             self._changed,
         )
 

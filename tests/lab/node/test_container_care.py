@@ -105,6 +105,9 @@ def test_what_exec_runs_ends_with_the_container() -> None:
     run(work())
 
 
+RUNC = "OCI runtime exec failed: exec failed: unable to start container process: "
+
+
 def test_exec_of_a_program_that_is_missing_has_no_exit_code() -> None:
     """But the runtime's error."""
 
@@ -118,7 +121,7 @@ def test_exec_of_a_program_that_is_missing_has_no_exit_code() -> None:
         task = asyncio.create_task(lone.container.run())
         await asyncio.sleep(1)
         outcome, _ = await _exec(lone.container)
-        assert outcome == ExecOutcome(exit_code=None, error="no such program")
+        assert outcome == ExecOutcome(exit_code=None, error=f"{RUNC}no such program")
         task.cancel()
 
     run(work())

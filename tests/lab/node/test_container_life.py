@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nettests.lab import programs
 from nettests.lab.interfaces import Process, ProgramNotFoundError
 from nettests.lab.node.container import KILLED, Container
 from nettests.lab.node.images import Kind
@@ -130,15 +131,24 @@ def test_a_program_that_the_image_has_not_is_a_start_error() -> None:
 
 
 def test_a_windows_program_that_is_missing_is_told_in_hcs_words() -> None:
-    """hcsshim names the container's id."""
+    """hcsshim names the container's id, which events replace by its name."""
 
-    async def launch(_kind: Kind, _process: Process) -> int:
-        raise ProgramNotFoundError("The system cannot find the file specified.")
+    async def launch(_kind: Kind, process: Process) -> int:
+        return await programs.run(replace(process, argv=["nosuch.exe"]))
 
     lone = Lone(context=nowhere.node("win-1", launch=launch), restartPolicy="Never")
     run(lone.run(3))
-    message = lone.container.view().state["terminated"]["message"]
-    assert "hcs::System::CreateProcess" in message
+    view = lone.container.view()
+    number = view.container_id.removeprefix("containerd://")
+    missing = "The system cannot find the file specified.: unknown"
+    assert view.state["terminated"]["message"] == (
+        f'failed to start containerd task "{number}": hcs::System::CreateProcess {number}: {missing}'
+    )
+    [text] = [text for _, reason, text in lone.told.events if reason == "Failed"]
+    assert (
+        text
+        == f'Error: failed to start containerd task "c": hcs::System::CreateProcess c: {missing}'
+    )
 
 
 def test_an_image_that_cannot_be_pulled_is_tried_ever_later() -> None:

@@ -14,7 +14,7 @@ from nettests.lab.interfaces import Namespace
 from nettests.lab.node.dial import connect
 from nettests.lab.node.endpoint import answering
 from nettests.lab.node.health_checks import HealthChecks
-from nettests.lab.node.probes import ProbeFailedError, Prober
+from nettests.lab.node.probes import Ended, ProbeFailedError, Prober
 from nettests.lab.node.server import KubeletServer
 from nettests.lab.topology import OS, Backend, ServicePort
 from tests.lab.programs.worlds import World, in_world
@@ -24,7 +24,7 @@ Json = dict[str, Any]
 POD, NODE = "10.244.1.2", "172.30.0.11"
 
 
-async def _no_command(argv: Sequence[str]) -> int:
+async def _no_command(argv: Sequence[str]) -> Ended:
     raise AssertionError(argv)
 
 

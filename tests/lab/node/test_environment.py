@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.node.environment import ConfigError, field, variables
-from nettests.lab.topology import OS
+from nettests.lab.node.environment import ConfigError, field, linux_variables, variables
 from tests.lab.node import nowhere
 
 Json = dict[str, Any]
@@ -14,10 +13,6 @@ Json = dict[str, Any]
 def environment(
     container: Json | None = None,
     services: list[Json] | None = None,
-    *,
-    os: OS = OS.LINUX,
-    hostname: str = "p",
-    host_process: bool = False,
     **spec: Any,
 ) -> dict[str, str]:
     """Return the variables of a container of the pod ``ns/p``."""
@@ -26,9 +21,7 @@ def environment(
         container or {},
         {"status.podIP": "10.244.1.2"},
         services or [],
-        os=os,
-        hostname=hostname,
-        host_process=host_process,
+        linux_variables("p"),
     )
 
 
@@ -91,23 +84,6 @@ def test_a_value_refers_to_what_stands_before_it() -> None:
     )
     assert made["EARLY"] == "$(LATE)"
     assert made["URL"] == "http://10.96.0.7/$(LATE)"
-
-
-def test_a_host_name_is_what_the_system_calls_it() -> None:
-    """``HOSTNAME`` on Linux; on Windows ``COMPUTERNAME``, cut to what NetBIOS takes."""
-    long = "a-pod-with-a-long-name"
-    assert environment(hostname=long)["HOSTNAME"] == long
-    windows = environment(os=OS.WINDOWS, hostname=long)
-    assert windows["COMPUTERNAME"] == "A-POD-WITH-A-LO"
-    assert "HOSTNAME" not in windows
-
-
-def test_a_host_process_container_is_told_where_it_is_mounted() -> None:
-    """And has its host's path, in which PowerShell is."""
-    made = environment(os=OS.WINDOWS, host_process=True)
-    assert made["CONTAINER_SANDBOX_MOUNT_POINT"] == "C:\\hpc"
-    assert "WindowsPowerShell" in made["PATH"]
-    assert "CONTAINER_SANDBOX_MOUNT_POINT" not in environment(os=OS.WINDOWS)
 
 
 def test_variables_from_a_whole_config_map_are_refused() -> None:

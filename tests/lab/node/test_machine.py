@@ -13,6 +13,7 @@ from nettests.lab.node.machine import (
     is_host_process,
     machine_of,
     port_mappings,
+    user_of,
     wanted_address,
 )
 from nettests.lab.topology import Options
@@ -98,7 +99,7 @@ def test_what_is_no_list_of_addresses_is_an_error_of_the_pod(text: str) -> None:
         ("linux-1", {"securityContext": {"runAsUser": 1000}}, {"runAsUser": 2000}, False, "2000"),
         ("linux-1", {"securityContext": {"runAsUser": 1000}}, {"runAsUser": 0}, False, "root"),
         ("win-1", {}, {}, False, "User Manager\\ContainerAdministrator"),
-        ("win-1", {}, {}, True, "NT AUTHORITY\\SYSTEM"),
+        ("win-1", {}, {}, True, "User Manager\\ContainerAdministrator"),
         (
             "win-1",
             {"securityContext": {"windowsOptions": {"runAsUserName": "ContainerUser"}}},
@@ -113,17 +114,22 @@ def test_what_is_no_list_of_addresses_is_an_error_of_the_pod(text: str) -> None:
             True,
             "Local service",
         ),
-        ("win-1", {"securityContext": {"runAsUser": 1000}}, {}, True, "NT AUTHORITY\\SYSTEM"),
+        (
+            "win-1",
+            {"securityContext": {"runAsUser": 1000}},
+            {},
+            True,
+            "User Manager\\ContainerAdministrator",
+        ),
     ],
 )
-def test_the_user_is_that_of_the_container_then_of_the_pod_then_of_the_system(
+def test_the_user_is_that_of_the_container_then_of_the_pod_then_of_the_image(
     node: str, spec: Json, own: Json, user: str, *, host_process: bool
 ) -> None:
     """``runAsUser`` on Linux, ``runAsUserName`` on Windows; each ignores the other's field."""
     item = container(securityContext=own)
     pod = nowhere.pod(containers=[item], **spec)
-    made = machine_of(nowhere.node(node), pod, item, nowhere.sandbox(host_process=host_process))
-    assert made.user == user
+    assert user_of(nowhere.node(node), pod, item, host_process=host_process) == user
 
 
 @pytest.mark.parametrize(

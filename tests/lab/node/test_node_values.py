@@ -270,9 +270,7 @@ def test_services_of_the_namespace_become_variables(*, linked: bool) -> None:
         {},
         {},
         SERVICES,
-        os=OS.LINUX,
-        hostname="p",
-        host_process=False,
+        {},
     )
     assert made["KUBERNETES_SERVICE_HOST"] == "10.96.0.1"
     assert made.get("MY_WEB_SERVICE_HOST") == ("10.96.0.7" if linked else None)
@@ -293,7 +291,7 @@ def test_downward_fields(path: str, value: str) -> None:
     """Fields of the pod are given by path."""
     container = {"env": [{"name": "V", "valueFrom": {"fieldRef": {"fieldPath": path}}}]}
     facts = {"status.hostIP": "172.30.0.13"}
-    made = variables(_pod(), container, facts, [], os=OS.WINDOWS, hostname="p", host_process=False)
+    made = variables(_pod(), container, facts, [], {})
     assert made["V"] == value
 
 
@@ -302,7 +300,7 @@ def test_values_from_secrets_are_refused_with_a_reason() -> None:
     source = {"secretKeyRef": {"name": "s", "key": "k"}}
     container = {"env": [{"name": "V", "valueFrom": source}]}
     with pytest.raises(ConfigError, match="secretKeyRef is not supported"):
-        variables(_pod(), container, {}, [], os=OS.LINUX, hostname="p", host_process=False)
+        variables(_pod(), container, {}, [], {})
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.node.probes import ProbeFailedError, Prober, watch
+from nettests.lab.node.probes import Ended, ProbeFailedError, Prober, watch
 from nettests.lab.topology import OS
 from tests.lab.node.nowhere import Nowhere
 from tests.lab.node.virtual_time import now, run
@@ -26,16 +26,17 @@ class Watched:
         self.heard: Heard = []
         self.texts: list[str] = []
 
-    async def execute(self, argv: Sequence[str]) -> int:
+    async def execute(self, argv: Sequence[str]) -> Ended:
         """Run the probe's command."""
         assert list(argv) == ["check"]
         self.requested.append(now())
         self._code = next(self._codes, self._code)
         await asyncio.sleep(self._takes)
-        return self._code
+        return Ended(self._code, f"output {self._code}")
 
-    def hear(self, good: bool, text: str) -> None:  # a probe's result
+    def hear(self, good: bool | None, text: str) -> None:  # a probe's result
         """Take a result."""
+        assert good is not None
         self.heard.append((now(), good))
         self.texts.append(text)
 
@@ -71,7 +72,7 @@ def test_failures_are_told_after_three_in_a_row() -> None:
     """``failureThreshold`` is three by default, and each further failure is told too."""
     watched = Watched([1]).watch(41, {})
     assert watched.heard == [(20, False), (30, False), (40, False)]
-    assert set(watched.texts) == {"command exited with 1"}
+    assert set(watched.texts) == {"output 1"}
 
 
 def test_a_success_in_between_begins_the_count_anew() -> None:

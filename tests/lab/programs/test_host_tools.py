@@ -17,6 +17,7 @@ from nettests.lab.interfaces import (
 )
 from nettests.lab.programs import run
 from nettests.lab.topology import OS
+from tests.lab.programs.worlds import HOST_PATH, IMAGE_PATH
 
 SHELL = ["powershell.exe", "-NoProfile", "-NonInteractive", "-Command"]
 NETSH = ["netsh.exe", "int", "ipv4", "show"]
@@ -79,7 +80,13 @@ def finish(
         user=user,
         **parts,
     )
-    process = Process(argv=argv, environment={}, machine=machine, stdout=out, stderr=err)
+    process = Process(
+        argv=argv,
+        environment=HOST_PATH if node is not None else IMAGE_PATH,
+        machine=machine,
+        stdout=out,
+        stderr=err,
+    )
     code = asyncio.run(_run(process))
     return code, outputs["out"].decode(errors="replace"), outputs["err"].decode(errors="replace")
 
@@ -156,6 +163,8 @@ def test_a_plugin_called_with_nothing_prints_what_it_is() -> None:
     assert finish(node, ["cmd.exe", "/c", path]) == (0, "", "CNI win-bridge plugin\r\n")
     assert finish(node, ["cmd.exe", "/c", path, "2>&1"]) == (0, "CNI win-bridge plugin\r\n", "")
     code, out, _ = finish(node, ["cmd.exe", "/c", path.replace("bridge", "overlay"), "2>&1"])
+    assert (code, "is not recognized" in out) == (1, True)
+    code, out, _ = finish(node, ["cmd.exe", "/c", path.replace("cni", "nosuch"), "2>&1"])
     assert (code, "cannot find the path" in out) == (1, True)
 
 

@@ -1,14 +1,24 @@
-"""Which program a command names, per image."""
+"""Which program a command names on Linux, and in the images of Windows."""
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from nettests.lab.interfaces import Machine, Namespace, ProgramNotFoundError, ResolverConfig
+from nettests.lab.interfaces import (
+    Machine,
+    Namespace,
+    Process,
+    ProgramNotFoundError,
+    ResolverConfig,
+)
 from nettests.lab.network.namespace import NetworkNamespace
-from nettests.lab.programs import agnhost, bind_nslookup, curl, images
-from nettests.lab.programs.windows import nslookup, ping
+from nettests.lab.programs import run
+from nettests.lab.programs.image_programs import drive_of
+from nettests.lab.programs.windows import starting
 from nettests.lab.topology import OS
+from tests.lab.programs.worlds import IMAGE_PATH
 
 NOWHERE: Namespace = NetworkNamespace("nowhere", -1)
 LINUX = Machine(
@@ -19,65 +29,110 @@ LINUX = Machine(
     gateway="",
     resolver=ResolverConfig(servers=()),
 )
-WINDOWS = replace(LINUX, os=OS.WINDOWS, build=17763, patch=1339)
-HOST = replace(WINDOWS, host_process=True)
+WINDOWS = replace(LINUX, os=OS.WINDOWS, build=17763, patch=1339, container_id="c0ffee")
+
+
+async def _nowhere(_: bytes) -> None:
+    return None
+
+
+def process(machine: Machine, argv: Sequence[str]) -> Process:
+    """Return a process that is not started yet."""
+    return Process(
+        argv=argv,
+        environment=IMAGE_PATH,
+        machine=machine,
+        stdout=_nowhere,
+        stderr=_nowhere,
+        working_directory="C:\\",
+    )
+
+
+def program(machine: Machine, *argv: str) -> str | None:
+    """Return the name of the program that a command starts in a Windows container of its own."""
+    drive = drive_of(machine)
+    return drive.program(starting.start(process(machine, argv), drive).path)
 
 
 @pytest.mark.parametrize(
-    ("machine", "command", "program"),
+    ("command", "name"),
     [
-        (LINUX, "/agnhost", agnhost.run),
-        (LINUX, "agnhost", agnhost.run),
-        (LINUX, "/usr/bin/curl", curl.run),
-        (LINUX, "nslookup", bind_nslookup.run),
-        (WINDOWS, "/agnhost", agnhost.run),
-        (WINDOWS, "curl.exe", curl.run),
-        (WINDOWS, r"C:\dig\nslookup.exe", bind_nslookup.run),
-        (WINDOWS, "PING.EXE", ping.run),
-        (HOST, "%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost", agnhost.run),
-        (HOST, r"$env:CONTAINER_SANDBOX_MOUNT_POINT\agnhost.exe", agnhost.run),
-        (HOST, "C:/hpc/agnhost", agnhost.run),
-        (HOST, r"C:\Windows\System32\ping.exe", ping.run),
-        (HOST, "nslookup", nslookup.run),
-        (HOST, "powershell.exe", images._powershell),
+        ("/agnhost", "agnhost"),
+        ("/agnhost-2", "agnhost"),
+        (r"c:\AGNHOST", "agnhost"),
+        ("curl.exe", "curl"),
+        ("nslookup", "bind-nslookup"),
+        (r"C:\dig\nslookup.exe", "bind-nslookup"),
+        ("PING.EXE", "ping"),
+        ("C:/Windows/System32/ping", "ping"),
+        ("pwsh", "powershell"),
+        ("tasklist", None),
     ],
 )
-def test_a_command_finds_its_program(machine: Machine, command: str, program: object) -> None:
-    """Names, paths, case and ``.exe`` are read as each system reads them."""
-    assert images.find(machine, [command]) is program
+def test_a_container_of_windows_starts_what_is_in_its_image(command: str, name: str | None) -> None:
+    """A file without extension is found by its path alone; a name gets ``.exe`` and is sought along PATH."""
+    if name is None:
+        with pytest.raises(ProgramNotFoundError):
+            program(WINDOWS, command)
+    else:
+        assert program(WINDOWS, command) == name
 
 
 @pytest.mark.parametrize(
-    ("machine", "command", "text"),
+    ("command", "minor", "text"),
     [
-        (LINUX, "nosuchcmd", 'exec: "nosuchcmd": executable file not found in $PATH'),
-        (LINUX, "/bin/zsh", 'exec: "/bin/zsh": stat /bin/zsh: no such file or directory'),
-        (LINUX, "ping.exe", 'exec: "ping.exe": executable file not found in $PATH'),
-        (LINUX, "/tmp/curl", 'exec: "/tmp/curl": stat /tmp/curl: no such file or directory'),
-        (HOST, "/agnhost", 'exec: "/agnhost": The system cannot find the file specified.'),
-        (HOST, "agnhost", 'exec: "agnhost": The system cannot find the file specified.'),
-        (WINDOWS, "C:/hpc/agnhost", None),
-        (WINDOWS, "%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost", None),
+        ("agnhost", 9, " c0ffee: The system cannot find the file specified.: unknown"),
+        ("agnhost", 12, ": agnhost x c0ffee: The system cannot find the file specified.: unknown"),
+        ("/bin/sh", 9, " c0ffee: The system cannot find the file specified.: unknown"),
+        (r"C:\hpc\agnhost.exe", 9, " c0ffee: The system cannot find the path specified.: unknown"),
     ],
 )
-def test_a_program_that_is_not_there_is_told_in_the_runtimes_words(
-    machine: Machine, command: str, text: str | None
+def test_what_a_container_of_windows_lacks_is_an_error_of_the_hcs(
+    command: str, minor: int, text: str
 ) -> None:
-    """A missing program raises; plain ``/agnhost`` is missing in HostProcess containers."""
+    """It names the container, and from hcsshim 0.10 on the command line; a folder that is missing is a path."""
+    machine = replace(WINDOWS, shim=replace(WINDOWS.shim, minor=minor))
     with pytest.raises(ProgramNotFoundError) as missing:
-        images.find(machine, [command])
-    assert text is None or str(missing.value) == text
+        program(machine, command, "x")
+    assert str(missing.value) == f"hcs::System::CreateProcess{text}"
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("nosuchcmd", 'exec: "nosuchcmd": executable file not found in $PATH'),
+        ("/bin/zsh", 'exec: "/bin/zsh": stat /bin/zsh: no such file or directory'),
+        ("ping.exe", 'exec: "ping.exe": executable file not found in $PATH'),
+        ("/tmp/curl", 'exec: "/tmp/curl": stat /tmp/curl: no such file or directory'),
+        ("pkill", 'exec: "pkill": executable file not found in $PATH'),
+    ],
+)
+def test_a_program_that_linux_lacks_is_told_in_the_words_of_runc(command: str, text: str) -> None:
+    """A path is not there, a name is not found; what a fault took away is missing like all else."""
+    machine = replace(LINUX)
+    machine.troubles.missing.add("pkill")
+    with pytest.raises(ProgramNotFoundError) as missing:
+        asyncio.run(run(process(machine, [command])))
+    assert str(missing.value) == text
 
 
 def test_ping_is_a_capability_of_the_windows_image_only() -> None:
     """Without the capability an ordinary Windows pod has no ``ping``; a HostProcess one has the node's."""
-    without = frozenset[str]()
+    without = replace(WINDOWS, capabilities=frozenset())
     with pytest.raises(ProgramNotFoundError):
-        images.find(replace(WINDOWS, capabilities=without), ["ping"])
-    assert images.find(replace(HOST, capabilities=without), ["ping"]) is ping.run
+        program(without, "ping")
+    assert drive_of(replace(without, host_process=True)).program(r"C:\Windows\System32\ping.exe")
+
+
+def test_a_base_image_has_no_agnhost() -> None:
+    """Nor what came with it."""
+    drive = drive_of(WINDOWS, with_agnhost=False)
+    assert drive.program(r"C:\Windows\System32\cmd.exe") == "cmd"
+    assert not drive.program(r"C:\agnhost")
+    assert not drive.program(r"C:\dig\nslookup.exe")
 
 
 def test_an_empty_command_is_not_run() -> None:
     """No argv, no program."""
     with pytest.raises(ProgramNotFoundError):
-        images.find(LINUX, [])
+        asyncio.run(run(process(LINUX, [])))

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.interfaces import Disk, Machine, Process, ResolverConfig
+from nettests.lab.interfaces import Disk, Machine, Process, ProgramTroubles, ResolverConfig
 from nettests.lab.programs import run
+from nettests.lab.programs.windows import powershell
 from nettests.lab.programs.windows.powershell import grammar
 from nettests.lab.programs.windows.powershell.hns_schema2 import endpoint, load_balancer, network
 from nettests.lab.programs.windows.powershell.scanner import ScriptError
@@ -47,10 +48,10 @@ def finish(
     )
     words = ["-EncodedCommand", base64.b64encode(script.encode("utf-16-le")).decode()]
     argv = ["powershell.exe", "-NoProfile", *(words if encoded else ["-Command", script])]
-    process = Process(argv=argv, environment={"A": "b"}, machine=place, stdout=out, stderr=err)
+    process = Process(argv=argv, environment={"A": "b", "PATH": r"C:\Windows\System32"}, machine=place, stdout=out, stderr=err)
 
     async def work() -> int:
-        return await run(process)
+        return await powershell.run(process, argv[1:], run)
 
     code = asyncio.run(work())
     return code, bytes(outputs["out"]), outputs["err"].decode(errors="replace")
@@ -158,7 +159,7 @@ def test_output_is_in_the_consoles_code_page_until_that_is_changed() -> None:
     assert finish(text, node=Node())[1] == b"\x82?\r\n"
     change = "try { [Console]::OutputEncoding = [Text.Encoding]::UTF8 } catch { 'lost' }; "
     assert finish(change + text, node=Node())[1].decode() == "é中\r\n"
-    lost = finish(change + text, node=Node(), broken=frozenset({"console-lost"}))
+    lost = finish(change + text, node=Node(), troubles=ProgramTroubles(tools={"console-lost"}))
     assert lost[1] == b"lost\r\n\x82?\r\n"
 
 

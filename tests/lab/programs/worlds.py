@@ -66,6 +66,16 @@ class Finished:
     stderr: str
 
 
+HOST_PATH = {
+    "PATH": "C:\\Windows\\system32;C:\\Windows;C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\"
+}
+"""What a Windows node's processes have."""
+IMAGE_PATH = {
+    "PATH": "C:\\dig\\;C:\\bin\\;C:\\curl\\;C:\\Windows\\system32;C:\\Windows;C:\\Program Files\\PowerShell;"
+}
+"""What agnhost's image of Windows states."""
+
+
 def start(
     machine: Machine, argv: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> Running:
@@ -80,7 +90,7 @@ def start(
 
     process = Process(
         argv=argv,
-        environment=environment or {},
+        environment=environment or (HOST_PATH if machine.host_process else IMAGE_PATH),
         machine=machine,
         stdout=write_out,
         stderr=write_err,

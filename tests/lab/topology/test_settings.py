@@ -132,6 +132,17 @@ def test_each_key_of_the_block_windows_is_a_setting(name: str) -> None:
     assert found.nodes == changed().nodes
 
 
+def test_settings_may_follow_the_name_of_a_profile() -> None:
+    """So that a command that takes a profile alone takes them too; a value may have commas."""
+    nets = "192.0.2.0/24,198.51.100.0/24"
+    name = f"{OLD},cni.natExceptions={nets},windows.hcsshim=0.12"
+    expected = changed(f"cni.natExceptions={nets}", "windows.hcsshim=0.12", "kubernetes=1.34.2")
+    assert changed("kubernetes=1.34.2", profile=name) == expected
+    assert profiles.read(profiles.written(name, ("kubernetes=1.34.2",)), "changed.yaml") == expected
+    with pytest.raises(ProfileError, match='no setting "hcsshim" of a profile'):
+        changed(profile=f"{OLD},hcsshim")
+
+
 def test_the_file_of_a_changed_profile_is_that_profile() -> None:
     """What ``lab profile`` prints reads as the same cluster, without comments that were true of another one."""
     settings = ("cni.backend=vxlan", "kubernetes=1.34.2", "windows.build=20348.3207")

@@ -1,11 +1,11 @@
-"""``cmd /c type FILE …``, ``del``, CNI plugins and ``tasklist``: what the node's components left on it."""
+"""``type FILE …`` and ``del`` of cmd, CNI plugins and ``tasklist``: what the node's components left on it."""
 
 import fnmatch
 from collections.abc import Sequence
 
 from nettests.lab.interfaces import Disk, Process
 from nettests.lab.programs.terminal import err, out
-from nettests.lab.programs.windows import texts
+from nettests.lab.programs.windows.cmd_texts import complain
 
 _FIRST_PROCESS = 2804
 
@@ -23,33 +23,29 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
                 await err(process, f"\n{name}\n\n\n")
             await out(process, disk.files[name])
         if not names:
-            await err(process, f"{texts.of(process.machine.locale).system(2)}\n")
+            await complain(process, 2)
             code = 1
     return code
 
 
 async def delete_files(process: Process, words: Sequence[str]) -> int:
     """Delete files (``del /q FILE …``); 0 also where one is not there, as with cmd."""
-    disk, language = _disk(process), texts.of(process.machine.locale)
+    disk = _disk(process)
     for path in (word for word in words if not word.startswith("/")):
         wanted = path.replace("/", "\\").lower()
         gone = [name for name in disk.files if name.lower() == wanted]
         for name in gone:
             del disk.files[name]
         if not gone:
-            await err(process, f"{language.say('cmd', 'not_found', path=path)}\n")
+            await complain(process, "not_found", path=path)
     return 0
 
 
-async def print_about(process: Process, path: str, words: Sequence[str]) -> int:
-    """Call a CNI plugin without input: it prints its version, to standard error unless that is redirected."""
+async def print_about(process: Process, _words: Sequence[str]) -> int:
+    """Call a CNI plugin without input: it prints its version, to standard error."""
     by_path = {name.lower(): text for name, text in _disk(process).programs.items()}
-    write = out if list(words) == ["2>&1"] else err
-    text = by_path.get(path.replace("/", "\\").lower())
-    await write(
-        process, f"{texts.of(process.machine.locale).system(3)}\n" if text is None else text
-    )
-    return 1 if text is None else 0
+    await err(process, by_path[process.argv[0].replace("/", "\\").lower()])
+    return 0
 
 
 async def tasklist(process: Process, words: Sequence[str]) -> int:

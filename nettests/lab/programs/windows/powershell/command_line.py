@@ -78,7 +78,7 @@ async def run(process: Process, words: Sequence[str], programs: Run) -> int:
     session.script = line.script
     if line.encoded and desktop and not line.as_text:
         session.xml = CliXml()
-    if "clixml-noise" in process.machine.broken and desktop:
+    if "clixml-noise" in process.machine.troubles.tools and desktop:
         session.xml = session.xml or CliXml()
         session.xml.progress("Preparing modules for first use.")
     try:
@@ -90,7 +90,7 @@ async def run(process: Process, words: Sequence[str], programs: Run) -> int:
         await session.report(_unreadable(error))
         code = 1
     await session.finish()
-    return 0 if "failing-cmdlet-succeeds" in process.machine.broken else code
+    return 0 if "failing-cmdlet-succeeds" in process.machine.troubles.tools else code
 
 
 def _unreadable(error: ScriptError) -> ErrorRecord:

@@ -145,7 +145,7 @@ def _composed(value: Any, more: tuple[Any, ...]) -> str:
 
 
 def _set_encoding(session: Session, encoding: Encoding) -> None:
-    if _CONSOLE_LOST in session.process.machine.broken:
+    if _CONSOLE_LOST in session.process.machine.troubles.tools:
         raise NetError("System.IO.IOException", "The handle is invalid.")
     session.encoding = encoding.web_name
 

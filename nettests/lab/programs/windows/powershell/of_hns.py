@@ -41,7 +41,9 @@ async def of_gallery(call: Call, emit: Emit) -> None:
 @cmdlet("Get-HnsPolicyList", "Id!", module=INBOX, of_module=True, core=False)
 async def of_windows(call: Call, emit: Emit) -> None:
     """Emit objects of HNS in its first schema."""
-    await _query(call, emit, second="hns-other-schema" in call.session.process.machine.broken)
+    await _query(
+        call, emit, second="hns-other-schema" in call.session.process.machine.troubles.tools
+    )
 
 
 async def _query(call: Call, emit: Emit, *, second: bool) -> None:
@@ -75,7 +77,7 @@ async def _query(call: Call, emit: Emit, *, second: bool) -> None:
 def _hiccups(call: Call) -> bool:
     """Whether HNS prints nothing this time, and succeeds: at one call of so many, or at all of them under a fault."""
     machine = call.session.process.machine
-    if "hns-empty" in machine.broken:
+    if "hns-empty" in machine.troubles.tools:
         return True
     each = machine.windows.hns_hiccup
     if machine.node is None or not each:

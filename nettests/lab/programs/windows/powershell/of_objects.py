@@ -259,7 +259,10 @@ async def convert_to_json(call: Call, emit: Emit) -> None:
         return
     else:
         value = call.input[0] if len(call.input) == 1 else list(call.input)
-    if isinstance(value, list) and "json-arrays-wrapped" in call.session.process.machine.broken:
+    if (
+        isinstance(value, list)
+        and "json-arrays-wrapped" in call.session.process.machine.troubles.tools
+    ):
         value = Wrapped(value)
     depth = whole(call.given["depth"]) if call.has("depth") else _DEPTH
     await emit(

@@ -1,0 +1,296 @@
+"""``cmd.exe /c``: finds the programs of a line by ``PATHEXT``, starts them, and does what its own commands do.
+
+Of these it knows echo, exit, set, type, del, copy, cd, rem and ver; other ones are refused, never interpreted. A
+program that is missing is no failure to start: cmd says so on standard error and ends with 1 (nodejs/node#36855).
+"""
+
+import asyncio
+import ntpath
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from nettests.lab.interfaces import Process
+from nettests.lab.mounted import CopyError, CopyFailure, Drive, full
+from nettests.lab.programs.terminal import err, out
+from nettests.lab.programs.windows.cmd_line import (
+    LONGEST,
+    Command,
+    commanded,
+    commands,
+    expanded,
+    words,
+)
+from nettests.lab.programs.windows.cmd_texts import (
+    DENIED,
+    IN_USE,
+    NO_FILE,
+    NO_PATH,
+    complain,
+    message,
+)
+from nettests.lab.programs.windows.disk import delete_files, type_files
+
+Launch = Callable[[Process, str], Awaitable[int]]
+"""Runs the program in a file; its command line is that of the process."""
+
+_PATHEXT = ".COM;.EXE;.BAT;.CMD;.VBS;.VBE;.JS;.JSE;.WSF;.WSH;.MSC"
+_NOT_KNOWN = frozenset(
+    [
+        "assoc",
+        "attrib",
+        "break",
+        "call",
+        "chcp",
+        "cls",
+        "color",
+        "date",
+        "dir",
+        "dpath",
+        "endlocal",
+        "for",
+        "ftype",
+        "goto",
+        "if",
+        "md",
+        "mkdir",
+        "mklink",
+        "move",
+        "path",
+        "pause",
+        "popd",
+        "prompt",
+        "pushd",
+        "rd",
+        "ren",
+        "rename",
+        "rmdir",
+        "setlocal",
+        "shift",
+        "start",
+        "time",
+        "title",
+        "verify",
+        "vol",
+        "(",
+    ]
+)
+_COPIES = {
+    CopyFailure.NO_SOURCE: NO_FILE,
+    CopyFailure.NO_FOLDER: NO_PATH,
+    CopyFailure.IN_USE: IN_USE,
+}
+
+
+class _ExitError(Exception):
+    """``exit``: the rest of the line is not run."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
+    """Run what follows ``cmd.exe`` on its command line; return the exit code of the last command."""
+    text = commanded(tail, lambda name: find(process, drive, name) is not None)
+    if text is None:
+        machine = process.machine
+        await out(process, f"Microsoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n")
+        return 0
+    if len(text) > LONGEST:
+        await complain(process, "too_long")
+        return 1
+    try:
+        return await _line(process, text, drive, launch)
+    except _ExitError as end:
+        return end.code
+
+
+async def where(process: Process, names: Sequence[str], drive: Drive) -> int:
+    """Run ``where NAME …``: print the file of each name that cmd would start; 1 where one has none."""
+    wanted = [name for name in names if not name.startswith("/")]
+    paths = [find(process, drive, name) for name in wanted]
+    for path in filter(None, paths):
+        await out(process, f"{path}\n")
+    if wanted and all(paths):
+        return 0
+    await err(process, "INFO: Could not find files for the given pattern(s).\n")
+    return 1
+
+
+async def _line(process: Process, text: str, drive: Drive, launch: Launch) -> int:
+    code, piped = 0, b""
+    parts = commands(expanded(text, process.environment))
+    for command, following in zip(parts, (*parts[1:], None), strict=True):
+        if (command.operator, bool(code)) in {("&&", True), ("||", False)}:
+            continue
+        streams = process
+        if command.operator == "|":
+            streams = replace(streams, stdin=_reading(piped))
+        into_pipe = following is not None and following.operator == "|"
+        kept = bytearray()
+        if into_pipe:
+            streams = replace(streams, stdout=_keeping(kept))
+        code = await _command(_redirected(streams, command), command, drive, launch)
+        piped = bytes(kept)
+    return code
+
+
+def _reading(data: bytes) -> Callable[[], Awaitable[bytes]]:
+    chunks = [data]
+
+    async def read() -> bytes:
+        return chunks.pop() if chunks else b""
+
+    return read
+
+
+def _keeping(kept: bytearray) -> Callable[[bytes], Awaitable[None]]:
+    async def keep(data: bytes) -> None:
+        kept.extend(data)
+
+    return keep
+
+
+def _redirected(process: Process, command: Command) -> Process:
+    """Return the process with streams that go to ``nul``, or one to the other; files are not written."""
+    streams: dict[int, Callable[[bytes], Awaitable[None]]]
+    streams = {1: process.stdout, 2: process.stderr}
+    for each in command.redirections:
+        if each.handle == 0:
+            process = replace(process, stdin=_reading(b""))
+        elif each.target in {"&1", "&2"}:
+            streams[each.handle] = streams[int(each.target[1])]
+        else:
+            streams[each.handle] = _keeping(bytearray())
+    return replace(process, stdout=streams[1], stderr=streams[2])
+
+
+async def _command(process: Process, command: Command, drive: Drive, launch: Launch) -> int:
+    name = command.name.lower()
+    unknown = [
+        each.target for each in command.redirections if each.target not in {"nul", "&1", "&2"}
+    ]
+    if name in _NOT_KNOWN or unknown:
+        what = f"writes no file ({unknown[0]})" if unknown else f"does not know '{name}'"
+        await err(process, f"The lab's cmd {what}.\n")
+        return 1
+    own = _OWN.get(name)
+    if own is not None:
+        return await own(process, command.rest, drive)
+    return await _external(process, command, drive, launch)
+
+
+async def _external(process: Process, command: Command, drive: Drive, launch: Launch) -> int:
+    if not command.name:
+        return 0
+    path = find(process, drive, command.name.replace('"', ""))
+    if path is not None:
+        line = command.name + command.rest
+        return await launch(replace(process, command_line=line), path)
+    folder = ntpath.dirname(command.name.replace('"', "").replace("/", "\\"))
+    if folder and not drive.has_folder(full(folder, process.working_directory)):
+        await complain(process, NO_PATH)
+    else:
+        await complain(process, "not_recognized", name=command.name)
+    return 1
+
+
+def find(process: Process, drive: Drive, name: str) -> str | None:
+    """Return the file that cmd starts for a name: with an extension of PATHEXT, in its folder or along PATH."""
+    extensions = _variable(process, "PATHEXT", _PATHEXT).lower().split(";")
+    has_one = ntpath.splitext(name)[1].lower() in {each for each in extensions if each}
+    here = process.working_directory
+    folders = [here]
+    if not ntpath.dirname(name) and ":" not in name:
+        folders += [each for each in _variable(process, "PATH", "").split(";") if each]
+    for folder in folders:
+        for extension in [*([""] if has_one else []), *extensions]:
+            path = full(name + extension, full(folder, here))
+            if drive.program(path) is not None:
+                return path
+    return None
+
+
+def _variable(process: Process, name: str, default: str) -> str:
+    values = {key.upper(): value for key, value in process.environment.items()}
+    return values.get(name, default)
+
+
+async def _echo(process: Process, rest: str, _drive: Drive) -> int:
+    await out(process, f"{rest[1:] or 'ECHO is on.'}\n")
+    return 0
+
+
+async def _exit(_process: Process, rest: str, _drive: Drive) -> int:
+    given = [word for word in words(rest) if not word.startswith("/")]
+    number = given[0] if given else "0"
+    raise _ExitError(int(number) if number.lstrip("-").isdecimal() else 0)
+
+
+async def _set(process: Process, rest: str, _drive: Drive) -> int:
+    wanted = rest.strip().strip('"').lower()
+    shown = sorted(process.environment.items(), key=lambda pair: pair[0].lower())
+    shown = [pair for pair in shown if pair[0].lower().startswith(wanted)]
+    for name, value in shown:
+        await out(process, f"{name}={value}\n")
+    if not shown:
+        await complain(process, "no_variable", name=rest.strip())
+    return 0 if shown else 1
+
+
+async def _ver(process: Process, _rest: str, _drive: Drive) -> int:
+    machine = process.machine
+    await out(process, f"\nMicrosoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n")
+    return 0
+
+
+async def _type(process: Process, rest: str, _drive: Drive) -> int:
+    return await type_files(process, words(rest))
+
+
+async def _del(process: Process, rest: str, _drive: Drive) -> int:
+    return await delete_files(process, words(rest))
+
+
+async def _nothing(_process: Process, _rest: str, _drive: Drive) -> int:
+    return 0
+
+
+async def _copy(process: Process, rest: str, drive: Drive) -> int:
+    """``copy /y A B``: without ``/y`` an existing file is asked for, and nobody answers."""
+    troubles = process.machine.troubles
+    options = {word.lower() for word in words(rest) if word.startswith("/")}
+    names = [word for word in words(rest) if not word.startswith("/")]
+    if troubles.copy_seconds:
+        await asyncio.sleep(troubles.copy_seconds)
+    paths = [full(name, process.working_directory) for name in names[:2]]
+    problem = DENIED if troubles.copy_refused else None
+    if problem is None and len(paths) == 2 and drive.program(paths[1]) and "/y" not in options:
+        await out(process, f"Overwrite {names[1]}? (Yes/No/All): ")
+    elif problem is None:
+        try:
+            drive.copy(paths[0], paths[-1] if len(paths) > 1 else process.working_directory)
+        except CopyError as error:
+            problem = _COPIES[error.failure]
+        else:
+            await process.stdout(message(process, "copied", count=1))
+            return 0
+    if problem is not None:
+        await complain(process, problem)
+    if problem != NO_FILE:
+        await process.stdout(message(process, "copied", count=0))
+    return 1
+
+
+_OWN: dict[str, Callable[[Process, str, Drive], Awaitable[int]]] = {
+    "cd": _nothing,
+    "copy": _copy,
+    "del": _del,
+    "echo": _echo,
+    "erase": _del,
+    "exit": _exit,
+    "rem": _nothing,
+    "set": _set,
+    "type": _type,
+    "ver": _ver,
+}

@@ -1,0 +1,148 @@
+"""How ``cmd.exe`` reads a line: percent signs, quotes, carets, operators, redirections, names. Pure.
+
+After Microsoft's reference (cmd, copy, redirection), and the rules of its parser that Stack Overflow 4094699 collects;
+what ``cmd /c`` shares with batch files there is inferred. Variables with modifiers (``%NAME:a=b%``), ``for``, ``if``
+and parentheses are not read.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+LONGEST = 8191
+"""Characters of a line, at most."""
+
+# %PATH%
+_VARIABLE = re.compile(r"%([^%\n]+)%")
+# cmd.exe /s /d /c ping -n 1 127.0.0.1
+_SWITCHES = re.compile(r"\s*((?:/[a-bd-jl-z](?::\w+)?\s*)*)(/c)", re.IGNORECASE)
+# 2>nul  >>log.txt  2>&1  <nul
+_REDIRECTION = re.compile(
+    r'(?P<handle>(?<![^\s,;=])[0-9])?(?P<sign>>>|>|<)\s*(?P<target>&[0-9]|"[^"]*"|[^\s,;=&|<>"]+)'
+)
+_SPECIAL = frozenset("&<>()@^|")
+_DELIMITERS = " \t,;="
+
+
+@dataclass(frozen=True, slots=True)
+class Redirection:
+    """Where a stream goes: ``handle`` 0, 1 or 2, ``target`` a file, ``nul`` or ``&1``."""
+
+    handle: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command of a line: its text without what redirects it, and the operator before it."""
+
+    operator: str
+    text: str
+    redirections: tuple[Redirection, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The command's name, as it is written: up to a delimiter, or to a slash that begins an option."""
+        return _split(self.text)[0]
+
+    @property
+    def rest(self) -> str:
+        """What follows the name, with its blanks."""
+        return _split(self.text)[1]
+
+
+def commanded(tail: str, is_file: Callable[[str], bool]) -> str | None:
+    """Return the text after ``/c`` of what follows ``cmd.exe`` on its line; ``None`` without ``/c``.
+
+    Quotes around the whole are dropped, unless they are the only ones and hold the name of an executable file.
+    """
+    match = _SWITCHES.match(tail)
+    if match is None:
+        return None
+    text = tail[match.end() :].lstrip()
+    if not text.startswith('"'):
+        return text
+    inner = text[1:].partition('"')[0]
+    keeps = (
+        text.count('"') == 2
+        and "/s" not in match[1].lower()
+        and not _SPECIAL & set(text)
+        and " " in inner
+        and is_file(inner)
+    )
+    if keeps:
+        return text
+    last = text.rindex('"')
+    return text[1:last] + text[last + 1 :] if last else text[1:]
+
+
+def expanded(text: str, environment: Mapping[str, str]) -> str:
+    """Return a line as it is once variables are replaced, which quotes do not keep from it; unknown ones stay."""
+    values = {name.lower(): value for name, value in environment.items()}
+
+    def replace(match: re.Match[str]) -> str:
+        return values.get(match[1].lower(), match[0])
+
+    return _VARIABLE.sub(replace, text.partition("\n")[0].rstrip("\r"))
+
+
+def commands(text: str) -> list[Command]:
+    """Return the commands of a line: what stands between ``&``, ``&&``, ``|`` and ``||`` outside of quotes."""
+    found: list[Command] = []
+    operator, part, at, quoted = "", "", 0, False
+    while at < len(text):
+        letter = text[at]
+        if letter == '"':
+            quoted = not quoted
+        elif not quoted and letter == "^":
+            part += f"\0{text[at + 1 : at + 2]}"
+            at += 2
+            continue
+        elif not quoted and letter in "&|" and not _is_handle(text, at):
+            found.append(_command(operator, part))
+            operator, part = letter * (1 + (text[at + 1 : at + 2] == letter)), ""
+            at += len(operator)
+            continue
+        part += letter
+        at += 1
+    return [*found, _command(operator, part)]
+
+
+def words(rest: str) -> list[str]:
+    """Return the arguments of a command of cmd's own: without quotes, options and names alike."""
+    # sample: /y "C:\a b" C:\c
+    return [word.replace('"', "") for word in re.findall(r'(?:[^\s,;="]|"[^"]*"?)+', rest)]
+
+
+def _is_handle(text: str, at: int) -> bool:
+    """Whether an ampersand is that of ``2>&1``."""
+    return text[at] == "&" and text[:at].rstrip().endswith((">", "<"))
+
+
+def _command(operator: str, part: str) -> Command:
+    redirections: list[Redirection] = []
+
+    def take(match: re.Match[str]) -> str:
+        before = part[: match.start("sign")]
+        if before.count('"') % 2 or before.endswith("\0"):
+            return match[0]
+        usual = 0 if match["sign"] == "<" else 1
+        redirections.append(
+            Redirection(int(match["handle"] or usual), match["target"].strip('"').lower())
+        )
+        return ""
+
+    text = _REDIRECTION.sub(take, part).replace("\0", "")
+    return Command(operator, text.strip(" \t").removeprefix("@"), tuple(redirections))
+
+
+def _split(text: str) -> tuple[str, str]:
+    text = text.lstrip(_DELIMITERS)
+    at, quoted = 0, False
+    while at < len(text):
+        if text[at] == '"':
+            quoted = not quoted
+        elif not quoted and (text[at] in _DELIMITERS or (at and text[at] == "/")):
+            break
+        at += 1
+    return text[:at], text[at:]

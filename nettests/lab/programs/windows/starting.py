@@ -1,0 +1,157 @@
+"""How a Windows node's runtime starts a command: from argv to a command line, and from that to a program's file.
+
+After microsoft/hcsshim: ``internal/cmd`` (``escapeArgs``), ``internal/jobcontainers`` (``replaceWithMountPoint``,
+``getApplicationName``, ``cmd /c``) for HostProcess containers, and ``internal/hcs/system.go`` for the texts of others,
+whose programs are sought as hcsshim says that Windows does. A program that is missing raises with the shim's words;
+behind ``cmd /c`` it is cmd that misses it, later.
+"""
+
+import ntpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
+from nettests.lab.mounted import Drive, full
+from nettests.lab.programs.golang.values import quote
+
+_SYSTEM = (r"C:\Windows\System32", r"C:\Windows\System", r"C:\Windows")
+_HOST_PATH = (*_SYSTEM, r"C:\Windows\System32\WindowsPowerShell\v1.0", r"C:\Windows\System32\Wbem")
+"""The PATH of the node's services, the shim among them."""
+_MOUNT_POINT = re.compile(r"%CONTAINER_SANDBOX_MOUNT_POINT%|\$env:CONTAINER_SANDBOX_MOUNT_POINT")
+# "C:\Program Files\a.exe"  -n  1
+_PART = re.compile(r'[^\s"]+|"([^"]*)"')
+# a\\"b
+_QUOTES = re.compile(r'(\\*)"')
+_HCS = "hcs::System::CreateProcess"
+_LOGON = "The user name or password is incorrect."
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A program's file, and the command line that its process has."""
+
+    path: str
+    line: str
+
+
+def command_line(argv: Sequence[str]) -> str:
+    """Return argv as one line: quotes only around words with blanks, and empty ones (Go's ``windows.EscapeArg``)."""
+    return " ".join(map(_escaped, argv))
+
+
+def arguments(line: str) -> list[str]:
+    """Return the words that a program finds in its command line, its own name first (``CommandLineToArgvW``)."""
+    words: list[str] = []
+    word, quoted, at, begun = "", False, 0, False
+    while at < len(line):
+        match = _QUOTES.match(line, at)
+        if match:
+            slashes = len(match[1])
+            word += "\\" * (slashes // 2)
+            if slashes % 2:
+                word += '"'
+            else:
+                quoted = not quoted
+            at, begun = match.end(), True
+        elif line[at] in " \t\n" and not quoted:
+            if begun:
+                words.append(word)
+            word, begun, at = "", False, at + 1
+        else:
+            word, begun, at = word + line[at], True, at + 1
+    return [*words, word] if begun else words
+
+
+def with_mount_point(text: str, root: str) -> str:
+    """Return a text in which the image's place stands for the variable, whose case counts (``replaceWithMountPoint``)."""
+    return _MOUNT_POINT.sub(lambda _: root, text)
+
+
+def start(process: Process, drive: Drive) -> Started:
+    """Return what runs ``process.argv``; ``ProgramNotFoundError`` has the shim's words."""
+    machine = process.machine
+    line = command_line(process.argv)
+    if not machine.host_process:
+        return _in_silo(process, drive, line)
+    replaced = with_mount_point(line, machine.shim.root(machine.container_id))
+    if machine.shim.behind_cmd:
+        replaced = f"cmd /c {replaced}"
+    folders = (process.working_directory, *_search_path(process), *_SYSTEM)
+    found = _application(drive, replaced, folders)
+    if found is None:
+        raise ProgramNotFoundError(
+            f"failed to get application name from commandline {quote(line)}: "
+            f"failed to find executable {quote(replaced)}: unknown"
+        )
+    return found
+
+
+def logon_failure(machine: Machine, argv: Sequence[str]) -> str:
+    """Return what the shim says when it cannot log an account on."""
+    if machine.host_process:
+        return f"failed to create user process token: failed to logon user: {_LOGON}: unknown"
+    return process_failure(machine, argv, _LOGON)
+
+
+def process_failure(machine: Machine, argv: Sequence[str], why: str) -> str:
+    """Return what the shim says when no process is created; that of the HCS names the command line from 0.10 on."""
+    if machine.host_process:
+        return f"failed to start host process: failed to create process: {why}: unknown"
+    line = command_line(argv)
+    operation = f"{_HCS}: {line}" if machine.shim.images_in_hpc else _HCS
+    return f"{operation} {machine.container_id}: {why}: unknown"
+
+
+def _in_silo(process: Process, drive: Drive, line: str) -> Started:
+    folders = (process.working_directory, *_path_of(process), *_SYSTEM)
+    found = _application(drive, line, folders)
+    if found is None:
+        folder = ntpath.dirname(process.argv[0].replace("/", "\\"))
+        there = not folder or drive.has_folder(full(folder, process.working_directory))
+        why = f"The system cannot find the {'file' if there else 'path'} specified."
+        raise ProgramNotFoundError(process_failure(process.machine, process.argv, why))
+    return found
+
+
+def _search_path(process: Process) -> tuple[str, ...]:
+    """Return where the shim seeks programs: along its own PATH, since 0.10 along the container's."""
+    return _path_of(process) if process.machine.shim.images_in_hpc else _HOST_PATH
+
+
+def _path_of(process: Process) -> tuple[str, ...]:
+    values = {name.upper(): value for name, value in process.environment.items()}
+    return tuple(folder for folder in values.get("PATH", "").split(";") if folder)
+
+
+def _application(drive: Drive, line: str, folders: Sequence[str]) -> Started | None:
+    """Find the file that a line begins with: what is in quotes, or the shortest beginning that is one."""
+    if line.startswith('"'):
+        path = _file(drive, line[1:].partition('"')[0], folders)
+        return Started(path, line) if path else None
+    parts = [match[0] for match in _PART.finditer(line)]
+    for count in range(1, len(parts) + 1):
+        name = " ".join(parts[:count])
+        path = _file(drive, name, folders)
+        if path:
+            quoted = " ".join((f'"{name}"', *parts[count:]))
+            return Started(path, line if count == 1 else quoted)
+    return None
+
+
+def _file(drive: Drive, name: str, folders: Sequence[str]) -> str | None:
+    """Find a file as ``SearchPathW`` does: a path as it is, a name in the folders, with ``.exe`` if it has no extension."""
+    with_exe = name if ntpath.splitext(name)[1] else f"{name}.exe"
+    if ntpath.dirname(name) or ":" in name:
+        candidates = [full(each, folders[0]) for each in (name, with_exe)]
+    else:
+        candidates = [full(with_exe, full(folder, folders[0])) for folder in folders]
+    return next((path for path in candidates if drive.program(path) is not None), None)
+
+
+def _escaped(word: str) -> str:
+    quoted = _QUOTES.sub(r'\1\1\\"', word)
+    if word and not set(word) & {" ", "\t"}:
+        return quoted
+    ending = quoted[len(quoted.rstrip("\\")) :]
+    return f'"{quoted}{ending}"'
