@@ -23,6 +23,8 @@ from nettests.lab.mounted import Drive, Files
 from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable, Shim
 from nettests.lab.topology.windows_settings import ENGLISH, WindowsSettings
 
+GO_TEXT, NOBODYS = "agnhost-text-other", "sv-SE"
+"""The fault under which errors of the system are in a language that no table holds, and that language."""
 Json = dict[str, Any]
 Allowed = Mapping[Address, Sequence[Address]]
 """For each pod that NetworkPolicies restrict, the addresses that it may open connections to."""
@@ -254,6 +256,8 @@ class Machine:
     @property
     def message_locale(self) -> str:
         """The language of the system's errors in Go's programs."""
+        if GO_TEXT in self.troubles.tools:
+            return NOBODYS
         return self.windows.message_locale if self.host_process else ENGLISH
 
 

@@ -48,7 +48,13 @@ def finish(
     )
     words = ["-EncodedCommand", base64.b64encode(script.encode("utf-16-le")).decode()]
     argv = ["powershell.exe", "-NoProfile", *(words if encoded else ["-Command", script])]
-    process = Process(argv=argv, environment={"A": "b", "PATH": r"C:\Windows\System32"}, machine=place, stdout=out, stderr=err)
+    process = Process(
+        argv=argv,
+        environment={"A": "b", "PATH": r"C:\Windows\System32"},
+        machine=place,
+        stdout=out,
+        stderr=err,
+    )
 
     async def work() -> int:
         return await powershell.run(process, argv[1:], run)
