@@ -5,6 +5,7 @@ each command (microsoft/hcsshim, ``internal/jobcontainers``). Both are executabl
 containerd's version, and the block ``windows`` of a profile may state another shim.
 """
 
+import re
 from dataclasses import dataclass
 
 from nettests.lab.topology.windows_settings import WindowsSettings
@@ -12,6 +13,8 @@ from nettests.lab.topology.windows_settings import WindowsSettings
 SHIMS = {(1, 6): 9, (1, 7): 11, (2, 0): 12, (2, 1): 13, (2, 2): 14, (2, 3): 15}
 """hcsshim 0.N of each minor of containerd (its ``go.mod``; the first releases of 1.7 had 0.10, which starts alike)."""
 
+# containerd://2.0.5  containerd://1.7.28+unknown  docker://20.10.9
+_CONTAINERD = re.compile(r"containerd://(\d+)\.(\d+)\.(\d+)")
 _OLDEST = min(SHIMS)
 _IMAGE_IN_HPC = 10
 """hcsshim 0.10: images at ``C:\\hpc``, bound into the container where the host can; groups as accounts; PATH extended."""
@@ -71,7 +74,6 @@ def shim_of(
     )
 
 
-def _version(runtime: str) -> tuple[int, ...]:
-    # containerd://2.0.5  docker://20.10.9
-    name, _, version = runtime.partition("://")
-    return tuple(map(int, version.split(".")[:3])) if name == "containerd" else (1, 6, 0)
+def _version(runtime: str) -> tuple[int, int, int]:
+    match = _CONTAINERD.match(runtime)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else (1, 6, 0)
