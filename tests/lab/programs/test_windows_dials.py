@@ -39,7 +39,7 @@ async def dial(world: World, query: str) -> dict[str, list[str]]:
 async def test_connect_says_other_when_refused_after_the_resends(world: World) -> None:
     """A closed TCP port prints ``OTHER`` with Winsock's sentence, one to two seconds later."""
     async with stopwatch() as spent:
-        ended = await finish(worlds.windows(world.pod), ["agnhost", "connect", CLOSED])
+        ended = await finish(worlds.windows(world.pod), ["/agnhost", "connect", CLOSED])
     assert ended.code == 1
     assert ended.stderr == f"OTHER: dial tcp {CLOSED}: connectex: {REFUSED}\n"
     assert 1.4 < spent[0] < 2.5
@@ -48,7 +48,7 @@ async def test_connect_says_other_when_refused_after_the_resends(world: World) -
 @in_world()
 async def test_connect_times_out_before_the_resends_are_over(world: World) -> None:
     """A client timeout shorter than the re-sends hides the refusal."""
-    command = ["agnhost", "connect", CLOSED, "--timeout=700ms"]
+    command = ["/agnhost", "connect", CLOSED, "--timeout=700ms"]
     ended = await finish(worlds.windows(world.pod), command)
     assert (ended.code, ended.stderr) == (1, "TIMEOUT\n")
 
@@ -56,7 +56,7 @@ async def test_connect_times_out_before_the_resends_are_over(world: World) -> No
 @in_world()
 async def test_udp_connect_says_unknown_when_the_port_is_closed(world: World) -> None:
     """A closed UDP port prints ``UNKNOWN`` and the reset Winsock makes of it, at once."""
-    command = ["agnhost", "connect", CLOSED, "--protocol=udp", "--timeout=5s"]
+    command = ["/agnhost", "connect", CLOSED, "--protocol=udp", "--timeout=5s"]
     async with stopwatch() as spent:
         ended = await finish(worlds.windows(world.pod), command)
     assert ended.code == 1
@@ -84,7 +84,7 @@ async def test_an_unreachable_host_is_silence_to_windows(world: World) -> None:
 async def test_a_silent_peer_is_given_up_after_21_seconds(world: World) -> None:
     """Without a timeout of its own the client hears WSAETIMEDOUT after 3 + 6 + 12 seconds."""
     async with stopwatch() as spent:
-        ended = await finish(worlds.windows(world.pod), ["agnhost", "connect", "192.0.2.1:80"])
+        ended = await finish(worlds.windows(world.pod), ["/agnhost", "connect", "192.0.2.1:80"])
     assert ended.stderr.startswith(f"OTHER: dial tcp 192.0.2.1:80: connectex: {NO_RESPONSE}")
     assert 20.5 < spent[0] < 22
 
@@ -93,10 +93,10 @@ async def test_a_silent_peer_is_given_up_after_21_seconds(world: World) -> None:
 async def test_a_server_that_opens_during_the_resends_is_reached(world: World) -> None:
     """The re-sent SYNs are real connects: a port that opens meanwhile answers."""
     client = worlds.start(
-        worlds.windows(world.pod), ["agnhost", "connect", "10.244.2.5:8080", "--timeout=5s"]
+        worlds.windows(world.pod), ["/agnhost", "connect", "10.244.2.5:8080", "--timeout=5s"]
     )
     await asyncio.sleep(0.2)
-    await world.serve(world.peer, ["agnhost", "netexec"], [8080])
+    await world.serve(world.peer, ["/agnhost", "netexec"], [8080])
     assert await client.task == 0
 
 
@@ -105,5 +105,5 @@ async def test_a_silent_dns_server_is_not_called_a_missing_name(world: World) ->
     """After ten seconds Windows quotes ``getaddrinfo``: "temporary error", not "no such host"."""
     silent = replace(world.n1.resolver, servers=("192.0.2.53",))
     machine = worlds.windows(world.n1, resolver=silent)
-    ended = await finish(machine, ["agnhost", "connect", "web.demo:80"])
+    ended = await finish(machine, ["/agnhost", "connect", "web.demo:80"])
     assert ended.stderr.startswith("DNS: lookup web.demo: getaddrinfow: This is usually")
