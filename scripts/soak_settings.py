@@ -140,7 +140,7 @@ class Lab:
         self._folder = folder
         self._inside = folder / "inside.yaml"
         # sample: externalVantage: proxy
-        self._inside.write_text(re.sub(r"(?m)^external(Vantage|Proxy):.*\n", "", self.profile.read_text()))  # fmt: skip
+        self._inside.write_text(re.sub(r"(?m)^external(Vantage|Proxy|UDPProxy):.*\n", "", self.profile.read_text()))  # fmt: skip
         try:
             self.identities = {
                 "administrator": self.kubeconfig,
